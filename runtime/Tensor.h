@@ -1,0 +1,58 @@
+// A dense row-major tensor in host memory: what reference kernels compute on, and what files are read into.
+#pragma once
+
+#include "runtime/DType.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tilewright {
+
+using Shape = std::vector<int64_t>;
+
+/// Number of elements of `shape`: 1 for a scalar, 0 if any dimension is 0.
+inline int64_t elementCount(const Shape &shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return count;
+}
+
+/// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned.
+class Tensor {
+public:
+  Tensor() = default;
+  /// Shares `bytes`, which must hold elementCount(shape) elements.
+  Tensor(DType type, Shape shape, std::shared_ptr<std::byte[]> bytes)
+      : type_(type), shape_(std::move(shape)), bytes_(std::move(bytes)) {}
+
+  static Tensor allocate(DType type, Shape shape);
+  /// Looks at memory that someone else keeps alive.
+  static Tensor view(DType type, Shape shape, void *data);
+
+  DType type() const { return type_; }
+  const Shape &shape() const { return shape_; }
+  int64_t rank() const { return static_cast<int64_t>(shape_.size()); }
+  int64_t count() const { return elementCount(shape_); }
+  size_t byteSize() const { return static_cast<size_t>(count()) * elementBytes(type_); }
+  bool defined() const { return bytes_ != nullptr; }
+
+  std::byte *bytes() { return bytes_.get(); }
+  const std::byte *bytes() const { return bytes_.get(); }
+  /// The elements as T, which must be the memory type of type(): float, double, intN_t, uintN_t; uint8_t for Bool;
+  /// uint16_t bit patterns for F16 and BF16.
+  template <typename T> T *data() { return reinterpret_cast<T *>(bytes_.get()); }
+  template <typename T> const T *data() const { return reinterpret_cast<const T *>(bytes_.get()); }
+
+  /// The same bytes under another shape of the same count.
+  Tensor reshaped(Shape shape) const { return Tensor(type_, std::move(shape), bytes_); }
+
+private:
+  DType type_ = DType::F32;
+  Shape shape_;
+  std::shared_ptr<std::byte[]> bytes_;
+};
+
+} // namespace tilewright

@@ -1,0 +1,41 @@
+// The truth: every operator of ONNX that Tilewright accepts, as plain loops on host tensors.
+//
+// One kernel per ONNX operator and version range, not per operation of the compiler's own IR: what the tests compare with is
+// the operator that the model names, so a wrong decomposition at import is caught as surely as wrong code. The same kernels fold
+// constants at import, run whatever is not compiled yet, and answer `verify --against interpreter`.
+#pragma once
+
+#include "runtime/Status.h"
+#include "runtime/Tensor.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tilewright {
+
+using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+/// One node of a model. `inputs` has an undefined Tensor where the model leaves an optional input empty.
+struct ReferenceCall {
+  std::string_view op;      // ONNX operator type, "Conv"
+  std::string_view domain;  // "" for ai.onnx
+  int64_t opset = 0;        // version of the domain that the model imports
+  const Attributes *attributes = nullptr;
+  size_t outputCount = 1;   // how many outputs the node lists; a kernel may fill fewer optional ones
+};
+
+/// True if `evaluate` has a kernel for this operator at this opset.
+bool hasReference(std::string_view op, std::string_view domain, int64_t opset);
+
+/// Computes the node's outputs. Shapes and types of the outputs follow ONNX's specification of the operator at `opset`.
+/// Floating-point sums are accumulated in double, f16 and bf16 are computed in float and rounded once at the end.
+/// Fails with Code::Malformed on shapes, attributes or indices that the specification forbids, with one sentence that names
+/// expected and found; with Code::Unsupported for operators, types or modes without a kernel.
+Expected<std::vector<Tensor>> evaluate(const ReferenceCall &call, std::span<const Tensor> inputs);
+
+} // namespace tilewright
