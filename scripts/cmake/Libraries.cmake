@@ -1,0 +1,111 @@
+# Verbs for the folders' CMakeLists.txt: a library of all sources of a folder, TableGen, and the third-party libraries they link.
+
+find_package(Threads REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Debian has no static libfmt, and the release binary takes nothing but glibc along: fmt is used from its headers.
+find_package(fmt REQUIRED)
+find_library(XXHASH_STATIC libxxhash.a REQUIRED)
+
+# collectSources(out [EXCLUDE REGEX]): every source below this folder, but for those whose relative path matches REGEX.
+function(collectSources out)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp *.h)
+  if(arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Lets a target use MLIR, with the shared precompiled header.
+function(useMlir target)
+  target_link_libraries(${target} PUBLIC tilewright_mlir)
+  target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  target_precompile_headers(${target} REUSE_FROM tilewright_pch)
+endfunction()
+
+# addMlirLibrary(NAME [EXCLUDE REGEX]): this folder's sources as one static library on MLIR. A folder without sources yet is an
+# interface library, so that what links it can be written already.
+function(addMlirLibrary name)
+  collectSources(sources ${ARGN})
+  if(NOT "${sources}" MATCHES "[.]cpp")
+    add_library(${name} INTERFACE)
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  useMlir(${name})
+  target_link_libraries(${name} PUBLIC fmt::fmt-header-only)
+endfunction()
+
+# linkLibrary(NAME LIBRARY...): target_link_libraries with the keyword that fits the kind of NAME.
+function(linkLibrary name)
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY)
+    target_link_libraries(${name} INTERFACE ${ARGN})
+  else()
+    target_link_libraries(${name} PUBLIC ${ARGN})
+  endif()
+endfunction()
+
+# generate(LIBRARY TD OUTPUT ARGUMENT...): one run of mlir-tblgen; OUTPUT is relative to the build tree's generated/ folder, which
+# mirrors the source tree, so that "frontend/graph/GraphOps.h.inc" is how it is included.
+function(generate library td output)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${td})
+  set(file ${CMAKE_BINARY_DIR}/generated/${output})
+  get_filename_component(folder ${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  list(TRANSFORM MLIR_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
+  add_custom_command(OUTPUT ${file}
+    COMMAND mlir-tblgen ${ARGN} -I${CMAKE_SOURCE_DIR} ${includes} ${source} -o ${file} -d ${file}.d
+    DEPENDS ${source} DEPFILE ${file}.d COMMENT "TableGen ${output}" VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY generated_${library} ${file})
+endfunction()
+
+# addDialect(LIBRARY FOLDER NAME Prefix): FOLDER/<Prefix>Ops.td (which includes everything else of the dialect) becomes
+# <Prefix>{Ops,Dialect,Attrs,Types,Enums}.{h,cpp}.inc; FOLDER/<Prefix>Interfaces.td, where there is one, its own pair of op interfaces.
+function(addDialect library folder name prefix)
+  set(td ${folder}/${prefix}Ops.td)
+  file(GLOB definitions CONFIGURE_DEPENDS ${folder}/*.td)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${td})
+    return()
+  endif()
+  file(RELATIVE_PATH here ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  set(rows # suffix of the file, mlir-tblgen's verb, its filter
+    "Ops|op|" "Dialect|dialect|-dialect=${name}" "Attrs|attrdef|-attrdefs-dialect=${name}"
+    "Types|typedef|-typedefs-dialect=${name}" "Enums|enum|")
+  foreach(row ${rows})
+    string(REGEX MATCH "^(.*)[|](.*)[|](.*)$" row "${row}")
+    generate(${library} ${td} ${here}/${prefix}${CMAKE_MATCH_1}.h.inc -gen-${CMAKE_MATCH_2}-decls ${CMAKE_MATCH_3})
+    generate(${library} ${td} ${here}/${prefix}${CMAKE_MATCH_1}.cpp.inc -gen-${CMAKE_MATCH_2}-defs ${CMAKE_MATCH_3})
+  endforeach()
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${prefix}Interfaces.td)
+    generate(${library} ${folder}/${prefix}Interfaces.td ${here}/${prefix}Interfaces.h.inc -gen-op-interface-decls)
+    generate(${library} ${folder}/${prefix}Interfaces.td ${here}/${prefix}Interfaces.cpp.inc -gen-op-interface-defs)
+  endif()
+endfunction()
+
+# addPasses(LIBRARY Stage): this folder's Passes.td becomes Passes.h.inc, with register<Stage>Passes().
+function(addPasses library stage)
+  file(GLOB passes CONFIGURE_DEPENDS Passes.td)
+  if(passes)
+    file(RELATIVE_PATH here ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    generate(${library} Passes.td ${here}/Passes.h.inc -gen-pass-decls -name=${stage})
+  endif()
+endfunction()
+
+# finishGenerated(LIBRARY): nothing that links LIBRARY compiles before its generated headers are there.
+function(finishGenerated library)
+  get_property(files GLOBAL PROPERTY generated_${library})
+  if(files)
+    add_custom_target(${library}_generated DEPENDS ${files})
+    add_dependencies(${library} ${library}_generated)
+  endif()
+endfunction()
+
+# finishExecutable(TARGET): what every executable on MLIR needs besides its libraries.
+function(finishExecutable target)
+  if(TILEWRIGHT_STATIC)
+    target_link_libraries(${target} PRIVATE tilewright_link $<TARGET_OBJECTS:tilewright_link>)
+  endif()
+endfunction()

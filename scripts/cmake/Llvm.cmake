@@ -1,0 +1,51 @@
+# The target tilewright_mlir: LLVM 22, MLIR and lld, shared for quick links or static for one binary that runs anywhere.
+
+list(PREPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+find_package(ZLIB REQUIRED)
+find_package(zstd REQUIRED)
+find_package(MLIR 22.1 REQUIRED CONFIG) # "22" alone is refused by Debian's version file
+find_package(LLD REQUIRED CONFIG)
+find_package(fmt REQUIRED)
+
+add_library(tilewright_mlir INTERFACE)
+target_include_directories(tilewright_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${CMAKE_BINARY_DIR}/generated)
+separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(tilewright_mlir INTERFACE ${definitions})
+
+if(TILEWRIGHT_STATIC)
+  # Debian's exports name libLLVM.so in every MLIR archive. A static link that follows them succeeds, loads a second LLVM, and aborts at
+  # start with "Option registered more than once": so every mention of the shared libraries is taken out first.
+  get_property(mlirLibraries GLOBAL PROPERTY MLIR_ALL_LIBS)
+  foreach(library ${mlirLibraries} lldELF lldCommon)
+    if(TARGET ${library})
+      get_target_property(needs ${library} INTERFACE_LINK_LIBRARIES)
+      if(needs)
+        list(FILTER needs EXCLUDE REGEX "^(LLVM|MLIR|.<LINK_ONLY:LLVM>)$")
+        list(TRANSFORM needs REPLACE "zstd::libzstd_shared" "zstd::libzstd_static")
+        set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${needs}")
+      endif()
+    endif()
+  endforeach()
+  find_library(ZLIB_STATIC libz.a REQUIRED)
+  set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "rt;dl;m;${ZLIB_STATIC};zstd::libzstd_static;LLVMDemangle")
+  set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES "LLVMSupport")
+
+  # All of MLIR's archives are offered; the linker takes only the members that something refers to. Left out are those that exist
+  # only as shared libraries or would bring one.
+  list(FILTER mlirLibraries EXCLUDE REGEX "Test|CAPI|ExecutionEngine|SparseTensorRuntime|Jit|Runner|Python|Lsp|Reduce|Query|OptLib|MLIRTableGen|MLIRTblgen|runtime|RunnerUtils")
+  llvm_map_components_to_libnames(llvmLibraries core support passes native x86codegen x86asmparser nvptxcodegen amdgpucodegen
+    amdgpuasmparser frontendopenmp lto dtlto bitwriter bitreader option windowsdriver debuginfodwarf)
+  target_link_libraries(tilewright_mlir INTERFACE lldELF lldCommon ${mlirLibraries} ${llvmLibraries})
+  target_link_options(tilewright_mlir INTERFACE LINKER:--gc-sections LINKER:--icf=all LINKER:--strip-all -static-libstdc++ -static-libgcc)
+else()
+  target_link_libraries(tilewright_mlir INTERFACE lldELF lldCommon MLIR LLVM)
+  # clang-22 counts this folder among its own, so CMake would leave it out of the run path.
+  target_link_options(tilewright_mlir INTERFACE LINKER:-rpath,${LLVM_LIBRARY_DIR})
+endif()
+
+# MLIR's headers cost seconds in every file, so those that most files need are parsed once. Every library and test on MLIR shares this
+# one precompiled header (a missing #include therefore shows only where it is not used: CI's clang-tidy).
+add_library(tilewright_pch OBJECT ${CMAKE_SOURCE_DIR}/scripts/cmake/Pch.cpp)
+target_link_libraries(tilewright_pch PUBLIC tilewright_mlir fmt::fmt-header-only)
+target_compile_options(tilewright_pch PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+target_precompile_headers(tilewright_pch PRIVATE ${CMAKE_SOURCE_DIR}/scripts/cmake/Pch.h)

@@ -1,0 +1,30 @@
+# Compiler flags for our own code, and ccache in front of the compiler where it is installed.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+# -fPIC by hand, not by POSITION_INDEPENDENT_CODE: that would give executables -fPIE, and clang refuses a precompiled header made with
+# the other of the two. Function sections let the linker drop what a static LLVM brings along.
+add_compile_options(-fPIC -ffunction-sections -fdata-sections -Wall -Wextra -Werror)
+add_link_options(-fuse-ld=lld-22)
+include_directories(${CMAKE_SOURCE_DIR})
+
+if(TILEWRIGHT_SANITIZE)
+  add_compile_options(-fsanitize=${TILEWRIGHT_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
+endif()
+
+# Precompiled headers carry time stamps and paths that ccache must be told to overlook; -fno-pch-timestamp keeps them reproducible.
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)

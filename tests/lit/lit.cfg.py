@@ -1,0 +1,14 @@
+# lit: every .mlir and .test below this folder; `// RUN:` lines drive tilewright-opt, tilewright, FileCheck and not.
+import os
+
+import lit.formats
+
+config.name = "tilewright"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tilewrightBuild, "tests", "lit", "output")
+config.environment["PATH"] = os.pathsep.join([config.tilewrightBuild, config.llvmTools, os.environ["PATH"]])
+config.environment["TILEWRIGHT_SHARED"] = os.environ.get("TILEWRIGHT_SHARED", "")
+config.substitutions.append(("%models", os.path.join(config.tilewrightBuild, "models", "demo")))
