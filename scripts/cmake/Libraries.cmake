@@ -106,6 +106,6 @@ endfunction()
 # finishExecutable(TARGET): what every executable on MLIR needs besides its libraries.
 function(finishExecutable target)
   if(TILEWRIGHT_STATIC)
-    target_link_libraries(${target} PRIVATE tilewright_link $<TARGET_OBJECTS:tilewright_link>)
+    target_link_libraries(${target} PRIVATE tilewright_link)
   endif()
 endfunction()
