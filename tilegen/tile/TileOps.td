@@ -1,0 +1,244 @@
+//===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------------------===//
+//
+// A kernel is one program run for every point of a grid. Values are tiles: tensor<128x64xf32>. Elementwise work is arith and math on
+// tiles, loops are scf.for with tiles as carried values. The same text serves every target: what differs is the schedule's sizes.
+//
+// Coordinates. A load or store has one *offset* (index) for each dimension of its tile; element t of the tile has coordinates offset + t.
+//  * `bounds` gives the number of valid coordinates in each dimension: an element is live if coordinate[i] < bounds[i] for all i.
+//    Dead elements are not stored, and load as `fill`.
+//  * `map` takes the coordinates (then one dimension for each index tile) to the buffer's coordinates.
+//  * `guard` lists buffer dimensions that the map may leave (windows, pads): outside, the element loads as `fill` too. In every other dimension live
+//    elements are inside the buffer; that is the producer's promise, and what lets a backend clamp instead of mask.
+// Symbols s<i> in maps are the kernel's i-th symbol argument, implicitly: the verifier checks the count.
+//
+//===------------------------------------------------------------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_TILE_OPS
+#define TILEWRIGHT_TILE_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::tilewright::tile";
+  let summary = "block programs on tiles";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+//===- Types and attributes -----------------------------------------------------------------------------------------------===//
+
+def BufferType : TypeDef<Tile_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "dense row-major global memory";
+  let description = [{
+    `!tile.buffer<f16, ()[s0] -> (s0, 768)>`: element type as stored (bool is i8) and sizes as expressions of the kernel's symbols. A packed constant is
+    a buffer of its packed shape; the load's map speaks of that shape.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType, "::mlir::AffineMap":$sizes);
+  let assemblyFormat = "`<` $elementType `,` custom<Sizes>($sizes) `>`";
+  let extraClassDeclaration = [{ unsigned getRank() const { return getSizes().getNumResults(); } }];
+}
+
+/// How one kernel is cut into tiles. Printed on graph.kernel and tile.kernel; may be edited by hand and resumed from.
+def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "root, tile sizes and resources of one kernel on one target";
+  let description = [{
+    `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`.
+    `root`: pointwise, row_reduction, matmul or window. `tile`: one size for each parallel loop of the root, outermost first. `reduce`: one size for
+    each reduction loop (a step of the loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`: rows and columns that are
+    computed at a time (host: the register tile). `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+  }];
+  let parameters = (ins StringRefParameter<"root">:$root, ArrayRefParameter<"int64_t">:$tile, OptionalArrayRefParameter<"int64_t">:$reduce,
+                    DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages, OptionalArrayRefParameter<"int64_t">:$registers,
+                    DefaultValuedParameter<"int64_t", "0">:$pack);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
+  let cppNamespace = "::tilewright::tile";
+  let genSpecializedAttr = 0;
+}
+def ReduceKindAttr : EnumAttr<Tile_Dialect, ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
+
+//===- Programs -----------------------------------------------------------------------------------------------------------===//
+
+def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
+  let summary = "a block program, run once for each point of the grid";
+  let description = [{
+    Arguments: buffers, then symbols (index). The grid (x, y, z) is expressions of the symbols. `schedule` is a `#tile.schedule`.
+
+    ```mlir
+    tile.kernel @scale(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %s0: index)
+        attributes {grid = affine_map<()[s0] -> (1, s0, 1)>} {
+      %row = tile.program_id 1
+      %c0 = arith.constant 0 : index
+      %v = tile.load %x[%row, %c0] bounds ()[s0] -> (s0, 1024) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, ()[s0] -> (s0, 1024)> -> tensor<1x1024xf32>
+      %two = arith.constant dense<2.0> : tensor<1x1024xf32>
+      %w = arith.mulf %v, %two : tensor<1x1024xf32>
+      tile.store %w, %y[%row, %c0] bounds ()[s0] -> (s0, 1024) map (d0, d1) -> (d0, d1) : tensor<1x1024xf32> -> !tile.buffer<f32, ()[s0] -> (s0, 1024)>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, AffineMapAttr:$grid, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Arguments that are buffers come first.
+    unsigned getNumBuffers();
+    unsigned getNumSymbols() { return getNumArguments() - getNumBuffers(); }
+    ::mlir::Value getSymbol(unsigned i) { return getArgument(getNumBuffers() + i); }
+  }];
+}
+
+def ReturnOp : Tile_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
+  let summary = "end of the program";
+  let assemblyFormat = "attr-dict";
+}
+
+def ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+  let summary = "this program's position in the grid: 0 is x, the fastest";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+}
+
+def SizeOp : Tile_Op<"size", [Pure]> {
+  let summary = "the value of a size expression, or of an affine function of indices";
+  let description = [{
+    ```mlir
+    %k = tile.size ()[s0] -> (s0 ceildiv 32)
+    %q = tile.size (d0)[s0] -> (d0 floordiv s0)(%i)
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$expr, Variadic<Index>:$operands);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<BareMap>($expr) (`(` $operands^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+
+//===- Memory -------------------------------------------------------------------------------------------------------------===//
+
+def LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AttrSizedOperandSegments]> {
+  let summary = "a tile from global memory, through a map, masked";
+  let description = [{
+    Element types agree, but for bool: an i8 buffer loads as i1. Index tiles have the result's shape.
+
+    ```mlir
+    %a = tile.load %x[%m, %k] bounds ()[s0] -> (s0, 768) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, ()[s0] -> (s0, 768)> -> tensor<128x32xf16>
+    %w = tile.load %x[%p, %k] bounds () -> (12544, 147) map (d0, d1) -> (0, d0 floordiv 112 + d1 floordiv 21 - 3, d0 mod 112 + (d1 floordiv 3) mod 7 - 3, d1 mod 3)
+        guard [1, 2] fill 0.0 : f32 : !tile.buffer<f32, () -> (1, 112, 112, 3)> -> tensor<96x3xf32>
+    ```
+  }];
+  let arguments = (ins BufferType:$buffer, Variadic<Index>:$offsets, Variadic<AnyRankedTensor>:$indices, AffineMapAttr:$bounds, AffineMapAttr:$map,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$guard, OptionalAttr<TypedAttrInterface>:$fill);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $buffer `[` $offsets `]` (`at` `(` $indices^ `:` type($indices) `)`)? `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) (`guard` $guard^)? (`fill` $fill^)?
+    attr-dict `:` type($buffer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a tile to global memory, through a map, masked";
+  let description = [{
+    The map is injective on live coordinates, and never leaves the buffer. See tile.kernel for an example.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$map);
+  let assemblyFormat = "$value `,` $buffer `[` $offsets `]` `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) attr-dict `:` type($value) `->` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["index", "result"]>]> {
+  let summary = "report to the error word a live index outside [0, size); its result is the index, clamped inside";
+  let description = [{
+    `size` is one expression of symbols. `site` numbers the sentence that the runtime prints. Offsets and bounds say which elements are live.
+
+    ```mlir
+    %safe = tile.check %ids[%i] bounds () -> (128) below () -> (30522) site 3 : tensor<64xi64>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$index, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$size, I64Attr:$site);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$index `[` $offsets `]` `bounds` custom<BareMap>($bounds) `below` custom<BareMap>($size) `site` $site attr-dict `:` type($index)";
+  let hasVerifier = 1;
+}
+
+//===- Tiles --------------------------------------------------------------------------------------------------------------===//
+
+def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
+  let summary = "offset + position along `dim`, as integers";
+  let description = [{
+    ```mlir
+    %i = tile.coordinate %offset dim 1 : tensor<8x64xi64>
+    ```
+  }];
+  let arguments = (ins Index:$offset, I64Attr:$dim);
+  let results = (outs TensorOf<[AnySignlessInteger]>:$result);
+  let assemblyFormat = "$offset `dim` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + lhs * rhs, on matrix units where the target has them";
+  let description = [{
+    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half operands accumulate in f32, i8 in i32.
+
+    ```mlir
+    %c = tile.dot %a, %b, %acc : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$lhs, AnyStaticShapeTensor:$rhs, AnyStaticShapeTensor:$acc);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+def ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combine along `dim`, whose size becomes 1";
+  let description = [{
+    ```mlir
+    %s = tile.reduce <sum> %x dim 1 : tensor<4x1024xf32> -> tensor<4x1xf32>
+    ```
+  }];
+  let arguments = (ins ReduceKindAttr:$kind, AnyStaticShapeTensor:$input, I64Attr:$dim);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeat dimensions of size 1; ranks are equal";
+  let description = [{
+    ```mlir
+    %b = tile.broadcast %s : tensor<4x1xf32> -> tensor<4x1024xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif
