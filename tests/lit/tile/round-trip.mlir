@@ -13,7 +13,7 @@ tile.kernel @accesses(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %ids: !tile.b
   // CHECK: tile.check %{{.*}} bounds ()[s0] -> (s0, 1024) below ()[s0] -> (s0) site 3
   %i = tile.load %ids[%row, %c0] bounds ()[s0] -> (s0, 1024) map (d0, d1) -> (d0) : !tile.buffer<i64, ()[s0] -> (s0)> -> tensor<1x1024xi64>
   %safe = tile.check %i[%row, %c0] bounds ()[s0] -> (s0, 1024) below ()[s0] -> (s0) site 3 : tensor<1x1024xi64>
-  // CHECK: tile.load %{{.*}} at (%{{.*}} : tensor<1x1024xi64>) bounds
+  // CHECK: tile.load %{{.*}} at(%{{.*}} : tensor<1x1024xi64>) bounds
   %g = tile.load %x[%row, %c0] at (%safe : tensor<1x1024xi64>) bounds ()[s0] -> (s0, 1024) map (d0, d1, d2) -> (d2, d1) : !tile.buffer<f32, ()[s0] -> (s0, 1024)> -> tensor<1x1024xf32>
   %sum = arith.addf %v, %g : tensor<1x1024xf32>
   // CHECK: tile.reduce <max> %{{.*}} dim 1 : tensor<1x1024xf32> -> tensor<1x1xf32>
