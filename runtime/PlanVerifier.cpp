@@ -1,0 +1,379 @@
+// Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at every turn.
+#include "runtime/PlanVerifier.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace tilewright::runtime {
+
+static constexpr int64_t atBind = -1;       // before the first step
+
+template <typename... Args> static Status broken(fmt::format_string<Args...> format, Args &&...args) {
+  return {Code::Malformed, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+namespace {
+
+/// One plan with what the checks find out about it: from which step on each symbol, and so each expression, has a value.
+class PlanChecker {
+public:
+  PlanChecker(const Contents &contents, const Plan &plan) : contents_(contents), plan_(plan) {}
+
+  Status check() {
+    TILEWRIGHT_TRY(checkExprs());
+    TILEWRIGHT_TRY(checkValues());
+    TILEWRIGHT_TRY(checkInterface());
+    TILEWRIGHT_TRY(checkSymbols());
+    TILEWRIGHT_TRY(checkKernels());
+    TILEWRIGHT_TRY(checkGroups());
+    computeAvailability();
+    TILEWRIGHT_TRY(checkValueSizes());
+    written_.assign(plan_.values.size(), false);
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      TILEWRIGHT_TRY(checkStep(static_cast<int64_t>(i)));
+    for (ValueId output : plan_.outputs)
+      if (!written_[output])
+        return broken("output '{}' is written by no step", plan_.values[output].name);
+    return {};
+  }
+
+private:
+  bool isExpr(ExprId id) const { return id < plan_.exprs.size(); }
+  bool isExprOrNone(ExprId id) const { return id == none || isExpr(id); }
+  bool isValue(ValueId id) const { return id < plan_.values.size(); }
+  const Value &value(ValueId id) const { return plan_.values[id]; }
+
+  Status checkExprs() const;
+  Status checkValues() const;
+  Status checkValue(ValueId id) const;
+  Status checkInterface() const;
+  Status checkSymbols() const;
+  Status checkKernels() const;
+  Status checkKernel(const Kernel &kernel) const;
+  Status checkGroups() const;
+  void computeAvailability();
+  Status checkValueSizes() const;
+
+  Status checkStep(int64_t step);
+  Status checkReads(int64_t step, ValueId id) const;
+  Status checkWrites(int64_t step, ValueId id, bool bindsSymbols = false);
+  Status checkKnown(int64_t step, std::span<const ExprId> exprs) const;
+  Status checkOne(int64_t step, const Launch &launch);
+  Status checkOne(int64_t step, const HostCall &call);
+  Status checkOne(int64_t step, const WriteDims &write);
+  Status checkOne(int64_t step, const Copy &copy);
+  Status checkOne(int64_t step, const Guard &guard);
+
+  const Contents &contents_;
+  const Plan &plan_;
+  std::vector<int64_t> exprStep_;  // the step after which the expression is known: atBind or a HostCall's number
+  std::vector<int64_t> valueStep_; // likewise for all dims (and the byte offset) of a value
+  std::vector<bool> written_;      // by root
+};
+
+Status PlanChecker::checkExprs() const {
+  for (size_t id = 0; id < plan_.exprs.size(); ++id) {
+    const Expr &node = plan_.exprs[id];
+    bool binary = node.kind != ExprKind::Constant && node.kind != ExprKind::Symbol;
+    auto isEarlier = [&](int64_t operand) { return operand >= 0 && operand < static_cast<int64_t>(id); };
+    if (binary && !(isEarlier(node.lhs) && isEarlier(node.rhs)))
+      return broken("expression {} has an operand that does not come before it", id);
+    if (node.kind == ExprKind::Symbol && (node.lhs < 0 || node.lhs >= static_cast<int64_t>(plan_.symbols.size())))
+      return broken("expression {} names symbol {} of {}", id, node.lhs, plan_.symbols.size());
+  }
+  return {};
+}
+
+Status PlanChecker::checkValue(ValueId id) const {
+  const Value &v = value(id);
+  if (!findDType(v.dtype))
+    return broken("value '{}' has an element type that no kernel can hold", v.name);
+  if (!std::ranges::all_of(v.dims, [&](ExprId dim) { return isExpr(dim); }))
+    return broken("value '{}' has a dimension without an expression", v.name);
+  if (v.kind == ValueKind::Alias) {
+    if (v.source >= id)
+      return broken("alias '{}' does not come after what it aliases", v.name);
+    if (!isExpr(v.byteOffset))
+      return broken("alias '{}' has no byte offset", v.name);
+    return {};
+  }
+  auto isNumbered = [&](const std::vector<ValueId> &list) { return v.source < list.size() && list[v.source] == id; };
+  if ((v.kind == ValueKind::Input && !isNumbered(plan_.inputs)) || (v.kind == ValueKind::Output && !isNumbered(plan_.outputs)))
+    return broken("value '{}' is not the {} that its number says", v.name, v.kind == ValueKind::Input ? "input" : "output");
+  if (v.kind == ValueKind::Constant && v.source >= contents_.constants.size())
+    return broken("constant '{}' names entry {} of a pool of {}", v.name, v.source, contents_.constants.size());
+  return {};
+}
+
+Status PlanChecker::checkValues() const {
+  for (ValueId id = 0; id < plan_.values.size(); ++id)
+    TILEWRIGHT_TRY(checkValue(id));
+  return {};
+}
+
+Status PlanChecker::checkInterface() const {
+  const Plan &first = contents_.plans.front();
+  auto isKind = [&](ValueId id, ValueKind kind) { return isValue(id) && value(id).kind == kind; };
+  for (ValueId id : plan_.inputs)
+    if (!isKind(id, ValueKind::Input))
+      return broken("value {} is listed as an input but is none", id);
+  for (ValueId id : plan_.outputs)
+    if (!isKind(id, ValueKind::Output))
+      return broken("value {} is listed as an output but is none", id);
+  if (plan_.inputs.size() != first.inputs.size() || plan_.outputs.size() != first.outputs.size())
+    return broken("it has another number of inputs or outputs than the first plan");
+  auto agrees = [&](ValueId here, ValueId there) {
+    const Value &a = value(here), &b = first.values[there];
+    return a.name == b.name && a.dtype == b.dtype && a.dims.size() == b.dims.size();
+  };
+  if (!std::ranges::equal(plan_.inputs, first.inputs, agrees) || !std::ranges::equal(plan_.outputs, first.outputs, agrees))
+    return broken("its inputs or outputs differ in name, type or rank from the first plan's");
+  return {};
+}
+
+Status PlanChecker::checkSymbols() const {
+  std::vector<uint32_t> binders(plan_.symbols.size(), 0);
+  auto isItself = [&](ExprId id, SymbolId symbol) { return plan_.exprs[id] == Expr{ExprKind::Symbol, symbol, 0}; };
+  for (SymbolId id = 0; id < plan_.symbols.size(); ++id) {
+    const Symbol &symbol = plan_.symbols[id];
+    if (symbol.input == none)
+      continue;
+    if (symbol.input >= plan_.inputs.size() || symbol.dim >= value(plan_.inputs[symbol.input]).dims.size() ||
+        !isItself(value(plan_.inputs[symbol.input]).dims[symbol.dim], id))
+      return broken("symbol '{}' is not dimension {} of input {}", symbol.name, symbol.dim, symbol.input);
+    ++binders[id];
+  }
+  for (const Step &step : plan_.steps)
+    if (const auto *call = std::get_if<HostCall>(&step))
+      for (const BoundSymbol &bound : call->binds) {
+        ValueId output = bound.output < call->outputs.size() ? call->outputs[bound.output] : none;
+        if (bound.symbol >= plan_.symbols.size() || !isValue(output) || bound.dim >= value(output).dims.size() ||
+            !isItself(value(output).dims[bound.dim], bound.symbol))
+          return broken("node '{}' binds a symbol that is not dimension {} of its output {}", call->node, bound.dim, bound.output);
+        ++binders[bound.symbol];
+      }
+  for (SymbolId id = 0; id < plan_.symbols.size(); ++id)
+    if (binders[id] != 1)
+      return broken("symbol '{}' is bound {} times, expected once", plan_.symbols[id].name, binders[id]);
+  return {};
+}
+
+static bool kindFitsTarget(CodeKind kind, const std::string &target) {
+  switch (kind) {
+  case CodeKind::HostX86:
+    return target == "host";
+  case CodeKind::Ptx:
+  case CodeKind::Cubin:
+    return target.starts_with("sm_");
+  case CodeKind::Hsaco:
+    return target.starts_with("gfx");
+  }
+  return false;
+}
+
+Status PlanChecker::checkKernel(const Kernel &kernel) const {
+  if (kernel.code >= contents_.code.size())
+    return broken("kernel '{}' names code object {} of {}", kernel.name, kernel.code, contents_.code.size());
+  const CodeObject &code = contents_.code[kernel.code];
+  if (code.target != plan_.target)
+    return broken("kernel '{}' is code for {}, its plan is for {}", kernel.name, code.target, plan_.target);
+  auto isPlain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
+  if (kernel.entry.empty() || !std::ranges::all_of(kernel.entry, isPlain))
+    return broken("kernel '{}' has no proper entry name", kernel.name);
+  if (code.kind == CodeKind::HostX86 && std::ranges::count(code.symbols, kernel.entry, &CodeSymbol::name) != 1)
+    return broken("kernel '{}' has no entry '{}' in its code object", kernel.name, kernel.entry);
+  auto product = [](const std::array<uint32_t, 3> &extents) { return uint64_t(extents[0]) * extents[1] * extents[2]; };
+  auto inRange = [&](const std::array<uint32_t, 3> &extents, uint32_t limit) {
+    return std::ranges::all_of(extents, [&](uint32_t e) { return e >= 1 && e <= limit; }) && product(extents) <= limit;
+  };
+  if (!inRange(kernel.block, 1024) || !inRange(kernel.cluster, 16))
+    return broken("kernel '{}' has an impossible block or cluster size", kernel.name);
+  if (kernel.flags != 0)
+    return broken("kernel '{}' has launch flags that this version does not know", kernel.name);
+  return {};
+}
+
+Status PlanChecker::checkKernels() const {
+  for (const Kernel &kernel : plan_.kernels)
+    TILEWRIGHT_TRY(checkKernel(kernel));
+  return {};
+}
+
+Status PlanChecker::checkGroups() const {
+  for (const Group &group : plan_.groups)
+    if (!isExprOrNone(group.bytesMoved) || !isExprOrNone(group.flops))
+      return broken("group '{}' names an expression that is not there", group.name);
+  return {};
+}
+
+void PlanChecker::computeAvailability() {
+  std::vector<int64_t> symbolStep(plan_.symbols.size(), atBind);
+  for (size_t i = 0; i < plan_.steps.size(); ++i)
+    if (const auto *call = std::get_if<HostCall>(&plan_.steps[i]))
+      for (const BoundSymbol &bound : call->binds)
+        symbolStep[bound.symbol] = static_cast<int64_t>(i);
+  for (const Expr &node : plan_.exprs) {
+    int64_t step = atBind;
+    if (node.kind == ExprKind::Symbol)
+      step = symbolStep[node.lhs];
+    else if (node.kind != ExprKind::Constant)
+      step = std::max(exprStep_[node.lhs], exprStep_[node.rhs]);
+    exprStep_.push_back(step);
+  }
+  for (const Value &v : plan_.values) {
+    int64_t step = v.kind == ValueKind::Alias ? exprStep_[v.byteOffset] : atBind;
+    for (ExprId dim : v.dims)
+      step = std::max(step, exprStep_[dim]);
+    valueStep_.push_back(step);
+  }
+}
+
+Status PlanChecker::checkValueSizes() const {
+  for (ValueId id = 0; id < plan_.values.size(); ++id) {
+    const Value &v = value(id);
+    if (v.kind == ValueKind::Input && valueStep_[id] != atBind)
+      return broken("input '{}' has a dimension that is known only while running", v.name);
+    if (v.kind != ValueKind::Constant)
+      continue;
+    uint64_t bytes = elementBytes(v.dtype);
+    for (ExprId dim : v.dims) {
+      const Expr &extent = plan_.exprs[dim];
+      if (extent.kind != ExprKind::Constant || extent.lhs < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent.lhs), &bytes))
+        return broken("constant '{}' has a dimension that is not a constant size", v.name);
+    }
+    if (bytes != contents_.constants[v.source].size())
+      return broken("constant '{}' has {} bytes, its entry in the pool {}", v.name, bytes, contents_.constants[v.source].size());
+  }
+  return {};
+}
+
+Status PlanChecker::checkKnown(int64_t step, std::span<const ExprId> exprs) const {
+  for (ExprId id : exprs) {
+    if (!isExpr(id))
+      return broken("step {} names expression {} of {}", step, id, plan_.exprs.size());
+    if (exprStep_[id] >= step)
+      return broken("step {} needs expression {} before its symbols are bound", step, id);
+  }
+  return {};
+}
+
+Status PlanChecker::checkReads(int64_t step, ValueId id) const {
+  if (!isValue(id))
+    return broken("step {} names value {} of {}", step, id, plan_.values.size());
+  const Value &root = value(rootOf(plan_, id));
+  bool given = root.kind == ValueKind::Input || root.kind == ValueKind::Constant;
+  if (!given && !written_[rootOf(plan_, id)])
+    return broken("step {} reads '{}' before any step has written it", step, value(id).name);
+  if (valueStep_[id] >= step)
+    return broken("step {} reads '{}' before its size is known", step, value(id).name);
+  return {};
+}
+
+Status PlanChecker::checkWrites(int64_t step, ValueId id, bool bindsSymbols) {
+  if (!isValue(id))
+    return broken("step {} names value {} of {}", step, id, plan_.values.size());
+  ValueId root = rootOf(plan_, id);
+  if (value(root).kind == ValueKind::Input || value(root).kind == ValueKind::Constant)
+    return broken("step {} writes '{}', which is {}", step, value(id).name, value(root).kind == ValueKind::Input ? "an input" : "a constant");
+  // A call that binds symbols knows its outputs' sizes only once it has run; an alias would need its root's before.
+  int64_t latest = bindsSymbols && root == id ? step : step - 1;
+  if (valueStep_[id] > latest || valueStep_[root] > latest)
+    return broken("step {} writes '{}' before its size is known", step, value(id).name);
+  written_[root] = true;
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const Launch &launch) {
+  if (launch.kernel >= plan_.kernels.size())
+    return broken("step {} launches kernel {} of {}", step, launch.kernel, plan_.kernels.size());
+  const Kernel &kernel = plan_.kernels[launch.kernel];
+  if (launch.buffers.size() != kernel.buffers.size() || launch.scalars.size() != kernel.scalars)
+    return broken("step {} passes {} buffers and {} scalars to '{}', which takes {} and {}", step, launch.buffers.size(), launch.scalars.size(),
+                  kernel.name, kernel.buffers.size(), kernel.scalars);
+  TILEWRIGHT_TRY(checkKnown(step, launch.scalars));
+  TILEWRIGHT_TRY(checkKnown(step, launch.grid));
+  if (launch.workspaceBytes != none)
+    TILEWRIGHT_TRY(checkKnown(step, {&launch.workspaceBytes, 1}));
+  for (size_t i = 0; i < launch.buffers.size(); ++i)
+    if (kernel.buffers[i] != BufferAccess::Write)
+      TILEWRIGHT_TRY(checkReads(step, launch.buffers[i]));
+  for (size_t i = 0; i < launch.buffers.size(); ++i)
+    if (kernel.buffers[i] != BufferAccess::Read)
+      TILEWRIGHT_TRY(checkWrites(step, launch.buffers[i]));
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const HostCall &call) {
+  for (ValueId input : call.inputs)
+    if (input != none)
+      TILEWRIGHT_TRY(checkReads(step, input));
+  for (ValueId output : call.outputs)
+    if (output != none)
+      TILEWRIGHT_TRY(checkWrites(step, output, true));
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const WriteDims &write) {
+  TILEWRIGHT_TRY(checkKnown(step, write.elements));
+  TILEWRIGHT_TRY(checkWrites(step, write.value));
+  if (value(write.value).dtype != DType::I64)
+    return broken("step {} writes dimensions into '{}', which is not int64", step, value(write.value).name);
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const Copy &copy) {
+  TILEWRIGHT_TRY(checkReads(step, copy.source));
+  return checkWrites(step, copy.target);
+}
+
+Status PlanChecker::checkOne(int64_t step, const Guard &guard) {
+  TILEWRIGHT_TRY(checkKnown(step, {&guard.lhs, 1}));
+  TILEWRIGHT_TRY(checkKnown(step, {&guard.rhs, 1}));
+  return guard.message.empty() ? broken("step {} is a guard without a message", step) : Status();
+}
+
+Status PlanChecker::checkStep(int64_t step) {
+  return std::visit(
+      [&](const auto &s) {
+        if constexpr (requires { s.group; })
+          if (s.group != none && s.group >= plan_.groups.size())
+            return broken("step {} names group {} of {}", step, s.group, plan_.groups.size());
+        return checkOne(step, s);
+      },
+      plan_.steps[static_cast<size_t>(step)]);
+}
+
+} // namespace
+
+static Status checkCode(const CodeObject &code) {
+  if (!kindFitsTarget(code.kind, code.target))
+    return broken("a code object for '{}' is of a kind that this target does not run", code.target);
+  for (const CodeSymbol &symbol : code.symbols)
+    if (symbol.offset >= code.bytes.size())
+      return broken("code symbol '{}' is at {}, outside its {} bytes", symbol.name, symbol.offset, code.bytes.size());
+  return {};
+}
+
+ValueId rootOf(const Plan &plan, ValueId id) {
+  while (plan.values[id].kind == ValueKind::Alias)
+    id = plan.values[id].source;
+  return id;
+}
+
+Status verifyContents(const Contents &contents) {
+  if (contents.plans.empty())
+    return broken("it has no plan");
+  for (const CodeObject &code : contents.code)
+    TILEWRIGHT_TRY(checkCode(code));
+  std::set<std::tuple<std::string, std::string, std::vector<std::string>>> keys;
+  for (const Plan &plan : contents.plans) {
+    if (!keys.emplace(plan.target, plan.mode, plan.requirements).second)
+      return broken("it has two plans for target '{}' and fusion mode '{}'", plan.target, plan.mode);
+    if (Status status = PlanChecker(contents, plan).check(); !status.ok())
+      return broken("plan '{}' for '{}': {}", plan.mode, plan.target, status.message());
+  }
+  return {};
+}
+
+} // namespace tilewright::runtime
