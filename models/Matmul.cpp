@@ -1,0 +1,11 @@
+// One matmul with a pointwise tail: gelu(x W + b), the smallest model in which fusion pays.
+#include "models/Demos.h"
+
+template <int64_t size> void tilewright::models::buildMatmul(ModelBuilder &m) {
+  Value x = m.input("x", {size, size});
+  m.output("y", m.gelu("gelu", m.linear("linear", x, size, size)), {size, size});
+}
+
+template void tilewright::models::buildMatmul<1024>(ModelBuilder &);
+template void tilewright::models::buildMatmul<2048>(ModelBuilder &);
+template void tilewright::models::buildMatmul<4096>(ModelBuilder &);
