@@ -1,0 +1,114 @@
+// The graph dialect: registration, the kernel's syntax, and the operations that hold others.
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright::graph;
+
+#include "frontend/graph/GraphDialect.cpp.inc"
+#include "frontend/graph/GraphEnums.cpp.inc"
+#include "frontend/graph/GraphInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "frontend/graph/GraphAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "frontend/graph/GraphOps.cpp.inc"
+
+void GraphDialect::initialize() {
+  pool = std::make_shared<ConstantPool>();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "frontend/graph/GraphAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "frontend/graph/GraphOps.cpp.inc"
+      >();
+}
+
+/// Folders return splats; everything larger is in the pool.
+Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===- Kernels and launches ----------------------------------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(inputs, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult ReturnOp::verify() {
+  TypeRange expected = getParentOp<KernelOp>().getResultTypes();
+  if (getOutputs().getTypes() != expected)
+    return emitOpError() << "expected the kernel's result types (" << expected << "), got (" << getOutputs().getTypes() << ")";
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *callee = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (!callee)
+    return emitOpError() << "expected a kernel of the name '" << getKernel() << "', found none";
+  auto kernel = llvm::dyn_cast<KernelOp>(callee);
+  if (!kernel) // a tile.kernel takes buffers, whose agreement the plan checks
+    return success();
+  if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) || getResultTypes() != TypeRange(kernel.getResultTypes()))
+    return emitOpError() << "expected the types of the kernel '" << getKernel() << "', " << kernel.getFunctionType() << ", got ("
+                         << getInputs().getTypes() << ") -> (" << getResultTypes() << ")";
+  return success();
+}
+
+//===- Sources -----------------------------------------------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::verify() {
+  if (getKey().size() != 32 || !llvm::all_of(getKey(), [](char c) { return llvm::isHexDigit(c) && !llvm::isUpper(c); }))
+    return emitOpError() << "expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got '" << getKey() << "'";
+  auto type = llvm::cast<RankedTensorType>(getType());
+  auto &pool = llvm::cast<GraphDialect>((*this)->getDialect())->constants();
+  if (!pool.contains(getKey())) // text without its constants file is still IR
+    return success();
+  unsigned bits = type.getElementTypeBitWidth();
+  size_t expected = static_cast<size_t>(type.getNumElements()) * ((bits + 7) / 8);
+  if (pool.get(getKey()).size() != expected)
+    return emitOpError() << "expected " << expected << " bytes because of the type " << type << ", the pool has " << pool.get(getKey()).size();
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  auto type = llvm::cast<RankedTensorType>(getType());
+  if (getDim() >= static_cast<uint64_t>(type.getRank()))
+    return emitOpError() << "expected a dimension below the rank " << type.getRank() << ", got " << getDim();
+  return success();
+}
+
+LogicalResult DimsOp::verify() {
+  auto type = llvm::cast<RankedTensorType>(getType());
+  AffineMap sizes = getSizes();
+  if (sizes.getNumDims() != 0)
+    return emitOpError() << "expected expressions of symbols alone because sizes do not depend on coordinates, got " << getSizesAttr();
+  int64_t count = sizes.getNumResults();
+  bool fits = type.getRank() == 0 ? count == 1 : type.getRank() == 1 && type.getDimSize(0) == count;
+  if (!fits)
+    return emitOpError() << "expected room for " << count << " sizes, got " << type;
+  return success();
+}
+
+//===- Host calls --------------------------------------------------------------------------------------------------------===//
+
+LogicalResult HostCallOp::verify() {
+  size_t given = llvm::count(getPresent(), true);
+  if (given != getInputs().size())
+    return emitOpError() << "expected " << given << " operands because so many inputs are present, got " << getInputs().size();
+  return success();
+}

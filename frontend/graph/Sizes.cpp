@@ -1,0 +1,221 @@
+// Canonical size expressions: expanded to a polynomial over atoms, then rebuilt in one order.
+//
+//   (s1 * 2 + s0) * s0  ->  { s0*s0 : 1, s0*s1 : 2 }  ->  s0 * s0 + s0 * s1 * 2
+//
+// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions that do not divide out.
+#include "frontend/graph/Sizes.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+namespace tilewright::graph {
+namespace {
+
+/// Printed form is a total order that does not depend on addresses.
+std::string spelling(AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expr;
+  return text;
+}
+
+struct Atom {
+  AffineExpr expr;
+  std::string key;
+  /// Symbols sort by index, opaque terms after them by spelling.
+  auto rank() const {
+    auto symbol = llvm::dyn_cast<AffineSymbolExpr>(expr);
+    return std::tuple(symbol ? 0 : 1, symbol ? symbol.getPosition() : 0u, key);
+  }
+  bool operator<(const Atom &other) const { return rank() < other.rank(); }
+  bool operator==(const Atom &other) const { return expr == other.expr; }
+};
+
+using Monomial = std::vector<Atom>; // sorted, with repetition
+
+struct ByDegree {
+  /// A monomial order (graded lexicographic, largest first): what polynomial division needs.
+  bool operator()(const Monomial &a, const Monomial &b) const { return a.size() != b.size() ? a.size() > b.size() : a < b; }
+};
+
+using Polynomial = std::map<Monomial, int64_t, ByDegree>;
+
+void addTerm(Polynomial &sum, const Monomial &monomial, int64_t coefficient) {
+  int64_t &slot = sum[monomial];
+  slot += coefficient;
+  if (slot == 0)
+    sum.erase(monomial);
+}
+
+Monomial multiply(const Monomial &a, const Monomial &b) {
+  Monomial product;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(product));
+  return product;
+}
+
+Polynomial multiply(const Polynomial &a, const Polynomial &b) {
+  Polynomial product;
+  for (auto &[am, ac] : a)
+    for (auto &[bm, bc] : b)
+      addTerm(product, multiply(am, bm), ac * bc);
+  return product;
+}
+
+/// a / b if b divides a, otherwise nothing.
+std::optional<Monomial> divide(const Monomial &a, const Monomial &b) {
+  if (!std::includes(a.begin(), a.end(), b.begin(), b.end()))
+    return std::nullopt;
+  Monomial quotient;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(quotient));
+  return quotient;
+}
+
+std::optional<Polynomial> divide(Polynomial rest, const Polynomial &divisor) {
+  if (divisor.empty())
+    return std::nullopt;
+  auto &[leadMonomial, leadCoefficient] = *divisor.begin();
+  Polynomial quotient;
+  while (!rest.empty()) {
+    auto &[monomial, coefficient] = *rest.begin();
+    std::optional<Monomial> factor = divide(monomial, leadMonomial);
+    if (!factor || coefficient % leadCoefficient != 0)
+      return std::nullopt;
+    int64_t scale = coefficient / leadCoefficient;
+    addTerm(quotient, *factor, scale);
+    for (auto &[m, c] : divisor)
+      addTerm(rest, multiply(m, *factor), -c * scale);
+  }
+  return quotient;
+}
+
+AffineExpr rebuild(MLIRContext *context, const Polynomial &polynomial) {
+  AffineExpr sum;
+  for (auto &[monomial, coefficient] : polynomial) {
+    AffineExpr term;
+    for (const Atom &atom : monomial)
+      term = term ? term * atom.expr : atom.expr;
+    term = term ? (coefficient == 1 ? term : term * coefficient) : getAffineConstantExpr(coefficient, context);
+    sum = sum ? sum + term : term;
+  }
+  return sum ? sum : getAffineConstantExpr(0, context);
+}
+
+Polynomial expand(AffineExpr expr);
+
+/// floordiv, ceildiv and mod: exact where the divisor divides every term, opaque over canonical operands otherwise.
+Polynomial expandDivision(AffineBinaryOpExpr expr) {
+  Polynomial lhs = expand(expr.getLHS()), rhs = expand(expr.getRHS());
+  bool isMod = expr.getKind() == AffineExprKind::Mod;
+  if (std::optional<Polynomial> quotient = divide(lhs, rhs))
+    return isMod ? Polynomial() : *quotient;
+  MLIRContext *context = expr.getContext();
+  AffineExpr opaque = getAffineBinaryOpExpr(expr.getKind(), rebuild(context, lhs), rebuild(context, rhs));
+  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(opaque))
+    return constant.getValue() ? Polynomial{{{}, constant.getValue()}} : Polynomial();
+  return {{{Atom{opaque, spelling(opaque)}}, 1}};
+}
+
+Polynomial expand(AffineExpr expr) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant: {
+    int64_t value = llvm::cast<AffineConstantExpr>(expr).getValue();
+    return value ? Polynomial{{{}, value}} : Polynomial();
+  }
+  case AffineExprKind::DimId:
+  case AffineExprKind::SymbolId:
+    return {{{Atom{expr, spelling(expr)}}, 1}};
+  case AffineExprKind::Add: {
+    auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
+    Polynomial sum = expand(binary.getLHS());
+    for (auto &[m, c] : expand(binary.getRHS()))
+      addTerm(sum, m, c);
+    return sum;
+  }
+  case AffineExprKind::Mul: {
+    auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
+    return multiply(expand(binary.getLHS()), expand(binary.getRHS()));
+  }
+  default:
+    return expandDivision(llvm::cast<AffineBinaryOpExpr>(expr));
+  }
+}
+
+unsigned countSymbols(ArrayRef<AffineExpr> sizes) {
+  unsigned count = 0;
+  for (AffineExpr size : sizes)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+  return count;
+}
+
+} // namespace
+
+AffineExpr canonicalSize(AffineExpr size) {
+  if (llvm::isa<AffineConstantExpr, AffineSymbolExpr>(size))
+    return size;
+  return rebuild(size.getContext(), expand(size));
+}
+
+AffineExpr productOf(MLIRContext *context, ArrayRef<AffineExpr> sizes) {
+  AffineExpr product = getAffineConstantExpr(1, context);
+  for (AffineExpr size : sizes)
+    product = product * size;
+  return canonicalSize(product);
+}
+
+AffineExpr divideExactly(AffineExpr numerator, AffineExpr denominator) {
+  std::optional<Polynomial> quotient = divide(expand(numerator), expand(denominator));
+  return quotient ? rebuild(numerator.getContext(), *quotient) : AffineExpr();
+}
+
+std::optional<int64_t> constantSize(AffineExpr size) {
+  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(size))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+SmallVector<AffineExpr> getSizes(RankedTensorType type) {
+  if (auto encoding = llvm::dyn_cast_if_present<AffineMapAttr>(type.getEncoding()))
+    return llvm::to_vector(encoding.getValue().getResults());
+  SmallVector<AffineExpr> sizes;
+  for (int64_t dim : type.getShape())
+    sizes.push_back(getAffineConstantExpr(dim, type.getContext()));
+  return sizes;
+}
+
+unsigned getNumSymbols(RankedTensorType type) {
+  auto encoding = llvm::dyn_cast_if_present<AffineMapAttr>(type.getEncoding());
+  return encoding ? encoding.getValue().getNumSymbols() : 0;
+}
+
+RankedTensorType makeTensorType(MLIRContext *context, ArrayRef<AffineExpr> sizes, Type elementType) {
+  SmallVector<AffineExpr> canonical;
+  SmallVector<int64_t> shape;
+  bool dynamic = false;
+  for (AffineExpr size : sizes) {
+    canonical.push_back(canonicalSize(size));
+    std::optional<int64_t> constant = constantSize(canonical.back());
+    shape.push_back(constant.value_or(ShapedType::kDynamic));
+    dynamic |= !constant;
+  }
+  if (!dynamic)
+    return RankedTensorType::get(shape, elementType);
+  auto encoding = AffineMapAttr::get(AffineMap::get(0, countSymbols(canonical), canonical, context));
+  return RankedTensorType::get(shape, elementType, encoding);
+}
+
+RankedTensorType withElementType(RankedTensorType type, Type elementType) {
+  return RankedTensorType::get(type.getShape(), elementType, type.getEncoding());
+}
+
+std::string printSize(AffineExpr size, ArrayRef<std::string> symbols) {
+  std::string text = spelling(size);
+  for (unsigned i = symbols.size(); i-- > 0;) // from the highest, so that s1 does not touch s12
+    for (size_t at = 0; (at = text.find("s" + std::to_string(i), at)) != std::string::npos; at += symbols[i].size())
+      text.replace(at, 1 + std::to_string(i).size(), symbols[i]);
+  return text;
+}
+
+} // namespace tilewright::graph

@@ -1,0 +1,43 @@
+// Sizes of tensors as expressions in the module's symbols, and the types that carry them.
+//
+//   tensor<8x128xf32>                                            sizes (8, 128)
+//   tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>           sizes (s0, 128)
+//
+// Every expression is kept in one canonical form (a sorted polynomial over symbols and opaque floordiv/mod terms), so that equal sizes
+// are the same AffineExpr and equal tensors have the same type.
+#pragma once
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tilewright::graph {
+
+/// The sizes of `type`, one expression a dimension.
+llvm::SmallVector<mlir::AffineExpr> getSizes(mlir::RankedTensorType type);
+
+/// The tensor type with these sizes: its encoding is canonical, and absent where every size is a constant.
+mlir::RankedTensorType makeTensorType(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type elementType);
+
+/// Same sizes, other elements.
+mlir::RankedTensorType withElementType(mlir::RankedTensorType type, mlir::Type elementType);
+
+/// How many symbols the sizes of `type` mention (the highest index plus one).
+unsigned getNumSymbols(mlir::RankedTensorType type);
+
+/// The canonical form of an expression in symbols.
+mlir::AffineExpr canonicalSize(mlir::AffineExpr size);
+
+/// The canonical product of `sizes`; 1 for none.
+mlir::AffineExpr productOf(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+/// numerator / denominator where that is exact as a polynomial, otherwise null.
+mlir::AffineExpr divideExactly(mlir::AffineExpr numerator, mlir::AffineExpr denominator);
+
+/// The value of a constant expression.
+std::optional<int64_t> constantSize(mlir::AffineExpr size);
+
+/// "s0" for symbol 0 and so on, or by name where `symbols` has them: for diagnostics.
+std::string printSize(mlir::AffineExpr size, llvm::ArrayRef<std::string> symbols = {});
+
+} // namespace tilewright::graph

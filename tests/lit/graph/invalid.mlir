@@ -1,0 +1,171 @@
+// One case a diagnostic.
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+func.func @f(%x: tensor<768xf32>) {
+  // expected-error @+1 {{expected result dimension 1 = 768 because operand dimension 0 has it, got 767}}
+  %0 = graph.broadcast %x dims [1] : tensor<768xf32> -> tensor<8x767xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected increasing dims below the result's rank 2, got 0}}
+  %0 = graph.broadcast %x dims [1, 0] : tensor<4x768xf32> -> tensor<768x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected 3072 elements because the operand has so many, got 3071}}
+  %0 = graph.reshape %x : tensor<4x768xf32> -> tensor<3071xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>) {
+  // expected-error @+1 {{expected s0 * 768 elements because the operand has so many, got s1 * 768}}
+  %0 = graph.reshape %x : tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>> -> tensor<?xf32, affine_map<()[s0, s1] -> (s1 * 768)>>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected element type 'f32' because an access renames elements, got 'f16'}}
+  %0 = graph.reshape %x : tensor<4x768xf32> -> tensor<3072xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected a permutation of 0 to 1, got 1 out of range or twice}}
+  %0 = graph.transpose %x perm [1, 1] : tensor<4x768xf32> -> tensor<768x768xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x128xf32>) {
+  // expected-error @+1 {{expected coordinates within dimension 1 of 128, got 64 to 128}}
+  %0 = graph.slice %x offsets affine_map<() -> (0, 64)> strides [1, 2] : tensor<8x128xf32> -> tensor<8x33xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x30xf32>) {
+  // expected-error @+1 {{expected a fill of type 'f32' because of the operand, got 'i64'}}
+  %0 = graph.pad %x low [0, 1] fill 0 : i64 : tensor<8x30xf32> -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{expected consecutive dims below the rank 4, got 3}}
+  %0 = graph.window %x dims [1, 3] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 : tensor<1x8x8x3xf32> -> tensor<1x6x6x3x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<100x64xf32>, %i: tensor<8xi64>) {
+  // expected-error @+1 {{expected integer indices of the result's sizes, got 'tensor<8xi64>'}}
+  %0 = graph.gather %x[%i : tensor<8xi64>] map affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<100x64xf32> -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected a key of 32 lower-case hexadecimal digits}}
+  %0 = graph.constant "weights" : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected a dimension below the rank 2, got 2}}
+  %0 = graph.iota dim 2 : tensor<8x8xi64>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected room for 2 sizes, got 'tensor<3xi64>'}}
+  %0 = graph.dims affine_map<() -> (1, 2)> : tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x64xf32>, %y: tensor<9x64xf32>) {
+  // expected-error @+1 {{expected dimension 0 = 8 as in the first operand, operand 1 has 9}}
+  %0 = graph.concat axis 1 %x, %y : tensor<8x64xf32>, tensor<9x64xf32> -> tensor<8x128xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x64xf16>) {
+  // expected-error @+1 {{expected the result 'tensor<8xf32>' because of the operands, got 'tensor<8xf16>'}}
+  %0 = graph.reduce <sum> %x axes [1] : tensor<8x64xf16> -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x64xf32>) {
+  // expected-error @+1 {{expected increasing axes below the rank 2, got 2}}
+  %0 = graph.reduce <sum> %x axes [2] : tensor<8x64xf32> -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<65x4xf32>) {
+  // expected-error @+1 {{expected loop 2 to have one size, got 64 and 65}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x64xf32>, tensor<65x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected 2 operands because so many inputs are present, got 1}}
+  %0 = graph.host_call "Resize"("", 13) present [true, true] attributes {} (%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{expected the kernel's result types ('tensor<8xf32>'), got ()}}
+  graph.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected a kernel of the name 'missing', found none}}
+  graph.launch @missing(%x) : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  graph.return %x : tensor<8xf32>
+}
+func.func @f(%x: tensor<9xf32>) {
+  // expected-error @+1 {{expected the types of the kernel 'k'}}
+  %0 = graph.launch @k(%x) : (tensor<9xf32>) -> tensor<9xf32>
+  return
+}
