@@ -19,12 +19,15 @@ if(TILEWRIGHT_SANITIZE)
   add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
 endif()
 
-# Precompiled headers carry time stamps and paths that ccache must be told to overlook; -fno-pch-timestamp keeps them reproducible.
+# Precompiled headers carry time stamps and paths that ccache must be told to overlook, so that a file compiled in one checkout is a hit in
+# another. What stands for the header's content is a sum that we write beside it (Llvm.cmake): its own bytes name the checkout.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
+# CMake's default also includes the header's text by its absolute path, which does nothing but tell checkouts apart.
+set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
