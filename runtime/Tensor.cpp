@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace tilewright {
 
@@ -14,6 +15,8 @@ Tensor Tensor::allocate(DType type, Shape shape) {
   size_t bytes = std::max<size_t>(tensor.byteSize(), 1);
   bytes = (bytes + alignment - 1) / alignment * alignment;
   auto *memory = static_cast<std::byte *>(std::aligned_alloc(alignment, bytes));
+  if (!memory)
+    throw std::bad_alloc();
   std::memset(memory, 0, bytes);
   tensor.bytes_ = std::shared_ptr<std::byte[]>(memory, [](std::byte *p) { std::free(p); });
   return tensor;

@@ -20,7 +20,8 @@ inline int64_t elementCount(const Shape &shape) {
   return count;
 }
 
-/// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned.
+/// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned, or
+/// throws std::bad_alloc.
 class Tensor {
 public:
   Tensor() = default;

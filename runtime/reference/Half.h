@@ -1,0 +1,31 @@
+// Conversions between float and the two 16-bit formats, whose elements are held in memory as bit patterns.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tilewright::reference {
+
+inline float fromHalf(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+
+/// Rounds once, to nearest even, straight from double: by way of float a tie could be rounded twice.
+inline uint16_t toHalf(double value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
+
+inline float fromBFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+/// Rounds to nearest even. The step to float rounds to odd, so that the second rounding sees what the first one lost.
+inline uint16_t toBFloat(double value) {
+  float single = static_cast<float>(value);
+  if (single != single)
+    return 0x7fc0;
+  uint32_t bits = std::bit_cast<uint32_t>(single);
+  bool infinite = (bits & 0x7fffffff) == 0x7f800000;
+  if (double back = single; back != value && !infinite) {
+    if ((back > value) == (value > 0)) // rounded away from zero: step back
+      --bits;
+    bits |= 1;
+  }
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+} // namespace tilewright::reference

@@ -1,0 +1,129 @@
+// What every reference kernel is written with: the call, three arithmetic types, and failures that end a kernel at once.
+//
+// Kernels do not know the thirteen element types of memory. They read tensors as Values of one of three arithmetic types,
+//
+//     float32 float16 bfloat16 float64 -> double      int8..int64 -> int64_t      bool uint8..uint64 -> uint64_t
+//
+// and write results back rounded (or wrapped) once. Sums, products and quotients of floats that are rounded from double are the
+// correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
+#pragma once
+
+#include "runtime/reference/Reference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <type_traits>
+
+namespace tilewright::reference {
+
+/// Thrown by kernels and caught in `evaluate`; never crosses the library's border.
+struct Failure {
+  Status status;
+};
+
+[[noreturn]] void malformed(std::string message);
+[[noreturn]] void unsupported(std::string message);
+
+/// Ends the kernel with Code::Malformed unless `condition` holds.
+template <typename... Args> void require(bool condition, fmt::format_string<Args...> format, Args &&...args) {
+  if (!condition)
+    malformed(fmt::format(format, std::forward<Args>(args)...));
+}
+
+inline bool isFloat(DType type) { return findDType(type) && findDType(type)->isFloat; }
+inline bool isSigned(DType type) { return findDType(type) && findDType(type)->isSigned; }
+
+/// Calls `function` with a zero of the arithmetic type of `type`.
+template <typename Function> decltype(auto) dispatch(DType type, Function &&function) {
+  if (isFloat(type))
+    return function(double{});
+  if (isSigned(type))
+    return function(int64_t{});
+  return function(uint64_t{});
+}
+
+/// The elements of a tensor as arithmetic type T; a copy unless memory holds them so already.
+template <typename T> class Values {
+public:
+  explicit Values(const Tensor &tensor);
+  int64_t size() const { return size_; }
+  const T *data() const { return data_; }
+  const T &operator[](int64_t i) const { return data_[i]; }
+  const T *begin() const { return data_; }
+  const T *end() const { return data_ + size_; }
+
+private:
+  std::vector<T> owned_;
+  Tensor shared_;
+  const T *data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+extern template class Values<double>;
+extern template class Values<int64_t>;
+extern template class Values<uint64_t>;
+
+/// Refuses negative dimensions and sizes that cannot be meant or held. Kernels that collect values before they store them call it
+/// first.
+void checkSize(DType type, const Shape &shape);
+
+/// Zeroed memory for an output of a size that passes checkSize.
+Tensor allocate(DType type, const Shape &shape);
+
+/// Writes `values` into a new tensor: rounded to nearest even into floats, saturated and truncated from double into integers (NaN
+/// gives 0), wrapped from integers into integers, nonzero into bool.
+template <typename T> Tensor store(DType type, const Shape &shape, const std::vector<T> &values);
+
+/// The tensor with another element type, by the rules of `store`.
+Tensor convert(const Tensor &tensor, DType type);
+
+/// One evaluation: checked access to inputs and attributes, and the outputs as they come.
+class Call {
+public:
+  Call(const ReferenceCall &node, std::span<const Tensor> inputs);
+
+  std::string_view op() const { return node_.op; }
+  int64_t opset() const { return node_.opset; }
+
+  /// Inputs that the node lists, without absent ones at the end.
+  int64_t inputCount() const { return static_cast<int64_t>(inputs_.size()); }
+  bool has(int64_t i) const { return i < inputCount() && inputs_[i].defined(); }
+  const Tensor &input(int64_t i) const;
+  /// A tensor of shape or index integers, int32 or int64.
+  std::vector<int64_t> indices(int64_t i) const;
+  /// The one element of a tensor that must have exactly one.
+  double scalar(int64_t i) const;
+  int64_t index(int64_t i) const;
+
+  bool hasAttribute(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  double real(std::string_view name, double otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  std::optional<std::vector<float>> reals(std::string_view name) const;
+  std::optional<std::vector<std::string>> texts(std::string_view name) const;
+  const Tensor *tensor(std::string_view name) const;
+
+  int64_t outputCount() const { return static_cast<int64_t>(node_.outputCount); }
+  bool wants(int64_t i) const { return i < outputCount(); }
+  /// A new zeroed output.
+  Tensor &make(int64_t i, DType type, const Shape &shape) { return give(i, allocate(type, shape)); }
+  Tensor &give(int64_t i, Tensor tensor);
+  template <typename T> void give(int64_t i, DType type, const Shape &shape, const std::vector<T> &values) {
+    give(i, store(type, shape, values));
+  }
+  std::vector<Tensor> takeOutputs() { return std::move(outputs_); }
+
+private:
+  template <typename T> const T *find(std::string_view name) const;
+
+  const ReferenceCall &node_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+using Kernel = void (*)(Call &);
+
+} // namespace tilewright::reference

@@ -1,0 +1,163 @@
+// The kernels of the operators, by the file in ops/ that holds them. Which operator and opset each belongs to: ReferenceTable.cpp.
+#pragma once
+
+#include "runtime/reference/Kernel.h"
+
+namespace tilewright::reference {
+
+// ops/Unary.cpp
+void unaryFloat(Call &call);
+void absolute(Call &call);
+void negate(Call &call);
+void sign(Call &call);
+void relu(Call &call);
+void logicalNot(Call &call);
+void bitwiseNot(Call &call);
+void isNaN(Call &call);
+void isInf(Call &call);
+void shrink(Call &call);
+void clip(Call &call);
+void leakyRelu(Call &call);
+void elu(Call &call);
+void selu(Call &call);
+void celu(Call &call);
+void thresholdedRelu(Call &call);
+void hardSigmoid(Call &call);
+void swish(Call &call);
+void gelu(Call &call);
+void quickGelu(Call &call);
+void biasGelu(Call &call);
+
+// ops/Binary.cpp
+void add(Call &call);
+void subtract(Call &call);
+void multiply(Call &call);
+void divide(Call &call);
+void modulo(Call &call);
+void logicalAnd(Call &call);
+void logicalOr(Call &call);
+void logicalXor(Call &call);
+void equal(Call &call);
+void less(Call &call);
+void lessOrEqual(Call &call);
+void greater(Call &call);
+void greaterOrEqual(Call &call);
+void bitwiseAnd(Call &call);
+void bitwiseOr(Call &call);
+void bitwiseXor(Call &call);
+void bitShift(Call &call);
+void prelu(Call &call);
+void power(Call &call);
+void sum(Call &call);
+void mean(Call &call);
+void maximum(Call &call);
+void minimum(Call &call);
+
+// ops/Reduce.cpp
+void reduceSum(Call &call);
+void reduceProd(Call &call);
+void reduceSumSquare(Call &call);
+void reduceL1(Call &call);
+void reduceL2(Call &call);
+void reduceMax(Call &call);
+void reduceMin(Call &call);
+void reduceMean(Call &call);
+void reduceLogSum(Call &call);
+void reduceLogSumExp(Call &call);
+
+// ops/MatMul.cpp
+void matMul(Call &call);
+void gemm(Call &call);
+void matMulInteger(Call &call);
+void qLinearMatMul(Call &call);
+
+// ops/Conv.cpp
+void conv(Call &call);
+void convInteger(Call &call);
+void qLinearConv(Call &call);
+void convTranspose(Call &call);
+void col2Im(Call &call);
+
+// ops/Pool.cpp
+void maxPool(Call &call);
+void averagePool(Call &call);
+void lpPool(Call &call);
+void globalAveragePool(Call &call);
+void globalMaxPool(Call &call);
+void globalLpPool(Call &call);
+void maxUnpool(Call &call);
+void maxRoiPool(Call &call);
+
+// ops/Normalization.cpp
+void batchNormalization(Call &call);
+void instanceNormalization(Call &call);
+void groupNormalization(Call &call);
+void layerNormalization(Call &call);
+void rmsNormalization(Call &call);
+void lrn(Call &call);
+void lpNormalization(Call &call);
+void meanVarianceNormalization(Call &call);
+void skipLayerNormalization(Call &call);
+
+// ops/Softmax.cpp
+void softmax(Call &call);
+void logSoftmax(Call &call);
+void hardmax(Call &call);
+
+// ops/Reshape.cpp
+void identity(Call &call);
+void reshape(Call &call);
+void squeeze(Call &call);
+void unsqueeze(Call &call);
+void flatten(Call &call);
+void shapeOp(Call &call);
+void size(Call &call);
+void cast(Call &call);
+void castLike(Call &call);
+void bitCast(Call &call);
+void constant(Call &call);
+void constantOfShape(Call &call);
+void range(Call &call);
+void eyeLike(Call &call);
+void dropout(Call &call);
+
+// ops/Move.cpp
+void transposeOp(Call &call);
+void expand(Call &call);
+void tile(Call &call);
+void concat(Call &call);
+void split(Call &call);
+void slice(Call &call);
+void pad(Call &call);
+void centerCropPad(Call &call);
+void depthToSpace(Call &call);
+void spaceToDepth(Call &call);
+void where(Call &call);
+void trilu(Call &call);
+void reverseSequence(Call &call);
+
+// ops/Gather.cpp
+void gather(Call &call);
+void gatherElements(Call &call);
+void gatherND(Call &call);
+void scatterElements(Call &call);
+void scatterND(Call &call);
+void tensorScatter(Call &call);
+void oneHot(Call &call);
+void compress(Call &call);
+void nonZero(Call &call);
+void unique(Call &call);
+
+// ops/Quantize.cpp
+void quantizeLinear(Call &call);
+void dequantizeLinear(Call &call);
+void dynamicQuantizeLinear(Call &call);
+
+// ops/Sort.cpp
+void topK(Call &call);
+void argMax(Call &call);
+void argMin(Call &call);
+void cumSum(Call &call);
+void cumProd(Call &call);
+
+} // namespace tilewright::reference

@@ -1,0 +1,235 @@
+// Which kernel computes which operator at which opset, and the one way in: `evaluate`.
+#include "runtime/reference/Kernels.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+namespace tilewright {
+
+namespace reference {
+
+struct TableRow {
+  std::string_view op, domain;
+  int64_t first, last; // opsets of the domain
+  Kernel kernel;
+};
+
+static constexpr int64_t latest = 28; // of ai.onnx; a newer opset may have changed any operator
+
+// By family. `first` is the opset since which the operator has the form that the kernel reads: opset 7 for those whose broadcasting
+// was spelled by attributes before. Where an operator changed between `first` and `last`, its kernel asks for the opset.
+static constexpr TableRow table[] = {
+    // Unary
+    {"Acos", "", 7, latest, unaryFloat},
+    {"Acosh", "", 9, latest, unaryFloat},
+    {"Asin", "", 7, latest, unaryFloat},
+    {"Asinh", "", 9, latest, unaryFloat},
+    {"Atan", "", 7, latest, unaryFloat},
+    {"Atanh", "", 9, latest, unaryFloat},
+    {"Ceil", "", 1, latest, unaryFloat},
+    {"Cos", "", 7, latest, unaryFloat},
+    {"Cosh", "", 9, latest, unaryFloat},
+    {"Erf", "", 9, latest, unaryFloat},
+    {"Exp", "", 1, latest, unaryFloat},
+    {"Floor", "", 1, latest, unaryFloat},
+    {"HardSwish", "", 14, latest, unaryFloat},
+    {"Log", "", 1, latest, unaryFloat},
+    {"Mish", "", 18, latest, unaryFloat},
+    {"Reciprocal", "", 1, latest, unaryFloat},
+    {"Round", "", 11, latest, unaryFloat},
+    {"Sigmoid", "", 1, latest, unaryFloat},
+    {"Sin", "", 7, latest, unaryFloat},
+    {"Sinh", "", 9, latest, unaryFloat},
+    {"Softplus", "", 1, latest, unaryFloat},
+    {"Softsign", "", 1, latest, unaryFloat},
+    {"Sqrt", "", 1, latest, unaryFloat},
+    {"Tan", "", 7, latest, unaryFloat},
+    {"Tanh", "", 1, latest, unaryFloat},
+    {"Abs", "", 1, latest, absolute},
+    {"Neg", "", 1, latest, negate},
+    {"Sign", "", 9, latest, sign},
+    {"Relu", "", 1, latest, relu},
+    {"Not", "", 1, latest, logicalNot},
+    {"BitwiseNot", "", 18, latest, bitwiseNot},
+    {"IsNaN", "", 9, latest, isNaN},
+    {"IsInf", "", 10, latest, isInf},
+    {"Shrink", "", 9, latest, shrink},
+    {"Clip", "", 1, latest, clip},
+    {"LeakyRelu", "", 1, latest, leakyRelu},
+    {"Elu", "", 1, latest, elu},
+    {"Selu", "", 1, latest, selu},
+    {"Celu", "", 12, latest, celu},
+    {"ThresholdedRelu", "", 10, latest, thresholdedRelu},
+    {"HardSigmoid", "", 1, latest, hardSigmoid},
+    {"Swish", "", 24, latest, swish},
+    {"Gelu", "", 20, latest, gelu},
+    {"Gelu", "com.microsoft", 1, latest, gelu},
+    {"QuickGelu", "com.microsoft", 1, latest, quickGelu},
+    {"BiasGelu", "com.microsoft", 1, latest, biasGelu},
+    {"FastGelu", "com.microsoft", 1, latest, biasGelu},
+    // Binary
+    {"Add", "", 7, latest, add},
+    {"Sub", "", 7, latest, subtract},
+    {"Mul", "", 7, latest, multiply},
+    {"Div", "", 7, latest, divide},
+    {"Mod", "", 10, latest, modulo},
+    {"And", "", 7, latest, logicalAnd},
+    {"Or", "", 7, latest, logicalOr},
+    {"Xor", "", 7, latest, logicalXor},
+    {"Equal", "", 7, latest, equal},
+    {"Less", "", 7, latest, less},
+    {"LessOrEqual", "", 12, latest, lessOrEqual},
+    {"Greater", "", 7, latest, greater},
+    {"GreaterOrEqual", "", 12, latest, greaterOrEqual},
+    {"BitwiseAnd", "", 18, latest, bitwiseAnd},
+    {"BitwiseOr", "", 18, latest, bitwiseOr},
+    {"BitwiseXor", "", 18, latest, bitwiseXor},
+    {"BitShift", "", 11, latest, bitShift},
+    {"PRelu", "", 7, latest, prelu},
+    {"Pow", "", 7, latest, power},
+    {"Sum", "", 1, latest, sum},
+    {"Mean", "", 1, latest, mean},
+    {"Max", "", 1, latest, maximum},
+    {"Min", "", 1, latest, minimum},
+    // Reduce
+    {"ReduceSum", "", 1, latest, reduceSum},
+    {"ReduceProd", "", 1, latest, reduceProd},
+    {"ReduceSumSquare", "", 1, latest, reduceSumSquare},
+    {"ReduceL1", "", 1, latest, reduceL1},
+    {"ReduceL2", "", 1, latest, reduceL2},
+    {"ReduceMax", "", 1, latest, reduceMax},
+    {"ReduceMin", "", 1, latest, reduceMin},
+    {"ReduceMean", "", 1, latest, reduceMean},
+    {"ReduceLogSum", "", 1, latest, reduceLogSum},
+    {"ReduceLogSumExp", "", 1, latest, reduceLogSumExp},
+    // MatMul
+    {"MatMul", "", 1, latest, matMul},
+    {"Gemm", "", 7, latest, gemm},
+    {"MatMulInteger", "", 10, latest, matMulInteger},
+    {"QLinearMatMul", "", 10, latest, qLinearMatMul},
+    // Conv
+    {"Conv", "", 1, latest, conv},
+    {"ConvInteger", "", 10, latest, convInteger},
+    {"QLinearConv", "", 10, latest, qLinearConv},
+    {"ConvTranspose", "", 1, latest, convTranspose},
+    {"Col2Im", "", 18, latest, col2Im},
+    // Pool
+    {"MaxPool", "", 1, latest, maxPool},
+    {"AveragePool", "", 1, latest, averagePool},
+    {"LpPool", "", 1, latest, lpPool},
+    {"GlobalAveragePool", "", 1, latest, globalAveragePool},
+    {"GlobalMaxPool", "", 1, latest, globalMaxPool},
+    {"GlobalLpPool", "", 1, latest, globalLpPool},
+    {"MaxUnpool", "", 9, latest, maxUnpool},
+    {"MaxRoiPool", "", 1, latest, maxRoiPool},
+    // Normalization
+    {"BatchNormalization", "", 7, latest, batchNormalization},
+    {"InstanceNormalization", "", 1, latest, instanceNormalization},
+    {"GroupNormalization", "", 18, latest, groupNormalization},
+    {"LayerNormalization", "", 17, latest, layerNormalization},
+    {"RMSNormalization", "", 23, latest, rmsNormalization},
+    {"LRN", "", 1, latest, lrn},
+    {"LpNormalization", "", 1, latest, lpNormalization},
+    {"MeanVarianceNormalization", "", 9, latest, meanVarianceNormalization},
+    {"SkipLayerNormalization", "com.microsoft", 1, latest, skipLayerNormalization},
+    {"SkipSimplifiedLayerNormalization", "com.microsoft", 1, latest, skipLayerNormalization},
+    // Softmax
+    {"Softmax", "", 1, latest, softmax},
+    {"LogSoftmax", "", 1, latest, logSoftmax},
+    {"Hardmax", "", 1, latest, hardmax},
+    // Reshape
+    {"Identity", "", 1, latest, identity},
+    {"Reshape", "", 5, latest, reshape},
+    {"Squeeze", "", 1, latest, squeeze},
+    {"Unsqueeze", "", 1, latest, unsqueeze},
+    {"Flatten", "", 1, latest, flatten},
+    {"Shape", "", 1, latest, shapeOp},
+    {"Size", "", 1, latest, size},
+    {"Cast", "", 6, latest, cast},
+    {"CastLike", "", 15, latest, castLike},
+    {"BitCast", "", 26, latest, bitCast},
+    {"Constant", "", 1, latest, constant},
+    {"ConstantOfShape", "", 9, latest, constantOfShape},
+    {"Range", "", 11, latest, range},
+    {"EyeLike", "", 9, latest, eyeLike},
+    {"Dropout", "", 7, latest, dropout},
+    // Move
+    {"Transpose", "", 1, latest, transposeOp},
+    {"Expand", "", 8, latest, expand},
+    {"Tile", "", 6, latest, tile},
+    {"Concat", "", 1, latest, concat},
+    {"Split", "", 2, latest, split},
+    {"Slice", "", 1, latest, slice},
+    {"Pad", "", 2, latest, pad},
+    {"CenterCropPad", "", 18, latest, centerCropPad},
+    {"DepthToSpace", "", 1, latest, depthToSpace},
+    {"SpaceToDepth", "", 1, latest, spaceToDepth},
+    {"Where", "", 9, latest, where},
+    {"Trilu", "", 14, latest, trilu},
+    {"ReverseSequence", "", 10, latest, reverseSequence},
+    // Gather
+    {"Gather", "", 1, latest, gather},
+    {"GatherElements", "", 11, latest, gatherElements},
+    {"GatherND", "", 11, latest, gatherND},
+    {"Scatter", "", 9, 10, scatterElements},
+    {"ScatterElements", "", 11, latest, scatterElements},
+    {"ScatterND", "", 11, latest, scatterND},
+    {"TensorScatter", "", 24, latest, tensorScatter},
+    {"OneHot", "", 9, latest, oneHot},
+    {"Compress", "", 9, latest, compress},
+    {"NonZero", "", 9, latest, nonZero},
+    {"Unique", "", 11, latest, unique},
+    // Quantize
+    {"QuantizeLinear", "", 10, latest, quantizeLinear},
+    {"DequantizeLinear", "", 10, latest, dequantizeLinear},
+    {"DynamicQuantizeLinear", "", 11, latest, dynamicQuantizeLinear},
+    // Sort
+    {"TopK", "", 1, latest, topK},
+    {"ArgMax", "", 1, latest, argMax},
+    {"ArgMin", "", 1, latest, argMin},
+    {"CumSum", "", 11, latest, cumSum},
+    {"CumProd", "", 26, latest, cumProd},
+};
+
+static_assert(std::ranges::all_of(table, [](const TableRow &row) {
+  return row.first <= row.last && (!row.domain.empty() || row.last <= latest);
+}));
+
+static const TableRow *find(std::string_view op, std::string_view domain, int64_t opset) {
+  if (domain == "ai.onnx")
+    domain = "";
+  for (const TableRow &row : table)
+    if (row.op == op && row.domain == domain && row.first <= opset && opset <= row.last)
+      return &row;
+  return nullptr;
+}
+
+} // namespace reference
+
+bool hasReference(std::string_view op, std::string_view domain, int64_t opset) {
+  return reference::find(op, domain, opset) != nullptr;
+}
+
+Expected<std::vector<Tensor>> evaluate(const ReferenceCall &node, std::span<const Tensor> inputs) {
+  const reference::TableRow *row = reference::find(node.op, node.domain, node.opset);
+  if (!row)
+    return Status(Code::Unsupported, fmt::format("{}{}{} of opset {} has no reference kernel", node.domain, node.domain.empty() ? "" : ".",
+                                                 node.op, node.opset));
+  auto failure = [&](Code code, std::string_view message) { return Status(code, fmt::format("{}: {}", node.op, message)); };
+  try {
+    reference::Call call(node, inputs);
+    row->kernel(call);
+    std::vector<Tensor> outputs = call.takeOutputs();
+    outputs.resize(node.outputCount); // optional ones that nobody asked for go; those that no kernel fills stay undefined
+    return outputs;
+  } catch (const reference::Failure &caught) {
+    return failure(caught.status.code(), caught.status.message());
+  } catch (const std::bad_alloc &) {
+    return failure(Code::Malformed, "the tensors it asks for do not fit into this machine's memory");
+  } catch (const std::length_error &) {
+    return failure(Code::Malformed, "the tensors it asks for do not fit into this machine's memory");
+  }
+}
+
+} // namespace tilewright
