@@ -31,7 +31,8 @@ private:
       fail("it ends in the middle of a field");
       return false;
     }
-    std::memcpy(target, rest_.data(), size);
+    if (size && target) // memcpy forbids null even for no bytes
+      std::memcpy(target, rest_.data(), size);
     rest_ = rest_.subspan(size);
     return true;
   }
