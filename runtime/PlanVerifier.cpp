@@ -1,13 +1,13 @@
 // Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at every turn.
 #include "runtime/PlanVerifier.h"
 
+#include "runtime/PlanAnalysis.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
 namespace tilewright::runtime {
-
-static constexpr int64_t atBind = -1;       // before the first step
 
 template <typename... Args> static Status broken(fmt::format_string<Args...> format, Args &&...args) {
   return {Code::Malformed, fmt::format(format, std::forward<Args>(args)...)};
@@ -15,7 +15,7 @@ template <typename... Args> static Status broken(fmt::format_string<Args...> for
 
 namespace {
 
-/// One plan with what the checks find out about it: from which step on each symbol, and so each expression, has a value.
+/// One plan with what is known of it once its tables are checked.
 class PlanChecker {
 public:
   PlanChecker(const Contents &contents, const Plan &plan) : contents_(contents), plan_(plan) {}
@@ -27,7 +27,9 @@ public:
     TILEWRIGHT_TRY(checkSymbols());
     TILEWRIGHT_TRY(checkKernels());
     TILEWRIGHT_TRY(checkGroups());
-    computeAvailability();
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      TILEWRIGHT_TRY(checkIds(i));
+    analysis_ = analyzePlan(plan_);
     TILEWRIGHT_TRY(checkValueSizes());
     written_.assign(plan_.values.size(), false);
     for (size_t i = 0; i < plan_.steps.size(); ++i)
@@ -52,9 +54,9 @@ private:
   Status checkKernels() const;
   Status checkKernel(const Kernel &kernel) const;
   Status checkGroups() const;
-  void computeAvailability();
   Status checkValueSizes() const;
 
+  Status checkIds(size_t step) const;
   Status checkStep(int64_t step);
   Status checkReads(int64_t step, ValueId id) const;
   Status checkWrites(int64_t step, ValueId id, bool bindsSymbols = false);
@@ -67,8 +69,7 @@ private:
 
   const Contents &contents_;
   const Plan &plan_;
-  std::vector<int64_t> exprStep_;  // the step after which the expression is known: atBind or a HostCall's number
-  std::vector<int64_t> valueStep_; // likewise for all dims (and the byte offset) of a value
+  PlanAnalysis analysis_;
   std::vector<bool> written_;      // by root
 };
 
@@ -207,32 +208,10 @@ Status PlanChecker::checkGroups() const {
   return {};
 }
 
-void PlanChecker::computeAvailability() {
-  std::vector<int64_t> symbolStep(plan_.symbols.size(), atBind);
-  for (size_t i = 0; i < plan_.steps.size(); ++i)
-    if (const auto *call = std::get_if<HostCall>(&plan_.steps[i]))
-      for (const BoundSymbol &bound : call->binds)
-        symbolStep[bound.symbol] = static_cast<int64_t>(i);
-  for (const Expr &node : plan_.exprs) {
-    int64_t step = atBind;
-    if (node.kind == ExprKind::Symbol)
-      step = symbolStep[node.lhs];
-    else if (node.kind != ExprKind::Constant)
-      step = std::max(exprStep_[node.lhs], exprStep_[node.rhs]);
-    exprStep_.push_back(step);
-  }
-  for (const Value &v : plan_.values) {
-    int64_t step = v.kind == ValueKind::Alias ? exprStep_[v.byteOffset] : atBind;
-    for (ExprId dim : v.dims)
-      step = std::max(step, exprStep_[dim]);
-    valueStep_.push_back(step);
-  }
-}
-
 Status PlanChecker::checkValueSizes() const {
   for (ValueId id = 0; id < plan_.values.size(); ++id) {
     const Value &v = value(id);
-    if (v.kind == ValueKind::Input && valueStep_[id] != atBind)
+    if (v.kind == ValueKind::Input && analysis_.valueStep[id] != atBind)
       return broken("input '{}' has a dimension that is known only while running", v.name);
     if (v.kind != ValueKind::Constant)
       continue;
@@ -248,37 +227,44 @@ Status PlanChecker::checkValueSizes() const {
   return {};
 }
 
+Status PlanChecker::checkIds(size_t step) const {
+  Status status;
+  forEachValue(plan_.steps[step], [&](ValueId id) {
+    if (!isValue(id))
+      status = broken("step {} names value {} of {}", step, id, plan_.values.size());
+  });
+  forEachExpr(plan_.steps[step], [&](ExprId id) {
+    if (!isExpr(id))
+      status = broken("step {} names expression {} of {}", step, id, plan_.exprs.size());
+  });
+  return status;
+}
+
 Status PlanChecker::checkKnown(int64_t step, std::span<const ExprId> exprs) const {
   for (ExprId id : exprs) {
-    if (!isExpr(id))
-      return broken("step {} names expression {} of {}", step, id, plan_.exprs.size());
-    if (exprStep_[id] >= step)
+    if (analysis_.exprStep[id] >= step)
       return broken("step {} needs expression {} before its symbols are bound", step, id);
   }
   return {};
 }
 
 Status PlanChecker::checkReads(int64_t step, ValueId id) const {
-  if (!isValue(id))
-    return broken("step {} names value {} of {}", step, id, plan_.values.size());
-  const Value &root = value(rootOf(plan_, id));
+  const Value &root = value(analysis_.roots[id]);
   bool given = root.kind == ValueKind::Input || root.kind == ValueKind::Constant;
-  if (!given && !written_[rootOf(plan_, id)])
+  if (!given && !written_[analysis_.roots[id]])
     return broken("step {} reads '{}' before any step has written it", step, value(id).name);
-  if (valueStep_[id] >= step)
+  if (analysis_.valueStep[id] >= step)
     return broken("step {} reads '{}' before its size is known", step, value(id).name);
   return {};
 }
 
 Status PlanChecker::checkWrites(int64_t step, ValueId id, bool bindsSymbols) {
-  if (!isValue(id))
-    return broken("step {} names value {} of {}", step, id, plan_.values.size());
-  ValueId root = rootOf(plan_, id);
+  ValueId root = analysis_.roots[id];
   if (value(root).kind == ValueKind::Input || value(root).kind == ValueKind::Constant)
     return broken("step {} writes '{}', which is {}", step, value(id).name, value(root).kind == ValueKind::Input ? "an input" : "a constant");
   // A call that binds symbols knows its outputs' sizes only once it has run; an alias would need its root's before.
   int64_t latest = bindsSymbols && root == id ? step : step - 1;
-  if (valueStep_[id] > latest || valueStep_[root] > latest)
+  if (analysis_.valueStep[id] > latest || analysis_.valueStep[root] > latest)
     return broken("step {} writes '{}' before its size is known", step, value(id).name);
   written_[root] = true;
   return {};
@@ -353,12 +339,6 @@ static Status checkCode(const CodeObject &code) {
     if (symbol.offset >= code.bytes.size())
       return broken("code symbol '{}' is at {}, outside its {} bytes", symbol.name, symbol.offset, code.bytes.size());
   return {};
-}
-
-ValueId rootOf(const Plan &plan, ValueId id) {
-  while (plan.values[id].kind == ValueKind::Alias)
-    id = plan.values[id].source;
-  return id;
 }
 
 Status verifyContents(const Contents &contents) {

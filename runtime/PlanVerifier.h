@@ -19,7 +19,4 @@ namespace tilewright::runtime {
 /// Ok, or Code::Malformed with what is wrong where.
 Status verifyContents(const Contents &contents);
 
-/// The value whose bytes `id` is made of: `id` itself unless it is an alias.
-ValueId rootOf(const Plan &plan, ValueId id);
-
 } // namespace tilewright::runtime

@@ -241,6 +241,4 @@ def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
-include "tilegen/tile/PlacedOps.td"
-
 #endif

@@ -1,0 +1,23 @@
+// From the shapes of the inputs to the values of the symbols.
+#pragma once
+
+#include "runtime/Plan.h"
+
+namespace tilewright::runtime {
+
+/// A tensor somewhere: what callers pass in and out.
+struct TensorView {
+  DType type = DType::F32;
+  Shape shape;
+  void *data = nullptr;
+  bool onDevice = false; // `data` is an address of the context's device instead of host memory
+};
+
+/// The value of each symbol, ExprValues::unknown for those that a step binds. Code::Usage, with one sentence that names the input and both
+/// numbers, if the inputs do not fit the plan or each other.
+Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs);
+
+/// "batch x 4", for messages.
+std::string describeDims(const Plan &plan, const Value &value);
+
+} // namespace tilewright::runtime

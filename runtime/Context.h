@@ -1,0 +1,118 @@
+// Runs a program for one caller: binds inputs, places buffers, executes the plan's steps on a stream.
+//
+//   bind(inputs)  ─ symbols ─ frame (cached by sizes) ─ arena ─ addresses of all values
+//   execute()     ─ segment by segment: recorded ones are replayed from their second run on, host calls and sizes known late in between
+//   synchronize() ─ waits, reads the error word
+//
+// A context is used by one thread at a time; several contexts of one program may run at once.
+#pragma once
+
+#include "runtime/BindSymbols.h"
+#include "runtime/Frame.h"
+#include "runtime/Program.h"
+
+namespace tilewright::runtime {
+
+/// What a context has done so far.
+struct Counters {
+  uint64_t launches = 0;   // given to the stream one by one
+  uint64_t hostCalls = 0;  // nodes run by reference kernels
+  uint64_t frames = 0;     // combinations of sizes planned
+  uint64_t recordings = 0; // segments recorded
+  uint64_t replays = 0;    // segments replayed
+};
+
+class Context {
+public:
+  /// `externalStream`: a CUstream of the caller's to work in, or nullptr.
+  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device,
+                                                   void *externalStream = nullptr);
+  ~Context();
+
+  /// Takes the inputs for the next executions. Host memory of an input must stay until the executions are over on the host device,
+  /// until bind returns elsewhere. `outputs`, where given, has a view for each output: one with data receives the output directly
+  /// (its shape must fit); one without leaves it to the context.
+  Status bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs = {});
+
+  /// Runs the bound plan once. On a device with its own memory it may still be under way when this returns.
+  Status execute();
+
+  /// Waits for the executions; reports what a kernel found wrong with its data, as Code::Malformed.
+  Status synchronize();
+
+  /// The outputs of the last execution, in host memory that stays as it is for as long as somebody holds the tensors.
+  Expected<std::vector<Tensor>> outputs();
+
+  /// bind, execute, synchronize, outputs.
+  Expected<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+
+  /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's shape.
+  Status runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
+
+  /// Executes once, step by step, and returns the milliseconds of each step.
+  Expected<std::vector<double>> profile();
+
+  const Program &program() const { return *program_; }
+  const Device &device() const { return *device_; }
+  Stream &stream() { return *stream_; }
+  const Counters &counters() const { return counters_; }
+  uint64_t arenaBytes() const { return arenaBytes_; }
+  /// The bound sizes, to evaluate a group's bytes and operations with. Only after bind.
+  const ExprValues &sizes() const { return *sizes_; }
+
+private:
+  Context() = default;
+
+  Status selectFrame(std::vector<int64_t> symbols);
+  Status stageDims(Frame &frame);
+  Status growArena(uint64_t bytes);
+  Status placeInputs(std::span<const TensorView> inputs);
+  Status placeOutputs(std::span<const TensorView> outputs);
+  Status placeKnownAt(int64_t step);
+  Status placeOutput(ValueId id, uint64_t bytes);
+  Expected<void *> ownMemory(ValueId id, uint64_t bytes);
+
+  Status startExecution();
+  Status runSegment(size_t index);
+  Status runSteps(const Segment &segment);
+  Status runStep(size_t index);
+  Status runOne(size_t index, const Launch &launch);
+  Status runOne(size_t index, const HostCall &call);
+  Status runOne(size_t index, const WriteDims &write);
+  Status runOne(size_t index, const Copy &copy);
+  Status runOne(size_t index, const Guard &guard);
+  Status bindLate(size_t index, const HostCall &call, std::span<const Tensor> outputs);
+  Expected<Tensor> onHost(ValueId id);
+
+  /// Memory for one value, kept from run to run while it is large enough and nobody else holds it.
+  struct OwnMemory {
+    std::shared_ptr<void> memory;
+    uint64_t bytes = 0;
+  };
+
+  const Plan &plan() const { return program_->plan(); }
+  const PlanAnalysis &analysis() const { return program_->analysis(); }
+
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<const DeviceImage> image_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<std::unique_ptr<Frame>> frames_; // most recently used first
+
+  std::shared_ptr<void> arena_;
+  uint64_t arenaBytes_ = 0;
+
+  // The execution at hand.
+  Frame *frame_ = nullptr;
+  const ExprValues *sizes_ = nullptr; // the frame's, or lateSizes_ once a step has bound a symbol
+  std::vector<int64_t> lateSymbols_;
+  ExprValues lateSizes_;
+  std::vector<void *> addresses_;                  // of all values; null while not known
+  std::vector<TensorView> boundOutputs_;           // as given, or empty views
+  std::vector<OwnMemory> own_;                     // by value: aligned copies of inputs, outputs, and what is sized late
+  std::vector<void *> launchBuffers_;
+  std::vector<int64_t> launchScalars_;
+  Counters counters_;
+};
+
+} // namespace tilewright::runtime

@@ -1,0 +1,187 @@
+// Executing: segment by segment, step by step.
+#include "runtime/Context.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tilewright::runtime {
+
+Status Context::startExecution() {
+  if (!frame_)
+    return {Code::Usage, "nothing is bound to execute: bind the inputs first"};
+  sizes_ = &frame_->sizes;
+  lateSymbols_ = frame_->symbols;
+  return {};
+}
+
+Status Context::execute() {
+  TILEWRIGHT_TRY(startExecution());
+  for (size_t i = 0; i < analysis().segments.size(); ++i)
+    TILEWRIGHT_TRY(runSegment(i));
+  ++frame_->runs;
+  return {};
+}
+
+Expected<std::vector<double>> Context::profile() {
+  TILEWRIGHT_TRY(startExecution());
+  size_t count = plan().steps.size();
+  TILEWRIGHT_TRY(stream_->mark(0));
+  for (const Segment &segment : analysis().segments)
+    for (size_t i = segment.first; i < segment.end; ++i) {
+      if (!segment.recordable)
+        TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
+      TILEWRIGHT_TRY(runStep(i));
+      TILEWRIGHT_TRY(stream_->mark(i + 1));
+    }
+  TILEWRIGHT_TRY(synchronize());
+  std::vector<double> milliseconds;
+  for (size_t i = 0; i < count; ++i) {
+    Expected<double> time = stream_->elapsed(i, i + 1);
+    TILEWRIGHT_TRY(time);
+    milliseconds.push_back(*time);
+  }
+  return milliseconds;
+}
+
+Status Context::runSegment(size_t index) {
+  const Segment &segment = analysis().segments[index];
+  std::unique_ptr<Recording> &recording = frame_->recordings[index];
+  // A segment is recorded when its sizes and addresses come a second time: recording costs about as much as a few runs.
+  bool replayable = segment.recordable && stream_->canRecord() && frame_->runs > 0;
+  if (!replayable)
+    return runSteps(segment);
+  if (!recording) {
+    TILEWRIGHT_TRY(stream_->beginRecording());
+    Status status = runSteps(segment);
+    Expected<std::unique_ptr<Recording>> recorded = stream_->endRecording(); // even after a failure, or the stream would go on recording
+    TILEWRIGHT_TRY(status);
+    TILEWRIGHT_TRY(recorded);
+    recording = std::move(*recorded);
+    ++counters_.recordings;
+  }
+  ++counters_.replays;
+  return stream_->replay(*recording);
+}
+
+Status Context::runSteps(const Segment &segment) {
+  for (size_t i = segment.first; i < segment.end; ++i) {
+    if (!segment.recordable) // the frame has checked the others
+      TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
+    TILEWRIGHT_TRY(runStep(i));
+  }
+  return {};
+}
+
+Status Context::runStep(size_t index) {
+  return std::visit([&](const auto &step) { return runOne(index, step); }, plan().steps[index]);
+}
+
+Status Context::runOne(size_t, const Launch &launch) {
+  LaunchArgs args;
+  args.handle = image_->kernels[launch.kernel];
+  args.kernel = &plan().kernels[launch.kernel];
+  for (size_t i = 0; i < launch.grid.size(); ++i) {
+    args.grid[i] = *sizes_->get(launch.grid[i]); // known: checkStepSizes has asked for each of these
+    if (args.grid[i] == 0)
+      return {};
+  }
+  args.workspaceBytes = launch.workspaceBytes == none ? 0 : static_cast<uint64_t>(*sizes_->get(launch.workspaceBytes));
+  launchBuffers_.clear();
+  for (ValueId id : launch.buffers)
+    launchBuffers_.push_back(addresses_[id]);
+  launchScalars_.clear();
+  for (ExprId id : launch.scalars)
+    launchScalars_.push_back(*sizes_->get(id));
+  args.buffers = launchBuffers_;
+  args.scalars = launchScalars_;
+  ++counters_.launches;
+  return stream_->launch(args);
+}
+
+Status Context::runOne(size_t index, const WriteDims &write) {
+  size_t bytes = write.elements.size() * sizeof(int64_t);
+  if (frame_->dims && frame_->dimsOffset[index] != noPlace)
+    return stream_->copyIn(addresses_[write.value], static_cast<std::byte *>(frame_->dims.get()) + frame_->dimsOffset[index], bytes);
+  std::vector<int64_t> elements;
+  for (ExprId id : write.elements) {
+    Expected<int64_t> value = sizes_->get(id);
+    TILEWRIGHT_TRY(value);
+    elements.push_back(*value);
+  }
+  TILEWRIGHT_TRY(stream_->copyIn(addresses_[write.value], elements.data(), bytes));
+  return device_->info().hostMemory ? Status() : synchronize();
+}
+
+Status Context::runOne(size_t, const Copy &copy) {
+  Expected<uint64_t> bytes = valueBytes(plan(), *sizes_, copy.source);
+  TILEWRIGHT_TRY(bytes);
+  return stream_->copyWithin(addresses_[copy.target], addresses_[copy.source], *bytes);
+}
+
+Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
+
+/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there after synchronize().
+Expected<Tensor> Context::onHost(ValueId id) {
+  const Value &value = plan().values[id];
+  Expected<Shape> shape = valueShape(plan(), *sizes_, id);
+  TILEWRIGHT_TRY(shape);
+  const Value &root = plan().values[analysis().roots[id]];
+  if (device_->info().hostMemory)
+    return Tensor::view(value.dtype, *shape, addresses_[id]);
+  if (root.kind == ValueKind::Constant) {
+    ptrdiff_t offset = static_cast<std::byte *>(addresses_[id]) - static_cast<std::byte *>(image_->constants[root.source]);
+    const std::byte *bytes = program_->artifact().contents().constants[root.source].data();
+    return Tensor::view(value.dtype, *shape, const_cast<std::byte *>(bytes + offset));
+  }
+  Tensor tensor = Tensor::allocate(value.dtype, *shape);
+  TILEWRIGHT_TRY(stream_->copyOut(tensor.bytes(), addresses_[id], tensor.byteSize()));
+  return tensor;
+}
+
+/// Takes the symbols that a call binds from its outputs, and places the values whose sizes are now known.
+Status Context::bindLate(size_t index, const HostCall &call, std::span<const Tensor> outputs) {
+  if (call.binds.empty())
+    return {};
+  for (const BoundSymbol &bound : call.binds) {
+    if (bound.output >= outputs.size() || !outputs[bound.output].defined() || bound.dim >= outputs[bound.output].shape().size())
+      return {Code::Internal, fmt::format("node '{}' gave no dimension {} of output {}", call.node, bound.dim, bound.output)};
+    lateSymbols_[bound.symbol] = outputs[bound.output].shape()[bound.dim];
+  }
+  lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);
+  sizes_ = &lateSizes_;
+  return placeKnownAt(static_cast<int64_t>(index));
+}
+
+Status Context::runOne(size_t index, const HostCall &call) {
+  ++counters_.hostCalls;
+  bool hostMemory = device_->info().hostMemory;
+  std::vector<Tensor> inputs;
+  for (ValueId id : call.inputs) {
+    Expected<Tensor> input = id == none ? Expected<Tensor>(Tensor()) : onHost(id);
+    TILEWRIGHT_TRY(input);
+    inputs.push_back(*input);
+  }
+  if (!hostMemory)
+    TILEWRIGHT_TRY(synchronize());
+  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size()};
+  Expected<std::vector<Tensor>> outputs = evaluate(reference, inputs);
+  if (!outputs)
+    return {outputs.status().code(), fmt::format("node '{}': {}", call.node, outputs.status().message())};
+  TILEWRIGHT_TRY(bindLate(index, call, *outputs));
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    ValueId id = call.outputs[i];
+    if (id == none)
+      continue;
+    Expected<Shape> shape = valueShape(plan(), *sizes_, id);
+    TILEWRIGHT_TRY(shape);
+    const Tensor output = i < outputs->size() ? (*outputs)[i] : Tensor();
+    if (!output.defined() || output.type() != plan().values[id].dtype || output.shape() != *shape)
+      return {Code::Internal, fmt::format("node '{}' gave {} [{}] as output {}, its plan expects {} [{}]", call.node, name(output.type()),
+                                          fmt::join(output.shape(), ", "), i, name(plan().values[id].dtype), fmt::join(*shape, ", "))};
+    TILEWRIGHT_TRY(stream_->copyIn(addresses_[id], output.bytes(), output.byteSize()));
+  }
+  return hostMemory ? Status() : synchronize(); // the copies read the outputs, which end here
+}
+
+} // namespace tilewright::runtime

@@ -1,0 +1,59 @@
+// A row for each feature by LLVM's name, asked through cpuid (and the operating system's register saving) by the compiler's builtin.
+#include "runtime/CpuFeatures.h"
+
+#include <fmt/format.h>
+
+namespace tilewright::runtime {
+
+struct CpuFeature {
+  const char *name;
+  const char *meaning; // what people know it as
+  bool (*present)();
+};
+
+#define FEATURE(name, meaning) {name, meaning, [] { return __builtin_cpu_supports(name) != 0; }}
+
+// Levels: x86-64 psABI, "microarchitecture levels". Features: LLVM's X86.td.
+static constexpr CpuFeature cpuFeatures[] = {
+    FEATURE("x86-64-v4", "AVX-512"),
+    FEATURE("x86-64-v3", "AVX2 and FMA"),
+    FEATURE("x86-64-v2", "SSE4.2"),
+    FEATURE("avx2", "AVX2"),
+    FEATURE("fma", "FMA"),
+    FEATURE("f16c", "F16C"),
+    FEATURE("avx512f", "AVX-512 F"),
+    FEATURE("avx512bw", "AVX-512 BW"),
+    FEATURE("avx512dq", "AVX-512 DQ"),
+    FEATURE("avx512vl", "AVX-512 VL"),
+    FEATURE("avx512vnni", "AVX-512 VNNI"),
+    FEATURE("avx512bf16", "AVX-512 BF16"),
+    FEATURE("avx512fp16", "AVX-512 FP16"),
+    FEATURE("avxvnni", "AVX VNNI"),
+    FEATURE("amx-tile", "AMX"),
+    FEATURE("amx-int8", "AMX int8"),
+    FEATURE("amx-bf16", "AMX bf16"),
+};
+#undef FEATURE
+
+std::string cpuLevel() {
+  for (const CpuFeature &feature : cpuFeatures)
+    if (std::string_view(feature.name).starts_with("x86-64-") && feature.present())
+      return feature.name;
+  return "x86-64";
+}
+
+Status checkCpuFeatures(std::span<const std::string> requirements, const std::string &artifact) {
+  for (const std::string &wanted : requirements) {
+    const CpuFeature *known = nullptr;
+    for (const CpuFeature &feature : cpuFeatures)
+      known = wanted == feature.name ? &feature : known;
+    if (!known)
+      return {Code::Device, fmt::format("{} needs the processor feature '{}', which this version does not know; use a newer Tilewright", artifact, wanted)};
+    if (!known->present())
+      return {Code::Device, fmt::format("{} was compiled for {} ({}), this machine has {}; compile the model again with --target host",
+                                        artifact, wanted, known->meaning, cpuLevel())};
+  }
+  return {};
+}
+
+} // namespace tilewright::runtime

@@ -1,0 +1,106 @@
+// What the runtime asks of a device. One conformance suite (tests/runtime/DeviceTest.cpp) runs on every implementation.
+//
+//   Device ── allocate, loadModule, createStream                     shared by contexts and threads
+//     Module ── kernel(entry)                                        a loaded code object
+//     Stream ── copies, launches, marks, recordings, synchronize     in order; belongs to one context
+//
+// Work given to a stream may run later; its addresses must stay valid until synchronize() has returned.
+#pragma once
+
+#include "runtime/Plan.h"
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilewright::runtime {
+
+struct DeviceInfo {
+  std::string id;   // what openDevice takes: "host", "cuda:0", "null"
+  std::string name; // "NVIDIA H200"
+  std::vector<std::string> targets; // whose code it runs, best first: {"sm_90a", "sm_90", ..., "sm_80"}
+  uint64_t memoryBytes = 0;
+  int processors = 0;      // cores or multiprocessors
+  bool hostMemory = false; // its addresses are ordinary host memory
+  std::string driver;      // version, where there is one
+};
+
+/// A kernel of a loaded module; what it points at is the device's own.
+using KernelHandle = const void *;
+
+class Module {
+public:
+  virtual ~Module() = default;
+  virtual Expected<KernelHandle> kernel(const Kernel &kernel) = 0;
+};
+
+struct LaunchArgs {
+  KernelHandle handle = nullptr;
+  const Kernel *kernel = nullptr;
+  std::span<void *const> buffers;
+  std::span<const int64_t> scalars;
+  std::array<int64_t, 3> grid = {1, 1, 1}; // all above 0
+  uint64_t workspaceBytes = 0;
+};
+
+/// A recorded sequence of launches and copies, with the addresses that they had.
+class Recording {
+public:
+  virtual ~Recording() = default;
+};
+
+class Stream {
+public:
+  virtual ~Stream() = default;
+
+  virtual Status copyIn(void *device, const void *host, size_t bytes) = 0;
+  virtual Status copyOut(void *host, const void *device, size_t bytes) = 0;
+  virtual Status copyWithin(void *target, const void *source, size_t bytes) = 0;
+  virtual Status fill(void *device, uint8_t value, size_t bytes) = 0;
+  virtual Status launch(const LaunchArgs &args) = 0;
+
+  /// Waits for everything so far. Returns the error word of KernelAbi.h, which it clears; fails if the device did.
+  virtual Expected<uint64_t> synchronize() = 0;
+
+  /// Notes the time at this point of the stream as mark number `index`.
+  virtual Status mark(size_t index) = 0;
+  /// Milliseconds between two marks; after synchronize().
+  virtual Expected<double> elapsed(size_t from, size_t to) = 0;
+
+  /// Between these two calls launches, fills and copies within the device or from staging memory are noted instead of run.
+  virtual bool canRecord() const { return false; }
+  virtual Status beginRecording();
+  virtual Expected<std::unique_ptr<Recording>> endRecording();
+  virtual Status replay(Recording &recording);
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual const DeviceInfo &info() const = 0;
+  /// Device memory, 64-byte aligned, freed with the last copy of the pointer. Not cleared.
+  virtual Expected<std::shared_ptr<void>> allocate(size_t bytes) = 0;
+  /// Host memory that copyIn may read while recording.
+  virtual Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) = 0;
+  virtual Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) = 0;
+  /// `external`: the stream of the caller's own (a CUstream) to order work in, or nullptr for a new one.
+  virtual Expected<std::unique_ptr<Stream>> createStream(void *external = nullptr) = 0;
+};
+
+/// Opens "host", "cuda", "cuda:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device with one sentence where the
+/// driver or device is missing, Code::Unsupported for "hip".
+Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
+
+/// All devices of this machine, with the reason for each kind that is not there.
+struct DeviceList {
+  std::vector<DeviceInfo> found;
+  std::vector<std::string> missing;
+};
+DeviceList listDevices();
+
+} // namespace tilewright::runtime

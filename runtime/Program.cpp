@@ -1,0 +1,130 @@
+// Choosing a plan, and putting a program on a device.
+#include "runtime/Program.h"
+
+#include "runtime/CpuFeatures.h"
+#include "runtime/Format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+namespace tilewright::runtime {
+
+/// The values of one field over all plans, once each, for messages.
+static std::string listed(const Contents &contents, std::string Plan::*field) {
+  std::set<std::string> values;
+  for (const Plan &plan : contents.plans)
+    values.insert(plan.*field);
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+static Expected<const Plan *> choosePlan(const Artifact &artifact, const DeviceInfo &device, const std::string &mode) {
+  const Contents &contents = artifact.contents();
+  Status refused;
+  bool targetFound = false;
+  for (const std::string &target : device.targets)
+    for (const Plan &plan : contents.plans) {
+      targetFound = targetFound || plan.target == target;
+      if (plan.target != target || plan.mode != mode)
+        continue;
+      Status features = checkCpuFeatures(plan.requirements, artifact.name());
+      if (features.ok())
+        return &plan;
+      refused = refused.ok() ? features : refused;
+    }
+  if (!refused.ok())
+    return refused;
+  if (targetFound)
+    return Status(Code::Usage, fmt::format("{} has no plan for fusion mode '{}' on {}, it has {}; compile with --fuse={}", artifact.name(), mode,
+                                           device.name, listed(contents, &Plan::mode), mode));
+  return Status(Code::Device, fmt::format("{} holds code for {}, {} runs {}; compile again with --target {}", artifact.name(),
+                                          listed(contents, &Plan::target), device.name, fmt::join(device.targets, ", "), device.targets.front()));
+}
+
+static Status checkHostCalls(const Plan &plan) {
+  for (const Step &step : plan.steps)
+    if (const auto *call = std::get_if<HostCall>(&step); call && !hasReference(call->op, call->domain, call->opset))
+      return {Code::Unsupported, fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for", call->node, call->op, call->opset)};
+  return {};
+}
+
+Expected<std::shared_ptr<const Program>> Program::load(const std::filesystem::path &path, const DeviceInfo &device, const std::string &mode) {
+  Expected<Artifact> artifact = Artifact::open(path);
+  TILEWRIGHT_TRY(artifact);
+  return create(*artifact, device, mode);
+}
+
+Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, const DeviceInfo &device, const std::string &mode) {
+  Expected<const Plan *> plan = choosePlan(artifact, device, mode);
+  TILEWRIGHT_TRY(plan);
+  TILEWRIGHT_TRY(checkHostCalls(**plan));
+  auto program = std::make_shared<Program>();
+  program->artifact_ = std::move(artifact);
+  program->plan_ = *plan;
+  program->analysis_ = analyzePlan(**plan);
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
+static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImage &image) {
+  image.modules.resize(contents.code.size());
+  for (const Kernel &kernel : plan.kernels) {
+    std::unique_ptr<Module> &module = image.modules[kernel.code];
+    if (!module) {
+      Expected<std::unique_ptr<Module>> loaded = image.device->loadModule(contents.code[kernel.code]);
+      TILEWRIGHT_TRY(loaded);
+      module = std::move(*loaded);
+    }
+    Expected<KernelHandle> handle = module->kernel(kernel);
+    TILEWRIGHT_TRY(handle);
+    image.kernels.push_back(*handle);
+  }
+  return {};
+}
+
+/// Host kernels read the mapping in place; other devices get one block with the constants of this plan.
+static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
+  image.constants.resize(contents.constants.size());
+  std::vector<bool> used(contents.constants.size());
+  for (const Value &value : plan.values)
+    if (value.kind == ValueKind::Constant)
+      used[value.source] = true;
+  if (image.device->info().hostMemory) {
+    for (size_t i = 0; i < used.size(); ++i)
+      image.constants[i] = used[i] ? const_cast<std::byte *>(contents.constants[i].data()) : nullptr;
+    return {};
+  }
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < used.size(); ++i)
+    bytes += used[i] ? format::alignUp(contents.constants[i].size()) : 0;
+  if (bytes == 0)
+    return {};
+  Expected<std::shared_ptr<void>> memory = image.device->allocate(bytes);
+  TILEWRIGHT_TRY(memory);
+  image.constantMemory = *memory;
+  Expected<std::unique_ptr<Stream>> stream = image.device->createStream();
+  TILEWRIGHT_TRY(stream);
+  auto *next = static_cast<std::byte *>(image.constantMemory.get());
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i])
+      continue;
+    image.constants[i] = next;
+    TILEWRIGHT_TRY((*stream)->copyIn(next, contents.constants[i].data(), contents.constants[i].size()));
+    next += format::alignUp(contents.constants[i].size());
+  }
+  return statusOf((*stream)->synchronize());
+}
+
+Expected<std::shared_ptr<const DeviceImage>> Program::image(std::shared_ptr<Device> device) const {
+  std::scoped_lock lock(mutex_);
+  if (std::shared_ptr<const DeviceImage> image = images_[device.get()].lock())
+    return image;
+  auto image = std::make_shared<DeviceImage>();
+  image->device = device;
+  TILEWRIGHT_TRY(loadKernels(artifact_.contents(), *plan_, *image));
+  TILEWRIGHT_TRY(placeConstants(artifact_.contents(), *plan_, *image));
+  images_[device.get()] = image;
+  return std::shared_ptr<const DeviceImage>(std::move(image));
+}
+
+} // namespace tilewright::runtime

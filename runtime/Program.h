@@ -1,0 +1,47 @@
+// A verified plan chosen for a device: immutable, shared by any number of contexts and threads.
+#pragma once
+
+#include "runtime/Artifact.h"
+#include "runtime/Device.h"
+#include "runtime/PlanAnalysis.h"
+
+#include <map>
+#include <mutex>
+
+namespace tilewright::runtime {
+
+/// What a program needs on one device: code loaded, constants in the device's memory.
+struct DeviceImage {
+  std::shared_ptr<Device> device;
+  std::vector<std::unique_ptr<Module>> modules; // by code object; null where the plan uses none of it
+  std::vector<KernelHandle> kernels;            // by KernelId
+  std::vector<void *> constants;                // by entry of the pool; null where the plan does not use it
+  std::shared_ptr<void> constantMemory;         // on devices with memory of their own
+};
+
+class Program {
+public:
+  /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode` ("all",
+  /// "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the mode is not there.
+  static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device, const std::string &mode = "all");
+  static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device, const std::string &mode = "all");
+
+  const Artifact &artifact() const { return artifact_; }
+  const Plan &plan() const { return *plan_; }
+  const PlanAnalysis &analysis() const { return analysis_; }
+
+  const Value &input(size_t index) const { return plan_->values[plan_->inputs[index]]; }
+  const Value &output(size_t index) const { return plan_->values[plan_->outputs[index]]; }
+
+  /// The program on `device`; made once and shared for as long as somebody holds it.
+  Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
+
+private:
+  Artifact artifact_;
+  const Plan *plan_ = nullptr;
+  PlanAnalysis analysis_;
+  mutable std::mutex mutex_;
+  mutable std::map<const Device *, std::weak_ptr<const DeviceImage>> images_;
+};
+
+} // namespace tilewright::runtime

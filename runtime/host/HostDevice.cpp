@@ -1,0 +1,157 @@
+// Work runs at once, on the calling thread and the pool: a stream has nothing to wait for.
+#include "runtime/host/HostDevice.h"
+
+#include "runtime/CpuFeatures.h"
+#include "runtime/KernelAbi.h"
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tilewright::runtime {
+namespace {
+
+constexpr size_t hugePage = size_t(2) << 20;
+
+Expected<std::shared_ptr<void>> allocateHost(size_t bytes) {
+  // Large buffers are walked in long strides by matmul panels: huge pages save most of their TLB misses.
+  size_t alignment = bytes >= hugePage ? hugePage : 64;
+  size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void *memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  if (!memory)
+    return Status(Code::Device, fmt::format("cannot allocate {} bytes of host memory; use smaller inputs", bytes));
+  if (alignment == hugePage)
+    ::madvise(memory, rounded, MADV_HUGEPAGE);
+  return std::shared_ptr<void>(memory, [](void *p) { std::free(p); });
+}
+
+class HostModule : public Module {
+public:
+  static Expected<std::unique_ptr<Module>> load(const CodeObject &code) {
+    auto module = std::make_unique<HostModule>();
+    module->symbols_ = code.symbols;
+    module->bytes_ = std::max<size_t>(code.bytes.size(), 1);
+    // Written first, then made executable: never both at once.
+    void *memory = ::mmap(nullptr, module->bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return Status(Code::Device, fmt::format("cannot map {} bytes of code: {}", module->bytes_, std::strerror(errno)));
+    module->base_ = static_cast<std::byte *>(memory);
+    std::memcpy(module->base_, code.bytes.data(), code.bytes.size());
+    if (::mprotect(memory, module->bytes_, PROT_READ | PROT_EXEC) != 0)
+      return Status(Code::Device, fmt::format("this system does not let code be made executable: {}", std::strerror(errno)));
+    return std::unique_ptr<Module>(std::move(module));
+  }
+
+  ~HostModule() override {
+    if (base_)
+      ::munmap(base_, bytes_);
+  }
+
+  Expected<KernelHandle> kernel(const Kernel &kernel) override {
+    auto symbol = std::ranges::find(symbols_, kernel.entry, &CodeSymbol::name);
+    if (symbol == symbols_.end())
+      return Status(Code::Internal, fmt::format("kernel '{}' has no entry '{}'", kernel.name, kernel.entry));
+    return static_cast<KernelHandle>(base_ + symbol->offset);
+  }
+
+private:
+  std::vector<CodeSymbol> symbols_;
+  std::byte *base_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+class HostStream : public Stream {
+public:
+  Status copyIn(void *device, const void *host, size_t bytes) override { return copyWithin(device, host, bytes); }
+  Status copyOut(void *host, const void *device, size_t bytes) override { return copyWithin(host, device, bytes); }
+  Status copyWithin(void *target, const void *source, size_t bytes) override {
+    std::memmove(target, source, bytes);
+    return {};
+  }
+  Status fill(void *device, uint8_t value, size_t bytes) override {
+    std::memset(device, value, bytes);
+    return {};
+  }
+
+  Status launch(const LaunchArgs &args) override {
+    int64_t programs = 1;
+    for (int64_t extent : args.grid)
+      if (__builtin_mul_overflow(programs, extent, &programs))
+        return {Code::Malformed, fmt::format("kernel '{}' has more programs than 64 bits count; use smaller inputs", args.kernel->name)};
+    TILEWRIGHT_TRY(growWorkspaces(args.workspaceBytes));
+    auto entry = reinterpret_cast<HostKernel>(const_cast<void *>(args.handle));
+    ThreadPool::instance().forRange(programs, [&](int64_t first, int64_t last, int worker) {
+      void *workspace = args.workspaceBytes ? workspaces_[static_cast<size_t>(worker)].get() : nullptr;
+      HostKernelArgs kernelArgs = {args.buffers.data(), args.scalars.data(), args.grid.data(), workspace, &errorWord_};
+      entry(&kernelArgs, first, last);
+    });
+    return {};
+  }
+
+  Expected<uint64_t> synchronize() override { return std::exchange(errorWord_, 0); }
+
+  Status mark(size_t index) override {
+    marks_.resize(std::max(marks_.size(), index + 1));
+    marks_[index] = Clock::now();
+    return {};
+  }
+  Expected<double> elapsed(size_t from, size_t to) override {
+    return std::chrono::duration<double, std::milli>(marks_[to] - marks_[from]).count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  Status growWorkspaces(uint64_t bytes) {
+    if (bytes <= workspaceBytes_)
+      return {};
+    workspaces_.clear();
+    workspaceBytes_ = 0;
+    for (int worker = 0; worker < ThreadPool::instance().threads(); ++worker) {
+      Expected<std::shared_ptr<void>> memory = allocateHost(bytes);
+      TILEWRIGHT_TRY(memory);
+      workspaces_.push_back(*memory);
+    }
+    workspaceBytes_ = bytes;
+    return {};
+  }
+
+  std::vector<std::shared_ptr<void>> workspaces_; // one for each thread of the pool
+  uint64_t workspaceBytes_ = 0;
+  uint64_t errorWord_ = 0;
+  std::vector<Clock::time_point> marks_;
+};
+
+class HostDevice : public Device {
+public:
+  HostDevice() {
+    info_.id = "host";
+    info_.name = cpuLevel() + " processor";
+    info_.targets = {"host"};
+    info_.memoryBytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    info_.processors = ThreadPool::instance().threads();
+    info_.hostMemory = true;
+  }
+
+  const DeviceInfo &info() const override { return info_; }
+  Expected<std::shared_ptr<void>> allocate(size_t bytes) override { return allocateHost(bytes); }
+  Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) override { return allocateHost(bytes); }
+  Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) override { return HostModule::load(code); }
+  Expected<std::unique_ptr<Stream>> createStream(void *) override { return std::unique_ptr<Stream>(std::make_unique<HostStream>()); }
+
+private:
+  DeviceInfo info_;
+};
+
+} // namespace
+
+Expected<std::shared_ptr<Device>> openHostDevice() { return std::shared_ptr<Device>(std::make_shared<HostDevice>()); }
+
+} // namespace tilewright::runtime
