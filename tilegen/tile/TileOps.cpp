@@ -26,6 +26,16 @@ static void printBareMap(OpAsmPrinter &printer, Operation *, AffineMapAttr attr)
 
 static ParseResult parseSizes(AsmParser &parser, AffineMap &sizes) { return parser.parseAffineMap(sizes); }
 
+static ParseResult parseBases(AsmParser &parser, SmallVector<int64_t> &bases) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(bases.emplace_back()); });
+}
+
+static void printBases(AsmPrinter &printer, ArrayRef<int64_t> bases) {
+  printer << "[";
+  llvm::interleaveComma(bases, printer.getStream());
+  printer << "]";
+}
+
 static void printSizes(AsmPrinter &printer, AffineMap sizes) { printer.getStream() << sizes; }
 
 #include "tilegen/tile/TileDialect.cpp.inc"

@@ -241,4 +241,6 @@ def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
+include "tilegen/tile/PlacedOps.td"
+
 #endif

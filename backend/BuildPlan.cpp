@@ -1,0 +1,450 @@
+// Builds a runtime plan from a module at the tile stage. BuildPlan.h draws it.
+#include "backend/BuildPlan.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
+#include "tilegen/tile/TileOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <fmt/format.h>
+
+using namespace mlir;
+namespace rt = tilewright::runtime;
+
+namespace tilewright {
+namespace {
+
+/// The memory type of a tensor whose ONNX type is not written: signless integers are signed.
+DType memoryType(Type element) {
+  if (element.isF32()) return DType::F32;
+  if (element.isF16()) return DType::F16;
+  if (element.isBF16()) return DType::BF16;
+  if (element.isF64()) return DType::F64;
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1: return DType::Bool;
+  case 8: return DType::I8;
+  case 16: return DType::I16;
+  case 32: return DType::I32;
+  default: return DType::I64;
+  }
+}
+
+DType parseDType(StringRef name) {
+  for (const DTypeInfo &row : dtypeTable)
+    if (row.name == std::string_view(name))
+      return row.type;
+  return DType::String;
+}
+
+class PlanBuilder {
+public:
+  PlanBuilder(ModuleOp module, const PlanRequest &request, PlanConstants &constants)
+      : module(module), request(request), constants(constants), symbolTable(module), exprs(plan.exprs) {}
+
+  Expected<rt::Plan> build();
+
+private:
+  rt::ExprId expr(AffineExpr expression);
+  std::vector<rt::ExprId> sizesOf(Value value);
+  std::string stringAt(StringRef attribute, size_t i) const;
+
+  rt::ValueId newValue(rt::ValueKind kind, Value value, DType type, std::string name, uint32_t source = rt::none);
+  rt::ValueId aliasOf(Value value, rt::ValueId source, DType type);
+  Expected<rt::ValueId> constantOf(Operation *op, Value value);
+  Expected<rt::ValueId> packedConstantOf(tile::KernelOp kernel, unsigned argument, Value value);
+  Expected<rt::ValueId> idOf(Value value);
+
+  void bindSymbols(func::FuncOp main);
+  void addInputs(func::FuncOp main);
+  Status addGuards();
+  Status addOutputs(func::FuncOp main);
+  Status addStep(Operation *op);
+  Status addLaunch(graph::LaunchOp launch);
+  Status addHostCall(graph::HostCallOp call);
+  rt::KernelId kernelOf(tile::KernelOp kernel);
+  rt::GroupId groupOf(Operation *op, StringRef name, StringRef root);
+
+  ModuleOp module;
+  const PlanRequest &request;
+  PlanConstants &constants;
+  SymbolTable symbolTable;
+  rt::Plan plan;
+  rt::ExprBuilder exprs;
+  DenseMap<Value, rt::ValueId> ids;
+  DenseMap<Value, uint32_t> outputNumber; // values that @main returns, to be written in place
+  DenseMap<Operation *, rt::KernelId> kernels;
+  llvm::DenseSet<unsigned> bound; // symbols that host calls bind
+};
+
+//===- Sizes ----------------------------------------------------------------------------------------------------------===//
+
+rt::ExprId PlanBuilder::expr(AffineExpr expression) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return exprs.constant(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
+    return exprs.symbol(symbol.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  rt::ExprId lhs = expr(binary.getLHS()), rhs = expr(binary.getRHS());
+  switch (binary.getKind()) {
+  case AffineExprKind::Add: return exprs.add(lhs, rhs);
+  case AffineExprKind::Mul: return exprs.mul(lhs, rhs);
+  case AffineExprKind::Mod: return exprs.binary(rt::ExprKind::Mod, lhs, rhs);
+  case AffineExprKind::FloorDiv: return exprs.binary(rt::ExprKind::FloorDiv, lhs, rhs);
+  default: return exprs.binary(rt::ExprKind::CeilDiv, lhs, rhs);
+  }
+}
+
+std::vector<rt::ExprId> PlanBuilder::sizesOf(Value value) {
+  std::vector<rt::ExprId> sizes;
+  for (AffineExpr size : graph::getSizes(cast<RankedTensorType>(value.getType())))
+    sizes.push_back(expr(size));
+  return sizes;
+}
+
+std::string PlanBuilder::stringAt(StringRef attribute, size_t i) const {
+  auto list = module->getAttrOfType<ArrayAttr>(attribute);
+  return list && i < list.size() ? cast<StringAttr>(list[i]).str() : std::string();
+}
+
+/// The first input dimension that is the bare symbol binds it; the runtime checks the others against it.
+void PlanBuilder::bindSymbols(func::FuncOp main) {
+  auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
+  for (size_t i = 0; names && i < names.size(); ++i)
+    plan.symbols.push_back({cast<StringAttr>(names[i]).str(), rt::none, 0});
+  for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type))))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && plan.symbols[symbol.getPosition()].input == rt::none)
+        plan.symbols[symbol.getPosition()] = {plan.symbols[symbol.getPosition()].name, uint32_t(input), uint32_t(dim)};
+}
+
+//===- Values ---------------------------------------------------------------------------------------------------------===//
+
+rt::ValueId PlanBuilder::newValue(rt::ValueKind kind, Value value, DType type, std::string name, uint32_t source) {
+  rt::ValueId id = plan.values.size();
+  plan.values.push_back({std::move(name), type, kind, sizesOf(value), source, rt::none});
+  return id;
+}
+
+rt::ValueId PlanBuilder::aliasOf(Value value, rt::ValueId source, DType type) {
+  rt::ValueId id = newValue(rt::ValueKind::Alias, value, type, plan.values[source].name, source);
+  plan.values[id].byteOffset = exprs.constant(0);
+  return id;
+}
+
+Expected<rt::ValueId> PlanBuilder::constantOf(Operation *op, Value value) {
+  DType type = memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue()))
+      return newValue(rt::ValueKind::Constant, value, type, "", constants.add(elements));
+  if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+    auto &pool = module.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+    std::span<const std::byte> bytes = pool.get(constant.getKey());
+    if (!bytes.data())
+      return Status(Code::Internal, fmt::format("no constant '{}' in the pool", constant.getKey().str()));
+    return newValue(rt::ValueKind::Constant, value, type, "", constants.add(bytes));
+  }
+  return Status(Code::Internal, fmt::format("expected launches, host calls and constants in @main, got '{}'", op->getName().getStringRef().str()));
+}
+
+/// The plan's value for an IR value, made at its first use where it is a constant.
+Expected<rt::ValueId> PlanBuilder::idOf(Value value) {
+  if (auto it = ids.find(value); it != ids.end())
+    return it->second;
+  Expected<rt::ValueId> id = constantOf(value.getDefiningOp(), value);
+  if (id)
+    ids[value] = *id;
+  return id;
+}
+
+/// A constant operand that the kernel wants in panels.
+Expected<rt::ValueId> PlanBuilder::packedConstantOf(tile::KernelOp kernel, unsigned argument, Value value) {
+  auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument, "tile.packed_from");
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  if (!map || !constant)
+    return idOf(value);
+  auto buffer = cast<tile::BufferType>(kernel.getArgumentTypes()[argument]);
+  auto source = kernel.getArgAttrOfType<TypeAttr>(argument, "tile.source");
+  Packing packing;
+  packing.map = map.getValue();
+  packing.elementBytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
+  packing.sourceShape.assign(cast<RankedTensorType>(source.getValue()).getShape().begin(), cast<RankedTensorType>(source.getValue()).getShape().end());
+  std::vector<rt::ExprId> dims;
+  for (AffineExpr size : buffer.getSizes().getResults()) {
+    packing.packedShape.push_back(cast<AffineConstantExpr>(size).getValue());
+    dims.push_back(expr(size));
+  }
+  auto &pool = module.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+  Expected<uint32_t> entry = constants.addPacked(constant.getKey().str(), pool.get(constant.getKey()), packing);
+  if (!entry)
+    return entry.status();
+  rt::ValueId id = plan.values.size();
+  plan.values.push_back({"", memoryType(buffer.getElementType()), rt::ValueKind::Constant, std::move(dims), *entry, rt::none});
+  return id;
+}
+
+void PlanBuilder::addInputs(func::FuncOp main) {
+  for (BlockArgument argument : main.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    auto name = main.getArgAttrOfType<StringAttr>(i, "graph.name");
+    auto dtype = main.getArgAttrOfType<StringAttr>(i, "graph.dtype");
+    DType type = dtype ? parseDType(dtype) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
+    ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
+    plan.inputs.push_back(ids[argument]);
+  }
+}
+
+/// Every output is a value of its own: written in place by the step that makes it where that is possible, copied otherwise.
+///
+///   return %launch           the launch writes the output
+///   return reshape(%launch)  the output is written under its own shape; the launch's result is an alias of it
+///   return %input, or twice  a copy
+Status PlanBuilder::addOutputs(func::FuncOp main) {
+  auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    auto name = main.getResultAttrOfType<StringAttr>(i, "graph.name");
+    auto dtype = main.getResultAttrOfType<StringAttr>(i, "graph.dtype");
+    DType type = dtype ? parseDType(dtype) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+    rt::ValueId output = newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);
+    plan.outputs.push_back(output);
+    Value made = value;
+    while (auto reshape = made.getDefiningOp<graph::ReshapeOp>())
+      made = reshape.getData();
+    bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::HostCallOp, graph::DimsOp>(made.getDefiningOp()) && !ids.count(made);
+    if (!inPlace)
+      continue;
+    DType madeType = memoryType(cast<RankedTensorType>(made.getType()).getElementType());
+    if (made == value && madeType == type)
+      ids[made] = output;
+    else
+      ids[made] = aliasOf(made, output, made == value ? type : madeType);
+    outputNumber[made] = i;
+  }
+  return Status();
+}
+
+//===- Steps ----------------------------------------------------------------------------------------------------------===//
+
+rt::KernelId PlanBuilder::kernelOf(tile::KernelOp kernel) {
+  auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
+  if (!inserted)
+    return it->second;
+  const KernelFacts &facts = request.code->kernels.at(kernel.getSymName().str());
+  rt::Kernel entry;
+  entry.name = entry.entry = kernel.getSymName().str();
+  entry.code = request.codeIndex;
+  llvm::SmallPtrSet<Value, 4> written;
+  kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
+  for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
+    entry.buffers.push_back(written.contains(argument) ? rt::BufferAccess::Write : rt::BufferAccess::Read);
+  entry.scalars = kernel.getNumSymbols();
+  entry.block = facts.block;
+  entry.staticSharedBytes = facts.staticSharedBytes;
+  entry.dynamicSharedBytes = facts.dynamicSharedBytes;
+  plan.kernels.push_back(std::move(entry));
+  return it->second;
+}
+
+rt::GroupId PlanBuilder::groupOf(Operation *op, StringRef name, StringRef root) {
+  rt::Group group;
+  group.name = name.str();
+  group.rootKind = root.str();
+  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>("graph.nodes_of"))
+    for (int64_t node : nodes.asArrayRef())
+      group.members.push_back(stringAt("graph.nodes", node));
+  else if (auto node = op->getAttrOfType<IntegerAttr>("graph.node"))
+    group.members.push_back(stringAt("graph.nodes", node.getInt()));
+  if (auto bytes = op->getAttrOfType<AffineMapAttr>("graph.bytes"))
+    group.bytesMoved = expr(bytes.getValue().getResult(0));
+  if (auto flops = op->getAttrOfType<AffineMapAttr>("graph.flops"))
+    group.flops = expr(flops.getValue().getResult(0));
+  plan.groups.push_back(std::move(group));
+  return plan.groups.size() - 1;
+}
+
+Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
+  auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel());
+  if (!kernel)
+    return Status(Code::Internal, fmt::format("no tile kernel '{}'", launch.getKernel().str()));
+  rt::Launch step;
+  step.kernel = kernelOf(kernel);
+  for (auto [i, operand] : llvm::enumerate(launch.getInputs())) {
+    Expected<rt::ValueId> id = packedConstantOf(kernel, i, operand);
+    if (!id)
+      return id.status();
+    step.buffers.push_back(*id);
+  }
+  for (Value result : launch.getResults()) {
+    if (!ids.count(result))
+      ids[result] = newValue(rt::ValueKind::Temporary, result, memoryType(cast<RankedTensorType>(result.getType()).getElementType()), "");
+    step.buffers.push_back(ids[result]);
+  }
+  // The kernel's own symbols are a selection of the module's.
+  SmallVector<AffineExpr> symbols;
+  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
+    for (int64_t symbol : selected.asArrayRef())
+      symbols.push_back(getAffineSymbolExpr(symbol, module.getContext()));
+  for (AffineExpr symbol : symbols)
+    step.scalars.push_back(expr(symbol));
+  for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
+    step.grid[i] = expr(extent.replaceSymbols(symbols));
+  if (int64_t bytes = request.code->kernels.at(kernel.getSymName().str()).workspaceBytes)
+    step.workspaceBytes = exprs.constant(bytes);
+  auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+  step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
+  plan.steps.push_back(std::move(step));
+  return Status();
+}
+
+/// The attributes of an ONNX node as the reference takes them.
+static Expected<Attribute> referenceAttribute(StringRef name, mlir::Attribute value) {
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    return Attribute(integer.getInt());
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return Attribute(static_cast<float>(real.getValueAsDouble()));
+  if (auto text = dyn_cast<StringAttr>(value))
+    return Attribute(text.str());
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
+    return Attribute(std::vector<int64_t>(list.asArrayRef().begin(), list.asArrayRef().end()));
+  if (auto list = dyn_cast<DenseF32ArrayAttr>(value))
+    return Attribute(std::vector<float>(list.asArrayRef().begin(), list.asArrayRef().end()));
+  if (auto list = dyn_cast<ArrayAttr>(value)) {
+    std::vector<std::string> texts;
+    for (mlir::Attribute element : list)
+      texts.push_back(cast<StringAttr>(element).str());
+    return Attribute(std::move(texts));
+  }
+  return Status(Code::Internal, fmt::format("attribute '{}' of a host call has no form that the runtime knows", name.str()));
+}
+
+Status PlanBuilder::addHostCall(graph::HostCallOp call) {
+  rt::HostCall step;
+  step.op = call.getOp().str();
+  step.domain = call.getDomain().str();
+  step.opset = call.getOpset();
+  for (NamedAttribute attribute : call.getNodeAttributes()) {
+    Expected<Attribute> value = referenceAttribute(attribute.getName(), attribute.getValue());
+    if (!value)
+      return value.status();
+    step.attributes.emplace(attribute.getName().str(), std::move(*value));
+  }
+  // ONNX types that signless integers do not tell, where the importer wrote them: inputs, then results.
+  auto dtypes = call->getAttrOfType<ArrayAttr>("graph.dtypes");
+  auto typeOf = [&](size_t i, Value value) {
+    return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+  };
+  auto operand = call.getInputs().begin();
+  for (bool present : call.getPresent()) {
+    if (!present) {
+      step.inputs.push_back(rt::none);
+      continue;
+    }
+    size_t position = operand.getIndex();
+    Value value = *operand++;
+    Expected<rt::ValueId> id = idOf(value);
+    if (!id)
+      return id.status();
+    DType type = typeOf(position, value);
+    step.inputs.push_back(plan.values[*id].dtype == type ? *id : aliasOf(value, *id, type));
+  }
+  for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    DType type = typeOf(call.getInputs().size() + i, result);
+    if (!ids.count(result))
+      ids[result] = newValue(rt::ValueKind::Temporary, result, type, "");
+    step.outputs.push_back(ids[result]);
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && plan.symbols[symbol.getPosition()].input == rt::none &&
+                                                         llvm::none_of(step.binds, [&](const rt::BoundSymbol &b) { return b.symbol == symbol.getPosition(); }) &&
+                                                         bound.insert(symbol.getPosition()).second)
+        step.binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
+  }
+  step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.group = groupOf(call, step.op, "host_call");
+  plan.steps.push_back(std::move(step));
+  return Status();
+}
+
+Status PlanBuilder::addStep(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Status>(op)
+      .Case([&](graph::LaunchOp launch) { return addLaunch(launch); })
+      .Case([&](graph::HostCallOp call) { return addHostCall(call); })
+      .Case([&](graph::DimsOp dims) {
+        if (!ids.count(dims.getResult()))
+          ids[dims.getResult()] = newValue(rt::ValueKind::Temporary, dims.getResult(), DType::I64, "");
+        rt::WriteDims step{ids[dims.getResult()], {}};
+        for (AffineExpr size : dims.getSizes().getResults())
+          step.elements.push_back(expr(size));
+        plan.steps.push_back(std::move(step));
+        return Status();
+      })
+      .Case([&](graph::ReshapeOp reshape) {
+        Expected<rt::ValueId> source = idOf(reshape.getData());
+        if (!source)
+          return source.status();
+        if (!ids.count(reshape.getResult()))
+          ids[reshape.getResult()] = aliasOf(reshape.getResult(), *source, plan.values[*source].dtype);
+        return Status();
+      })
+      .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>([](Operation *) { return Status(); }) // constants are made at their first use
+      .Default([](Operation *op) {
+        return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main", op->getName().getStringRef().str()));
+      });
+}
+
+/// `graph.guards`: [lhs, rhs, message] triples that must be equal for the assumptions of import to hold.
+Status PlanBuilder::addGuards() {
+  auto guards = module->getAttrOfType<ArrayAttr>("graph.guards");
+  for (mlir::Attribute attribute : guards ? guards.getValue() : ArrayRef<mlir::Attribute>()) {
+    auto guard = cast<ArrayAttr>(attribute);
+    plan.steps.push_back(rt::Guard{rt::Relation::Equal, expr(cast<AffineMapAttr>(guard[0]).getValue().getResult(0)),
+                               expr(cast<AffineMapAttr>(guard[1]).getValue().getResult(0)), cast<StringAttr>(guard[2]).str()});
+  }
+  return Status();
+}
+
+Expected<rt::Plan> PlanBuilder::build() {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return Status(Code::Internal, "the module has no @main");
+  plan.target = request.target;
+  plan.mode = request.mode;
+  plan.requirements = request.code->requirements;
+  bindSymbols(main);
+  addInputs(main);
+  if (Status status = addGuards(); !status)
+    return status;
+  if (Status status = addOutputs(main); !status)
+    return status;
+  for (Operation &op : main.getBody().front())
+    if (Status status = addStep(&op); !status)
+      return status;
+  // Outputs that no step writes in place are copies.
+  auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
+  for (auto [output, value] : llvm::zip_equal(plan.outputs, returned.getOperands())) {
+    Value made = value;
+    while (auto reshape = made.getDefiningOp<graph::ReshapeOp>())
+      made = reshape.getData();
+    if (auto it = outputNumber.find(made); it != outputNumber.end() && plan.outputs[it->second] == output)
+      continue;
+    Expected<rt::ValueId> source = idOf(value);
+    if (!source)
+      return source.status();
+    plan.steps.push_back(rt::Copy{output, *source});
+  }
+  if (auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes"))
+    for (mlir::Attribute node : nodes) {
+      auto [name, op] = cast<StringAttr>(node).getValue().split('|');
+      plan.faults.push_back(fmt::format("node '{}' ({}): an index is outside the dimension that it selects from", name.str(), op.str()));
+    }
+  return std::move(plan);
+}
+
+} // namespace
+
+Expected<rt::Plan> buildPlan(ModuleOp module, const PlanRequest &request, PlanConstants &constants) {
+  return PlanBuilder(module, request, constants).build();
+}
+
+} // namespace tilewright

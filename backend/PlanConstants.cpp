@@ -1,0 +1,147 @@
+// Packs constants into the panels that kernels read.
+//
+//   source [K][N]        map (p, k, j) -> (k, p * 64 + j)        packed [ceil(N / 64)][K][64], zero past N
+#include "backend/PlanConstants.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilewright {
+
+uint32_t PlanConstants::own(std::vector<std::byte> bytes) {
+  owned.push_back(std::move(bytes));
+  return pool.add(owned.back());
+}
+
+uint32_t PlanConstants::add(DenseElementsAttr value) {
+  auto type = cast<ShapedType>(value.getType());
+  int64_t count = type.getNumElements();
+  if (type.getElementType().isInteger(1)) {
+    std::vector<std::byte> bytes;
+    bytes.reserve(count);
+    for (bool element : value.getValues<bool>())
+      bytes.push_back(std::byte(element));
+    return own(std::move(bytes));
+  }
+  ArrayRef<char> raw = value.getRawData();
+  size_t elementBytes = type.getElementTypeBitWidth() / 8;
+  std::vector<std::byte> bytes(count * elementBytes);
+  if (!value.isSplat())
+    std::memcpy(bytes.data(), raw.data(), bytes.size());
+  else
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(bytes.data() + i * elementBytes, raw.data(), elementBytes);
+  return own(std::move(bytes));
+}
+
+namespace {
+
+/// A packed coordinate's share in one source coordinate: constant + sum of factors[i] * packed[i].
+struct LinearForm {
+  int64_t constant = 0;
+  SmallVector<int64_t> factors;
+};
+
+/// Walks the rows of the packed array, innermost dimension by copies.
+class Packer {
+public:
+  Packer(const Packing &packing, std::span<const std::byte> source, std::vector<std::byte> &target)
+      : packing(packing), source(source), target(target) {}
+
+  Status run();
+
+private:
+  std::optional<LinearForm> linearForm(AffineExpr expr) const;
+  void copyRow(ArrayRef<int64_t> coordinates, std::byte *row) const;
+
+  const Packing &packing;
+  std::span<const std::byte> source;
+  std::vector<std::byte> &target;
+  SmallVector<LinearForm> forms;
+  SmallVector<int64_t> strides; // of the source, in elements
+};
+
+std::optional<LinearForm> Packer::linearForm(AffineExpr expr) const {
+  SmallVector<int64_t> flat; // factors of the dimensions, then of local variables, then the constant
+  if (failed(getFlattenedAffineExpr(expr, packing.map.getNumDims(), 0, &flat)) || flat.size() != packing.map.getNumDims() + 1)
+    return std::nullopt;
+  LinearForm form;
+  form.constant = flat.pop_back_val();
+  form.factors.assign(flat.begin(), flat.end());
+  return form;
+}
+
+void Packer::copyRow(ArrayRef<int64_t> coordinates, std::byte *row) const {
+  int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
+  for (auto [form, size, stride] : llvm::zip_equal(forms, packing.sourceShape, strides)) {
+    int64_t base = form.constant, factor = form.factors.back();
+    for (auto [coordinate, f] : llvm::zip(coordinates, ArrayRef(form.factors).drop_back()))
+      base += coordinate * f;
+    auto outside = [&, base = base, factor = factor, size = size](int64_t j) { return base + factor * j < 0 || base + factor * j >= size; };
+    while (first < last && outside(first))
+      ++first;
+    while (last > first && outside(last - 1))
+      --last;
+    start += base * stride;
+    step += factor * stride;
+  }
+  uint32_t bytes = packing.elementBytes;
+  if (step == 1 && first < last)
+    std::memcpy(row + first * bytes, source.data() + (start + first) * bytes, (last - first) * bytes);
+  else
+    for (int64_t j = first; j < last; ++j)
+      std::memcpy(row + j * bytes, source.data() + (start + step * j) * bytes, bytes);
+}
+
+Status Packer::run() {
+  for (AffineExpr expr : packing.map.getResults()) {
+    std::optional<LinearForm> form = linearForm(expr);
+    if (!form)
+      return Status(Code::Internal, "a packed constant's map is not linear");
+    forms.push_back(std::move(*form));
+  }
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(packing.sourceShape)) {
+    strides.insert(strides.begin(), stride);
+    stride *= size;
+  }
+  if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
+    return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) + " bytes, expected " +
+                                      std::to_string(stride * packing.elementBytes));
+  SmallVector<int64_t> coordinates(packing.packedShape.size() - 1, 0);
+  size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
+  for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
+    copyRow(coordinates, target.data() + offset);
+    for (size_t i = coordinates.size(); i-- > 0;) {
+      if (++coordinates[i] < packing.packedShape[i])
+        break;
+      coordinates[i] = 0;
+    }
+  }
+  return Status();
+}
+
+} // namespace
+
+Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing) {
+  std::string id;
+  llvm::raw_string_ostream(id) << key << AffineMapAttr::get(packing.map) << llvm::interleaved_array(packing.packedShape);
+  if (auto it = packed.find(id); it != packed.end())
+    return it->second;
+  int64_t count = 1;
+  for (int64_t size : packing.packedShape)
+    count *= size;
+  std::vector<std::byte> bytes(count * packing.elementBytes);
+  if (Status status = Packer(packing, source, bytes).run(); !status)
+    return status;
+  return packed[id] = own(std::move(bytes));
+}
+
+} // namespace tilewright

@@ -1,0 +1,122 @@
+// Where the elements of a tile are: the one algebra of layouts.
+//
+// A tile's sizes are powers of two, so an element's flat (row-major) index is a string of bits; tensor<8x16> has
+//
+//     bit   6 5 4 | 3 2 1 0
+//           row   | column
+//
+// A layout says which of those bits each bit of a place toggles. Places have three parts: the number of a register in its thread, the
+// thread's lane in its warp (wavefront), and the warp in its block. With reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = []:
+//
+//     element(register r, lane l) = xor of reg[i] for the bits i of r, and of lane[i] for the bits i of l
+//
+// so a thread holds four neighbours of a row, and four lanes hold a row. A basis of 0 means that places differing in that bit hold the
+// same element (a broadcast). Everything else follows from those lists of numbers:
+//   - blocked layouts, and the operand fragments of matrix instructions, are rows of such numbers;
+//   - a value whose size is 1 in some dimension has the layout of its larger neighbours with that dimension's bits struck out;
+//   - shared memory with a swizzle is a map of the same kind (xor-linear) from flat indices to addresses, so a thread's address is the xor
+//     of a part known at compile time (its register) and a part computed once (its lane and warp).
+// The idea of layouts as linear maps over bits is Triton's "linear layouts".
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace tilewright::tile {
+
+/// The bits of each dimension in a flat index. Sizes are powers of two.
+class TileShape {
+public:
+  explicit TileShape(llvm::ArrayRef<int64_t> sizes);
+  unsigned rank() const { return bits_.size(); }
+  unsigned bits() const { return shift_.empty() ? 0 : shift_[0] + bits_[0]; }
+  unsigned bits(unsigned dim) const { return bits_[dim]; }
+  uint32_t elements() const { return 1u << bits(); }
+  /// The flat bit that is bit `bit` of the coordinate in `dim`.
+  uint32_t basis(unsigned dim, unsigned bit) const { return 1u << (shift_[dim] + bit); }
+  uint32_t coordinate(uint32_t flat, unsigned dim) const { return (flat >> shift_[dim]) & ((1u << bits_[dim]) - 1); }
+  uint32_t mask(unsigned dim) const { return ((1u << bits_[dim]) - 1) << shift_[dim]; }
+  static bool valid(llvm::ArrayRef<int64_t> sizes);
+
+private:
+  llvm::SmallVector<unsigned> bits_, shift_;
+};
+
+/// Which elements each (register, lane, warp) holds.
+struct Layout {
+  llvm::SmallVector<uint32_t> reg, lane, warp;
+
+  unsigned registers() const { return 1u << reg.size(); }
+  uint32_t element(uint32_t r, uint32_t l = 0, uint32_t w = 0) const;
+  /// The register that holds `part`, a combination of register bases; the lowest if several do.
+  std::optional<unsigned> registerOf(uint32_t part) const;
+  /// All flat bits that lanes and warps can toggle.
+  uint32_t threadMask() const;
+  bool operator==(const Layout &) const = default;
+};
+
+/// The layout of a value that is broadcast from `narrow` to `wide` sizes: bits of dimensions of size 1 are struck out, and registers that
+/// then repeat are dropped.
+Layout project(const Layout &layout, const TileShape &wide, const TileShape &narrow);
+
+/// What it takes to bring a tile from one layout to another.
+enum class Conversion { None, Registers, Shared };
+Conversion conversion(const Layout &from, const Layout &to);
+
+/// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then warps, then further registers, each
+/// filling the dimensions in that order (fastest first). `registersFirst` is a dimension of which each thread also holds that many (2^n)
+/// neighbours, for transposing in registers.
+struct Blocking {
+  llvm::SmallVector<unsigned> order;
+  unsigned vector = 1;
+  unsigned lanes = 32, warps = 4;
+  std::optional<unsigned> registerDim = std::nullopt;
+  unsigned registerCount = 1;
+};
+Layout blocked(const TileShape &shape, const Blocking &blocking);
+
+/// The three operands of acc[m x n] += a[m x k] * b[k x n].
+enum class Operand { A, B, C };
+
+/// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first.
+struct Fragments {
+  llvm::StringLiteral name;
+  unsigned m, n, k;
+  llvm::StringLiteral reg[3], lane[3]; // for A, B, C
+};
+
+/// The row named `name`, or null.
+const Fragments *findFragments(llvm::StringRef name);
+llvm::ArrayRef<Fragments> allFragments();
+
+/// How warps are spread over the m and n of a contraction: 2^m times 2^n.
+struct WarpGrid {
+  unsigned mBits = 0, nBits = 0;
+};
+/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat others'.
+WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
+
+/// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size 1.
+Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape, WarpGrid grid, unsigned warps);
+
+/// Without matrix units, a thread multiplies what its accumulators need: their m and n bits, and every k.
+Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape);
+
+/// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with the row number, so that
+/// eight rows' chunks at one position lie in different banks.
+struct SharedLayout {
+  TileShape shape;
+  unsigned fast = 0;
+  unsigned chunk = 1;    // elements in a chunk (16 bytes); a power of two
+  unsigned bankRow = 64; // elements in 128 bytes, one row of banks
+  bool swizzled = true;
+
+  /// Element address of a flat index: a bijection, linear over xor.
+  uint32_t address(uint32_t flat) const;
+};
+
+} // namespace tilewright::tile

@@ -1,0 +1,71 @@
+// What is known about index arithmetic: which powers divide it, between which numbers it lies, and how it moves along a tile.
+//
+// An access reads the address  linear(map(offset + t))  for each coordinate t of a tile. It may be done `vector` elements at a time along
+// dimension d if the address moves by 1 with t[d] and starts at a multiple of `vector`. For expressions that holds a rule each:
+//
+//     x + y          slopes add;       divisor gcd(x, y)
+//     x * c          slope times c;    divisor times c
+//     x floordiv c   slope 0, x mod c   slope of x,  if x cannot cross a multiple of c within the vector: slope * (vector - 1) < gcd(divisor of x, c)
+//
+// The same walk gives ranges, which prove masks away and let addresses be 32 bits wide.
+#pragma once
+
+#include "tilegen/Layout.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::tile {
+
+/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent if it has no fixed one.
+struct Facts {
+  int64_t divisor = 1; // 0 if the number is 0
+  std::optional<int64_t> low, high;
+  std::optional<int64_t> slope = 0;
+
+  static Facts constant(int64_t value);
+  bool within(int64_t lowest, int64_t highest) const { return low && high && *low >= lowest && *high <= highest; }
+};
+Facts operator+(const Facts &a, const Facts &b);
+Facts operator*(const Facts &a, const Facts &b);
+
+/// Facts about an expression, `vector` elements at a time.
+Facts factsOf(mlir::AffineExpr expr, llvm::ArrayRef<Facts> dims, llvm::ArrayRef<Facts> symbols, int64_t vector);
+
+/// Facts about a value of type index (or an integer) in a kernel.
+Facts factsOf(mlir::Value value);
+
+/// A load or store, as what both have: the tile's type, offsets, bounds, map and the buffer.
+struct Access {
+  mlir::Operation *op;
+  mlir::RankedTensorType tile;
+  mlir::TypedValue<BufferType> buffer;
+  mlir::ValueRange offsets, indices;
+  mlir::AffineMap bounds, map;
+  llvm::ArrayRef<int64_t> guard;
+
+  /// `op` is a tile.load or tile.store.
+  static Access of(mlir::Operation *op);
+};
+
+/// Facts for the dimensions of an access's map if it is done `vector` elements at a time along `dim`.
+llvm::SmallVector<Facts> dimensionFacts(const Access &access, unsigned dim, int64_t vector);
+llvm::SmallVector<Facts> symbolFacts(KernelOp kernel);
+
+/// Facts about the element address of an access.
+Facts addressFacts(const Access &access, unsigned dim, int64_t vector);
+
+/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after the one before, and the first an aligned one.
+int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit);
+/// Does the address move by 1 along `dim`, aligned or not?
+bool isContiguous(const Access &access, unsigned dim);
+
+/// Are `vector` neighbours along `dim` all live or all dead?
+bool isLiveTogether(const Access &access, unsigned dim, int64_t vector);
+/// Is every element of the tile live in dimension `dim`?
+bool isAlwaysLive(const Access &access, unsigned dim);
+/// Is the guarded buffer dimension `coordinate` never left?
+bool isAlwaysInside(const Access &access, unsigned coordinate);
+
+/// Does every element along `dim` of this tile equal its neighbours?
+bool isUniform(mlir::Value tile, unsigned dim);
+
+} // namespace tilewright::tile

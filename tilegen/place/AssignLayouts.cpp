@@ -1,0 +1,257 @@
+// Chooses a layout for every tile.
+//
+// Tiles fall into groups, each with one anchor: a shape and a layout. A tile of the group has the anchor's layout with the bits of its
+// size-1 dimensions struck out, so nothing inside a group ever needs a conversion, and broadcasting is renaming registers.
+//  - The main group holds results: everything but operands of tile.dot. Its anchor is the accumulator's fragment if there is a tile.dot on
+//    matrix units; otherwise threads are blocked so that most accesses are wide.
+//  - Each operand of a tile.dot is a group of its own, from its loads on, blocked to suit them. It goes to tile.dot through shared memory.
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/Place.h"
+
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+struct Group {
+  SmallVector<Value> values;
+  SmallVector<int64_t> shape; // the largest size in each dimension
+  Layout layout;
+};
+} // namespace
+
+//===- Making operands exclusive --------------------------------------------------------------------------------------===//
+
+/// A copy of what computes `value`, each operation beside the one it copies, so that no tile belongs to two groups.
+static Value cloneProducers(Value value, IRMapping &mapping) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<RankedTensorType>(value.getType()) || isa<DotOp, scf::ForOp>(op))
+    return value;
+  if (Value done = mapping.lookupOrNull(value))
+    return done;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      mapping.map(operand, cloneProducers(operand, mapping));
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Operation *clone = builder.clone(*op, mapping);
+  return clone->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+static void makeOperandsExclusive(KernelOp kernel) {
+  SmallVector<DotOp> dots;
+  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+  for (DotOp dot : dots)
+    for (OpOperand *operand : {&dot.getLhsMutable(), &dot.getRhsMutable()}) {
+      IRMapping mapping;
+      operand->set(cloneProducers(operand->get(), mapping));
+    }
+  SmallVector<Operation *> dead;
+  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+//===- Groups ---------------------------------------------------------------------------------------------------------===//
+
+static void addToGroup(Group &group, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  group.values.push_back(value);
+  group.shape.resize(type.getRank(), 1);
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    group.shape[i] = std::max(group.shape[i], type.getDimSize(i));
+}
+
+static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseSet<Value> &taken) {
+  if (!taken.insert(value).second)
+    return success();
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<DotOp, scf::ForOp>(op))
+    return dot.emitOpError("expected operands that are loaded and computed where they are used because they go through shared memory, got one carried by a loop");
+  addToGroup(group, value);
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()) && failed(collectOperand(dot, operand, group, taken)))
+      return failure();
+  return success();
+}
+
+static void collectRest(KernelOp kernel, Group &main, const DenseSet<Value> &taken) {
+  kernel.walk([&](Operation *op) {
+    auto add = [&](Value value) {
+      if (isa<RankedTensorType>(value.getType()) && !taken.contains(value))
+        addToGroup(main, value);
+    };
+    llvm::for_each(op->getResults(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), add);
+  });
+}
+
+/// Gives every value of the group its part of the group's layout.
+static void setLayouts(Group &group) {
+  if (group.values.empty())
+    return;
+  TileShape wide(group.shape);
+  for (Value value : group.values) {
+    auto type = cast<RankedTensorType>(value.getType());
+    auto placed = withLayout(type, project(group.layout, wide, TileShape(type.getShape())));
+    value.setType(placed);
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+        constant.setValueAttr(DenseElementsAttr::get(placed, splat.getSplatValue<Attribute>()));
+  }
+}
+
+//===- Blocking -------------------------------------------------------------------------------------------------------===//
+
+static SmallVector<Access> accessesOf(const Group &group) {
+  SmallVector<Access> accesses;
+  for (Value value : group.values) {
+    if (auto load = value.getDefiningOp<LoadOp>())
+      accesses.push_back(Access::of(load));
+    for (Operation *user : value.getUsers())
+      if (auto store = dyn_cast<StoreOp>(user))
+        accesses.push_back(Access::of(store));
+  }
+  return accesses;
+}
+
+static int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+
+/// The dimension along which most elements are neighbours in memory.
+static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
+  SmallVector<int64_t> score(rank, 0);
+  for (const Access &access : accesses)
+    for (unsigned d = 0; d < rank; ++d)
+      if (isContiguous(access, d))
+        score[d] += access.tile.getNumElements() * elementBytes(access.tile.getElementType());
+  unsigned best = rank - 1;
+  for (unsigned d = rank; d-- > 0;)
+    if (score[d] > score[best])
+      best = d;
+  return best;
+}
+
+static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warps) {
+  SmallVector<Access> accesses = accessesOf(group);
+  unsigned rank = group.shape.size(), fast = fastDimension(accesses, rank);
+  Blocking blocking{{fast}, 1, lanes, warps};
+  for (unsigned d = rank; d-- > 0;)
+    if (d != fast)
+      blocking.order.push_back(d);
+  for (const Access &access : accesses)
+    blocking.vector = std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType())));
+  while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
+    blocking.vector /= 2;
+  return blocking;
+}
+
+//===- Contractions ---------------------------------------------------------------------------------------------------===//
+
+static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts) {
+  auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
+  int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1), k = lhs.getDimSize(rank - 1);
+  Type element = lhs.getElementType();
+  if (!(element.isF16() || element.isBF16()) || !acc.getElementType().isF32())
+    return nullptr;
+  for (StringRef name : facts.fragments) {
+    const Fragments *row = findFragments(name);
+    if (m >= row->m && n >= row->n && k >= row->k)
+      return row;
+  }
+  return nullptr;
+}
+
+/// Without matrix units, a thread computes neighbours of a row, and a warp a block that is nearly square.
+static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned warps) {
+  unsigned rank = shape.rank(), n = rank - 1, m = rank - 2;
+  Layout layout;
+  unsigned nTaken = 0, mTaken = 0;
+  auto take = [&](SmallVector<uint32_t> &bases, unsigned dim, unsigned &taken, unsigned most) {
+    for (unsigned i = 0; i < most && taken < shape.bits(dim); ++i)
+      bases.push_back(shape.basis(dim, taken++));
+  };
+  take(layout.reg, n, nTaken, 2);
+  take(layout.lane, n, nTaken, 3);
+  take(layout.lane, m, mTaken, llvm::Log2_32(lanes) - layout.lane.size());
+  take(layout.lane, n, nTaken, llvm::Log2_32(lanes) - layout.lane.size());
+  layout.lane.resize(llvm::Log2_32(lanes), 0);
+  take(layout.warp, m, mTaken, llvm::Log2_32(warps));
+  take(layout.warp, n, nTaken, llvm::Log2_32(warps) - layout.warp.size());
+  layout.warp.resize(llvm::Log2_32(warps), 0);
+  take(layout.reg, n, nTaken, 32);
+  take(layout.reg, m, mTaken, 32);
+  return layout;
+}
+
+static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+  DotOp first = dots.front();
+  auto shape = cast<RankedTensorType>(first.getType()).getShape();
+  for (DotOp dot : dots)
+    if (cast<RankedTensorType>(dot.getType()).getShape() != shape || llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
+      return dot.emitOpError() << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got " << dot.getType();
+  if (ArrayRef(main.shape) != shape)
+    return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes " << main.shape;
+  const Fragments *fragments = chooseFragments(first, facts);
+  TileShape tile(shape);
+  main.layout = fragments ? fragmentLayout(*fragments, Operand::C, tile, spreadWarps(*fragments, tile, warps), warps)
+                          : multiplyAddLayout(tile, facts.lanes, warps);
+  for (DotOp dot : dots)
+    if (fragments)
+      dot->setAttr("instruction", StringAttr::get(dot.getContext(), fragments->name));
+  return success();
+}
+
+/// Where fragments are read along k only, threads hold several k of an n-contiguous operand, to write it transposed.
+static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs, const PlaceFacts &facts) {
+  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
+  if (!dot->hasAttr("instruction") || facts.readsTransposed || blocking.order[0] == k)
+    return;
+  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  blocking.registerDim = k;
+  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
+}
+
+//===- All together ---------------------------------------------------------------------------------------------------===//
+
+LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts &facts) {
+  auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
+  unsigned warps = schedule ? schedule.getWarps() : 4;
+  if (!llvm::isPowerOf2_32(warps))
+    return kernel.emitOpError() << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;
+  makeOperandsExclusive(kernel);
+  SmallVector<DotOp> dots;
+  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+
+  DenseSet<Value> taken;
+  std::vector<std::pair<DotOp, Group>> operands;
+  for (DotOp dot : dots)
+    for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+      Group &group = operands.emplace_back(dot, Group()).second;
+      if (failed(collectOperand(dot, operand, group, taken)))
+        return failure();
+    }
+  Group main;
+  collectRest(kernel, main, taken);
+
+  if (!dots.empty()) {
+    if (failed(layoutAccumulators(dots, main, facts, warps)))
+      return failure();
+  } else if (!main.values.empty()) {
+    main.layout = blocked(TileShape(main.shape), chooseBlocking(main, facts.lanes, warps));
+  }
+  for (auto [i, entry] : llvm::enumerate(operands)) {
+    auto &[dot, group] = entry;
+    Blocking blocking = chooseBlocking(group, facts.lanes, warps);
+    transposeInRegisters(blocking, group, dot, i % 2 == 0, facts);
+    group.layout = blocked(TileShape(group.shape), blocking);
+  }
+  setLayouts(main);
+  for (auto &[dot, group] : operands)
+    setLayouts(group);
+  return success();
+}

@@ -1,0 +1,86 @@
+// Makes one loop of perfectly nested loops around a tile.dot, so that one software pipeline runs through all of them.
+//
+//   for %i = 0 to 3 { for %j = 0 to 64 step 32 { body(%i, %j) } }   ->   for %t = 0 to 6 { body(%t / 2, %t % 2 * 32) }
+#include "tilegen/place/Place.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+/// The loop directly inside `outer` if besides it there is only index arithmetic, and both carry the same tiles.
+static scf::ForOp perfectlyNested(scf::ForOp outer) {
+  scf::ForOp inner;
+  for (Operation &op : outer.getBody()->without_terminator()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (inner)
+        return {};
+      inner = loop;
+    } else if (!isMemoryEffectFree(&op) || llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>)) {
+      return {};
+    }
+  }
+  if (!inner || inner.getInitArgs() != outer.getRegionIterArgs() || outer.getBody()->getTerminator()->getOperands() != inner.getResults())
+    return {};
+  for (Value bound : {inner.getLowerBound(), inner.getUpperBound(), inner.getStep()})
+    if (!outer.isDefinedOutsideOfLoop(bound))
+      return {};
+  return inner;
+}
+
+static Value tripCount(OpBuilder &b, scf::ForOp loop) {
+  auto constant = [](Value value) { return getConstantIntValue(value); };
+  Location loc = loop.getLoc();
+  auto lower = constant(loop.getLowerBound()), upper = constant(loop.getUpperBound()), step = constant(loop.getStep());
+  if (lower && upper && step)
+    return arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(llvm::divideCeilSigned(*upper - *lower, *step), 0));
+  AffineExpr l = b.getAffineDimExpr(0), u = b.getAffineDimExpr(1), s = b.getAffineDimExpr(2);
+  Value trips = SizeOp::create(b, loc, AffineMap::get(3, 0, (u - l).ceilDiv(s)), ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  return arith::MaxSIOp::create(b, loc, trips, arith::ConstantIndexOp::create(b, loc, 0));
+}
+
+static Value position(OpBuilder &b, scf::ForOp loop, Value trip) {
+  Value scaled = arith::MulIOp::create(b, loop.getLoc(), trip, loop.getStep());
+  return arith::AddIOp::create(b, loop.getLoc(), loop.getLowerBound(), scaled);
+}
+
+static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
+  OpBuilder b(outer);
+  Location loc = outer.getLoc();
+  Value innerTrips = tripCount(b, inner), outerTrips = tripCount(b, outer);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value trips = arith::MulIOp::create(b, loc, outerTrips, innerTrips);
+  if (auto o = getConstantIntValue(outerTrips), i = getConstantIntValue(innerTrips); o && i)
+    trips = arith::ConstantIndexOp::create(b, loc, *o * *i);
+  auto flat = scf::ForOp::create(b, loc, zero, trips, one, outer.getInitArgs());
+  b.setInsertionPointToStart(flat.getBody());
+  IRMapping mapping;
+  mapping.map(outer.getInductionVar(), position(b, outer, arith::DivUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
+  mapping.map(inner.getInductionVar(), position(b, inner, arith::RemUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
+  mapping.map(outer.getRegionIterArgs(), flat.getRegionIterArgs());
+  mapping.map(inner.getRegionIterArgs(), flat.getRegionIterArgs());
+  if (!flat.getRegionIterArgs().empty())
+    b.setInsertionPointToEnd(flat.getBody());
+  for (Operation &op : outer.getBody()->without_terminator())
+    if (&op != inner)
+      b.clone(op, mapping);
+  for (Operation &op : *inner.getBody())
+    if (!isa<scf::YieldOp>(op) || flat.getNumResults())
+      b.clone(op, mapping);
+  outer.replaceAllUsesWith(flat.getResults());
+  outer.erase();
+  return flat;
+}
+
+void tilewright::tile::flattenLoops(KernelOp kernel) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    kernel.walk([&](scf::ForOp outer) {
+      scf::ForOp inner = perfectlyNested(outer);
+      if (!inner || inner.getBody()->getOps<DotOp>().empty())
+        return WalkResult::advance();
+      flatten(outer, inner);
+      changed = true;
+      return WalkResult::interrupt();
+    });
+  }
+}

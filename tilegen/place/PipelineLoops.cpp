@@ -1,0 +1,252 @@
+// Overlaps loading with multiplying, in loops around tile.dot.
+//
+//   for %k {                          copies for steps 0 .. stages-2, each a group
+//     %a = tile.load A[%k]            %next = tile.load B[first]
+//     %b = tile.load B[%k]            for %k (%raw = %next, %slot = 0) {
+//     tile.shared_write %a, %sa         tile.shared_write prologue(%raw), %sb[%slot]
+//     tile.shared_write %b', %sb        tile.copy_wait stages-2 ; tile.barrier
+//     tile.barrier                ->    tile.shared_copy A[%k + stages-1 steps] into %sa[%slot - 1] ; tile.copy_commit
+//     tile.dot                          %next = tile.load B[%k + 1 step]
+//     tile.barrier                      tile.dot of slot %slot
+//   }                                 }
+//
+// An operand that is a plain load is copied asynchronously where the target can (A above). Any other one (B: computed upon, or narrower
+// than a copy may be) is loaded into registers one step ahead, and its arithmetic happens when it is written. One barrier a step is enough:
+// slot i is overwritten no sooner than the step after everyone has passed the barrier that follows its last reading.
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/Place.h"
+
+#include "mlir/IR/Iterators.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+class LoopPipeline {
+public:
+  LoopPipeline(scf::ForOp loop, int64_t slots, const PlaceFacts &facts) : loop_(loop), slots_(slots), facts_(facts), b_(loop), loc_(loop.getLoc()) {}
+  bool fits();
+  void run();
+
+private:
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+  Value lastPosition();
+  Value ahead(Value position, int64_t steps);
+  void startCopies();
+  Operation *cloneAt(Operation *op, IRMapping &at);
+  void copyInto(Value slot, Value position);
+  SmallVector<Value> loadRaw(Value position);
+  void cloneBody(IRMapping &now, Value slot);
+
+  scf::ForOp loop_;
+  int64_t slots_;
+  const PlaceFacts &facts_;
+  OpBuilder b_;
+  Location loc_;
+  SmallVector<SharedWriteOp> copied_, written_; // asynchronously, and through registers
+  SmallVector<LoadOp> raw_;                     // what the written ones read
+  Value last_;
+};
+} // namespace
+
+//===- What can be pipelined ------------------------------------------------------------------------------------------===//
+
+/// Copies are of 4, 8 or 16 bytes, and a chunk is copied whole or not at all unless its end is cut off.
+static bool copiesWell(LoadOp load) {
+  Access access = Access::of(load);
+  Layout layout = layoutOf(load.getType());
+  TileShape shape(access.tile.getShape());
+  if (layout.reg.empty())
+    return false;
+  unsigned dim = shape.coordinate(layout.reg[0], shape.rank() - 1) ? shape.rank() - 1 : shape.rank() - 2;
+  int64_t bytes = llvm::divideCeil(access.tile.getElementTypeBitWidth(), 8), width = vectorWidth(access, dim, 16 / bytes);
+  return width * bytes >= 4 && !access.tile.getElementType().isInteger(1) && isLiveTogether(access, dim, width);
+}
+
+static void collectLoads(Value value, scf::ForOp loop, SetVector<LoadOp> &loads) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return;
+  if (auto load = dyn_cast<LoadOp>(op); load && load.getIndices().empty()) {
+    loads.insert(load);
+    return;
+  }
+  for (Value operand : op->getOperands())
+    collectLoads(operand, loop, loads);
+}
+
+/// Nothing in the loop but loads, shared memory and pure work; nothing loaded depends on a carried tile.
+bool LoopPipeline::fits() {
+  SetVector<LoadOp> loads;
+  for (Operation &op : loop_.getBody()->without_terminator()) {
+    if (auto write = dyn_cast<SharedWriteOp>(op)) {
+      LoadOp plain = plainLoad(write.getValue());
+      bool copied = plain && facts_.copiesAsync && copiesWell(plain);
+      (copied ? copied_ : written_).push_back(write);
+      if (!copied)
+        collectLoads(write.getValue(), loop_, loads);
+    } else if (!isa<LoadOp, BarrierOp, SharedReadOp>(op) && !isMemoryEffectFree(&op)) {
+      return false;
+    }
+  }
+  raw_ = loads.takeVector();
+  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()), step = getConstantIntValue(loop_.getStep());
+  bool several = !lower || !upper || !step || *upper - *lower > *step;
+  return several && !(copied_.empty() && written_.empty());
+}
+
+//===- Positions ------------------------------------------------------------------------------------------------------===//
+
+/// The last value that the induction variable takes; the first one if it takes none.
+Value LoopPipeline::lastPosition() {
+  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()), step = getConstantIntValue(loop_.getStep());
+  if (lower && upper && step)
+    return constant(*lower + std::max<int64_t>(*upper - *lower - 1, 0) / *step * *step);
+  AffineExpr l = b_.getAffineDimExpr(0), u = b_.getAffineDimExpr(1), s = b_.getAffineDimExpr(2);
+  Value last = SizeOp::create(b_, loc_, AffineMap::get(3, 0, l + (u - l - 1).floorDiv(s) * s),
+                              ValueRange{loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep()});
+  return arith::MaxSIOp::create(b_, loc_, last, loop_.getLowerBound());
+}
+
+/// `steps` after `position`, or the last one.
+Value LoopPipeline::ahead(Value position, int64_t steps) {
+  Value distance = arith::MulIOp::create(b_, loc_, loop_.getStep(), constant(steps));
+  if (auto step = getConstantIntValue(loop_.getStep()))
+    distance = constant(*step * steps);
+  return arith::AddIOp::create(b_, loc_, position, distance);
+}
+
+//===- Rewriting ------------------------------------------------------------------------------------------------------===//
+
+/// A copy of `op` and of the index arithmetic in the loop that it needs.
+Operation *LoopPipeline::cloneAt(Operation *op, IRMapping &at) {
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp(); producer && producer->getBlock() == loop_.getBody() && !at.contains(operand))
+      cloneAt(producer, at);
+  return b_.clone(*op, at);
+}
+
+void LoopPipeline::copyInto(Value slot, Value position) {
+  IRMapping at;
+  at.map(loop_.getInductionVar(), position);
+  for (SharedWriteOp write : copied_) {
+    auto load = write.getValue().getDefiningOp<LoadOp>();
+    SmallVector<Value> offsets;
+    for (Value offset : load.getOffsets()) {
+      if (Operation *producer = offset.getDefiningOp(); producer && producer->getBlock() == loop_.getBody() && !at.contains(offset))
+        cloneAt(producer, at);
+      offsets.push_back(at.lookupOrDefault(offset));
+    }
+    SharedCopyOp::create(b_, loc_, load.getBuffer(), offsets, load.getBounds(), load.getMap(), load.getGuard(), write.getShared(), slot,
+                         toAttr(b_.getContext(), layoutOf(load.getType())));
+  }
+}
+
+SmallVector<Value> LoopPipeline::loadRaw(Value position) {
+  IRMapping at;
+  at.map(loop_.getInductionVar(), position);
+  SmallVector<Value> values;
+  for (LoadOp load : raw_)
+    values.push_back(cloneAt(load, at)->getResult(0));
+  return values;
+}
+
+void LoopPipeline::startCopies() {
+  if (copied_.empty())
+    return;
+  for (int64_t stage = 0; stage + 1 < slots_; ++stage) {
+    Value position = stage ? ahead(loop_.getLowerBound(), stage) : loop_.getLowerBound();
+    Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, position, loop_.getUpperBound());
+    auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
+    b_.setInsertionPointToStart(when.thenBlock());
+    copyInto(constant(stage), arith::MinSIOp::create(b_, loc_, position, last_));
+    b_.setInsertionPointAfter(when);
+    CopyCommitOp::create(b_, loc_);
+  }
+}
+
+/// The work of this step: everything but the loads that were done before.
+void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
+  for (Operation &op : loop_.getBody()->without_terminator()) {
+    if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) || now.contains(op.getNumResults() ? op.getResult(0) : Value()))
+      continue;
+    if (auto read = dyn_cast<SharedReadOp>(op)) {
+      now.map(read.getResult(), SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), slot));
+      continue;
+    }
+    b_.clone(op, now);
+  }
+}
+
+void LoopPipeline::run() {
+  for (auto *writes : {&copied_, &written_})
+    for (SharedWriteOp write : *writes) {
+      SharedType one = write.getShared().getType();
+      write.getShared().setType(SharedType::get(b_.getContext(), one.getTile(), one.getFast(), slots_));
+    }
+  last_ = lastPosition();
+  startCopies();
+  SmallVector<Value> inits(loop_.getInitArgs());
+  llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
+  inits.push_back(constant(0));
+  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0);
+  auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
+  b_.setInsertionPointToStart(piped.getBody());
+
+  unsigned carried = loop_.getInitArgs().size();
+  Value position = piped.getInductionVar(), slot = piped.getRegionIterArgs().back();
+  IRMapping now;
+  now.map(loop_.getInductionVar(), position);
+  now.map(loop_.getRegionIterArgs(), piped.getRegionIterArgs().take_front(carried));
+  for (auto [load, raw] : llvm::zip(raw_, piped.getRegionIterArgs().drop_front(carried)))
+    now.map(load.getResult(), raw);
+  for (SharedWriteOp write : written_)
+    cloneAt(write, now)->setOperand(2, slot);
+  if (!copied_.empty())
+    CopyWaitOp::create(b_, loc_, slots_ - 2);
+  BarrierOp::create(b_, loc_);
+  if (!copied_.empty()) {
+    Value next = ahead(position, slots_ - 1);
+    Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, next, loop_.getUpperBound());
+    Value isFirst = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, zero);
+    Value before = arith::SelectOp::create(b_, loc_, isFirst, lastSlot, arith::SubIOp::create(b_, loc_, slot, one));
+    auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
+    b_.setInsertionPointToStart(when.thenBlock());
+    copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_));
+    b_.setInsertionPointAfter(when);
+    CopyCommitOp::create(b_, loc_);
+  }
+  SmallVector<Value> nextRaw = raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
+  cloneBody(now, slot);
+
+  SmallVector<Value> yielded;
+  for (Value value : loop_.getBody()->getTerminator()->getOperands())
+    yielded.push_back(now.lookupOrDefault(value));
+  llvm::append_range(yielded, nextRaw);
+  Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, lastSlot);
+  yielded.push_back(arith::SelectOp::create(b_, loc_, isLast, zero, arith::AddIOp::create(b_, loc_, slot, one)));
+  scf::YieldOp::create(b_, loc_, yielded);
+  loop_.replaceAllUsesWith(piped.getResults().take_front(carried));
+  loop_.erase();
+}
+
+void tilewright::tile::pipelineLoops(KernelOp kernel, const PlaceFacts &facts) {
+  auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
+  int64_t slots = std::max<int64_t>(schedule ? schedule.getStages() : 1, 2);
+  if (!facts.copiesAsync)
+    slots = 2; // registers are the third
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) {
+    if (!loop.getBody()->getOps<DotOp>().empty())
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops) {
+    LoopPipeline pipeline(loop, slots, facts);
+    if (pipeline.fits())
+      pipeline.run();
+  }
+  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}

@@ -1,0 +1,90 @@
+//===- PlacedOps.td - what placing adds to tile programs: layouts and shared memory -------------------------------------------===//
+//
+// After placing (on GPUs), every tile's type carries a #tile.layout, and operands of tile.dot come from shared memory that has an address.
+// See tilegen/Layout.h for what the numbers of a layout mean, and tilegen/place/ for how they are chosen.
+//
+//===------------------------------------------------------------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PLACED_OPS
+#define TILEWRIGHT_PLACED_OPS
+
+def LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
+  let cppClassName = "LayoutAttr";
+  let mnemonic = "layout";
+  let summary = "which elements each register, lane and warp of a block holds";
+  let description = [{
+    `#tile.layout<reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 0]>`: bit i of the number of a register, lane or warp toggles the bits
+    `[i]` of the element's flat index in its tile; 0 means that both hold the same element.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$reg, OptionalArrayRefParameter<"int64_t">:$lane, OptionalArrayRefParameter<"int64_t">:$warp);
+  let assemblyFormat = "`<` `reg` `=` custom<Bases>($reg) `,` `lane` `=` custom<Bases>($lane) `,` `warp` `=` custom<Bases>($warp) `>`";
+}
+
+def SharedType : TypeDef<Tile_Dialect, "Shared"> {
+  let mnemonic = "shared";
+  let summary = "slots in shared memory, each holding one tile in swizzled rows";
+  let description = [{
+    `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row are xor-ed with the row's number.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$fast, "int64_t":$slots);
+  let assemblyFormat = "`<` $tile `,` `fast` `=` $fast `,` `slots` `=` $slots `>`";
+  let extraClassDeclaration = [{
+    int64_t getSlotBytes() const { return getTile().getNumElements() * ::llvm::divideCeil(getTile().getElementTypeBitWidth(), 8); }
+    int64_t getBytes() const { return getSlotBytes() * getSlots(); }
+  }];
+}
+
+def SharedAllocOp : Tile_Op<"shared_alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "room in shared memory, `offset` bytes from the block's start";
+  let description = [{
+    ```mlir
+    %s = tile.shared_alloc offset 0 : !tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>
+    ```
+  }];
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs SharedType:$result);
+  let assemblyFormat = "`offset` $offset attr-dict `:` type($result)";
+}
+
+def SharedCopyOp : Tile_Op<"shared_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copy a tile from global to shared memory, asynchronously where the target can; dead elements become zero";
+  let description = [{
+    Operands are those of tile.load. `layout` says which thread copies what. The copy is complete after a tile.copy_wait that covers the
+    tile.copy_commit after it, and seen by other threads after the next tile.barrier.
+  }];
+  let arguments = (ins BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$map,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$guard, SharedType:$shared, Index:$slot, LayoutAttr:$layout);
+  let assemblyFormat = [{
+    $buffer `[` $offsets `]` `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) (`guard` $guard^)? `into` $shared `[` $slot `]` `by` $layout attr-dict `:` type($buffer) `->` type($shared)
+  }];
+}
+
+def SharedWriteOp : Tile_Op<"shared_write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write a tile from registers to a slot";
+  let arguments = (ins AnyStaticShapeTensor:$value, SharedType:$shared, Index:$slot);
+  let assemblyFormat = "$value `,` $shared `[` $slot `]` attr-dict `:` type($value) `->` type($shared)";
+}
+
+def SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
+  let summary = "a tile from a slot, read by the tile.dot that uses it";
+  let arguments = (ins SharedType:$shared, Index:$slot);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$shared `[` $slot `]` attr-dict `:` type($shared) `->` type($result)";
+}
+
+def CopyCommitOp : Tile_Op<"copy_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "end a group of copies";
+  let assemblyFormat = "attr-dict";
+}
+
+def CopyWaitOp : Tile_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until at most `pending` groups of this thread's copies are incomplete";
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for the block's other threads; what they wrote to shared memory is seen";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif
