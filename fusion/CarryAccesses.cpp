@@ -1,0 +1,63 @@
+// Carries accesses and widening casts to their readers, from the last to the first so that chains travel as a whole.
+//
+//     %b = graph.broadcast %bias            group 1: %b, %0 = add %x, %b
+//     %0 = arith.addf %x, %b           ->   group 2: %b' (a copy), %1 = add %y, %b'
+//     %1 = arith.addf %y, %b
+#include "fusion/CarryAccesses.h"
+
+#include "fusion/Legality.h"
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+static bool isWideningCast(Operation *op) {
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::UIToFPOp, arith::SIToFPOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() > getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
+}
+
+static bool isCarried(Operation *op, Carry what) {
+  if (isa<graph::TransposeOp>(op))
+    return what == Carry::Transposes;
+  if (isa<graph::GatherOp>(op))
+    return false; // reads memory at random: once is enough
+  return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);
+}
+
+static bool mayJoin(Operation *op, const Group &reader, FusionMode mode) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return llvm::is_contained(reader.ops, user) && modeAllows(mode, FusionMode::All, op->getResult(0), user);
+  });
+}
+
+static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
+  llvm::SetVector<Group *> readers;
+  bool allGrouped = true;
+  for (Operation *user : op->getUsers()) {
+    Group *reader = graph.groupOf(user);
+    allGrouped &= reader != nullptr;
+    if (reader)
+      readers.insert(reader);
+  }
+  for (Group *reader : readers) {
+    Group *own = graph.groupOf(op);
+    if (!mayJoin(op, *reader, mode) || std::holds_alternative<Refusal>(checkUnion(graph, *own, *reader)))
+      continue;
+    bool isLast = allGrouped && llvm::all_of(op->getUsers(), [&](Operation *user) { return graph.groupOf(user) == reader; });
+    Operation *carried = isLast ? op : graph.copyFor(op, *reader);
+    GeometryOrRefusal geometry = analyze(GroupGraph::united(*graph.groupOf(carried), *reader));
+    graph.merge(*reader, *graph.groupOf(carried), std::get<Geometry>(std::move(geometry)));
+  }
+}
+
+void fusion::carryAccesses(GroupGraph &graph, FusionMode mode, Carry what) {
+  SmallVector<Operation *> ops = graph.operations();
+  for (Operation *op : llvm::reverse(ops))
+    if (isCarried(op, what) && graph.groupOf(op)->ops.size() == 1)
+      carry(graph, mode, op);
+}

@@ -1,0 +1,171 @@
+// Grows groups by the rules, outlines them, and keeps the reasons.
+#include "fusion/FormGroups.h"
+
+#include "fusion/CarryAccesses.h"
+#include "fusion/FusionReport.h"
+#include "fusion/Legality.h"
+#include "fusion/OutlineGroups.h"
+#include "fusion/RootKind.h"
+#include "fusion/RuleTable.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+std::optional<FusionMode> fusion::parseFusionMode(StringRef name) {
+  return llvm::StringSwitch<std::optional<FusionMode>>(name)
+      .Case("none", FusionMode::None)
+      .Case("epilogue", FusionMode::Epilogue)
+      .Case("all", FusionMode::All)
+      .Default(std::nullopt);
+}
+
+llvm::StringRef fusion::name(FusionMode mode) {
+  constexpr llvm::StringLiteral names[] = {"none", "epilogue", "all"};
+  return names[static_cast<size_t>(mode)];
+}
+
+/// Merges along each edge that `rule` admits and that is legal; true if any was.
+static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode) {
+  bool changed = false;
+  for (Operation *op : graph.operations())
+    for (Value operand : op->getOperands()) {
+      Edge edge{graph.groupOf(operand), graph.groupOf(op), operand, op};
+      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(mode, rule.from, operand, op) || !rule.admits(edge))
+        continue;
+      GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
+      if (auto *legal = std::get_if<Geometry>(&geometry)) {
+        graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
+        changed = true;
+      }
+    }
+  return changed;
+}
+
+/// Applies `rules` in order, again and again, until none finds anything.
+static void applyRules(llvm::ArrayRef<Rule> rules, GroupGraph &graph, FusionMode mode) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Rule &rule : rules)
+      changed |= applyRule(rule, graph, mode);
+  }
+}
+
+/// Reshapes at a group's border leave it: in memory they are views, and without them equal kernels are easier to see.
+static void releaseViews(GroupGraph &graph) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *op : graph.operations()) {
+      Group *group = graph.groupOf(op);
+      if (!isa<graph::ReshapeOp>(op) || group->ops.size() == 1)
+        continue;
+      bool first = graph.groupOf(op->getOperand(0)) != group;
+      bool last = llvm::none_of(op->getUsers(), [&](Operation *user) { return graph.groupOf(user) == group; });
+      if (!first && !last)
+        continue;
+      graph.release(op);
+      changed = true;
+    }
+  }
+}
+
+/// Looks through views for the group that computes `value`.
+static Group *computingGroup(const GroupGraph &graph, Value value) {
+  Group *group = graph.groupOf(value);
+  while (group && group->isView())
+    group = graph.groupOf(group->ops.front()->getOperand(0));
+  return group;
+}
+
+/// Why an edge that is left was not fused. What is legal and yet was not taken is a value that several kernels need in memory.
+static Reason whyNot(const GroupGraph &graph, FusionMode mode, const Edge &edge) {
+  GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
+  if (auto *refusal = std::get_if<Refusal>(&verdict))
+    return refusal->reason;
+  return mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
+}
+
+namespace {
+/// Edges with their groups, before these are outlined and get names.
+struct OpenEdge {
+  Edge edge;
+  Reason reason;
+};
+} // namespace
+
+static std::vector<OpenEdge> collectEdges(const GroupGraph &graph, FusionMode mode) {
+  std::vector<OpenEdge> edges;
+  llvm::DenseSet<std::pair<Group *, Group *>> seen;
+  for (Operation *op : graph.operations())
+    for (Value operand : op->getOperands()) {
+      Edge edge{computingGroup(graph, operand), graph.groupOf(op), operand, op};
+      if (edge.producer && edge.producer != edge.consumer && !edge.consumer->isView() && seen.insert({edge.producer, edge.consumer}).second)
+        edges.push_back({edge, whyNot(graph, mode, edge)});
+    }
+  return edges;
+}
+
+static std::string nodeName(ModuleOp module, Operation *op) {
+  auto table = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
+  int64_t node = nodeOf(op);
+  if (!table || node < 0 || node >= static_cast<int64_t>(table.size()))
+    return op->getName().getStringRef().str();
+  return cast<StringAttr>(table[node]).getValue().rsplit('|').first.str();
+}
+
+/// Names of ONNX nodes must be read before outlining moves the operations away.
+static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp module, llvm::SmallVectorImpl<Group *> &order) {
+  FusionReport report{mode, {}, {}};
+  llvm::DenseMap<Group *, size_t> index;
+  for (Group *group : graph.inOrder()) {
+    if (group->isView())
+      continue;
+    index[group] = order.size();
+    order.push_back(group);
+    std::vector<std::string> nodes;
+    for (Operation *op : group->ops)
+      if (std::string node = nodeName(module, op); !llvm::is_contained(nodes, node))
+        nodes.push_back(std::move(node));
+    report.launches.push_back({"host", group->geometry.kind, std::move(nodes)});
+  }
+  for (const OpenEdge &open : collectEdges(graph, mode))
+    report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer), nodeName(module, open.edge.value.getDefiningOp()),
+                            nodeName(module, open.edge.user), open.reason});
+  return report;
+}
+
+/// Scalars and splats that only kernels used are in those kernels now.
+static void eraseUnusedConstants(func::FuncOp main) {
+  for (Operation &op : llvm::make_early_inc_range(main.front()))
+    if (isConstantLike(&op) && op.use_empty())
+      op.erase();
+}
+
+LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport *report) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return module.emitError("expected a function @main because grouping starts there");
+  GroupGraph graph(main);
+  carryAccesses(graph, mode, Carry::Free);
+  applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them
+  carryAccesses(graph, mode, Carry::Transposes);
+  applyRules(ruleTable(), graph, mode);
+  releaseViews(graph);
+
+  SmallVector<Group *> order;
+  if (report)
+    *report = describe(graph, mode, module, order);
+  OutlinedGroups outlined = outlineGroups(graph, module);
+  shareKernels(module);
+  if (report)
+    for (auto [group, launch] : llvm::zip_equal(order, report->launches))
+      if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group)))
+        launch.kernel = op.getKernel().str();
+  eraseUnusedConstants(main);
+  for (auto kernel : module.getOps<graph::KernelOp>())
+    if (failed(classify(kernel)))
+      return failure();
+  return success();
+}

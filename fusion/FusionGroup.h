@@ -1,0 +1,69 @@
+// Groups of @main's operations, and the graph that they form.
+//
+// In the beginning every operation is a group of its own. Groups only ever merge, along an edge from producer to consumer, so the
+// graph of groups stays acyclic as long as each merge is convex: no path may leave the pair and come back.
+#pragma once
+
+#include "fusion/Geometry.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <memory>
+#include <vector>
+
+namespace tilewright::fusion {
+
+struct Group {
+  llvm::SmallVector<mlir::Operation *> ops; // in program order
+  Geometry geometry;
+  bool onHost = false;                      // data-dependent: never merges
+
+  /// A reshape alone: between kernels it is the same memory under another shape, and no work.
+  bool isView() const;
+};
+
+/// A value of `producer` that `user`, an operation of `consumer`, reads.
+struct Edge {
+  Group *producer;
+  Group *consumer;
+  mlir::Value value;
+  mlir::Operation *user;
+};
+
+class GroupGraph {
+public:
+  explicit GroupGraph(mlir::func::FuncOp main);
+
+  /// The group of `op`; null for constants, sizes and the terminator.
+  Group *groupOf(mlir::Operation *op) const { return owners.lookup(op); }
+  Group *groupOf(mlir::Value value) const { return value.getDefiningOp() ? groupOf(value.getDefiningOp()) : nullptr; }
+
+  /// All groups, each before those that read its values (ties in program order).
+  llvm::SmallVector<Group *> inOrder() const;
+  /// Every operation that belongs to a group, in program order.
+  llvm::SmallVector<mlir::Operation *> operations() const;
+
+  /// The members of both, in program order.
+  static llvm::SmallVector<mlir::Operation *> united(const Group &a, const Group &b);
+  /// True if some path leads from `from` to `to` through a third group.
+  bool pathAround(const Group &from, const Group &to) const;
+
+  /// Moves everything of `from` into `into`, which then has `geometry`.
+  void merge(Group &into, Group &from, Geometry geometry);
+  /// Copies `op`, a group of its own, for the uses of it in `consumer`; the copy is a group of its own.
+  mlir::Operation *copyFor(mlir::Operation *op, Group &consumer);
+  /// Takes `op` out of its group: it is a group of its own again. The rest of the group gets new outputs.
+  void release(mlir::Operation *op);
+
+  mlir::func::FuncOp main() const { return function; }
+
+private:
+  void own(mlir::Operation *op);
+  llvm::SetVector<Group *> consumersOf(const Group &group) const;
+
+  mlir::func::FuncOp function;
+  std::vector<std::unique_ptr<Group>> groups;
+  llvm::DenseMap<mlir::Operation *, Group *> owners;
+};
+
+} // namespace tilewright::fusion

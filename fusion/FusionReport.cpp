@@ -1,0 +1,54 @@
+// The fusion report as text and as JSON.
+#include "fusion/FusionReport.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+using namespace tilewright::fusion;
+
+std::string FusionReport::text() const {
+  std::string out = fmt::format("fusion {}: {} launches\n", name(mode).str(), launches.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Launch &launch = launches[i];
+    out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, name(launch.kind).str(), fmt::join(launch.nodes, ", "));
+    for (const Edge &edge : edges)
+      if (edge.producer == i)
+        out += fmt::format("       {} -> {} {}: {} is not fused with {} because {}\n", i, edge.consumer, launches[edge.consumer].kernel,
+                           edge.producerNode, edge.consumerNode, tilewright::fusion::text(edge.reason).sentence.str());
+  }
+  return out;
+}
+
+std::string FusionReport::json() const {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  llvm::json::OStream json(stream, 2);
+  json.object([&] {
+    json.attribute("schema", 1);
+    json.attribute("mode", name(mode));
+    json.attributeArray("launches", [&] {
+      for (const Launch &launch : launches)
+        json.object([&] {
+          json.attribute("kernel", launch.kernel);
+          json.attribute("root", name(launch.kind));
+          json.attributeArray("nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
+        });
+    });
+    json.attributeArray("edges", [&] {
+      for (const Edge &edge : edges)
+        json.object([&] {
+          json.attribute("from", static_cast<int64_t>(edge.producer));
+          json.attribute("to", static_cast<int64_t>(edge.consumer));
+          json.attribute("from_node", edge.producerNode);
+          json.attribute("to_node", edge.consumerNode);
+          json.attribute("reason", tilewright::fusion::text(edge.reason).name);
+          json.attribute("because", tilewright::fusion::text(edge.reason).sentence);
+        });
+    });
+  });
+  return out + "\n";
+}

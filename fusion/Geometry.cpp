@@ -1,0 +1,249 @@
+// The root, the loops and the spine of a set of operations.
+#include "fusion/Geometry.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+llvm::StringRef fusion::name(RootKind kind) {
+  constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window"};
+  return names[static_cast<size_t>(kind)];
+}
+
+bool fusion::isConstantLike(Operation *op) { return isa<arith::ConstantOp, graph::ConstantOp, graph::DimsOp>(op); }
+
+bool fusion::isElementwise(Operation *op) {
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op);
+}
+
+namespace {
+
+/// The sizes of a value, comparable whatever its element type.
+Type sizesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return graph::withElementType(type, IntegerType::get(type.getContext(), 1));
+}
+
+/// A one-to-one access that the spine went through.
+struct Step {
+  Type sizes;                // after it
+  SmallVector<int64_t> perm; // empty for a reshape
+  bool operator==(const Step &) const = default;
+};
+
+enum class Space { Free, Row, Full, Result };
+
+/// Where a value stands: a space, and the accesses that lead from the space's own coordinates to the value's.
+struct Place {
+  Space space = Space::Free;
+  SmallVector<Step> steps;
+  bool operator==(const Place &) const = default;
+  bool isHome(Space wanted) const { return space == wanted && steps.empty(); }
+};
+
+class Analysis {
+public:
+  GeometryOrRefusal run(ArrayRef<Operation *> ops);
+
+private:
+  std::optional<Reason> visit(Operation *op);
+  std::optional<Reason> visitAccess(graph::AccessOpInterface op);
+  std::optional<Reason> visitReduce(graph::ReduceOp op);
+  std::optional<Reason> visitContract(graph::ContractOp op);
+  std::optional<Reason> join(ValueRange operands, Value result);
+  std::optional<Reason> followOneToOne(Operation *op, Value data);
+  bool repeatsRows(graph::BroadcastOp op) const;
+  bool isWindow(graph::ReduceOp op) const;
+  std::optional<Refusal> checkOutputs();
+
+  Place placeOf(Value value) const { return places.lookup(value); }
+
+  Geometry geometry;
+  bool hasWindow = false;
+  Type full, row, result;         // home sizes of the spaces
+  SmallVector<int64_t> axes;      // of the row's reductions
+  llvm::DenseMap<Value, Place> places; // of spine values only
+};
+
+/// Elementwise work joins operands that stand at one place; free operands come along.
+std::optional<Reason> Analysis::join(ValueRange operands, Value result) {
+  const Place *common = nullptr;
+  for (Value operand : operands) {
+    auto it = places.find(operand);
+    if (it == places.end())
+      continue;
+    if (common && *common != it->second)
+      return Reason::TwoMaps;
+    common = &it->second;
+  }
+  if (common) {
+    Place place = *common; // inserting may move what `common` points to
+    places[result] = std::move(place);
+  }
+  return std::nullopt;
+}
+
+/// Reshapes and transposes are remembered; a reshape that undoes the one before it is forgotten with it.
+std::optional<Reason> Analysis::followOneToOne(Operation *op, Value data) {
+  Place place = placeOf(data);
+  auto homeOf = [&](Space space) { return space == Space::Row ? row : space == Space::Full ? full : result; };
+  if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+    place.steps.push_back({sizesOf(op->getResult(0)), llvm::to_vector(transpose.getPerm())});
+  } else {
+    if (!place.steps.empty() && place.steps.back().perm.empty())
+      place.steps.pop_back();
+    Type before = place.steps.empty() ? homeOf(place.space) : place.steps.back().sizes;
+    if (Type after = sizesOf(op->getResult(0)); after != before)
+      place.steps.push_back({after, {}});
+  }
+  places[op->getResult(0)] = std::move(place);
+  return std::nullopt;
+}
+
+/// From one value for each row to one for each element of the row: along the reduced loops, and nowhere else.
+bool Analysis::repeatsRows(graph::BroadcastOp op) const {
+  if (geometry.kind != RootKind::RowReduction || sizesOf(op.getResult()) != full)
+    return false;
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(full).getRank(); dim < rank; ++dim)
+    if (!llvm::is_contained(axes, dim))
+      kept.push_back(dim);
+  return ArrayRef<int64_t>(kept) == op.getDims();
+}
+
+std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
+  Value data = op.getData(), result = op->getResult(0);
+  hasWindow |= isa<graph::WindowOp>(op.getOperation());
+  Place place = placeOf(data);
+  if (place.space == Space::Free)
+    return join(op.getIndexOperands(), result); // a gather works element by element on its indices
+  if (isa<graph::ReshapeOp, graph::TransposeOp>(op.getOperation()))
+    return followOneToOne(op, data);
+  if (auto broadcast = dyn_cast<graph::BroadcastOp>(op.getOperation())) {
+    if (place.isHome(Space::Row) && repeatsRows(broadcast)) {
+      places[result] = Place{Space::Full, {}};
+      return std::nullopt;
+    }
+    return geometry.kind == RootKind::Window ? Reason::WindowIsRepeated : Reason::RepeatsRoot;
+  }
+  return Reason::MapNotInvertible;
+}
+
+/// Rows are reduced along their innermost loops. Everything else, and every reduction of a window, keeps its innermost
+/// parallel loop in the lanes.
+bool Analysis::isWindow(graph::ReduceOp op) const {
+  if (hasWindow)
+    return true;
+  auto sizes = graph::getSizes(cast<RankedTensorType>(op.getInput().getType()));
+  int64_t kept = -1; // the innermost kept loop of more than one iteration
+  for (int64_t dim = 0, rank = sizes.size(); dim < rank; ++dim)
+    if (!llvm::is_contained(op.getAxes(), dim) && graph::constantSize(sizes[dim]) != 1)
+      kept = dim;
+  return llvm::any_of(op.getAxes(), [&](int64_t axis) { return axis < kept && graph::constantSize(sizes[axis]) != 1; });
+}
+
+std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
+  if (geometry.kind == RootKind::Matmul)
+    return Reason::ReductionOfContraction;
+  Place place = placeOf(op.getInput());
+  if (!geometry.root) {
+    geometry.root = op;
+    geometry.kind = isWindow(op) ? RootKind::Window : RootKind::RowReduction;
+    full = sizesOf(op.getInput());
+    row = result = sizesOf(op.getResult());
+    axes = llvm::to_vector(op.getAxes());
+  } else if (geometry.kind == RootKind::Window || isWindow(op)) {
+    return place.space == Space::Free ? Reason::OtherLoops : Reason::WindowIsRepeated;
+  } else if (sizesOf(op.getInput()) != full || ArrayRef<int64_t>(axes) != op.getAxes() ||
+             (place.space != Space::Free && !place.isHome(Space::Full))) {
+    return Reason::OtherLoops;
+  }
+  places[op.getResult()] = Place{geometry.kind == RootKind::Window ? Space::Result : Space::Row, {}};
+  return std::nullopt;
+}
+
+std::optional<Reason> Analysis::visitContract(graph::ContractOp op) {
+  if (geometry.root)
+    return geometry.kind == RootKind::Matmul ? Reason::SecondContraction : Reason::SecondReduction;
+  geometry.root = op;
+  geometry.kind = RootKind::Matmul;
+  result = sizesOf(op.getResult());
+  places[op.getResult()] = Place{Space::Result, {}};
+  return std::nullopt;
+}
+
+std::optional<Reason> Analysis::visit(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Reason>>(op)
+      .Case<graph::AccessOpInterface>([&](graph::AccessOpInterface access) { return visitAccess(access); })
+      .Case<graph::ReduceOp>([&](graph::ReduceOp reduce) { return visitReduce(reduce); })
+      .Case<graph::ContractOp>([&](graph::ContractOp contract) { return visitContract(contract); })
+      .Case<graph::ConcatOp>([&](graph::ConcatOp concat) -> std::optional<Reason> {
+        if (llvm::any_of(concat.getInputs(), [&](Value input) { return places.count(input); }))
+          return Reason::MapNotInvertible;
+        return std::nullopt;
+      })
+      .Case<graph::IotaOp>([](auto) { return std::nullopt; })
+      .Default([&](Operation *other) -> std::optional<Reason> {
+        if (isConstantLike(other))
+          return std::nullopt;
+        if (isElementwise(other))
+          return join(other->getOperands(), other->getResult(0));
+        return Reason::DataDependent;
+      });
+}
+
+/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows).
+std::optional<Refusal> Analysis::checkOutputs() {
+  AffineExpr count;
+  for (Value output : geometry.outputs) {
+    Space space = placeOf(output).space;
+    bool fits = true;
+    switch (geometry.kind) {
+    case RootKind::Pointwise: {
+      auto type = cast<RankedTensorType>(output.getType());
+      AffineExpr elements = graph::productOf(type.getContext(), graph::getSizes(type));
+      fits = !count || count == elements;
+      count = elements;
+      break;
+    }
+    case RootKind::RowReduction:
+      fits = space != Space::Free || sizesOf(output) == full;
+      break;
+    case RootKind::Matmul:
+    case RootKind::Window:
+      fits = space != Space::Free;
+      break;
+    }
+    if (!fits)
+      return Refusal{geometry.kind == RootKind::Pointwise ? Reason::OutputsDiffer : Reason::NeededInMemory, output.getDefiningOp()};
+  }
+  return std::nullopt;
+}
+
+GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
+  llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
+  // Windows decide what a reduction is, wherever they stand.
+  hasWindow = llvm::any_of(ops, [](Operation *op) { return isa<graph::WindowOp>(op); });
+  for (Operation *op : ops) {
+    if (std::optional<Reason> reason = visit(op))
+      return Refusal{*reason, op};
+    for (Value result : op->getResults())
+      if (!isConstantLike(op) && llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+        geometry.outputs.push_back(result);
+  }
+  if (std::optional<Refusal> refusal = checkOutputs())
+    return *refusal;
+  return std::move(geometry);
+}
+
+} // namespace
+
+GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }

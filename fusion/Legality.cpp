@@ -1,0 +1,33 @@
+// What every fusion must satisfy.
+#include "fusion/Legality.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "fusion/CostModel.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer) {
+  if (producer.onHost || consumer.onHost)
+    return Refusal{Reason::DataDependent, consumer.ops.front()};
+  SmallVector<Operation *> ops = GroupGraph::united(producer, consumer);
+  GeometryOrRefusal geometry = analyze(ops);
+  if (std::holds_alternative<Refusal>(geometry))
+    return geometry;
+  if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry)))
+    return *refusal;
+  if (graph.pathAround(producer, consumer))
+    return Refusal{Reason::NotConvex, consumer.ops.front()};
+  return geometry;
+}
+
+int64_t fusion::nodeOf(Operation *op) {
+  auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr);
+  return node ? node.getInt() : -1;
+}
+
+bool fusion::modeAllows(FusionMode mode, FusionMode from, Value value, Operation *user) {
+  Operation *producer = value.getDefiningOp();
+  return mode >= from || (nodeOf(producer) == nodeOf(user) && nodeOf(user) >= 0);
+}

@@ -1,0 +1,62 @@
+// Why two kernels stay two: a closed list, each with the sentence that --explain-fusion prints.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <array>
+#include <string>
+
+namespace tilewright::fusion {
+
+enum class Reason {
+  OtherMode,
+  DataDependent,
+  SecondContraction,
+  SecondReduction,
+  ReductionOfContraction,
+  OtherLoops,
+  WindowIsRepeated,
+  MapNotInvertible,
+  RepeatsRoot,
+  TwoMaps,
+  OutputsDiffer,
+  NeededInMemory,
+  NotConvex,
+  RepeatsWork,
+};
+
+struct ReasonText {
+  Reason reason;
+  llvm::StringLiteral name;     // stable: JSON and tests
+  llvm::StringLiteral sentence; // completes "not fused because ..."
+};
+
+inline constexpr ReasonText reasonTexts[] = {
+    {Reason::OtherMode, "mode", "the fusion mode keeps them apart"},
+    {Reason::DataDependent, "data-dependent", "one of them runs on the host, outside any kernel"},
+    {Reason::SecondContraction, "second-contraction", "a kernel holds one contraction, and this would be its second"},
+    {Reason::SecondReduction, "contraction-of-reduction", "a contraction would wait for a whole reduction of its operand"},
+    {Reason::ReductionOfContraction, "reduction-of-contraction", "a reduction needs whole rows of a contraction, which no one tile holds"},
+    {Reason::OtherLoops, "other-loops", "a reduction feeds a reduction over other loops"},
+    {Reason::WindowIsRepeated, "window-result-repeated", "the result of a reduction over windows or outer loops is read again inside those loops"},
+    {Reason::MapNotInvertible, "map-not-invertible", "the result is read through an access that is not one to one"},
+    {Reason::RepeatsRoot, "repeats-root", "it would recompute a contraction or reduction for every repetition of its result"},
+    {Reason::TwoMaps, "two-maps", "one value would be needed at two coordinates at once"},
+    {Reason::OutputsDiffer, "outputs-differ", "the outputs would have different numbers of elements"},
+    {Reason::NeededInMemory, "needed-in-memory", "the value is needed in memory by several kernels"},
+    {Reason::NotConvex, "not-convex", "the group would not be convex: a path leaves it and comes back"},
+    {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
+};
+
+constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
+
+/// Every reason has its row, in the order of the enumeration.
+static_assert([] {
+  size_t i = 0;
+  for (const ReasonText &row : reasonTexts)
+    if (static_cast<size_t>(row.reason) != i++)
+      return false;
+  return i == static_cast<size_t>(Reason::RepeatsWork) + 1;
+}());
+
+} // namespace tilewright::fusion

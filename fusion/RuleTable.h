@@ -1,0 +1,27 @@
+// The fusion rules, in the order in which they are tried: which two groups may become one, seen from their roles.
+//
+// A rule speaks of roles only. Whether the union is one kernel is decided by Geometry, whether it pays by CostModel.
+#pragma once
+
+#include "fusion/FormGroups.h"
+#include "fusion/FusionGroup.h"
+
+namespace tilewright::fusion {
+
+struct Rule {
+  llvm::StringLiteral name;
+  FusionMode from; // the least eager mode that applies it between ONNX nodes; inside one node every rule applies
+  bool (*admits)(const Edge &edge);
+};
+
+llvm::ArrayRef<Rule> ruleTable();
+
+// rules/<Rule>.cpp
+bool contractEpilogue(const Edge &edge);
+bool reductionEpilogue(const Edge &edge);
+bool reductionChain(const Edge &edge);
+bool reductionPrologue(const Edge &edge);
+bool pointwiseChain(const Edge &edge);
+bool contractPrologue(const Edge &edge);
+
+} // namespace tilewright::fusion

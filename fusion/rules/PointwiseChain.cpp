@@ -1,0 +1,8 @@
+// Elementwise work and accesses form one kernel as long as all outputs have equally many elements: chains, diamonds, several outputs.
+#include "fusion/RuleTable.h"
+
+using namespace tilewright::fusion;
+
+bool tilewright::fusion::pointwiseChain(const Edge &edge) {
+  return edge.producer->geometry.kind == RootKind::Pointwise && edge.consumer->geometry.kind == RootKind::Pointwise;
+}

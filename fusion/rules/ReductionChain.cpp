@@ -1,0 +1,10 @@
+// Reductions over the same rows share a kernel, however many there are: a softmax is two, a normalization is two.
+//
+//     reduce <max> -> sub, exp -> reduce <sum> -> div  =>  one kernel that holds its row
+#include "fusion/RuleTable.h"
+
+using namespace tilewright::fusion;
+
+bool tilewright::fusion::reductionChain(const Edge &edge) {
+  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::RowReduction;
+}

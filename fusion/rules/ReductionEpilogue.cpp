@@ -1,0 +1,13 @@
+// A reduction takes the elementwise work that follows it, on its rows and, through a broadcast, on their elements.
+//
+//     reduce -> { elementwise, broadcast back, reshape, transpose }  =>  one kernel
+#include "fusion/RuleTable.h"
+#include "fusion/rules/Copies.h"
+
+using namespace tilewright::fusion;
+
+bool tilewright::fusion::reductionEpilogue(const Edge &edge) {
+  RootKind producer = edge.producer->geometry.kind;
+  return (producer == RootKind::RowReduction || producer == RootKind::Window) && edge.consumer->geometry.kind == RootKind::Pointwise &&
+         !storesACopy(edge);
+}

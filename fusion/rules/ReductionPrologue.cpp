@@ -1,0 +1,11 @@
+// A reduction computes its input as it reads it.
+//
+//     { elementwise, accesses } -> reduce  =>  one kernel; the input is also stored if others read it
+#include "fusion/RuleTable.h"
+
+using namespace tilewright::fusion;
+
+bool tilewright::fusion::reductionPrologue(const Edge &edge) {
+  RootKind consumer = edge.consumer->geometry.kind;
+  return edge.producer->geometry.kind == RootKind::Pointwise && (consumer == RootKind::RowReduction || consumer == RootKind::Window);
+}
