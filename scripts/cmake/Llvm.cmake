@@ -50,7 +50,7 @@ else()
 endif()
 
 # MLIR's headers cost seconds in every file, so those that most files need are parsed once. Every library and test on MLIR shares this
-# one precompiled header (a missing #include therefore shows only where it is not used: CI's clang-tidy).
+# one precompiled header (so a missing #include shows only with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
 add_library(tilewright_pch OBJECT ${CMAKE_SOURCE_DIR}/scripts/cmake/Pch.cpp)
 target_link_libraries(tilewright_pch PUBLIC tilewright_mlir fmt::fmt-header-only)
 target_compile_options(tilewright_pch PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
