@@ -52,6 +52,7 @@ void sum(Call &call);
 void mean(Call &call);
 void maximum(Call &call);
 void minimum(Call &call);
+void swiGlu(Call &call);
 
 // ops/Reduce.cpp
 void reduceSum(Call &call);
@@ -71,12 +72,16 @@ void gemm(Call &call);
 void matMulInteger(Call &call);
 void qLinearMatMul(Call &call);
 
+// ops/Einsum.cpp
+void einsum(Call &call);
+
 // ops/Conv.cpp
 void conv(Call &call);
 void convInteger(Call &call);
 void qLinearConv(Call &call);
 void convTranspose(Call &call);
 void col2Im(Call &call);
+void causalConvWithState(Call &call);
 
 // ops/Pool.cpp
 void maxPool(Call &call);
@@ -148,6 +153,20 @@ void compress(Call &call);
 void nonZero(Call &call);
 void unique(Call &call);
 
+// ops/Resize.cpp
+void resize(Call &call);
+
+// ops/Grid.cpp
+void gridSample(Call &call);
+void affineGrid(Call &call);
+void roiAlign(Call &call);
+void deformConv(Call &call);
+
+// ops/Recurrent.cpp
+void rnn(Call &call);
+void gru(Call &call);
+void lstm(Call &call);
+
 // ops/Quantize.cpp
 void quantizeLinear(Call &call);
 void dequantizeLinear(Call &call);
@@ -159,5 +178,26 @@ void argMax(Call &call);
 void argMin(Call &call);
 void cumSum(Call &call);
 void cumProd(Call &call);
+
+// ops/Detection.cpp
+void nonMaxSuppression(Call &call);
+
+// ops/Loss.cpp
+void negativeLogLikelihoodLoss(Call &call);
+void softmaxCrossEntropyLoss(Call &call);
+
+// ops/Signal.cpp
+void dft(Call &call);
+void stft(Call &call);
+void cosineWindow(Call &call);
+void melWeightMatrix(Call &call);
+
+// ops/Linear.cpp
+void det(Call &call);
+
+// ops/Attention.cpp
+void attention(Call &call);
+void rotaryEmbedding(Call &call);
+void linearAttention(Call &call);
 
 } // namespace tilewright::reference

@@ -92,6 +92,7 @@ static constexpr TableRow table[] = {
     {"Mean", "", 1, latest, mean},
     {"Max", "", 1, latest, maximum},
     {"Min", "", 1, latest, minimum},
+    {"SwiGLU", "", 28, latest, swiGlu},
     // Reduce
     {"ReduceSum", "", 1, latest, reduceSum},
     {"ReduceProd", "", 1, latest, reduceProd},
@@ -108,12 +109,15 @@ static constexpr TableRow table[] = {
     {"Gemm", "", 7, latest, gemm},
     {"MatMulInteger", "", 10, latest, matMulInteger},
     {"QLinearMatMul", "", 10, latest, qLinearMatMul},
+    // Einsum
+    {"Einsum", "", 12, latest, einsum},
     // Conv
     {"Conv", "", 1, latest, conv},
     {"ConvInteger", "", 10, latest, convInteger},
     {"QLinearConv", "", 10, latest, qLinearConv},
     {"ConvTranspose", "", 1, latest, convTranspose},
     {"Col2Im", "", 18, latest, col2Im},
+    {"CausalConvWithState", "", 27, latest, causalConvWithState},
     // Pool
     {"MaxPool", "", 1, latest, maxPool},
     {"AveragePool", "", 1, latest, averagePool},
@@ -180,6 +184,18 @@ static constexpr TableRow table[] = {
     {"Compress", "", 9, latest, compress},
     {"NonZero", "", 9, latest, nonZero},
     {"Unique", "", 11, latest, unique},
+    // Resize
+    {"Resize", "", 10, latest, resize},
+    {"Upsample", "", 7, 9, resize},
+    // Grid
+    {"GridSample", "", 16, latest, gridSample},
+    {"AffineGrid", "", 20, latest, affineGrid},
+    {"RoiAlign", "", 10, latest, roiAlign},
+    {"DeformConv", "", 19, latest, deformConv},
+    // Recurrent
+    {"RNN", "", 7, latest, rnn},
+    {"GRU", "", 7, latest, gru},
+    {"LSTM", "", 7, latest, lstm},
     // Quantize
     {"QuantizeLinear", "", 10, latest, quantizeLinear},
     {"DequantizeLinear", "", 10, latest, dequantizeLinear},
@@ -190,6 +206,24 @@ static constexpr TableRow table[] = {
     {"ArgMin", "", 1, latest, argMin},
     {"CumSum", "", 11, latest, cumSum},
     {"CumProd", "", 26, latest, cumProd},
+    // Detection
+    {"NonMaxSuppression", "", 10, latest, nonMaxSuppression},
+    // Loss
+    {"NegativeLogLikelihoodLoss", "", 12, latest, negativeLogLikelihoodLoss},
+    {"SoftmaxCrossEntropyLoss", "", 12, latest, softmaxCrossEntropyLoss},
+    // Signal
+    {"DFT", "", 17, latest, dft},
+    {"STFT", "", 17, latest, stft},
+    {"HannWindow", "", 17, latest, cosineWindow},
+    {"HammingWindow", "", 17, latest, cosineWindow},
+    {"BlackmanWindow", "", 17, latest, cosineWindow},
+    {"MelWeightMatrix", "", 17, latest, melWeightMatrix},
+    // Linear
+    {"Det", "", 11, latest, det},
+    // Attention
+    {"Attention", "", 23, latest, attention},
+    {"RotaryEmbedding", "", 23, latest, rotaryEmbedding},
+    {"LinearAttention", "", 27, latest, linearAttention},
 };
 
 static_assert(std::ranges::all_of(table, [](const TableRow &row) {

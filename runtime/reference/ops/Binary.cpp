@@ -151,6 +151,17 @@ void prelu(Call &call) {
   });
 }
 
+/// a * sigmoid(alpha * a) * b, without broadcasting.
+void swiGlu(Call &call) {
+  require(call.input(0).shape() == call.input(1).shape() && isFloat(call.input(0).type()), "expected floats of equal shapes, found {} and {}",
+          call.input(0).shape(), call.input(1).shape());
+  double alpha = call.real("alpha", 1);
+  combine(call, Accepts::Numbers, {}, [=](auto a, auto b) {
+    double gate = static_cast<double>(a);
+    return static_cast<decltype(a)>(gate / (1 + std::exp(-alpha * gate)) * static_cast<double>(b));
+  });
+}
+
 //===--- Mixed types --------------------------------------------------------------------------------------------------------===//
 
 static uint64_t integerPower(uint64_t base, uint64_t exponent) {

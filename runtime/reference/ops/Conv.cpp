@@ -12,6 +12,7 @@
 #include "runtime/reference/Window.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tilewright::reference {
 
@@ -116,6 +117,39 @@ void qLinearConv(Call &call) {
   for (size_t i = 0; i < result.size(); ++i)
     result[i] *= inputScale * scales[scales.size() == 1 ? 0 : static_cast<int64_t>(i) / positions % plan.outputs];
   call.give(0, quantize(result, plan.result, call.input(6), call.input(7)));
+}
+
+/// A depthwise convolution over [past, x], whose end is the next past: y has the length of x.
+void causalConvWithState(Call &call) {
+  const Tensor &x = call.input(0), &weights = call.input(1);
+  require(x.rank() == 3 && weights.rank() == 3 && weights.shape()[0] == x.shape()[1] && weights.shape()[1] == 1 && weights.shape()[2] >= 1,
+          "expected input [N, C, L] and weights [C, 1, k], found {} and {}", x.shape(), weights.shape());
+  int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], taps = weights.shape()[2], past = taps - 1;
+  std::string activation = call.text("activation", "none");
+  require(activation == "none" || activation == "silu" || activation == "swish", "expected activation to be none, silu or swish, found '{}'",
+          activation);
+  Shape state{batch, channels, past};
+  require(!call.has(3) || call.input(3).shape() == state, "expected a past state of shape {}", state);
+  checkSize(x.type(), x.shape());
+  Values<double> values(x), w(weights);
+  std::vector<double> bias = biasOf(call, 2, channels), result(values.size()), next, before(product(state));
+  if (call.has(3)) {
+    Values<double> given(call.input(3));
+    before.assign(given.begin(), given.end());
+  }
+  for (int64_t row = 0; row < batch * channels; ++row) {
+    std::vector<double> line(before.begin() + row * past, before.begin() + (row + 1) * past);
+    line.insert(line.end(), values.data() + row * length, values.data() + (row + 1) * length);
+    for (int64_t i = 0; i < length; ++i) {
+      double sum = bias.empty() ? 0 : bias[row % channels];
+      for (int64_t k = 0; k < taps; ++k)
+        sum += line[i + k] * w[row % channels * taps + k];
+      result[row * length + i] = activation == "none" ? sum : sum / (1 + std::exp(-sum));
+    }
+    next.insert(next.end(), line.end() - past, line.end());
+  }
+  call.give(0, x.type(), x.shape(), result);
+  call.give(1, call.has(3) ? call.input(3).type() : x.type(), state, next);
 }
 
 //===--- Transposed ---------------------------------------------------------------------------------------------------------===//
