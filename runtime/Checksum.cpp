@@ -2,6 +2,7 @@
 #include "runtime/Checksum.h"
 
 #include "runtime/Format.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <vector>
@@ -15,10 +16,12 @@ uint64_t hashBytes(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.
 
 uint64_t sectionChecksum(std::span<const std::byte> section) {
   std::vector<uint64_t> chunks((section.size() + format::checksumChunk - 1) / format::checksumChunk);
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    std::span<const std::byte> rest = section.subspan(i * format::checksumChunk);
-    chunks[i] = hashBytes(rest.first(std::min<size_t>(rest.size(), format::checksumChunk)));
-  }
+  ThreadPool::instance().forRange(static_cast<int64_t>(chunks.size()), [&](int64_t first, int64_t last, int) {
+    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
+      std::span<const std::byte> rest = section.subspan(i * format::checksumChunk);
+      chunks[i] = hashBytes(rest.first(std::min<size_t>(rest.size(), format::checksumChunk)));
+    }
+  });
   return hashBytes(std::as_bytes(std::span(chunks)));
 }
 
