@@ -8,6 +8,8 @@
 #include "fusion/RootKind.h"
 #include "fusion/RuleTable.h"
 
+#include "frontend/normalize/Patterns.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -147,6 +149,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
+  if (mode != FusionMode::None) // equal work of different nodes is done once
+    normalize::shareEqual(main, normalize::Sharing::All);
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them

@@ -5,6 +5,7 @@
 #include "fusion/FusionReport.h"
 
 #include "frontend/graph/GraphOps.h"
+#include "frontend/normalize/Normalize.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -41,4 +42,7 @@ struct FormGroupsPass : PassWrapper<FormGroupsPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-void fusion::registerFusionPasses() { PassRegistration<FormGroupsPass>(); }
+void fusion::registerFusionPasses() {
+  registerNormalizePasses();
+  PassRegistration<FormGroupsPass>();
+}

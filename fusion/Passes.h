@@ -3,7 +3,7 @@
 
 namespace tilewright::fusion {
 
-/// Registers tilewright-group-form-groups{mode=none|epilogue|all explain=none|text|json}.
+/// Registers tilewright-normalize-graph and tilewright-group-form-groups{mode=none|epilogue|all explain=none|text|json}.
 void registerFusionPasses();
 
 } // namespace tilewright::fusion

@@ -1,0 +1,215 @@
+// Local simplification of accesses: compositions become one, what moves nothing becomes a reshape, constants take their final shape.
+//
+//     transpose(transpose(x))          -> transpose(x)              broadcast along dimensions of size 1 -> reshape
+//     transpose moving sizes 1 only    -> reshape                   reduce over sizes 1 only             -> reshape
+//     transpose, reshape of broadcast  -> broadcast of the same, on fewer elements
+#include "frontend/normalize/DimGroups.h"
+#include "frontend/normalize/Patterns.h"
+
+#include "frontend/graph/Sizes.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::normalize;
+
+namespace {
+
+struct ComposeReshapes : OpRewritePattern<graph::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
+    if (!op.getData().getDefiningOp<graph::ReshapeOp>())
+      return failure();
+    rewriter.replaceOp(op, Rebuild(rewriter, op).reshape(op.getData(), sizesOf(op)));
+    return success();
+  }
+};
+
+struct ComposeTransposes : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getData().getDefiningOp<graph::TransposeOp>();
+    if (!before)
+      return failure();
+    SmallVector<int64_t> perm;
+    for (int64_t dim : op.getPerm())
+      perm.push_back(before.getPerm()[dim]);
+    rewriter.replaceOp(op, Rebuild(rewriter, op).transpose(before.getData(), perm));
+    return success();
+  }
+};
+
+struct TransposeOfUnits : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    Sizes from = sizesOf(op.getData());
+    SmallVector<int64_t> real;
+    for (int64_t dim : op.getPerm())
+      if (!isUnit(from[dim]))
+        real.push_back(dim);
+    if (!llvm::is_sorted(real))
+      return failure();
+    rewriter.replaceOp(op, Rebuild(rewriter, op).reshape(op.getData(), sizesOf(op)));
+    return success();
+  }
+};
+
+/// A broadcast's operand has no dimension of size 1, and a broadcast that repeats nothing is a reshape.
+struct SimplifyBroadcast : OpRewritePattern<graph::BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::BroadcastOp op, PatternRewriter &rewriter) const override {
+    Rebuild build(rewriter, op);
+    if (countOf(op.getData()) == countOf(op)) {
+      rewriter.replaceOp(op, build.reshape(op.getData(), sizesOf(op)));
+      return success();
+    }
+    if (auto before = op.getData().getDefiningOp<graph::BroadcastOp>()) {
+      SmallVector<int64_t> dims;
+      for (int64_t dim : before.getDims())
+        dims.push_back(op.getDims()[dim]);
+      rewriter.replaceOp(op, build.broadcast(before.getData(), dims, sizesOf(op)));
+      return success();
+    }
+    Sizes real;
+    SmallVector<int64_t> dims;
+    for (auto [dim, size] : llvm::zip_equal(op.getDims(), sizesOf(op.getData())))
+      if (!isUnit(size))
+        real.push_back(size), dims.push_back(dim);
+    if (dims.size() == op.getDims().size())
+      return failure();
+    rewriter.replaceOp(op, build.broadcast(build.reshape(op.getData(), real), dims, sizesOf(op)));
+    return success();
+  }
+};
+
+struct TransposeOfBroadcast : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getData().getDefiningOp<graph::BroadcastOp>();
+    if (!broadcast)
+      return failure();
+    SmallVector<int64_t> to = inverse(op.getPerm()), perm, dims;
+    for (size_t i = 0; i < broadcast.getDims().size(); ++i)
+      perm.push_back(i);
+    llvm::sort(perm, [&](int64_t a, int64_t b) { return to[broadcast.getDims()[a]] < to[broadcast.getDims()[b]]; });
+    for (int64_t i : perm)
+      dims.push_back(to[broadcast.getDims()[i]]);
+    Rebuild build(rewriter, op);
+    rewriter.replaceOp(op, build.broadcast(build.transpose(broadcast.getData(), perm), dims, sizesOf(op)));
+    return success();
+  }
+};
+
+struct ReduceOfUnits : OpRewritePattern<graph::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReduceOp op, PatternRewriter &rewriter) const override {
+    Sizes from = sizesOf(op.getInput()), kept;
+    SmallVector<int64_t> axes;
+    for (auto [dim, size] : llvm::enumerate(from)) {
+      bool reduced = llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim));
+      if (reduced && isUnit(size))
+        continue;
+      if (reduced)
+        axes.push_back(kept.size());
+      kept.push_back(size);
+    }
+    bool sameElements = tensorOf(op.getInput()).getElementType() == op.getType().getElementType();
+    if (kept.size() == from.size() || (axes.empty() && !sameElements))
+      return failure();
+    Rebuild build(rewriter, op);
+    Value input = build.reshape(op.getInput(), kept);
+    rewriter.replaceOp(op, axes.empty() ? input : build.reduce(op, input, axes));
+    return success();
+  }
+};
+
+struct TransposeOfIota : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto iota = op.getData().getDefiningOp<graph::IotaOp>();
+    if (!iota)
+      return failure();
+    auto moved = rewriter.replaceOpWithNewOp<graph::IotaOp>(op, op.getType(), inverse(op.getPerm())[iota.getDim()]);
+    if (Attribute node = iota->getAttr(graph::nodeAttr))
+      moved->setAttr(graph::nodeAttr, node);
+    return success();
+  }
+};
+
+struct ReshapeOfConstant : OpRewritePattern<graph::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto constant = op.getData().getDefiningOp<graph::ConstantOp>();
+    if (!constant || !op.getType().hasStaticShape())
+      return failure();
+    rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, op.getType(), constant.getKey());
+    return success();
+  }
+};
+
+/// The bytes of a dense tensor with its dimensions permuted.
+std::vector<std::byte> permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, size_t elementBytes) {
+  std::vector<std::byte> result(bytes.size());
+  SmallVector<int64_t> strides(shape.size(), 1), index(shape.size(), 0);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  for (size_t at = 0; at < result.size(); at += elementBytes) {
+    int64_t from = 0;
+    for (auto [i, dim] : llvm::enumerate(perm))
+      from += index[i] * strides[dim];
+    std::memcpy(result.data() + at, bytes.data() + from * elementBytes, elementBytes);
+    for (size_t i = perm.size(); i-- > 0 && ++index[i] == shape[perm[i]];)
+      index[i] = 0;
+  }
+  return result;
+}
+
+struct TransposeOfConstant : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto constant = op.getData().getDefiningOp<graph::ConstantOp>();
+    // A contraction reads its operands through maps, and constants are packed later: nothing to move for it.
+    if (!constant || llvm::any_of(op->getUsers(), [](Operation *user) { return isa<graph::ContractOp>(user); }))
+      return failure();
+    auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+    std::span<const std::byte> bytes = pool.get(constant.getKey());
+    auto type = cast<RankedTensorType>(constant.getType());
+    size_t elementBytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+    if (bytes.size() != type.getNumElements() * elementBytes)
+      return failure(); // the bytes are elsewhere: the transpose stays
+    std::string key = pool.add(permuted(bytes, type.getShape(), op.getPerm(), elementBytes));
+    rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, op.getType(), key);
+    return success();
+  }
+};
+
+struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::SliceOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getData().getDefiningOp<graph::SliceOp>();
+    if (!before)
+      return failure();
+    SmallVector<AffineExpr> offsets;
+    SmallVector<int64_t> strides;
+    for (auto [inner, outer, innerStride, outerStride] :
+         llvm::zip_equal(before.getOffsets().getResults(), op.getOffsets().getResults(), before.getStrides(), op.getStrides())) {
+      offsets.push_back(graph::canonicalSize(inner + outer * innerStride));
+      strides.push_back(innerStride * outerStride);
+    }
+    unsigned symbols = std::max(before.getOffsets().getNumSymbols(), op.getOffsets().getNumSymbols());
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getDataMutable().assign(before.getData());
+      op.setOffsetsAttr(AffineMapAttr::get(AffineMap::get(0, symbols, offsets, op.getContext())));
+      op.setStrides(strides);
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void normalize::addFoldAccesses(RewritePatternSet &patterns) {
+  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast, ReduceOfUnits, TransposeOfIota,
+               ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(patterns.getContext());
+}

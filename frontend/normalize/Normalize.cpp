@@ -1,0 +1,58 @@
+// The normalize stage: rewrites to a fixed point, then sharing and order.
+#include "frontend/normalize/Normalize.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/normalize/Patterns.h"
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Every rewrite moves an access one step; none can need more steps than this for each operation.
+static constexpr int64_t rewritesPerOperation = 200;
+
+static LogicalResult rewrite(func::FuncOp main) {
+  RewritePatternSet patterns(main.getContext());
+  normalize::addFoldAccesses(patterns);
+  normalize::addPropagateTransposes(patterns);
+  normalize::addPropagateReshapes(patterns);
+  int64_t operations = std::distance(main.front().begin(), main.front().end());
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(true)
+      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+      .setMaxNumRewrites(rewritesPerOperation * (operations + 1))
+      .setMaxIterations(GreedyRewriteConfig::kNoLimit);
+  if (failed(applyPatternsGreedily(main, std::move(patterns), config)))
+    return main.emitError("expected normalization to come to an end within ") << rewritesPerOperation << " rewrites an operation";
+  return success();
+}
+
+LogicalResult tilewright::normalizeGraph(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return module.emitError("expected a function @main because normalization works on it");
+  if (failed(rewrite(main)))
+    return failure();
+  normalize::orderGraph(main);
+  normalize::shareEqual(main, normalize::Sharing::Views);
+  return success();
+}
+
+namespace {
+
+struct NormalizePass : PassWrapper<NormalizePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NormalizePass)
+  StringRef getArgument() const final { return "tilewright-normalize-graph"; }
+  StringRef getDescription() const final { return "Give graphs that mean the same one spelling"; }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<graph::GraphDialect>(); }
+  void runOnOperation() final {
+    if (failed(normalizeGraph(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void tilewright::registerNormalizePasses() { PassRegistration<NormalizePass>(); }

@@ -1,0 +1,25 @@
+// The normalize stage's parts.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tilewright::normalize {
+
+void addFoldAccesses(mlir::RewritePatternSet &patterns);
+void addPropagateTransposes(mlir::RewritePatternSet &patterns);
+void addPropagateReshapes(mlir::RewritePatternSet &patterns);
+
+/// Which operations may be one although they came from different ONNX nodes.
+enum class Sharing {
+  Views, // those that are no work of any node: reshapes and constants
+  All,
+};
+
+/// One operation for all equal ones.
+void shareEqual(mlir::func::FuncOp function, Sharing sharing);
+
+/// Operands of commutative operations in the order of their structural hashes, operations depth first from the function's results.
+void orderGraph(mlir::func::FuncOp function);
+
+} // namespace tilewright::normalize

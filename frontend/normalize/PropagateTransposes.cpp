@@ -1,0 +1,299 @@
+// Transposes sink towards the results, through whatever can work in the order of their operand, until they meet their inverse or
+// become part of a contraction's maps. A CNN imported with a pair of transposes around each convolution ends up channels-last as a whole.
+//
+//     %t = graph.transpose %x perm P                    %y = f(%x, P^-1 %c)
+//     %y = f(%t, %c)                             ->     %t = graph.transpose %y perm P
+#include "frontend/normalize/DimGroups.h"
+#include "frontend/normalize/Patterns.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::normalize;
+
+namespace {
+
+graph::TransposeOp transposeOf(Value value) { return value.getDefiningOp<graph::TransposeOp>(); }
+
+/// What takes another order of dimensions for nothing.
+bool isFreeToTranspose(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<graph::BroadcastOp, graph::ConstantOp, graph::IotaOp>(op) || matchPattern(value, m_Constant()));
+}
+
+/// The permutation that all of `operands` share but for those that are free; empty if there is none.
+SmallVector<int64_t> commonPermutation(ValueRange operands) {
+  SmallVector<int64_t> perm;
+  for (Value operand : operands) {
+    graph::TransposeOp transpose = transposeOf(operand);
+    if (!transpose && isFreeToTranspose(operand))
+      continue;
+    if (!transpose || (!perm.empty() && ArrayRef<int64_t>(perm) != transpose.getPerm()))
+      return {};
+    perm = llvm::to_vector(transpose.getPerm());
+  }
+  return perm;
+}
+
+/// Each operand as it is before the transpose `perm`.
+SmallVector<Value> beforeTranspose(Rebuild &build, ValueRange operands, ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> back = inverse(perm);
+  return llvm::map_to_vector(operands, [&](Value operand) {
+    graph::TransposeOp transpose = transposeOf(operand);
+    return transpose ? transpose.getData() : build.transpose(operand, back);
+  });
+}
+
+struct SinkThroughElementwise : RewritePattern {
+  explicit SinkThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    SmallVector<int64_t> perm = commonPermutation(op->getOperands());
+    if (perm.empty())
+      return failure();
+    Rebuild build(rewriter, op);
+    SmallVector<Value> operands = beforeTranspose(build, op->getOperands(), perm);
+    Value result = build.elementwise(op, operands, sizesOf(operands.front()));
+    rewriter.replaceOp(op, build.transpose(result, perm));
+    return success();
+  }
+};
+
+struct SinkThroughConcat : OpRewritePattern<graph::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> perm = commonPermutation(op.getInputs());
+    if (perm.empty())
+      return failure();
+    Rebuild build(rewriter, op);
+    SmallVector<Value> inputs = beforeTranspose(build, op.getInputs(), perm);
+    Sizes sizes, old = sizesOf(op);
+    for (int64_t dim : inverse(perm))
+      sizes.push_back(old[dim]);
+    auto concat = graph::ConcatOp::create(rewriter, op.getLoc(), build.type(sizes, op), perm[op.getAxis()], inputs);
+    concat->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, build.transpose(concat, perm));
+    return success();
+  }
+};
+
+struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReduceOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getInput());
+    if (!transpose)
+      return failure();
+    SmallVector<int64_t> axes, kept; // in the order before the transpose; what the result keeps, in the result's order
+    for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
+      (llvm::is_contained(op.getAxes(), static_cast<int64_t>(i)) ? axes : kept).push_back(dim);
+    llvm::sort(axes);
+    SmallVector<int64_t> sorted = kept, perm;
+    llvm::sort(sorted);
+    for (int64_t dim : kept)
+      perm.push_back(llvm::find(sorted, dim) - sorted.begin());
+    Rebuild build(rewriter, op);
+    rewriter.replaceOp(op, build.transpose(build.reduce(op, transpose.getData(), axes), perm));
+    return success();
+  }
+};
+
+/// Slices and pads have one entry a dimension.
+template <typename T> SmallVector<T> reordered(ArrayRef<T> entries, ArrayRef<int64_t> order) {
+  return llvm::map_to_vector(order, [&](int64_t dim) { return entries[dim]; });
+}
+
+struct SinkThroughSlice : OpRewritePattern<graph::SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::SliceOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    SmallVector<int64_t> back = inverse(transpose.getPerm());
+    Rebuild build(rewriter, op);
+    Sizes sizes = sizesOf(op);
+    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back), op.getContext());
+    auto slice = graph::SliceOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, back), op), transpose.getData(), offsets,
+                                        reordered(op.getStrides(), back));
+    slice->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, build.transpose(slice, transpose.getPerm()));
+    return success();
+  }
+};
+
+struct SinkThroughPad : OpRewritePattern<graph::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::PadOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    SmallVector<int64_t> back = inverse(transpose.getPerm());
+    Rebuild build(rewriter, op);
+    Sizes sizes = sizesOf(op);
+    auto pad = graph::PadOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, back), op), transpose.getData(),
+                                    reordered(op.getLow(), back), op.getFill());
+    pad->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, build.transpose(pad, transpose.getPerm()));
+    return success();
+  }
+};
+
+/// Where the spatial dimensions stay neighbours, the window may look at the operand in its own order.
+struct SinkThroughWindow : OpRewritePattern<graph::WindowOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::WindowOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    int64_t spatial = op.getDims().size(), first = op.getDims().front();
+    ArrayRef<int64_t> perm = transpose.getPerm();
+    for (int64_t i = 1; i < spatial; ++i)
+      if (perm[first + i] != perm[first] + i)
+        return failure();
+    int64_t before = perm[first]; // the first spatial dimension of the operand in its own order
+    // Result dimensions of both windows: those before the spatial ones, outputs, window positions, those behind.
+    auto at = [&](int64_t dim) { return dim >= before + spatial ? dim + spatial : dim; };
+    SmallVector<int64_t> order;
+    for (int64_t dim : perm) {
+      order.push_back(at(dim));
+      if (dim == before + spatial - 1)
+        for (int64_t k = 0; k < spatial; ++k)
+          order.push_back(before + spatial + k);
+    }
+    Rebuild build(rewriter, op);
+    Sizes sizes = sizesOf(op);
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(before, before + spatial));
+    auto window = graph::WindowOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, inverse(order)), op), transpose.getData(), dims,
+                                          op.getStrides(), op.getDilations(), op.getLow(), op.getFill());
+    window->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, build.transpose(window, order));
+    return success();
+  }
+};
+
+/// Operands are read through maps: a transpose is another map.
+struct AbsorbIntoContract : OpRewritePattern<graph::ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ContractOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(op->getOperands());
+    SmallVector<AffineMap> maps = {op.getMap(0), op.getMap(1), op.getMap(2)};
+    bool changed = false;
+    for (unsigned i = 0; i < 2; ++i)
+      if (graph::TransposeOp transpose = transposeOf(operands[i])) {
+        maps[i] = AffineMap::get(maps[i].getNumDims(), 0, reordered(maps[i].getResults(), inverse(transpose.getPerm())), op.getContext());
+        operands[i] = transpose.getData();
+        changed = true;
+      }
+    if (!changed)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setOperands(operands);
+      op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    return success();
+  }
+};
+
+struct AbsorbIntoGather : OpRewritePattern<graph::GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::GatherOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    AffineMap map = op.getMap();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getDataMutable().assign(transpose.getData());
+      op.setMapAttr(AffineMapAttr::get(
+          AffineMap::get(map.getNumDims(), map.getNumSymbols(), reordered(map.getResults(), inverse(transpose.getPerm())), op.getContext())));
+    });
+    return success();
+  }
+};
+
+//===- Reshapes beside transposes -----------------------------------------------------------------------------------------===//
+//
+// Transposes work in the finest shape: splits come before them and merges after, where they meet other reshapes.
+
+/// Replaces each dimension by `count` of its own: the permutation of the finer shape.
+SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) {
+  SmallVector<int64_t> first(counts.size(), 0), result;
+  for (size_t dim = 1; dim < counts.size(); ++dim)
+    first[dim] = first[dim - 1] + counts[dim - 1];
+  for (int64_t dim : perm)
+    for (unsigned i = 0; i < counts[dim]; ++i)
+      result.push_back(first[dim] + i);
+  return result;
+}
+
+/// transpose(merge(x)) -> merge(transpose(x))
+struct SinkMerge : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
+    if (!reshape)
+      return failure();
+    Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape), fine;
+    SmallVector<unsigned> counts; // for each dimension of `to`
+    bool merges = false;
+    for (const DimGroup &group : dimGroups(from, to)) {
+      bool merge = group.toCount() == 1 && countReal(from, group.fromBegin, group.fromEnd) > 1;
+      if (!merge && countReal(from, group.fromBegin, group.fromEnd) > 1)
+        return failure(); // neither finer than the other
+      merges |= merge;
+      if (merge) {
+        counts.push_back(group.fromCount());
+        fine.append(from.begin() + group.fromBegin, from.begin() + group.fromEnd);
+      } else {
+        counts.append(group.toCount(), 1);
+        fine.append(to.begin() + group.toBegin, to.begin() + group.toEnd);
+      }
+    }
+    if (!merges)
+      return failure();
+    Rebuild build(rewriter, op);
+    Value transposed = build.transpose(build.reshape(reshape.getData(), fine), refined(op.getPerm(), counts));
+    rewriter.replaceOp(op, build.reshape(transposed, sizesOf(op)));
+    return success();
+  }
+};
+
+/// split(transpose(x)) -> transpose(split(x))
+struct RaiseSplit : OpRewritePattern<graph::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    Sizes from = sizesOf(transpose), to = sizesOf(op);
+    SmallVector<Sizes> pieces(from.size()); // of each dimension after the transpose
+    bool splits = false;
+    for (const DimGroup &group : dimGroups(from, to)) {
+      bool split = group.fromCount() == 1 && countReal(to, group.toBegin, group.toEnd) > 1;
+      if (!split && countReal(to, group.toBegin, group.toEnd) > 1 && countReal(from, group.fromBegin, group.fromEnd) > 1)
+        return failure();
+      splits |= split;
+      for (unsigned dim = group.fromBegin; dim < group.fromEnd; ++dim)
+        pieces[dim] = split ? Sizes(to.begin() + group.toBegin, to.begin() + group.toEnd) : Sizes{from[dim]};
+    }
+    if (!splits)
+      return failure();
+    Sizes fine;
+    SmallVector<unsigned> counts;
+    for (int64_t position : inverse(transpose.getPerm())) {
+      counts.push_back(pieces[position].size());
+      llvm::append_range(fine, pieces[position]);
+    }
+    Rebuild build(rewriter, op);
+    Value transposed = build.transpose(build.reshape(transpose.getData(), fine), refined(transpose.getPerm(), counts));
+    rewriter.replaceOp(op, build.reshape(transposed, to));
+    return success();
+  }
+};
+
+} // namespace
+
+void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
+  patterns.add<SinkThroughElementwise, SinkThroughConcat, SinkThroughReduce, SinkThroughSlice, SinkThroughPad, SinkThroughWindow, AbsorbIntoContract,
+               AbsorbIntoGather, SinkMerge, RaiseSplit>(patterns.getContext());
+}

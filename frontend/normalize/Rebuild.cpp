@@ -1,0 +1,83 @@
+// Accesses and elementwise operations rebuilt with other sizes.
+#include "frontend/normalize/Rebuild.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::normalize;
+
+RankedTensorType normalize::tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+Sizes normalize::sizesOf(Value value) { return graph::getSizes(tensorOf(value)); }
+AffineExpr normalize::countOf(Value value) { return graph::productOf(value.getContext(), sizesOf(value)); }
+bool normalize::isUnit(AffineExpr size) { return graph::constantSize(size) == 1; }
+
+bool normalize::isElementwise(Operation *op) {
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) && op->getNumResults() == 1 &&
+         isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+SmallVector<int64_t> normalize::inverse(ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> result(perm.size());
+  for (auto [i, dim] : llvm::enumerate(perm))
+    result[dim] = i;
+  return result;
+}
+
+RankedTensorType Rebuild::type(ArrayRef<AffineExpr> sizes, Value elementsLike) const {
+  return graph::makeTensorType(context(), sizes, tensorOf(elementsLike).getElementType());
+}
+
+/// Splats have no shape to speak of: they are made anew.
+static Value splatOf(PatternRewriter &rewriter, Value data, RankedTensorType type) {
+  auto constant = data.getDefiningOp<arith::ConstantOp>();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  if (!splat || !type.hasStaticShape())
+    return {};
+  return arith::ConstantOp::create(rewriter, data.getLoc(), DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+}
+
+Value Rebuild::reshape(Value data, ArrayRef<AffineExpr> sizes) {
+  while (auto before = data.getDefiningOp<graph::ReshapeOp>())
+    data = before.getData();
+  RankedTensorType target = type(sizes, data);
+  if (data.getType() == target)
+    return data;
+  if (Value splat = splatOf(rewriter, data, target))
+    return splat;
+  return named(graph::ReshapeOp::create(rewriter, origin->getLoc(), target, data));
+}
+
+Value Rebuild::transpose(Value data, ArrayRef<int64_t> perm) {
+  if (llvm::is_sorted(perm))
+    return data;
+  Sizes from = sizesOf(data), to;
+  for (int64_t dim : perm)
+    to.push_back(from[dim]);
+  RankedTensorType target = type(to, data);
+  if (Value splat = splatOf(rewriter, data, target))
+    return splat;
+  return named(graph::TransposeOp::create(rewriter, origin->getLoc(), target, data, perm));
+}
+
+Value Rebuild::broadcast(Value data, ArrayRef<int64_t> dims, ArrayRef<AffineExpr> sizes) {
+  RankedTensorType target = type(sizes, data);
+  if (data.getType() == target)
+    return data;
+  if (Value splat = splatOf(rewriter, data, target))
+    return splat;
+  return named(graph::BroadcastOp::create(rewriter, origin->getLoc(), target, data, dims));
+}
+
+Value Rebuild::reduce(graph::ReduceOp like, Value input, ArrayRef<int64_t> axes) {
+  Sizes sizes;
+  for (auto [dim, size] : llvm::enumerate(sizesOf(input)))
+    if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
+      sizes.push_back(size);
+  return named(graph::ReduceOp::create(rewriter, origin->getLoc(), type(sizes, like.getResult()), like.getKind(), input, axes));
+}
+
+Value Rebuild::elementwise(Operation *op, ValueRange operands, ArrayRef<AffineExpr> sizes) {
+  OperationState state(op->getLoc(), op->getName(), operands, type(sizes, op->getResult(0)), op->getAttrs());
+  return rewriter.create(state)->getResult(0);
+}

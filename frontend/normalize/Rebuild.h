@@ -1,0 +1,50 @@
+// Building blocks of normalization: accesses made in the place, and in the name, of an operation that they replace.
+#pragma once
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace tilewright::normalize {
+
+using Sizes = llvm::SmallVector<mlir::AffineExpr>;
+
+Sizes sizesOf(mlir::Value value);
+mlir::RankedTensorType tensorOf(mlir::Value value);
+mlir::AffineExpr countOf(mlir::Value value);
+bool isUnit(mlir::AffineExpr size);
+
+/// True for arith and math operations that work element by element and have one result.
+bool isElementwise(mlir::Operation *op);
+
+llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
+
+/// Creates operations at `origin`, with its location and its ONNX node. Each function returns its operand where there is nothing to do.
+class Rebuild {
+public:
+  Rebuild(mlir::PatternRewriter &rewriter, mlir::Operation *origin) : rewriter(rewriter), origin(origin) { rewriter.setInsertionPoint(origin); }
+
+  mlir::Value reshape(mlir::Value data, mlir::ArrayRef<mlir::AffineExpr> sizes);
+  /// result dimension i is operand dimension perm[i]
+  mlir::Value transpose(mlir::Value data, llvm::ArrayRef<int64_t> perm);
+  mlir::Value broadcast(mlir::Value data, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  mlir::Value reduce(graph::ReduceOp like, mlir::Value input, llvm::ArrayRef<int64_t> axes);
+  /// `op` on other operands of these sizes.
+  mlir::Value elementwise(mlir::Operation *op, mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+  mlir::RankedTensorType type(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Value elementsLike) const;
+  mlir::MLIRContext *context() const { return origin->getContext(); }
+
+private:
+  /// Names the ONNX node that the new operation works for.
+  template <typename Op> mlir::Value named(Op op) {
+    if (mlir::Attribute node = origin->getAttr(graph::nodeAttr))
+      op->setAttr(graph::nodeAttr, node);
+    return op->getResult(0);
+  }
+
+  mlir::PatternRewriter &rewriter;
+  mlir::Operation *origin;
+};
+
+} // namespace tilewright::normalize
