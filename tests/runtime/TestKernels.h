@@ -15,4 +15,7 @@ namespace tilewright::runtime {
 /// The bytes of all test kernels, with a symbol for each.
 CodeObject testKernels();
 
+/// The same kernels as PTX for sm_80 and later, for blocks of any size.
+CodeObject testKernelsPtx();
+
 } // namespace tilewright::runtime
