@@ -344,7 +344,7 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::range(const Sum &sum) {
         varying = atom;
     }
     std::optional<Range> atom = varying ? rangeOfAtom(varying) : Range{constantSum(1), constantSum(1)};
-    if (!atom || (varying && !isNonNegative({Term{1, factor.atoms}})))
+    if (!atom || (varying && !isSizeNonNegative({Term{1, factor.atoms}})))
       return std::nullopt;
     bool up = term.coefficient > 0;
     total.low = addScaled(total.low, up ? atom->low : atom->high, factor);
@@ -374,7 +374,7 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
 
 /// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, and then every coefficient must be >= 0. A negative
 /// multiple of x / b is bounded by one of x.
-bool IndexAlgebra::isNonNegative(Sum sum) {
+bool IndexAlgebra::isSizeNonNegative(Sum sum) {
   for (int step = 0; step < 8; ++step) {
     auto *negative = llvm::find_if(sum, [](const Term &term) {
       return term.coefficient < 0 && term.atoms.size() == 1 && term.atoms[0].getKind() == AffineExprKind::FloorDiv;
@@ -396,7 +396,7 @@ bool IndexAlgebra::isNonNegative(Sum sum) {
       if (isa<AffineSymbolExpr>(atom)) {
         shiftedAtom = add(shiftedAtom, constantSum(1));
       } else if (auto binary = dyn_cast<AffineBinaryOpExpr>(atom); binary && binary.getKind() == AffineExprKind::FloorDiv) {
-        if (!isNonNegative(toSum(binary.getLHS()))) // else at least 0
+        if (!isSizeNonNegative(toSum(binary.getLHS()))) // else at least 0
           return false;
       }
       product = multiply(product, shiftedAtom);
@@ -408,7 +408,12 @@ bool IndexAlgebra::isNonNegative(Sum sum) {
 
 bool IndexAlgebra::isWithin(const Sum &sum, const Sum &size) {
   std::optional<Range> bounds = range(sum);
-  return bounds && isSizeOnly(size) && isNonNegative(bounds->low) && isNonNegative(subtract(add(size, constantSum(-1)), bounds->high));
+  return bounds && isSizeOnly(size) && isSizeNonNegative(bounds->low) && isSizeNonNegative(subtract(add(size, constantSum(-1)), bounds->high));
+}
+
+bool IndexAlgebra::isNonNegative(AffineExpr expr) {
+  std::optional<Range> bounds = range(toSum(expr));
+  return bounds && isSizeNonNegative(bounds->low);
 }
 
 bool IndexAlgebra::isInside(AffineExpr expr, AffineExpr size) { return isWithin(toSum(expr), toSum(size)); }

@@ -37,6 +37,9 @@ public:
   /// Whether 0 <= expr < size wherever the facts hold. False if unproved.
   bool isInside(mlir::AffineExpr expr, mlir::AffineExpr size);
 
+  /// Whether expr >= 0 wherever the facts hold. False if unproved.
+  bool isNonNegative(mlir::AffineExpr expr);
+
   /// quotient * divisor + rest = expr, with 0 <= rest < divisor.
   bool divides(mlir::AffineExpr divisor, mlir::AffineExpr expr);
   mlir::AffineExpr divideExactly(mlir::AffineExpr expr, mlir::AffineExpr divisor);
@@ -66,7 +69,7 @@ private:
   bool recombineOnce(Sum &sum);
   std::optional<Range> range(const Sum &sum);
   std::optional<Range> rangeOfAtom(mlir::AffineExpr atom);
-  bool isNonNegative(Sum sum);
+  bool isSizeNonNegative(Sum sum);
   bool isWithin(const Sum &sum, const Sum &size);
 
   mlir::MLIRContext *context;

@@ -1,6 +1,7 @@
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
 #include "backend/Dialects.h"
 #include "fusion/Passes.h"
+#include "tilegen/Passes.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -8,6 +9,7 @@
 int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   tilewright::fusion::registerFusionPasses();
+  tilewright::registerTilegenPasses();
   mlir::DialectRegistry registry;
   tilewright::registerDialects(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tilewright's pass driver\n", registry));

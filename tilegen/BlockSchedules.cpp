@@ -1,0 +1,130 @@
+// Schedules for targets whose programs are blocks of threads.
+//
+// A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the threads; edges are masked.
+#include "tilegen/SelectSchedule.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 8 elements each
+constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
+constexpr int64_t stepOfLongRow = 2048;
+constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
+constexpr int64_t elementsPerThread = 16;   // of a row
+
+/// Tiles of a contraction from large to small: the first that fits and fills the device.
+struct MatmulTile {
+  int64_t rows, columns, warps;
+};
+constexpr MatmulTile halfTiles[] = {{128, 256, 8}, {128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4}, {32, 64, 2}, {32, 32, 1}, {16, 64, 2}, {16, 32, 1}};
+constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
+
+} // namespace
+
+static std::optional<int64_t> constantOf(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+static int64_t powerAbove(int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1))); }
+
+/// The largest power of two up to `limit` that wastes at most an eighth of `size` in its last tile, and is not below 32 for that.
+static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
+  if (!size)
+    return limit;
+  if (powerAbove(*size) <= 32)
+    return std::min(limit, powerAbove(*size));
+  for (int64_t tile = std::min(limit, powerAbove(*size)); tile > 32; tile /= 2)
+    if ((*size + tile - 1) / tile * tile <= *size + *size / 8)
+      return tile;
+  return std::min<int64_t>(limit, 32);
+}
+
+static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
+  SmallVector<int64_t> tiles;
+  for (unsigned loop : llvm::reverse(space.loopsOfKind(LoopKind::Parallel))) {
+    tiles.insert(tiles.begin(), tileOf(constantOf(space.loops()[loop].size), elements));
+    elements = std::max<int64_t>(1, elements / tiles.front());
+  }
+  return tiles;
+}
+
+static int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target) {
+  int64_t threads = std::clamp<int64_t>(powerAbove(elements / each), target.warpWidth, target.maxThreads);
+  return threads / target.warpWidth;
+}
+
+static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
+  int64_t row = 1;
+  SmallVector<int64_t> steps;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  for (unsigned loop : llvm::reverse(reduced)) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    int64_t limit = std::max<int64_t>(1, longestRow / row);
+    int64_t step = 1;
+    if (space.root == Root::RowReduction)
+      step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLongRow, limit);
+    steps.insert(steps.begin(), step);
+    row *= step;
+  }
+  SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, pointwiseElements / row));
+  int64_t elements = row;
+  for (int64_t size : tile)
+    elements *= size;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, warpsFor(elements, elementsPerThread, target), 1, {}, 0);
+}
+
+/// Blocks that the product is cut into.
+static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
+  int64_t blocks = 1;
+  for (const Loop &loop : space.loops()) {
+    int64_t size = constantOf(loop.size).value_or(guessOfUnknown);
+    int64_t step = loop.kind == LoopKind::Row ? tile.rows : loop.kind == LoopKind::Column ? tile.columns : 1;
+    blocks *= loop.kind == LoopKind::Reduction ? 1 : (size + step - 1) / step;
+  }
+  return blocks;
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  bool half = bytes <= 2;
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  int64_t rows = sizeOf(LoopKind::Row).value_or(guessOfUnknown), columns = sizeOf(LoopKind::Column).value_or(guessOfUnknown);
+  int64_t step = std::min<int64_t>(half ? 32 : 16, std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown))));
+  ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+  const MatmulTile *chosen = nullptr;
+  for (const MatmulTile &tile : tiles) {
+    bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) || tile.columns > std::max<int64_t>(32, powerAbove(columns));
+    if (tooLarge || tile.warps * target.warpWidth > target.maxThreads)
+      continue;
+    if (!chosen || blocksOf(space, *chosen) < target.units)
+      chosen = &tile;
+  }
+  if (!chosen)
+    chosen = &tiles.back();
+  int64_t stageBytes = (chosen->rows + chosen->columns) * step * bytes;
+  int64_t stages = target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1;
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.append({chosen->rows, chosen->columns});
+  steps.back() = step;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen->warps, stages, {}, 0);
+}
+
+tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {
+  if (space.root == Root::Matmul)
+    return scheduleMatmul(space, target);
+  if (space.root != Root::Pointwise)
+    return scheduleReductions(space, target);
+  SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);
+  int64_t elements = 1;
+  for (int64_t size : tile)
+    elements *= size;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1, {}, 0);
+}
+
+} // namespace tilewright

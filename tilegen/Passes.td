@@ -1,0 +1,19 @@
+//===- Passes.td - the schedule and tile stages as passes, for tilewright-opt -----------------------------------------------===//
+#ifndef TILEWRIGHT_TILEGEN_PASSES
+#define TILEWRIGHT_TILEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SelectSchedulesPass : Pass<"tilewright-schedule-select", "::mlir::ModuleOp"> {
+  let summary = "Set the schedule of every graph.kernel that has none";
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The target, as --target spells it">];
+  let dependentDialects = ["::tilewright::tile::TileDialect"];
+}
+
+def EmitTilesPass : Pass<"tilewright-tile-emit", "::mlir::ModuleOp"> {
+  let summary = "Turn every graph.kernel, which has a schedule, into a tile.kernel";
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The target, as --target spells it">];
+  let dependentDialects = ["::tilewright::tile::TileDialect"];
+}
+
+#endif

@@ -1,0 +1,53 @@
+// What is true of each target, as rows of one table. Code that serves several targets asks for a fact, never for a name.
+#pragma once
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tilewright {
+
+/// Who runs one program of the grid.
+enum class ProgramModel {
+  Vector, // one thread with vector registers
+  Block,  // a block of threads, in warps, with shared memory
+};
+
+/// Who makes the machine's code.
+enum class Backend { Host, Nvptx, Amdgcn };
+
+enum class MatrixType { F16, BF16, TF32, F32, F64, I8 };
+
+/// One matrix instruction: m x n x k elements of `type`, accumulated in f32 (i32 for i8).
+struct MatrixInstruction {
+  std::string_view name;
+  int m, n, k;
+  MatrixType type;
+};
+
+struct TargetDesc {
+  std::string_view name; // as --target spells it
+  std::string_view cpu;  // as LLVM spells it
+  Backend backend;
+  ProgramModel model;
+  int vectorBits;        // Vector: a register; Block: the widest access of one thread
+  int vectorRegisters;   // Vector: how many; Block: 32-bit registers of one thread at most
+  int warpWidth;         // 1 for Vector
+  int maxThreads;        // of one block
+  int units;             // multiprocessors or compute units; 1 for Vector (a thread pool decides)
+  int64_t sharedBytes;   // of one block at most
+  double bandwidth;      // of memory, bytes a second; 0 unknown
+  double peakF32;        // floating point operations a second without matrix instructions; 0 unknown
+  double peakF16;        // with matrix instructions, f32 accumulators, dense; 0 unknown
+  std::span<const MatrixInstruction> matrix;
+  bool asyncCopies;      // from memory to shared memory beside the registers
+};
+
+std::span<const TargetDesc> targets();
+
+/// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the best row.
+Expected<const TargetDesc *> findTarget(std::string_view name);
+
+} // namespace tilewright

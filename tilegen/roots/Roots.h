@@ -1,0 +1,24 @@
+// One emitter a root: each fills the body of a tile kernel whose loops, tile sizes and program offsets are set.
+#pragma once
+
+#include "tilegen/Pull.h"
+
+namespace tilewright {
+
+mlir::LogicalResult emitPointwise(TileEmitter &emitter);
+/// Row reductions and windows: they differ only in which loops are tiled.
+mlir::LogicalResult emitReductions(TileEmitter &emitter);
+/// `pack` is the width of the right side's panels, 0 for the plain form.
+mlir::LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack);
+
+/// Whether the right side of a contraction is a constant that can be stored in panels, and which argument it is.
+std::optional<unsigned> packableArgument(const KernelSpace &space);
+/// The form in which panels of `width` columns store it: (panel, batch..., reduced..., column within the panel) -> its own coordinates.
+struct Packing {
+  mlir::AffineMap from;                      // packed coordinates to those of the source
+  llvm::SmallVector<int64_t> sizes;          // of the packed form
+  Exprs coordinates;                         // packed coordinates as expressions of the loops
+};
+Packing makePacking(const KernelSpace &space, unsigned argument, int64_t width);
+
+} // namespace tilewright
