@@ -52,9 +52,18 @@ llvm::SetVector<Group *> GroupGraph::consumersOf(const Group &group) const {
   return consumers;
 }
 
+/// True if `group` reads values of groups other than `producer`.
+bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (Group *other = groupOf(operand); other && other != &group && other != &producer)
+        return true;
+  return false;
+}
+
 bool GroupGraph::pathAround(const Group &from, const Group &to) const {
   llvm::SetVector<Group *> reached = consumersOf(from);
-  if (!reached.remove(const_cast<Group *>(&to)))
+  if (!reached.remove(const_cast<Group *>(&to)) || reached.empty() || !readsOthers(to, from))
     return false;
   for (size_t i = 0; i < reached.size(); ++i)
     for (Group *next : consumersOf(*reached[i])) {

@@ -60,6 +60,7 @@ public:
 private:
   void own(mlir::Operation *op);
   llvm::SetVector<Group *> consumersOf(const Group &group) const;
+  bool readsOthers(const Group &group, const Group &producer) const;
 
   mlir::func::FuncOp function;
   std::vector<std::unique_ptr<Group>> groups;

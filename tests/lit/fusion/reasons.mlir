@@ -180,9 +180,7 @@ module attributes {graph.nodes = ["first|A", "second|B", "third|C"]} {
 // -----
 
 // A chain that only mode all joins.
-// JSON: "from_node": "first",
-// JSON-NEXT: "to_node": "second",
-// JSON-NEXT: "reason": "mode",
+// JSON: "reason": "mode",
 // JSON-NEXT: "because": "the fusion mode keeps them apart"
 module attributes {graph.nodes = ["first|A", "second|B"]} {
   func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
