@@ -20,6 +20,11 @@ static constexpr Demo table[] = {
     {"matmul_1024_fp16", "the same in half precision", DType::F16, buildMatmul<1024>},
     {"matmul_2048_fp16", "the same in half precision", DType::F16, buildMatmul<2048>},
     {"matmul_4096_fp16", "the same in half precision", DType::F16, buildMatmul<4096>},
+    {"product", "a matmul of two inputs; dynamic rows, columns and depth", DType::F32, buildProduct},
+    {"product_fp16", "the same in half precision", DType::F16, buildProduct},
+    {"elementwise_fp16", "the elementwise chain in half precision", DType::F16, buildElementwise},
+    {"norm_fp16", "the norm chain in half precision", DType::F16, buildNorm},
+    {"softmax_fp16", "the softmax chain in half precision", DType::F16, buildSoftmax},
 };
 
 std::span<const Demo> demos() { return table; }

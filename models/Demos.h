@@ -28,6 +28,7 @@ void buildSoftmax(ModelBuilder &m);
 
 /// gelu(x W + b) with x and W square of this size.
 template <int64_t size> void buildMatmul(ModelBuilder &m);
+void buildProduct(ModelBuilder &m);
 extern template void buildMatmul<1024>(ModelBuilder &);
 extern template void buildMatmul<2048>(ModelBuilder &);
 extern template void buildMatmul<4096>(ModelBuilder &);

@@ -1,4 +1,4 @@
-// One matmul with a pointwise tail: gelu(x W + b), the smallest model in which fusion pays.
+// One matmul: with a pointwise tail, the smallest model in which fusion pays; and bare, of any sizes, to compare with libraries.
 #include "models/Demos.h"
 
 template <int64_t size> void tilewright::models::buildMatmul(ModelBuilder &m) {
@@ -9,3 +9,8 @@ template <int64_t size> void tilewright::models::buildMatmul(ModelBuilder &m) {
 template void tilewright::models::buildMatmul<1024>(ModelBuilder &);
 template void tilewright::models::buildMatmul<2048>(ModelBuilder &);
 template void tilewright::models::buildMatmul<4096>(ModelBuilder &);
+
+void tilewright::models::buildProduct(ModelBuilder &m) {
+  Value a = m.input("a", {"m", "k"}), b = m.input("b", {"k", "n"});
+  m.output("c", m.op("MatMul", {a, b}, {}, "product"), {"m", "n"});
+}
