@@ -19,9 +19,9 @@ using llvm::StringRef;
 //  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an instruction sums is free
 //    as long as both operands agree.
 static constexpr Fragments fragmentTable[] = {
-    {"mma.m16n8k16", 16, 8, 16, {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}},
-    {"mfma.32x32x8x2", 32, 32, 16, {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}},
-    {"mfma.16x16x16x2", 16, 16, 32, {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}},
+    {"mma.m16n8k16", 16, 8, 16, 1, true, {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}},
+    {"mfma.32x32x8x2", 32, 32, 16, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}},
+    {"mfma.16x16x16x2", 16, 16, 32, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}},
 };
 
 //===- Shapes ---------------------------------------------------------------------------------------------------------===//

@@ -86,7 +86,12 @@ enum class Operand { A, B, C };
 struct Fragments {
   llvm::StringLiteral name;
   unsigned m, n, k;
+  unsigned steps;       // instructions along k
+  bool readsTransposed; // operands are read from shared memory along either dimension (ldmatrix)
   llvm::StringLiteral reg[3], lane[3]; // for A, B, C
+
+  /// Lanes of a warp.
+  unsigned lanes() const { return 2u << lane[0].count(' '); }
 };
 
 /// The row named `name`, or null.

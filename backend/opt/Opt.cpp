@@ -1,5 +1,7 @@
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
 #include "backend/Dialects.h"
+#include "backend/lowering/CodePass.h"
+#include "tilegen/place/PlacePass.h"
 #include "fusion/Passes.h"
 #include "tilegen/Passes.h"
 
@@ -8,6 +10,8 @@
 
 int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
+  tilewright::tile::registerPlacePasses();
+  tilewright::registerCodePasses();
   tilewright::fusion::registerFusionPasses();
   tilewright::registerTilegenPasses();
   mlir::DialectRegistry registry;

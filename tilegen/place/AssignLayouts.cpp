@@ -207,9 +207,10 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 }
 
 /// Where fragments are read along k only, threads hold several k of an n-contiguous operand, to write it transposed.
-static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs, const PlaceFacts &facts) {
+static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
-  if (!dot->hasAttr("instruction") || facts.readsTransposed || blocking.order[0] == k)
+  auto name = dot->getAttrOfType<StringAttr>("instruction");
+  if (!name || findFragments(name.getValue())->readsTransposed || blocking.order[0] == k)
     return;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;
@@ -247,7 +248,7 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
   for (auto [i, entry] : llvm::enumerate(operands)) {
     auto &[dot, group] = entry;
     Blocking blocking = chooseBlocking(group, facts.lanes, warps);
-    transposeInRegisters(blocking, group, dot, i % 2 == 0, facts);
+    transposeInRegisters(blocking, group, dot, i % 2 == 0);
     group.layout = blocked(TileShape(group.shape), blocking);
   }
   setLayouts(main);

@@ -1,6 +1,8 @@
 // The stage "place" as its table of contents, and layouts as attributes of types.
 #include "tilegen/place/Place.h"
 
+#include "tilegen/TargetDesc.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -39,6 +41,24 @@ LoadOp tile::plainLoad(Value value) {
   return zero ? load : LoadOp();
 }
 
+//===- Targets --------------------------------------------------------------------------------------------------------===//
+
+/// Rows of the table of fragments whose instruction the target has, in the table's order.
+PlaceFacts tile::placeFacts(const TargetDesc &target) {
+  PlaceFacts facts;
+  facts.lanes = target.warpWidth;
+  facts.copiesAsync = target.asyncCopies;
+  facts.sharedBytes = target.sharedBytes;
+  for (const Fragments &row : allFragments())
+    for (const MatrixInstruction &instruction : target.matrix)
+      if (row.lanes() == facts.lanes && instruction.type == MatrixType::F16 && unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n &&
+          unsigned(instruction.k) * row.steps == row.k)
+        facts.fragments.push_back(row.name);
+  return facts;
+}
+
+LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) { return placeTiles(module, placeFacts(target)); }
+
 //===- The stage ------------------------------------------------------------------------------------------------------===//
 
 static LogicalResult checkSizes(KernelOp kernel) {
@@ -68,7 +88,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();
-    stageOperands(kernel, facts);
+    stageOperands(kernel);
     pipelineLoops(kernel, facts);
     if (failed(allocateShared(kernel, facts)))
       return failure();

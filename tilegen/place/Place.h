@@ -16,7 +16,6 @@ namespace tilewright::tile {
 struct PlaceFacts {
   unsigned lanes = 32;           // of a warp or wavefront
   bool copiesAsync = false;      // global to shared memory without registers
-  bool readsTransposed = false;  // fragments can be read from shared memory along either dimension (ldmatrix.trans)
   int64_t sharedBytes = 0;       // of a block
   llvm::SmallVector<llvm::StringRef> fragments; // matrix instructions by preference, rows of allFragments()
 };
@@ -33,7 +32,7 @@ void flattenLoops(KernelOp kernel);
 /// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute `instruction`; none is fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
-void stageOperands(KernelOp kernel, const PlaceFacts &facts);
+void stageOperands(KernelOp kernel);
 /// Loops around a tile.dot load the next steps' operands while they multiply this one's.
 void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.

@@ -25,9 +25,10 @@ static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
 }
 
 /// Rows of shared memory run along k where fragments are read along k only; else as the loading threads hold them.
-static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type, const PlaceFacts &facts) {
+static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
-  if (dot->hasAttr("instruction") && !facts.readsTransposed)
+  auto name = dot->getAttrOfType<StringAttr>("instruction");
+  if (name && !findFragments(name.getValue())->readsTransposed)
     return k;
   Layout layout = layoutOf(type);
   TileShape shape(type.getShape());
@@ -35,7 +36,7 @@ static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type, cons
   return shape.coordinate(first, rank - 2) ? rank - 2 : rank - 1;
 }
 
-void tilewright::tile::stageOperands(KernelOp kernel, const PlaceFacts &facts) {
+void tilewright::tile::stageOperands(KernelOp kernel) {
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
   for (DotOp dot : dots) {
@@ -47,7 +48,7 @@ void tilewright::tile::stageOperands(KernelOp kernel, const PlaceFacts &facts) {
       Value value = isLhs ? dot.getLhs() : dot.getRhs();
       auto type = cast<RankedTensorType>(value.getType());
       auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
-      auto shared = SharedType::get(b.getContext(), plain, fastDimension(dot, isLhs, type, facts), /*slots=*/1);
+      auto shared = SharedType::get(b.getContext(), plain, fastDimension(dot, isLhs, type), /*slots=*/1);
       rooms.push_back(SharedAllocOp::create(start, loc, shared, 0));
       SharedWriteOp::create(b, loc, value, rooms.back(), zero);
     }

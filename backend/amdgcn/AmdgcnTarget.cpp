@@ -1,0 +1,112 @@
+// AMD's instructions for the distributor's verbs. Names are those of LLVM's AMDGPU usage guide.
+#include "backend/amdgcn/AmdgcnTarget.h"
+#include "backend/lowering/Intrinsics.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+Value AmdgcnTarget::threadId(Builder &b) { return callIntrinsic(b, "llvm.amdgcn.workitem.id.x", b.getI32Type(), {}); }
+
+Value AmdgcnTarget::blockId(Builder &b, unsigned dim) {
+  static constexpr StringRef names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y", "llvm.amdgcn.workgroup.id.z"};
+  return callIntrinsic(b, names[dim], b.getI32Type(), {});
+}
+
+/// Within four lanes by DPP (quad_perm), within 32 by ds_swizzle (bit mode: xor mask in bits 10 to 14), else by ds_bpermute. None of them touches LDS memory.
+Value AmdgcnTarget::shuffle(Builder &b, Value word, unsigned mask) {
+  Type i32 = b.getI32Type();
+  if (mask == 1 || mask == 2) {
+    int64_t quadPerm = mask == 1 ? 0xb1 : 0x4e; // lanes 1 0 3 2, and 2 3 0 1
+    Value all = wordConstant(b, 0xf), bounds = arith::ConstantOp::create(b, b.getBoolAttr(true));
+    return callIntrinsic(b, "llvm.amdgcn.update.dpp.i32", i32, {word, word, wordConstant(b, quadPerm), all, all, bounds});
+  }
+  if (mask < 32)
+    return callIntrinsic(b, "llvm.amdgcn.ds.swizzle", i32, {word, wordConstant(b, mask << 10 | 0x1f)});
+  Value lane = callIntrinsic(b, "llvm.amdgcn.mbcnt.lo", i32, {wordConstant(b, -1), wordConstant(b, 0)});
+  lane = callIntrinsic(b, "llvm.amdgcn.mbcnt.hi", i32, {wordConstant(b, -1), lane});
+  Value address = arith::ShLIOp::create(b, arith::XOrIOp::create(b, lane, wordConstant(b, mask)), wordConstant(b, 2));
+  return callIntrinsic(b, "llvm.amdgcn.ds.bpermute", i32, {address, word});
+}
+
+/// The fences speak of LDS alone, so that loads of the next step from global memory stay in flight.
+void AmdgcnTarget::barrier(Builder &b) {
+  auto local = LLVM::MMRATagAttr::get(b.getContext(), "amdgpu-synchronize-as", "local");
+  auto fence = [&](LLVM::AtomicOrdering ordering) {
+    auto op = LLVM::FenceOp::create(b, ordering, "workgroup");
+    op->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(), local);
+  };
+  fence(LLVM::AtomicOrdering::release);
+  callIntrinsic(b, "llvm.amdgcn.s.barrier", {}, {});
+  fence(LLVM::AtomicOrdering::acquire);
+}
+
+/// Through registers: these chips have no asynchronous copy that is this wide.
+void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
+  auto type = VectorType::get(bytes / 4, b.getI32Type());
+  Value data = LLVM::LoadOp::create(b, type, global, bytes);
+  if (live) {
+    Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, live, wordConstant(b, 0));
+    data = arith::SelectOp::create(b, all, data, arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getI32IntegerAttr(0))));
+  }
+  LLVM::StoreOp::create(b, data, shared, bytes);
+}
+
+SmallVector<Value> AmdgcnTarget::readMatrices(Builder &, Value, bool) { llvm_unreachable("readsMatrices is false"); }
+
+/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is the transpose of what its
+/// fragments say (Layout.cpp).
+SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
+  Type element = cast<VectorType>(lhs.getType()).getElementType();
+  bool isBrain = element.isBF16();
+  StringRef name = fragments.m == 32 ? (isBrain ? "llvm.amdgcn.mfma.f32.32x32x8bf16.1k" : "llvm.amdgcn.mfma.f32.32x32x8f16")
+                                     : (isBrain ? "llvm.amdgcn.mfma.f32.16x16x16bf16.1k" : "llvm.amdgcn.mfma.f32.16x16x16f16");
+  auto part = [&](Value fragment, unsigned step) -> Value {
+    SmallVector<int64_t> lanes = {step * 4, step * 4 + 1, step * 4 + 2, step * 4 + 3};
+    Value four = vector::ShuffleOp::create(b, fragment, fragment, lanes);
+    return isBrain ? LLVM::BitcastOp::create(b, VectorType::get(4, b.getI16Type()), four).getResult() : four;
+  };
+  auto type = VectorType::get(acc.size(), b.getF32Type());
+  Value sum = vector::FromElementsOp::create(b, type, acc), zero = wordConstant(b, 0);
+  for (unsigned step = 0; step < fragments.steps; ++step)
+    sum = callIntrinsic(b, name, type, {part(rhs, step), part(lhs, step), sum, zero, zero, zero});
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    results.push_back(vector::ExtractOp::create(b, sum, i));
+  return results;
+}
+
+void AmdgcnTarget::lowerMath(Operation *root) {
+  static constexpr std::pair<StringRef, StringRef> rows[] = {
+      {"math.exp2", "llvm.amdgcn.exp2.f32"}, // 1 ulp; subnormal results are zero
+      {"math.rsqrt", "llvm.amdgcn.rsq.f32"}, // 1 ulp
+  };
+  root->walk([&](Operation *op) {
+    for (auto [name, intrinsic] : rows)
+      if (op->getName().getStringRef() == name && op->getResult(0).getType().isF32()) {
+        GpuTarget::Builder b(op->getLoc(), op);
+        op->replaceAllUsesWith(ValueRange{callIntrinsic(b, intrinsic, b.getF32Type(), op->getOperands())});
+        op->erase();
+        return;
+      }
+  });
+}
+
+/// An array of its own for each kernel: its size is part of the kernel's metadata.
+Value AmdgcnTarget::sharedMemory(Builder &b, ModuleOp module, int64_t bytes) {
+  auto function = cast<LLVM::LLVMFuncOp>(b.getInsertionBlock()->getParentOp());
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes);
+  OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
+  auto global = LLVM::GlobalOp::create(start, b.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal, ("lds_" + function.getSymName()).str(), Attribute(),
+                                       /*alignment=*/128, sharedSpace);
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+void AmdgcnTarget::markKernel(LLVM::LLVMFuncOp function, unsigned threads) {
+  function.setCConv(LLVM::cconv::CConv::AMDGPU_KERNEL);
+  GpuTarget::Builder b(function.getLoc(), function.getContext());
+  std::string size = std::to_string(threads);
+  function.setPassthroughAttr(b.getArrayAttr({b.getStrArrayAttr({"amdgpu-flat-work-group-size", size + "," + size}), b.getStrArrayAttr({"uniform-work-group-size", "true"}),
+                                              b.getStrArrayAttr({"amdgpu-no-implicitarg-ptr", ""}), b.getStrArrayAttr({"denormal-fp-math-f32", "ieee,ieee"})}));
+}

@@ -1,0 +1,32 @@
+// The verbs of backend/lowering/GpuTarget.h in AMD's intrinsics, for CDNA 2 and 3 (gfx90a, gfx942).
+#pragma once
+
+#include "backend/lowering/GpuTarget.h"
+
+namespace tilewright {
+
+class AmdgcnTarget final : public GpuTarget {
+public:
+  explicit AmdgcnTarget(unsigned lanes) : lanes_(lanes) {}
+
+  unsigned lanes() const override { return lanes_; }
+  Value threadId(Builder &b) override;
+  Value blockId(Builder &b, unsigned dim) override;
+  Value shuffle(Builder &b, Value word, unsigned mask) override;
+  void barrier(Builder &b) override;
+  void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
+  void commitCopies(Builder &) override {}
+  void waitCopies(Builder &, unsigned) override {}
+  bool readsMatrices() const override { return false; }
+  llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
+  void lowerMath(mlir::Operation *root) override;
+  Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
+  void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
+
+private:
+  unsigned lanes_;
+};
+
+} // namespace tilewright

@@ -1,0 +1,189 @@
+// Shared memory and contractions.
+//
+// A slot's address of an element is linear over xor, so a thread's addresses are  base + (thread part xor register part):  the first
+// computed once, the second a constant.
+#include "backend/lowering/KernelDistributor.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+static int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+
+Value KernelDistributor::slotAddress(Value shared, Value slot) {
+  auto type = cast<SharedType>(shared.getType());
+  Value base = scalar(shared);
+  if (getConstantIntValue(slot) == 0)
+    return base;
+  Value number = arith::IndexCastOp::create(b_, b_.getI32Type(), scalar(slot));
+  Value bytes = arith::MulIOp::create(b_, number, i32(type.getSlotBytes()));
+  return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+/// Bits of the register number that walk along the rows of shared memory, at most 16 bytes of them.
+static SmallVector<unsigned> rowBits(const Layout &layout, const SharedLayout &shared, Type element) {
+  SmallVector<unsigned> bits;
+  while (bits.size() < shared.shape.bits(shared.fast) && (elementBytes(element) << bits.size()) < 16) {
+    auto *found = llvm::find(layout.reg, shared.shape.basis(shared.fast, bits.size()));
+    if (found == layout.reg.end())
+      break;
+    bits.push_back(found - layout.reg.begin());
+  }
+  return bits;
+}
+
+void KernelDistributor::lowerWrite(SharedWriteOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  Type element = type.getElementType();
+  Layout layout = layoutOf(type);
+  SharedLayout shared = sharedLayout(op.getShared().getType());
+  Registers values = registersOf(op.getValue());
+  Value base = slotAddress(op.getShared(), op.getSlot());
+  Value thread = threadPart(layout, [&](uint32_t basis) { return shared.address(basis); });
+  SmallVector<unsigned> bits = rowBits(layout, shared, element);
+  unsigned width = 1u << bits.size(), inChunk = 0;
+  for (unsigned bit : bits)
+    inChunk |= 1u << bit;
+  for (unsigned r = 0; r < layout.registers(); ++r) {
+    if (r & inChunk)
+      continue;
+    Registers elements;
+    for (unsigned i = 0; i < width; ++i) {
+      unsigned at = r;
+      for (auto [position, bit] : llvm::enumerate(bits))
+        at |= (i >> position & 1) << bit;
+      elements.push_back(values[at]);
+    }
+    Value value = width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, element), elements).getResult();
+    Value position = arith::XOrIOp::create(b_, thread, i32(shared.address(layout.element(r))));
+    Value address = LLVM::GEPOp::create(b_, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{position});
+    LLVM::StoreOp::create(b_, value, address, width * elementBytes(element));
+  }
+}
+
+/// Nothing is read here: tile.dot reads what it needs, step by step of k.
+void KernelDistributor::lowerRead(SharedReadOp op) {
+  sharedTiles_.insert({op.getResult(), {slotAddress(op.getShared(), op.getSlot()), sharedLayout(op.getShared().getType()), op.getShared().getType().getTile().getElementType()}});
+}
+
+/// `count` neighbours of a row of shared memory, from this thread's element `part` on.
+Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count) {
+  Value thread = threadPart(layout, [&](uint32_t basis) { return shared.layout.address(basis); });
+  Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
+  Value address = LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  Type type = count == 1 ? shared.element : VectorType::get(count, shared.element);
+  return LLVM::LoadOp::create(b_, type, address, count * elementBytes(shared.element));
+}
+
+void KernelDistributor::lowerDot(DotOp op) {
+  if (auto name = op->getAttrOfType<StringAttr>("instruction"))
+    dotOnMatrixUnits(op, *findFragments(name.getValue()));
+  else
+    dotByMultiplyAdd(op);
+}
+
+//===- Matrix units ---------------------------------------------------------------------------------------------------===//
+
+/// The 2^bits registers of one fragment whose first element is `part`, as one vector.
+Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned bits) {
+  SmallVector<unsigned> inRow = rowBits(layout, shared.layout, shared.element);
+  unsigned width = 1u << std::min<size_t>(inRow.size(), bits);
+  Value whole;
+  auto type = VectorType::get(1 << bits, shared.element);
+  if (width == 1u << bits)
+    return readVector(shared, layout, part, width);
+  for (unsigned r = 0; r < 1u << bits; r += width) {
+    Value piece = readVector(shared, layout, part ^ layout.element(r), width);
+    if (!whole)
+      whole = LLVM::PoisonOp::create(b_, type);
+    for (unsigned i = 0; i < width; ++i) {
+      Value element = width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult();
+      whole = vector::InsertOp::create(b_, element, whole, static_cast<int64_t>(r + i));
+    }
+  }
+  return whole;
+}
+
+void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
+  const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
+  Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
+  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()), bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
+  TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
+  unsigned rank = cShape.rank(), m = rank - 2, n = rank - 1;
+  auto count = [](StringRef bits) { return static_cast<unsigned>(bits.count(' ')) + 1; };
+  unsigned aBits = count(fragments.reg[0]), bBits = count(fragments.reg[1]), cBits = count(fragments.reg[2]);
+
+  // The positions of fragments in this thread's part of the accumulators: what its other registers add.
+  SmallVector<uint32_t> rows, columns;
+  for (unsigned r = 0; r < c.registers() >> cBits; ++r) {
+    uint32_t part = c.element(r << cBits);
+    if (!cShape.coordinate(part, n))
+      rows.push_back(cShape.coordinate(part, m));
+    if (!cShape.coordinate(part, m))
+      columns.push_back(cShape.coordinate(part, n));
+  }
+  Registers acc = registersOf(op.getAcc());
+  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
+    SmallVector<Value> as, bs;
+    for (uint32_t row : rows)
+      as.push_back(readFragment(lhs, a, row * aShape.basis(m, 0) | k * aShape.basis(n, 0), aBits));
+    for (uint32_t column : columns)
+      bs.push_back(readFragment(rhs, b, k * bShape.basis(m, 0) | column * bShape.basis(n, 0), bBits));
+    for (auto [i, row] : llvm::enumerate(rows))
+      for (auto [j, column] : llvm::enumerate(columns)) {
+        unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));
+        auto part = ArrayRef(acc).slice(first, 1u << cBits);
+        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part), acc.begin() + first);
+      }
+  }
+  map(op.getResult(), acc);
+}
+
+//===- Multiply-add ---------------------------------------------------------------------------------------------------===//
+
+void KernelDistributor::dotByMultiplyAdd(DotOp op) {
+  const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
+  Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
+  auto aType = cast<RankedTensorType>(op.getLhs().getType()), bType = cast<RankedTensorType>(op.getRhs().getType());
+  TileShape aShape(aType.getShape()), bShape(bType.getShape()), cShape(cast<RankedTensorType>(op.getType()).getShape());
+  unsigned rank = cShape.rank(), m = rank - 2, n = rank - 1;
+  Type element = aType.getElementType(), sum = cast<RankedTensorType>(op.getType()).getElementType();
+  auto widen = [&](Value value) -> Value {
+    if (element == sum)
+      return value;
+    return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult() : arith::ExtSIOp::create(b_, sum, value).getResult();
+  };
+  // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed by their position.
+  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth) {
+    DenseMap<uint32_t, Value> elements;
+    unsigned width = 1u << rowBits(layout, shared.layout, shared.element).size();
+    if (shared.layout.fast == kDim)
+      width = std::min(width, depth);
+    for (unsigned r = 0; r < layout.registers(); ++r) {
+      uint32_t part = layout.element(r), at = shape.coordinate(part, kDim);
+      if (at < k || at >= k + depth || shape.coordinate(part, shared.layout.fast) % width)
+        continue;
+      Value piece = readVector(shared, layout, part, width);
+      for (unsigned i = 0; i < width; ++i)
+        elements[part | i * shape.basis(shared.layout.fast, 0)] = widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult());
+    }
+    return elements;
+  };
+  Registers acc = registersOf(op.getAcc());
+  unsigned steps = 1u << aShape.bits(n), depth = std::min(steps, 4u);
+  for (unsigned first = 0; first < steps; first += depth) {
+    auto as = readAll(lhs, a, aShape, n, first, depth);
+    auto bs = readAll(rhs, b, bShape, m, first, depth);
+    for (unsigned k = first; k < first + depth; ++k)
+      for (unsigned r = 0; r < c.registers(); ++r) {
+        uint32_t part = c.element(r);
+        Value x = as.lookup(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
+        Value y = bs.lookup(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
+        acc[r] = isa<FloatType>(sum) ? math::FmaOp::create(b_, x, y, acc[r]).getResult()
+                                     : arith::AddIOp::create(b_, acc[r], arith::MulIOp::create(b_, x, y)).getResult();
+      }
+  }
+  map(op.getResult(), acc);
+}

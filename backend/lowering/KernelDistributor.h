@@ -1,0 +1,94 @@
+// One kernel's distribution: the state, and the lowering of each kind of operation. Internal to backend/lowering.
+#pragma once
+
+#include "backend/lowering/Distribute.h"
+#include "backend/lowering/IndexEmitter.h"
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/Place.h"
+
+namespace tilewright {
+
+using Registers = llvm::SmallVector<mlir::Value>;
+
+class KernelDistributor {
+public:
+  KernelDistributor(tile::KernelOp kernel, mlir::ModuleOp output, GpuTarget &target, InjectedFaults faults);
+  mlir::LogicalResult run();
+
+private:
+  using Value = mlir::Value;
+  using Operation = mlir::Operation;
+
+  /// A slot of shared memory that a tile.dot reads its operand from.
+  struct SharedTile {
+    Value base; // of the slot, !llvm.ptr<3>
+    tile::SharedLayout layout;
+    mlir::Type element;
+  };
+  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`.
+  struct Chunks {
+    unsigned dim = 0;
+    int64_t vector = 1;
+    llvm::SmallVector<unsigned> bits;
+  };
+  /// An access with its index arithmetic prepared: types, coordinates of this thread, sizes.
+  struct AccessContext;
+
+  // Distribute.cpp: structure, elementwise work
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lower(Operation *op);
+  void lowerElementwise(Operation *op);
+  mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  void lowerBroadcast(tile::BroadcastOp op);
+  void lowerCoordinate(tile::CoordinateOp op);
+  Value size(tile::SizeOp op);
+  void map(Value tile, Registers registers);
+  Registers registersOf(Value tile) const;
+  Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
+
+  // DistributeAccess.cpp: global memory
+  void lowerLoad(tile::LoadOp op);
+  void lowerStore(tile::StoreOp op);
+  void lowerCheck(tile::CheckOp op);
+  void lowerCopy(tile::SharedCopyOp op);
+  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout);
+  Value fillAddress(mlir::Type element, mlir::Attribute fill);
+  Value isOwner(const tile::Layout &layout);
+  llvm::SmallVector<Value> symbols(mlir::IntegerType type);
+
+  // DistributeReduce.cpp
+  void lowerReduce(tile::ReduceOp op);
+  Value combine(tile::ReduceKind kind, Value a, Value b);
+  Value shuffle(Value value, unsigned mask);
+
+  // DistributeShared.cpp: shared memory and contractions
+  void lowerWrite(tile::SharedWriteOp op);
+  void lowerRead(tile::SharedReadOp op);
+  void lowerDot(tile::DotOp op);
+  void dotOnMatrixUnits(tile::DotOp op, const tile::Fragments &fragments);
+  void dotByMultiplyAdd(tile::DotOp op);
+  Value slotAddress(Value shared, Value slot);
+  Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count);
+  Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
+
+  // Linear maps of this thread's number
+  /// xor over the bits i of lane and warp of contribution(basis i), as i32.
+  Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);
+  Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
+  Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
+  void barrier();
+
+  tile::KernelOp kernel_;
+  mlir::ModuleOp output_;
+  GpuTarget &target_;
+  InjectedFaults faults_;
+  mlir::ImplicitLocOpBuilder b_;
+  mlir::IRMapping scalars_;                       // index values, buffers
+  llvm::DenseMap<Value, Registers> registers_;    // tiles
+  llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
+  Value lane_, warp_, shared_, errorWord_;
+};
+
+} // namespace tilewright

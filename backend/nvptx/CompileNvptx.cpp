@@ -1,0 +1,90 @@
+// Tile kernels to PTX, in process; to a cubin with ptxas where it is installed.
+#include "backend/nvptx/CompileNvptx.h"
+#include "backend/lowering/GenerateCode.h"
+#include "backend/nvptx/NvptxTarget.h"
+#include "tilegen/place/Place.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <mutex>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace mlir;
+using namespace tilewright;
+
+/// PTX has no instruction for these and LLVM no expansion (PLATFORM: "no libcall").
+static const std::set<std::string> unselectable = {
+    "llvm.exp",  "llvm.exp10", "llvm.log",  "llvm.log2", "llvm.log10", "llvm.pow",   "llvm.powi", "llvm.sin",   "llvm.cos",   "llvm.tan",
+    "llvm.asin", "llvm.acos",  "llvm.atan", "llvm.atan2", "llvm.sinh",  "llvm.cosh",  "llvm.tanh", "llvm.frexp", "llvm.ldexp", "llvm.modf"};
+
+static void initialize() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+/// Runs ptxas on `ptx`; the cubin's bytes.
+static Expected<std::string> assemble(const std::string &ptx, std::string_view cpu) {
+  auto ptxas = llvm::sys::findProgramByName("ptxas");
+  if (!ptxas)
+    ptxas = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
+  if (!ptxas)
+    return Status(Code::Unsupported, "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked for; without --cubin the driver assembles");
+  llvm::SmallString<128> input, output, log;
+  for (auto [path, suffix] : {std::pair(&input, "ptx"), std::pair(&output, "cubin"), std::pair(&log, "log")})
+    if (llvm::sys::fs::createTemporaryFile("tilewright", suffix, *path))
+      return Status(Code::Io, "expected to write a temporary file for ptxas");
+  std::error_code error;
+  llvm::raw_fd_ostream(input, error) << ptx;
+  std::string arch = "-arch=" + std::string(cpu);
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+  int code = llvm::sys::ExecuteAndWait(*ptxas, {*ptxas, arch, input, "-o", output}, std::nullopt, redirects);
+  auto read = [](llvm::StringRef path) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? (*buffer)->getBuffer().str() : std::string();
+  };
+  std::string cubin = read(output), messages = read(log);
+  for (auto *path : {&input, &output, &log})
+    llvm::sys::fs::remove(*path);
+  if (code)
+    return Status(Code::Internal, fmt::format("ptxas refused the kernels: {}", messages));
+  return cubin;
+}
+
+Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc &desc, const NvptxOptions &options) {
+  initialize();
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
+  auto failed = [&](StringRef step) { return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics)); };
+  NvptxTarget target;
+  if (mlir::failed(tile::placeTiles(module, desc)))
+    return failed("placing failed: ");
+  auto distributed = distribute(module, target, options.faults);
+  if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
+    return failed("lowering failed: ");
+  Expected<std::string> ptx = generateCode(**distributed, {"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable});
+  if (ptx && options.cubin)
+    ptx = assemble(*ptx, desc.cpu);
+  if (!ptx)
+    return ptx.status();
+  TargetCode code;
+  code.kind = options.cubin ? runtime::CodeKind::Cubin : runtime::CodeKind::Ptx;
+  auto *bytes = reinterpret_cast<const std::byte *>(ptx->data());
+  code.bytes.assign(bytes, bytes + ptx->size());
+  code.kernels = placedFacts(module);
+  return code;
+}

@@ -1,0 +1,21 @@
+// Tile kernels to PTX.
+#pragma once
+
+#include "backend/TargetCode.h"
+#include "backend/lowering/Distribute.h"
+#include "runtime/Status.h"
+#include "tilegen/TargetDesc.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tilewright {
+
+struct NvptxOptions {
+  bool cubin = false; // assemble with ptxas, which must be installed
+  InjectedFaults faults;
+};
+
+/// PTX (or a cubin) of all tile.kernels of `module`, which it places first, unless they are placed. `module` is changed by that.
+Expected<TargetCode> compileNvptx(mlir::ModuleOp module, const TargetDesc &target, const NvptxOptions &options = {});
+
+} // namespace tilewright

@@ -1,0 +1,27 @@
+// The verbs of backend/lowering/GpuTarget.h in NVIDIA's intrinsics, for sm_80 and newer.
+#pragma once
+
+#include "backend/lowering/GpuTarget.h"
+
+namespace tilewright {
+
+class NvptxTarget final : public GpuTarget {
+public:
+  unsigned lanes() const override { return 32; }
+  Value threadId(Builder &b) override;
+  Value blockId(Builder &b, unsigned dim) override;
+  Value shuffle(Builder &b, Value word, unsigned mask) override;
+  void barrier(Builder &b) override;
+  void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
+  void commitCopies(Builder &b) override;
+  void waitCopies(Builder &b, unsigned pending) override;
+  bool readsMatrices() const override { return true; }
+  llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
+  void lowerMath(mlir::Operation *root) override;
+  Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
+  void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
+};
+
+} // namespace tilewright
