@@ -1,0 +1,20 @@
+// dim_param strings: "batch", "seq + 1", "2*batch".
+#pragma once
+
+#include "mlir/IR/AffineExpr.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+/// Parses sums, products, quotients (//, /) and remainders of integers and names. `symbol` says what a name stands for (null: unknown).
+/// Null if the text is nothing of that kind: it is a name of its own then.
+mlir::AffineExpr parseDimExpression(mlir::MLIRContext *context, std::string_view text, const std::function<mlir::AffineExpr(std::string_view)> &symbol);
+
+/// Whether the text is a single name.
+bool isDimName(std::string_view text);
+
+} // namespace tilewright

@@ -1,0 +1,32 @@
+// How a failure travels inside the importer: thrown where it is found, caught where its node is known. It never leaves importModel.
+#pragma once
+
+#include "runtime/Status.h"
+
+#include <fmt/format.h>
+
+namespace tilewright {
+
+/// The model cannot be imported.
+struct ImportFailure {
+  Status status;
+};
+
+/// This handler does not cover this form of the operator: the reference may.
+struct HandlerDeclined {
+  std::string reason;
+};
+
+template <typename... Args> [[noreturn]] void malformed(fmt::format_string<Args...> text, Args &&...args) {
+  throw ImportFailure{Status(Code::Malformed, fmt::format(text, std::forward<Args>(args)...))};
+}
+
+template <typename... Args> [[noreturn]] void unsupported(fmt::format_string<Args...> text, Args &&...args) {
+  throw ImportFailure{Status(Code::Unsupported, fmt::format(text, std::forward<Args>(args)...))};
+}
+
+template <typename... Args> [[noreturn]] void decline(fmt::format_string<Args...> text, Args &&...args) {
+  throw HandlerDeclined{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+} // namespace tilewright

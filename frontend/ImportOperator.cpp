@@ -1,0 +1,149 @@
+// One operator, the first way that works: shape arithmetic, constant folding, a handler, the reference at run time.
+#include "frontend/HostCall.h"
+#include "frontend/ModelImporter.h"
+#include "frontend/OpTable.h"
+#include "frontend/ShapeArithmetic.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+/// Operators whose result may be far larger than what they read.
+constexpr std::string_view growing[] = {"ConstantOfShape", "Expand", "EyeLike", "OneHot", "Pad", "Range", "Resize", "Tile", "Upsample"};
+constexpr std::string_view random[] = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+constexpr double maxFolded = 1 << 26;  // elements of a folded constant, by the bound below
+constexpr double maxGrown = 1 << 20;   // the same for operators that grow
+
+/// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their counts, for
+/// growing operators also what their small integer inputs say.
+double resultBound(NodeBuilder &b, bool grows) {
+  double bound = 1;
+  for (ImportedValue *value : b.node.inputs) {
+    if (!value)
+      continue;
+    double factor = std::max<double>(1, static_cast<double>(value->constant->count()));
+    if (const Sizes *elements = grows ? b.state.elementsOf(*value) : nullptr)
+      for (AffineExpr element : *elements)
+        factor *= std::max<double>(1, std::abs(static_cast<double>(graph::constantSize(element).value_or(1))));
+    bound *= factor;
+  }
+  return bound;
+}
+
+} // namespace
+
+void ModelImporter::importOperator(NodeBuilder::Node &node) {
+  NodeBuilder builder(state, node);
+  Block *block = state.builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  std::string whyNot = "no handler compiles it";
+  bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
+  bool done = followShapeArithmetic(builder) || foldConstants(builder);
+  if (!done && !asReference)
+    done = compileNode(builder, whyNot);
+  if (!done && !callHost(builder, asReference ? "everything was asked through the reference" : whyNot))
+    state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot});
+  labelNewOperations(node, last);
+}
+
+/// Gives `graph.node` to what a node has made; constants belong to nobody.
+void ModelImporter::labelNewOperations(const NodeBuilder::Node &node, Operation *last) {
+  Block *block = state.builder.getInsertionBlock();
+  Operation *op = last ? last->getNextNode() : block->empty() ? nullptr : &block->front();
+  IntegerAttr id;
+  for (; op; op = op->getNextNode()) {
+    if (op->hasTrait<OpTrait::ConstantLike>() || llvm::isa<graph::ConstantOp>(op) || op->hasAttr(graph::nodeAttr))
+      continue;
+    if (!id) {
+      id = state.builder.getI64IntegerAttr(static_cast<int64_t>(state.nodes.size()));
+      state.nodes.push_back(node.name + "|" + node.op);
+    }
+    op->setAttr(graph::nodeAttr, id);
+  }
+}
+
+bool ModelImporter::foldConstants(NodeBuilder &b) {
+  NodeBuilder::Node &node = b.node;
+  if (!hasReference(node.op, node.domain, node.opset) || llvm::is_contained(random, node.op))
+    return false;
+  std::vector<Tensor> inputs;
+  for (ImportedValue *value : node.inputs) {
+    const Tensor *tensor = value ? state.constantOf(*value) : nullptr;
+    if (value && !tensor)
+      return false;
+    inputs.push_back(tensor ? *tensor : Tensor());
+  }
+  bool grows = llvm::is_contained(growing, node.op);
+  if (inputs.empty() || resultBound(b, grows) > (grows ? maxGrown : maxFolded))
+    return false;
+  ReferenceCall call{.op = node.op, .domain = node.domain, .opset = node.opset, .attributes = &node.attributes, .outputCount = node.outputs.size()};
+  Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
+  if (!outputs) {
+    if (outputs.status().code() == Code::Malformed)
+      throw ImportFailure{outputs.status()};
+    return false;
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (!node.outputs[i])
+      continue;
+    if (i >= outputs->size() || !(*outputs)[i].defined())
+      return false;
+    ImportedValue &output = *node.outputs[i];
+    output.type = (*outputs)[i].type();
+    output.sizes.clear();
+    for (int64_t dim : (*outputs)[i].shape())
+      output.sizes.push_back(state.number(dim));
+    output.constant = (*outputs)[i];
+  }
+  return true;
+}
+
+bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
+  Handler handler = findHandler(b.node.domain, b.node.op, b.node.opset);
+  if (!handler)
+    return false;
+  Block *block = state.builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  try {
+    handler(b);
+  } catch (HandlerDeclined &declined) {
+    whyNot = declined.reason;
+    // What the handler made before it declined has no reader but itself; materialized inputs stay.
+    llvm::SmallPtrSet<Operation *, 8> inputs;
+    for (ImportedValue *value : b.node.inputs)
+      if (value && value->value)
+        inputs.insert(value->value.getDefiningOp());
+    while (!block->empty() && &block->back() != last && block->back().use_empty() && !inputs.contains(&block->back()))
+      block->back().erase();
+    for (ImportedValue *value : b.node.outputs)
+      if (value)
+        value->value = {};
+    return false;
+  }
+  for (size_t i = 0; i < b.node.outputs.size(); ++i)
+    if (ImportedValue *output = b.node.outputs[i]; output && !output->value && !output->constant && !output->elements) {
+      whyNot = fmt::format("output {} is not compiled", i);
+      return false;
+    }
+  return true;
+}
+
+bool ModelImporter::callHost(NodeBuilder &b, const std::string &why) {
+  NodeBuilder::Node &node = b.node;
+  if (!hasReference(node.op, node.domain, node.opset))
+    return false;
+  std::vector<const onnx::ValueInfoProto *> hints;
+  for (ImportedValue *output : node.outputs) {
+    auto found = output ? declared.find(output->name) : declared.end();
+    hints.push_back(found == declared.end() ? nullptr : found->second);
+  }
+  if (!buildHostCall(b, hints))
+    return false;
+  state.report.fallbacks.push_back({node.name, node.op, node.domain, node.opset, why});
+  if (state.options.noFallback && !state.options.allAsReference)
+    unsupported("it would run through the reference ({}), which --no-fallback forbids", why);
+  return true;
+}
+
+} // namespace tilewright

@@ -1,0 +1,256 @@
+// Symbols, their unification, and constants on demand.
+#include "frontend/ImportState.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t maxElements = 1024; // of integer tensors whose contents are followed as expressions
+
+/// Whether every element has the bytes of the first.
+bool isSplat(const Tensor &tensor) {
+  size_t element = elementBytes(tensor.type()), size = tensor.byteSize();
+  return size >= element && element > 0 && std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
+}
+
+int64_t integerAt(const Tensor &tensor, int64_t i) {
+  switch (tensor.type()) {
+  case DType::I64: return tensor.data<int64_t>()[i];
+  case DType::I32: return tensor.data<int32_t>()[i];
+  default: return tensor.data<uint8_t>()[i]; // bool
+  }
+}
+
+bool followsElements(DType type) { return type == DType::I64 || type == DType::I32 || type == DType::Bool; }
+
+} // namespace
+
+Type elementType(MLIRContext *context, DType type) {
+  switch (type) {
+  case DType::F32: return Float32Type::get(context);
+  case DType::F16: return Float16Type::get(context);
+  case DType::BF16: return BFloat16Type::get(context);
+  case DType::F64: return Float64Type::get(context);
+  case DType::Bool: return IntegerType::get(context, 1);
+  default: return IntegerType::get(context, elementBytes(type) * 8);
+  }
+}
+
+ImportState::ImportState(MLIRContext &context, const ImportOptions &options, ImportReport &report)
+    : context(&context), options(options), report(report), module(ModuleOp::create(UnknownLoc::get(&context))), builder(&context),
+      location(UnknownLoc::get(&context)) {}
+
+ImportedValue *ImportState::newValue(std::string name) {
+  values.emplace_back().name = std::move(name);
+  return &values.back();
+}
+
+ImportedValue *ImportState::newConstant(std::string name, Tensor tensor) {
+  ImportedValue *value = newValue(std::move(name));
+  value->type = tensor.type();
+  for (int64_t dim : tensor.shape())
+    value->sizes.push_back(number(dim));
+  value->constant = std::move(tensor);
+  return value;
+}
+
+//===- Symbols -----------------------------------------------------------------------------------------------------------===//
+
+AffineExpr ImportState::symbol(std::string_view name) {
+  auto found = std::ranges::find(symbolNames, name);
+  size_t index = found - symbolNames.begin();
+  if (found == symbolNames.end())
+    symbolNames.emplace_back(name);
+  return getAffineSymbolExpr(index, context);
+}
+
+AffineExpr ImportState::freshSymbol(std::string_view stem) {
+  std::string name;
+  for (int i = 0; name.empty() || llvm::is_contained(symbolNames, name); ++i)
+    name = fmt::format("{}{}", stem, i);
+  return symbol(name);
+}
+
+std::string ImportState::print(ArrayRef<AffineExpr> sizes) const {
+  std::string text;
+  for (AffineExpr size : sizes)
+    text += (text.empty() ? "" : ", ") + print(size);
+  return "[" + text + "]";
+}
+
+bool ImportState::unify(AffineExpr a, AffineExpr b) {
+  a = resolve(a), b = resolve(b);
+  if (a == b)
+    return true;
+  // a - b = x * factor + rest, solved for the newest symbol x that it can be solved for; a size of 0 is no solution.
+  AffineExpr difference = a - b;
+  for (unsigned i = symbolNames.size(); i-- > 0;) {
+    auto at = [&](int64_t value) {
+      return graph::canonicalSize(difference.replace(getAffineSymbolExpr(i, context), number(value)));
+    };
+    AffineExpr rest = at(0), factor = graph::canonicalSize(at(1) - rest);
+    AffineExpr linear = graph::canonicalSize(factor * getAffineSymbolExpr(i, context) + rest);
+    if (graph::constantSize(factor) == 0 || linear != graph::canonicalSize(difference))
+      continue;
+    AffineExpr solution = graph::divideExactly(graph::canonicalSize(rest * -1), factor);
+    if (!solution || graph::constantSize(solution).value_or(1) <= 0)
+      continue;
+    replaceSymbol(i, solution);
+    return true;
+  }
+  return false;
+}
+
+AffineExpr ImportState::resolve(AffineExpr size) const {
+  for (auto [position, by] : replaced)
+    size = size.replace(getAffineSymbolExpr(position, context), by);
+  return graph::canonicalSize(size);
+}
+
+RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type element) const {
+  return graph::makeTensorType(context, llvm::map_to_vector(sizes, [&](AffineExpr size) { return resolve(size); }), element);
+}
+
+void ImportState::replaceSymbol(unsigned position, AffineExpr by) {
+  replaced.emplace_back(position, by);
+  AffineExpr symbol = getAffineSymbolExpr(position, context);
+  auto replaceAll = [&](Sizes &sizes) { llvm::transform(sizes, sizes.begin(), [&](AffineExpr expr) { return resolve(expr); }); };
+  for (ImportedValue &value : values) {
+    replaceAll(value.sizes);
+    if (value.elements)
+      replaceAll(*value.elements);
+  }
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](RankedTensorType type) -> std::pair<Type, WalkResult> {
+    Sizes sizes = graph::getSizes(type);
+    replaceAll(sizes);
+    return {tensorType(sizes, type.getElementType()), WalkResult::skip()};
+  });
+  replacer.addReplacement([&](AffineMapAttr attr) -> std::pair<Attribute, WalkResult> {
+    AffineMap map = attr.getValue();
+    if (llvm::none_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfSymbol(position); }))
+      return {attr, WalkResult::skip()};
+    map = map.replace(symbol, by, map.getNumDims(), std::max<unsigned>(map.getNumSymbols(), symbolNames.size()));
+    return {AffineMapAttr::get(map), WalkResult::skip()};
+  });
+  replacer.recursivelyReplaceElementsIn(*module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+  for (Attribute &guard : guards)
+    guard = replacer.replace(guard);
+}
+
+bool ImportState::requireAtMost(AffineExpr a, AffineExpr b, const std::string &message) {
+  AffineExpr slack = graph::canonicalSize(b - a);
+  if (std::optional<int64_t> constant = graph::constantSize(slack))
+    return *constant >= 0;
+  auto map = [&](AffineExpr expr) { return AffineMapAttr::get(AffineMap::get(0, symbolNames.size(), expr)); };
+  Attribute guard = builder.getArrayAttr({map(a), map(b), builder.getStringAttr(message), builder.getStringAttr("at most")});
+  if (!llvm::is_contained(guards, guard))
+    guards.push_back(guard);
+  return true;
+}
+
+//===- Constants ---------------------------------------------------------------------------------------------------------===//
+
+Value ImportState::splatAttribute(ArrayRef<AffineExpr> sizes, Type element, TypedAttr scalar) {
+  RankedTensorType type = tensorType(sizes, element);
+  if (type.hasStaticShape())
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, Attribute(scalar)));
+  auto zeroRank = DenseElementsAttr::get(RankedTensorType::get({}, element), Attribute(scalar));
+  Value value = arith::ConstantOp::create(builder, location, zeroRank);
+  return graph::BroadcastOp::create(builder, location, type, value, ArrayRef<int64_t>());
+}
+
+Value ImportState::splat(ArrayRef<AffineExpr> sizes, Type element, double value) {
+  if (!llvm::isa<FloatType>(element))
+    return splatInteger(sizes, element, static_cast<int64_t>(value));
+  return splatAttribute(sizes, element, builder.getFloatAttr(element, value));
+}
+
+Value ImportState::splatInteger(ArrayRef<AffineExpr> sizes, Type element, int64_t value) {
+  return splatAttribute(sizes, element, builder.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value, true, true)));
+}
+
+Value ImportState::constant(const Tensor &tensor) {
+  Type element = elementType(context, tensor.type());
+  auto type = RankedTensorType::get(tensor.shape(), element);
+  std::span<const std::byte> bytes(tensor.bytes(), tensor.byteSize());
+  if (isSplat(tensor)) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data(), elementBytes(tensor.type()));
+    unsigned width = element.getIntOrFloatBitWidth();
+    APInt pattern(width, tensor.type() == DType::Bool ? bits != 0 : bits, false, true);
+    TypedAttr scalar = builder.getIntegerAttr(IntegerType::get(context, width), pattern);
+    if (auto real = llvm::dyn_cast<FloatType>(element))
+      scalar = FloatAttr::get(real, APFloat(real.getFloatSemantics(), pattern));
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, Attribute(scalar)));
+  }
+  // The bytes stay where they are: the tensor's owner (the mapped file, the parsed model) lives as long as the pool.
+  auto owner = std::make_shared<Tensor>(tensor);
+  std::string key = context->getOrLoadDialect<graph::GraphDialect>()->constants().add(bytes, owner);
+  return graph::ConstantOp::create(builder, location, type, key);
+}
+
+Value ImportState::materialize(ImportedValue &value) {
+  if (value.value)
+    return value.value;
+  if (const Tensor *tensor = constantOf(value))
+    return value.value = constant(*tensor);
+  if (!value.elements)
+    throw ImportFailure{Status(Code::Internal, fmt::format("value '{}' has neither contents nor a place in the IR", value.name))};
+  // Sizes as a tensor: evaluated on the host, then given the shape and type that the model says.
+  auto map = AffineMap::get(0, symbolNames.size(), *value.elements, context);
+  auto flat = RankedTensorType::get({static_cast<int64_t>(value.elements->size())}, builder.getI64Type());
+  Value result = graph::DimsOp::create(builder, location, flat, map);
+  RankedTensorType type = tensorType(value.sizes, builder.getI64Type());
+  if (type != flat)
+    result = graph::ReshapeOp::create(builder, location, type, result);
+  if (value.type == DType::I32)
+    result = arith::TruncIOp::create(builder, location, graph::withElementType(type, builder.getI32Type()), result);
+  return value.value = result;
+}
+
+const Sizes *ImportState::elementsOf(ImportedValue &value) {
+  if (!value.elements && value.constant && followsElements(value.constant->type()) && value.constant->count() <= maxElements) {
+    value.elements.emplace();
+    for (int64_t i = 0; i < value.constant->count(); ++i)
+      value.elements->push_back(number(integerAt(*value.constant, i)));
+  }
+  return value.elements ? &*value.elements : nullptr;
+}
+
+const Tensor *ImportState::constantOf(ImportedValue &value) {
+  if (value.constant)
+    return &*value.constant;
+  if (!value.elements || !llvm::all_of(*value.elements, [](AffineExpr e) { return graph::constantSize(e).has_value(); }))
+    return nullptr;
+  Shape shape;
+  for (AffineExpr size : value.sizes)
+    shape.push_back(graph::constantSize(size).value());
+  Tensor tensor = Tensor::allocate(value.type, shape);
+  for (auto [i, element] : llvm::enumerate(*value.elements)) {
+    int64_t number = *graph::constantSize(element);
+    if (value.type == DType::I64)
+      tensor.data<int64_t>()[i] = number;
+    else if (value.type == DType::I32)
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(number);
+    else
+      tensor.data<uint8_t>()[i] = number != 0;
+  }
+  value.constant = std::move(tensor);
+  return &*value.constant;
+}
+
+void ImportState::finish() {
+  SmallVector<StringRef> symbols(symbolNames.begin(), symbolNames.end()), names(nodes.begin(), nodes.end());
+  (*module)->setAttr(graph::symbolsAttr, builder.getStrArrayAttr(symbols));
+  (*module)->setAttr(graph::nodesAttr, builder.getStrArrayAttr(names));
+  if (!guards.empty())
+    (*module)->setAttr(graph::guardsAttr, builder.getArrayAttr(guards));
+}
+
+} // namespace tilewright

@@ -1,0 +1,106 @@
+// From a file to a module: read, parse, walk, verify.
+#include "frontend/Importer.h"
+
+#include "frontend/ModelImporter.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <climits>
+#include <filesystem>
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int maxProtobufDepth = 100;
+constexpr int64_t maxIrVersion = 13;
+
+Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
+  if (bytes.size() > INT_MAX)
+    return Status(Code::Malformed, fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name, bytes.size()));
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetRecursionLimit(maxProtobufDepth);
+  auto model = std::make_shared<onnx::ModelProto>();
+  if (!model->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
+    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
+  if (!model->has_graph() || !model->has_ir_version())
+    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name, model->has_graph() ? "ir_version" : "graph"));
+  if (model->ir_version() < 3 || model->ir_version() > maxIrVersion)
+    return Status(Code::Unsupported, fmt::format("'{}' has IR version {}, supported are 3 to {}", name, model->ir_version(), maxIrVersion));
+  if (model->opset_import().empty())
+    return Status(Code::Malformed, fmt::format("'{}' imports no opset", name));
+  return model;
+}
+
+/// Handlers may have built what nobody reads.
+void eraseDead(func::FuncOp main) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<onnx::ModelProto> model, ExternalData &files, const ImportOptions &options,
+                                             ImportReport &report) {
+  DialectRegistry registry;
+  registerFrontendDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  ImportState state(context, options, report);
+  try {
+    ModelImporter(state, std::move(model), files).run();
+  } catch (ImportFailure &failure) {
+    return failure.status;
+  }
+  state.finish();
+  eraseDead(state.main);
+  report.warnings.insert(report.warnings.end(), files.warnings().begin(), files.warnings().end());
+  std::string why;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    llvm::raw_string_ostream(why) << diagnostic.getLocation() << ": " << diagnostic;
+    return success();
+  });
+  if (failed(verify(*state.module)))
+    return Status(Code::Internal, "the importer made IR that does not verify: " + why);
+  return std::move(state.module);
+}
+
+} // namespace
+
+void registerFrontendDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
+}
+
+Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes, const std::string &folder, const ImportOptions &options,
+                                                 ImportReport *report) {
+  ImportReport unread;
+  auto model = parseModel(bytes, "model");
+  if (!model)
+    return model.status();
+  ExternalData files(folder);
+  return importParsed(context, *model, files, options, report ? *report : unread);
+}
+
+Expected<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const std::string &path, const ImportOptions &options, ImportReport *report) {
+  ImportReport unread;
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return file.status();
+  auto model = parseModel({reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size()}, path);
+  if (!model)
+    return model.status();
+  std::error_code error;
+  std::filesystem::path real = std::filesystem::canonical(path, error);
+  ExternalData files(std::filesystem::path(path).parent_path().string(), error ? "" : real.parent_path().string());
+  auto module = importParsed(context, *model, files, options, report ? *report : unread);
+  if (!module)
+    return Status(module.status().code(), fmt::format("{}: {}", path, module.status().message()));
+  return module;
+}
+
+} // namespace tilewright

@@ -1,0 +1,427 @@
+// The walk: inputs, nodes in topological order, outputs. How one operator is imported is in ImportOperator.cpp.
+#include "frontend/ModelImporter.h"
+
+#include "frontend/DimExpression.h"
+#include "frontend/TensorData.h"
+
+#include <queue>
+#include <set>
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int maxDepth = 64; // of functions and branches
+
+std::string canonicalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
+
+/// Every value name that `node` reads, those that its branches read from outside included.
+void collectReads(const onnx::NodeProto &node, std::vector<std::string> &names) {
+  std::vector<const onnx::NodeProto *> pending{&node};
+  while (!pending.empty()) {
+    const onnx::NodeProto *next = pending.back();
+    pending.pop_back();
+    names.insert(names.end(), next->input().begin(), next->input().end());
+    for (const auto &attribute : next->attribute())
+      if (attribute.has_g()) {
+        for (const auto &inner : attribute.g().node())
+          pending.push_back(&inner);
+        for (const auto &output : attribute.g().output())
+          names.push_back(output.name());
+      }
+  }
+}
+
+} // namespace
+
+ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files)
+    : state(state), model(std::move(model)), files(files) {
+  for (const auto &import : this->model->opset_import()) {
+    if (import.version() < 1)
+      malformed("opset version {} of domain '{}' is not positive", import.version(), import.domain());
+    opsets[canonicalDomain(import.domain())] = import.version();
+  }
+  for (const auto &function : this->model->functions())
+    if (!functions.try_emplace({canonicalDomain(function.domain()), function.name()}, &function).second)
+      malformed("the local function '{}' is defined twice", function.name());
+}
+
+void ModelImporter::run() {
+  Scope scope;
+  scope.opsets = &opsets;
+  state.main = func::FuncOp::create(state.builder, state.location, "main", state.builder.getFunctionType({}, {}));
+  state.module->push_back(state.main);
+  state.builder.setInsertionPointToStart(state.main.addEntryBlock());
+  for (const auto &info : model->graph().value_info())
+    declared[info.name()] = &info;
+  for (const auto &info : model->graph().output())
+    declared[info.name()] = &info;
+  importInitializers(model->graph(), scope);
+  importInputs(scope);
+  importNodes(model->graph().node(), scope);
+  if (!state.report.unsupported.empty()) {
+    const auto &first = state.report.unsupported.front();
+    std::string more = state.report.unsupported.size() > 1 ? fmt::format(" (and {} more nodes; inspect --support lists them)", state.report.unsupported.size() - 1) : "";
+    unsupported("node '{}' needs the operator {}{}{} at opset {}, which is not supported: {}{}", first.node, first.domain, first.domain.empty() ? "" : ".", first.op,
+                first.opset, first.reason, more);
+  }
+  importOutputs(scope);
+}
+
+//===- Inputs and outputs ------------------------------------------------------------------------------------------------===//
+
+void ModelImporter::importInitializers(const onnx::GraphProto &graph, Scope &scope) {
+  if (graph.sparse_initializer_size())
+    unsupported("the sparse initializer '{}' is not supported: only dense ones are", graph.sparse_initializer(0).values().name());
+  for (const auto &tensor : graph.initializer())
+    define(tensor.name(), state.newConstant(tensor.name(), decode(tensor, tensor.name())), scope);
+}
+
+Tensor ModelImporter::decode(const onnx::TensorProto &proto, const std::string &name) {
+  TensorSource source{.files = &files, .owner = model, .randomWeights = state.options.randomWeights};
+  Expected<Tensor> tensor = decodeTensor(proto, name, source);
+  if (!tensor)
+    throw ImportFailure{tensor.status()};
+  return *tensor;
+}
+
+/// What --shapes says about symbols, before any input is typed: a symbol fixed at one input is fixed everywhere.
+void ModelImporter::bindShapeOptions() {
+  std::set<std::string> known;
+  for (const auto &info : model->graph().input()) {
+    auto option = state.options.shapes.find(info.name());
+    known.insert(info.name());
+    if (option == state.options.shapes.end() || !info.type().tensor_type().has_shape())
+      continue;
+    const auto &dims = info.type().tensor_type().shape().dim();
+    if (dims.size() != static_cast<int>(option->second.size()))
+      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' {} dimensions, the model has {}", info.name(), option->second.size(), dims.size()))};
+    for (int i = 0; i < dims.size(); ++i) {
+      int64_t given = option->second[i];
+      if (given < 0)
+        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}", info.name(), given, i))};
+      if (dims[i].has_dim_value() && dims[i].dim_value() >= 0 && dims[i].dim_value() != given)
+        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}", info.name(), given, i, dims[i].dim_value()))};
+      if (!isDimName(dims[i].dim_param()))
+        continue;
+      auto [entry, isNew] = fixedSymbols.try_emplace(dims[i].dim_param(), given);
+      if (!isNew && entry->second != given)
+        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives '{}' the sizes {} and {}", dims[i].dim_param(), entry->second, given))};
+    }
+  }
+  for (const auto &[name, shape] : state.options.shapes)
+    if (!known.contains(name))
+      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes names the input '{}', which the model does not have", name))};
+}
+
+void ModelImporter::importInputs(Scope &scope) {
+  bindShapeOptions();
+  for (const auto &info : model->graph().input())
+    if (!scope.values.contains(info.name())) // IR 3 lists initializers as inputs too
+      importInput(info, scope);
+  if (model->graph().output().empty())
+    malformed("the model has no outputs");
+}
+
+void ModelImporter::importInput(const onnx::ValueInfoProto &info, Scope &scope) {
+  if (!info.type().has_tensor_type())
+    unsupported("input '{}' is not a tensor: sequences, maps and optional values are not supported", info.name());
+  const auto &type = info.type().tensor_type();
+  Expected<DType> dtype = checkedDType(type.elem_type(), info.name());
+  if (!dtype)
+    throw ImportFailure{dtype.status()};
+  ImportedValue *value = state.newValue(info.name());
+  value->type = *dtype;
+  auto option = state.options.shapes.find(info.name());
+  if (option != state.options.shapes.end())
+    for (int64_t size : option->second)
+      value->sizes.push_back(state.number(size));
+  else if (!type.has_shape())
+    unsupported("input '{}' has no shape: give one with --shapes {}:...", info.name(), info.name());
+  else
+    for (int i = 0; i < type.shape().dim_size(); ++i)
+      value->sizes.push_back(inputSize(type.shape().dim(i), info.name(), i));
+  std::vector<int64_t> known;
+  for (AffineExpr size : value->sizes)
+    known.push_back(graph::constantSize(size).value_or(1));
+  if (Expected<int64_t> bytes = checkedByteSize(known, *dtype, info.name()); !bytes)
+    throw ImportFailure{bytes.status()};
+
+  RankedTensorType tensor = state.tensorType(value->sizes, elementType(state.context, *dtype));
+  unsigned index = state.main.getNumArguments();
+  DictionaryAttr attributes = state.builder.getDictionaryAttr(
+      {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
+       state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(*dtype)))});
+  if (failed(state.main.insertArgument(index, tensor, attributes, state.location)))
+    throw ImportFailure{Status(Code::Internal, "an argument could not be added")};
+  value->value = state.main.getArgument(index);
+  define(info.name(), value, scope);
+}
+
+AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position) {
+  if (dim.has_dim_value() && dim.dim_value() >= 0)
+    return state.number(dim.dim_value());
+  if (dim.has_dim_value() && dim.dim_value() < -1) // -1 is how some exporters write "unknown"
+    malformed("input '{}' has the negative dimension {} at {}", input, dim.dim_value(), position);
+  const std::string &text = dim.dim_param();
+  if (text.empty() || text == "?")
+    return state.symbol(fmt::format("{}_d{}", input, position));
+  if (isDimName(text)) {
+    auto fixed = fixedSymbols.find(text);
+    return fixed != fixedSymbols.end() ? state.number(fixed->second) : state.symbol(text);
+  }
+  // An expression counts as one only if every name in it is the size of some input, which then binds it.
+  auto lookupSymbol = [&](std::string_view name) -> AffineExpr {
+    if (auto fixed = fixedSymbols.find(name); fixed != fixedSymbols.end())
+      return state.number(fixed->second);
+    for (const auto &info : model->graph().input())
+      for (const auto &other : info.type().tensor_type().shape().dim())
+        if (other.dim_param() == name)
+          return state.symbol(name);
+    return {};
+  };
+  AffineExpr expression = parseDimExpression(state.context, text, lookupSymbol);
+  if (!expression)
+    return state.symbol(text);
+  expression = graph::canonicalSize(expression);
+  if (graph::constantSize(expression).value_or(0) < 0)
+    malformed("input '{}' has the negative dimension {} = {} at {}", input, text, *graph::constantSize(expression), position);
+  return expression;
+}
+
+void ModelImporter::importOutputs(const Scope &scope) {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  SmallVector<mlir::Attribute> attributes;
+  for (const auto &info : model->graph().output()) {
+    ImportedValue *output = lookup(info.name(), scope, "the graph's output");
+    values.push_back(state.materialize(*output));
+    types.push_back(values.back().getType());
+    attributes.push_back(state.builder.getDictionaryAttr(
+        {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
+         state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(output->type)))}));
+  }
+  labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}}, nullptr);
+  func::ReturnOp::create(state.builder, state.location, values);
+  state.main.setType(state.builder.getFunctionType(state.main.getArgumentTypes(), types));
+  state.main.setResAttrsAttr(state.builder.getArrayAttr(attributes));
+}
+
+//===- Scopes ------------------------------------------------------------------------------------------------------------===//
+
+ImportedValue *ModelImporter::lookup(const std::string &name, const Scope &scope, const std::string &reader) const {
+  for (const Scope *at = &scope; at; at = at->parent)
+    if (auto found = at->values.find(name); found != at->values.end())
+      return found->second;
+  malformed("{} reads '{}', which nothing defines", reader, name);
+}
+
+void ModelImporter::define(const std::string &name, ImportedValue *value, Scope &scope) {
+  if (name.empty())
+    malformed("a value that must have a name has none");
+  if (!scope.values.try_emplace(name, value).second)
+    malformed("the value '{}' is defined twice", name);
+}
+
+std::string ModelImporter::nodeName(const onnx::NodeProto &proto, const Scope &scope) const {
+  std::string name = !proto.name().empty() ? proto.name() : proto.output_size() ? proto.output(0) : proto.op_type();
+  return scope.prefix + name;
+}
+
+int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const {
+  auto found = scope.opsets->find(domain);
+  if (found == scope.opsets->end())
+    malformed("the operator {} is of the domain '{}', which the model does not import", op, domain.empty() ? "ai.onnx" : domain);
+  return found->second;
+}
+
+/// File order, but for nodes that read what comes later. A cycle is named.
+std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Scope &scope) const {
+  std::unordered_map<std::string, int> producer;
+  for (int i = 0; i < nodes.size(); ++i)
+    for (const std::string &output : nodes[i].output())
+      if (!output.empty() && !producer.try_emplace(output, i).second)
+        malformed("the value '{}' is defined twice, by '{}' and '{}'", output, nodeName(nodes[producer[output]], scope), nodeName(nodes[i], scope));
+  std::vector<std::set<int>> readers(nodes.size());
+  std::vector<int> waiting(nodes.size()), order;
+  for (int i = 0; i < nodes.size(); ++i) {
+    std::vector<std::string> reads;
+    collectReads(nodes[i], reads);
+    for (const std::string &name : reads)
+      if (auto found = producer.find(name); found != producer.end() && readers[found->second].insert(i).second)
+        ++waiting[i];
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < nodes.size(); ++i)
+    if (waiting[i] == 0)
+      ready.push(i);
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (int reader : readers[order.back()])
+      if (--waiting[reader] == 0)
+        ready.push(reader);
+  }
+  if (static_cast<int>(order.size()) < nodes.size()) {
+    int stuck = std::ranges::find_if(waiting, [](int count) { return count > 0; }) - waiting.begin();
+    malformed("the graph has a cycle through node '{}'", nodeName(nodes[stuck], scope));
+  }
+  return order;
+}
+
+void ModelImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope) {
+  for (int i : topologicalOrder(nodes, scope))
+    importNode(nodes[i], scope);
+}
+
+//===- Nodes -------------------------------------------------------------------------------------------------------------===//
+
+Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope &scope) {
+  Attributes attributes;
+  std::set<std::string> seen;
+  for (const auto &given : proto.attribute()) {
+    const onnx::AttributeProto *attribute = &given;
+    if (!seen.insert(given.name()).second)
+      malformed("attribute '{}' is given twice", given.name());
+    if (!given.ref_attr_name().empty()) {
+      auto found = scope.references.find(given.ref_attr_name());
+      if (found == scope.references.end())
+        continue; // the caller leaves it out, so the operator's default holds
+      attribute = found->second;
+    }
+    const std::string &name = given.name();
+    switch (attribute->type()) {
+    case onnx::AttributeProto::INT: attributes[name] = attribute->i(); break;
+    case onnx::AttributeProto::FLOAT: attributes[name] = attribute->f(); break;
+    case onnx::AttributeProto::STRING: attributes[name] = attribute->s(); break;
+    case onnx::AttributeProto::INTS: attributes[name] = std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end()); break;
+    case onnx::AttributeProto::FLOATS: attributes[name] = std::vector<float>(attribute->floats().begin(), attribute->floats().end()); break;
+    case onnx::AttributeProto::STRINGS: attributes[name] = std::vector<std::string>(attribute->strings().begin(), attribute->strings().end()); break;
+    case onnx::AttributeProto::TENSOR: attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name)); break;
+    case onnx::AttributeProto::GRAPH: break; // branches are read where they are inlined
+    default: unsupported("attribute '{}' has a kind that is not supported ({})", name, static_cast<int>(attribute->type()));
+    }
+  }
+  return attributes;
+}
+
+void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
+  std::string name = nodeName(proto, scope), domain = canonicalDomain(proto.domain());
+  state.location = NameLoc::get(state.builder.getStringAttr(name));
+  int64_t opset = 0;
+  try {
+    if (auto function = functions.find({domain, proto.op_type()}); function != functions.end())
+      return inlineFunction(proto, *function->second, scope);
+    opset = opsetOf(domain, proto.op_type(), scope);
+    ++state.report.nodeCount;
+    if (domain.empty() && proto.op_type() == "If")
+      return importBranch(proto, scope);
+    NodeBuilder::Node node{name, proto.op_type(), domain, opset, attributesOf(proto, scope), {}, {}};
+    if (domain.empty() && node.op == "Constant")
+      return importConstant(proto, node.attributes, scope);
+    for (const std::string &input : proto.input())
+      node.inputs.push_back(input.empty() ? nullptr : lookup(input, scope, "it"));
+    while (!node.inputs.empty() && !node.inputs.back())
+      node.inputs.pop_back();
+    // A value that an unsupported node should have made has no type: what reads it is skipped, so that one import names all of them.
+    bool poisoned = llvm::any_of(node.inputs, [](ImportedValue *value) { return value && !value->value && !value->constant && !value->elements; });
+    for (const std::string &output : proto.output())
+      node.outputs.push_back(output.empty() ? nullptr : state.newValue(output));
+    if (!poisoned)
+      importOperator(node);
+    for (int i = 0; i < proto.output_size(); ++i)
+      if (node.outputs[i])
+        define(proto.output(i), node.outputs[i], scope);
+  } catch (ImportFailure &failure) {
+    // The innermost node is the one to name.
+    if (failure.status.message().starts_with("node '"))
+      throw;
+    std::string version = opset ? fmt::format(", opset {}", opset) : "";
+    throw ImportFailure{Status(failure.status.code(), fmt::format("node '{}' ({}{}): {}", name, proto.op_type(), version, failure.status.message()))};
+  }
+}
+
+void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope) {
+  if (proto.output_size() != 1 || attributes.size() != 1)
+    unsupported("expected one output and one value that is a tensor, a number or a list of numbers, got {} outputs and {} values", proto.output_size(), attributes.size());
+  auto vector = [](DType type, const auto &list, bool isScalar) {
+    Tensor tensor = Tensor::allocate(type, isScalar ? Shape{} : Shape{static_cast<int64_t>(list.size())});
+    std::ranges::copy(list, tensor.template data<std::decay_t<decltype(list[0])>>());
+    return tensor;
+  };
+  auto make = [&](const auto &value) -> Tensor {
+    using Kind = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Kind, Tensor>)
+      return value;
+    else if constexpr (std::is_same_v<Kind, float>)
+      return vector(DType::F32, std::array{value}, true);
+    else if constexpr (std::is_same_v<Kind, int64_t>)
+      return vector(DType::I64, std::array{value}, true);
+    else if constexpr (std::is_same_v<Kind, std::vector<float>>)
+      return vector(DType::F32, value, false);
+    else if constexpr (std::is_same_v<Kind, std::vector<int64_t>>)
+      return vector(DType::I64, value, false);
+    else
+      unsupported("string constants are not supported");
+  };
+  define(proto.output(0), state.newConstant(proto.output(0), std::visit(make, attributes.begin()->second)), scope);
+}
+
+void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
+  if (proto.input_size() != 1)
+    malformed("expected one condition, got {} inputs", proto.input_size());
+  const Tensor *condition = state.constantOf(*lookup(proto.input(0), scope, "it"));
+  if (!condition)
+    unsupported("its condition '{}' is only known at run time: a branch is supported where it is a constant", proto.input(0));
+  if (condition->count() != 1 || condition->type() != DType::Bool)
+    malformed("expected a condition of one boolean, got {} elements of {}", condition->count(), tilewright::name(condition->type()));
+  if (scope.depth >= maxDepth)
+    malformed("branches and functions are nested more than {} deep", maxDepth);
+  std::string_view wanted = condition->data<uint8_t>()[0] ? "then_branch" : "else_branch";
+  auto branch = std::ranges::find_if(proto.attribute(), [&](const auto &attribute) { return attribute.name() == wanted && attribute.has_g(); });
+  if (branch == proto.attribute().end())
+    malformed("expected a {}, found none", wanted);
+  Scope inner;
+  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references, inner.depth = scope.depth + 1;
+  importInitializers(branch->g(), inner);
+  importNodes(branch->g().node(), inner);
+  if (branch->g().output_size() != proto.output_size())
+    malformed("expected {} outputs of its {}, got {}", proto.output_size(), wanted, branch->g().output_size());
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      define(proto.output(i), lookup(branch->g().output(i).name(), inner, "the branch"), scope);
+}
+
+void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::FunctionProto &function, Scope &scope) {
+  if (llvm::is_contained(inlining, &function))
+    malformed("the local function '{}' calls itself", function.name());
+  if (scope.depth >= maxDepth)
+    malformed("branches and functions are nested more than {} deep", maxDepth);
+  if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
+    malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(), function.output_size(), function.name(),
+              proto.input_size(), proto.output_size());
+  Opsets imports;
+  for (const auto &import : function.opset_import())
+    imports[canonicalDomain(import.domain())] = import.version();
+  Scope inner;
+  inner.opsets = imports.empty() ? scope.opsets : &imports;
+  inner.prefix = nodeName(proto, scope) + "/", inner.depth = scope.depth + 1;
+  for (const auto &attribute : proto.attribute()) {
+    const onnx::AttributeProto *value = &attribute;
+    if (auto outer = scope.references.find(attribute.ref_attr_name()); outer != scope.references.end())
+      value = outer->second;
+    inner.references[attribute.name()] = value;
+  }
+  for (int i = 0; i < proto.input_size(); ++i)
+    if (!proto.input(i).empty())
+      define(function.input(i), lookup(proto.input(i), scope, "it"), inner);
+  inlining.push_back(&function);
+  importNodes(function.node(), inner);
+  inlining.pop_back();
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      define(proto.output(i), lookup(function.output(i), inner, "the function"), scope);
+}
+
+} // namespace tilewright

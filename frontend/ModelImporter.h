@@ -1,0 +1,72 @@
+// The walk over a parsed model: scopes, functions, branches, and for each node the first of four ways that works.
+#pragma once
+
+#include "frontend/ExternalData.h"
+#include "frontend/NodeBuilder.h"
+
+#include "onnx/onnx.pb.h"
+
+#include <unordered_map>
+
+namespace tilewright {
+
+class ModelImporter {
+public:
+  /// `model` is kept alive by the constants that share its bytes.
+  ModelImporter(ImportState &state, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files);
+
+  /// Imports everything into the state's module. Throws ImportFailure.
+  void run();
+
+private:
+  using Opsets = std::map<std::string, int64_t, std::less<>>;
+  using AttributeRefs = std::map<std::string, const onnx::AttributeProto *, std::less<>>;
+
+  /// Names of values; a branch sees those around it, a function only its own.
+  struct Scope {
+    std::unordered_map<std::string, ImportedValue *> values;
+    const Scope *parent = nullptr;
+    std::string prefix; // of node names, for functions
+    const Opsets *opsets = nullptr;
+    AttributeRefs references; // what `ref_attr_name` stands for
+    int depth = 0;
+  };
+
+  void importInputs(Scope &scope);
+  void importInput(const onnx::ValueInfoProto &info, Scope &scope);
+  void importInitializers(const onnx::GraphProto &graph, Scope &scope);
+  void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
+  void importNode(const onnx::NodeProto &proto, Scope &scope);
+  void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
+  void importBranch(const onnx::NodeProto &proto, Scope &scope);
+  void inlineFunction(const onnx::NodeProto &proto, const onnx::FunctionProto &function, Scope &scope);
+  void importOperator(NodeBuilder::Node &node);
+  void importOutputs(const Scope &scope);
+
+  /// Each of these says whether it has filled the node's outputs.
+  bool foldConstants(NodeBuilder &builder);
+  bool compileNode(NodeBuilder &builder, std::string &whyNot);
+  bool callHost(NodeBuilder &builder, const std::string &why);
+
+  void bindShapeOptions();
+  mlir::AffineExpr inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position);
+  ImportedValue *lookup(const std::string &name, const Scope &scope, const std::string &reader) const;
+  void define(const std::string &name, ImportedValue *value, Scope &scope);
+  std::vector<int> topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Scope &scope) const;
+  Attributes attributesOf(const onnx::NodeProto &proto, const Scope &scope);
+  int64_t opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const;
+  std::string nodeName(const onnx::NodeProto &proto, const Scope &scope) const;
+  Tensor decode(const onnx::TensorProto &proto, const std::string &name);
+  void labelNewOperations(const NodeBuilder::Node &node, mlir::Operation *last);
+
+  ImportState &state;
+  std::shared_ptr<const onnx::ModelProto> model;
+  ExternalData &files;
+  Opsets opsets;
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *> functions;
+  std::vector<const onnx::FunctionProto *> inlining; // functions being inlined, outermost first
+  std::map<std::string, int64_t, std::less<>> fixedSymbols; // by --shapes
+  std::map<std::string, const onnx::ValueInfoProto *> declared;
+};
+
+} // namespace tilewright

@@ -1,0 +1,212 @@
+// Matrix products: every spelling becomes a contraction with as few loops as say it.
+#include "frontend/ops/Handlers.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace tilewright::ops {
+namespace {
+
+/// [..., M, K] x [K, N]: the leading dimensions are rows too.
+Term matmulByMatrix(NodeBuilder &b, Term lhs, Term rhs) {
+  Sizes sizes = lhs.sizes();
+  AffineExpr depth = sizes.pop_back_val();
+  Term rows = lhs.rank() == 2 ? lhs : b.reshape(lhs, {b.product(sizes), depth});
+  Term result = b.contract(rows, rhs, "mk,kn->mn");
+  sizes.push_back(result.sizes()[1]);
+  return b.reshape(result, sizes);
+}
+
+/// Batch dimensions broadcast, then one batch loop each.
+Term matmulBatched(NodeBuilder &b, Term lhs, Term rhs) {
+  Sizes left = lhs.sizes(), right = rhs.sizes();
+  Sizes batch = b.broadcastSizes({Sizes(left.begin(), left.end() - 2), Sizes(right.begin(), right.end() - 2)});
+  auto spread = [&](Term x) {
+    Sizes sizes = batch;
+    llvm::append_range(sizes, llvm::ArrayRef(x.sizes()).take_back(2));
+    return b.broadcast(x, sizes);
+  };
+  std::string loops(std::string_view("abcdefgh").substr(0, batch.size()));
+  if (batch.size() > 8)
+    decline("more than 8 batch dimensions are not compiled");
+  return b.contract(spread(lhs), spread(rhs), loops + "mk," + loops + "kn->" + loops + "mn");
+}
+
+Term matmulOf(NodeBuilder &b, Term lhs, Term rhs) {
+  b.expect(lhs.rank() > 0 && rhs.rank() > 0, "expected operands of rank 1 or more, got a scalar");
+  bool isRow = lhs.rank() == 1, isColumn = rhs.rank() == 1;
+  if (isRow)
+    lhs = b.reshape(lhs, {b.number(1), lhs.sizes()[0]});
+  if (isColumn)
+    rhs = b.reshape(rhs, {rhs.sizes()[0], b.number(1)});
+  Sizes right = rhs.sizes();
+  bool oneMatrix = llvm::all_of(llvm::ArrayRef(right).drop_back(2), [](AffineExpr size) { return graph::constantSize(size) == 1; });
+  if (oneMatrix && right.size() > 2 && lhs.rank() >= rhs.rank()) // [1, 1, K, N] is a matrix
+    rhs = b.reshape(rhs, llvm::ArrayRef(right).take_back(2));
+  Term result = rhs.rank() == 2 ? matmulByMatrix(b, lhs, rhs) : matmulBatched(b, lhs, rhs);
+  Sizes sizes = result.sizes();
+  if (isColumn)
+    sizes.pop_back();
+  if (isRow)
+    sizes.erase(sizes.end() - 1 - !isColumn);
+  return b.reshape(result, sizes);
+}
+
+/// Zero points make integers signed 32-bit differences; without them i8 stays i8 where the sign allows.
+Term shifted(NodeBuilder &b, size_t i, size_t zeroPoint, int64_t alongDim) {
+  Term x = b.convert(b.raw(i), b.type(i), DType::I32);
+  if (!b.has(zeroPoint))
+    return x;
+  Term zero = b.convert(b.raw(zeroPoint), b.type(zeroPoint), DType::I32);
+  if (zero.rank() == 1 && graph::constantSize(zero.sizes()[0]) != 1 && alongDim != x.rank() - 1)
+    zero = b.along(zero, x, alongDim);
+  else if (zero.rank() == 1 && graph::constantSize(zero.sizes()[0]) == 1)
+    zero = b.reshape(zero, {});
+  return x - zero;
+}
+
+} // namespace
+
+void matmul(NodeBuilder &b) { b.out(matmulOf(b, b.raw(0), b.raw(1))); }
+
+void matmulInteger(NodeBuilder &b) {
+  Term lhs = shifted(b, 0, 2, b.rank(0) - 2), rhs = shifted(b, 1, 3, b.rank(1) - 1);
+  b.out(matmulOf(b, lhs, rhs), DType::I32);
+}
+
+void gemm(NodeBuilder &b) {
+  b.expect(b.rank(0) == 2 && b.rank(1) == 2, fmt::format("expected two matrices, got ranks {} and {}", b.rank(0), b.rank(1)));
+  double alpha = b.real("alpha", 1), beta = b.real("beta", 1);
+  if (!isFloat(b.type(0)) && (alpha != 1 || beta != 1))
+    decline("integer Gemm with alpha or beta is not compiled");
+  std::string loops = std::string(b.integer("transA", 0) ? "km" : "mk") + (b.integer("transB", 0) ? ",nk" : ",kn") + "->mn";
+  Term result = b.contract(b.raw(0), b.raw(1), loops);
+  if (alpha != 1)
+    result = result * alpha;
+  if (b.has(2) && beta != 0) {
+    Term bias = b.in(2);
+    result = result + (beta == 1 ? bias : bias * beta);
+  }
+  b.out(result);
+}
+
+//===- Einsum ------------------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// "bij,bjk->bik": one label a dimension; an ellipsis becomes capital letters.
+struct Equation {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+Equation parseEquation(NodeBuilder &b) {
+  std::string text;
+  for (char c : b.text("equation", ""))
+    if (c != ' ')
+      text += c;
+  size_t arrow = text.find("->");
+  Equation equation;
+  std::string left = text.substr(0, arrow), part;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = left.find(',', begin);
+    equation.inputs.push_back(left.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  b.expect(equation.inputs.size() == b.node.inputs.size(),
+           fmt::format("expected an equation of {} operands, got '{}'", b.node.inputs.size(), text));
+  size_t dots = 0;
+  for (size_t i = 0; i < equation.inputs.size(); ++i) {
+    std::string &labels = equation.inputs[i];
+    if (size_t at = labels.find("..."); at != std::string::npos) {
+      size_t count = static_cast<size_t>(b.rank(i)) - (labels.size() - 3);
+      b.expect(count <= 8, fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
+      dots = std::max(dots, count);
+      std::string letters;
+      for (size_t d = 0; d < count; ++d)
+        letters += static_cast<char>('H' - count + 1 + d);
+      labels.replace(at, 3, letters);
+    }
+    b.expect(static_cast<int64_t>(labels.size()) == b.rank(i), fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
+  }
+  std::string letters;
+  for (size_t d = 0; d < dots; ++d)
+    letters += static_cast<char>('H' - dots + 1 + d);
+  if (arrow != std::string::npos) {
+    equation.output = text.substr(arrow + 2);
+    if (size_t at = equation.output.find("..."); at != std::string::npos)
+      equation.output.replace(at, 3, letters);
+    return equation;
+  }
+  // Without an arrow: the ellipsis, then what occurs once, in alphabetical order.
+  std::map<char, int> uses;
+  for (const std::string &labels : equation.inputs)
+    for (char label : labels)
+      ++uses[label];
+  equation.output = letters;
+  for (auto [label, count] : uses)
+    if (count == 1 && letters.find(label) == std::string::npos)
+      equation.output += label;
+  return equation;
+}
+
+/// Sums what neither the output nor `other` names; declines a label twice in one operand (a diagonal).
+Term sumAlone(NodeBuilder &b, Term x, std::string &labels, const std::string &needed) {
+  SmallVector<int64_t> axes;
+  std::string kept;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels.find(labels[i], i + 1) != std::string::npos)
+      decline("an Einsum that takes a diagonal is not compiled");
+    if (needed.find(labels[i]) == std::string::npos)
+      axes.push_back(static_cast<int64_t>(i));
+    else
+      kept += labels[i];
+  }
+  labels = kept;
+  return axes.empty() ? x : b.reduce(graph::ReduceKind::Sum, b.widen(x), axes);
+}
+
+Term permuted(NodeBuilder &b, Term x, const std::string &labels, const std::string &output) {
+  SmallVector<int64_t> perm;
+  for (char label : output) {
+    if (labels.find(label) == std::string::npos)
+      decline("an Einsum whose output repeats elements is not compiled");
+    perm.push_back(static_cast<int64_t>(labels.find(label)));
+  }
+  return b.transpose(x, perm);
+}
+
+} // namespace
+
+void einsum(NodeBuilder &b) {
+  Equation equation = parseEquation(b);
+  if (equation.inputs.size() == 1) {
+    Term x = sumAlone(b, b.raw(0), equation.inputs[0], equation.output);
+    return b.out(permuted(b, x, equation.inputs[0], equation.output));
+  }
+  if (equation.inputs.size() != 2)
+    decline("an Einsum of {} operands is not compiled", equation.inputs.size());
+  Term lhs = sumAlone(b, b.raw(0), equation.inputs[0], equation.inputs[1] + equation.output);
+  Term rhs = sumAlone(b, b.raw(1), equation.inputs[1], equation.inputs[0] + equation.output);
+  if (lhs.element() != rhs.element())
+    lhs = b.widen(lhs), rhs = b.widen(rhs);
+  for (char label : equation.output)
+    if ((equation.inputs[0] + equation.inputs[1]).find(label) == std::string::npos)
+      malformed("expected every label of the output in an operand, '{}' is in none", label);
+  // Batch loops, rows, columns: a contraction's own order; then the order that the equation asks for.
+  std::string batch, rows, columns;
+  for (char label : equation.output) {
+    bool left = equation.inputs[0].find(label) != std::string::npos, right = equation.inputs[1].find(label) != std::string::npos;
+    (left && right ? batch : left ? rows : columns) += label;
+  }
+  std::string order = batch + rows + columns;
+  // A dimension of size 1 that broadcasts against a real one under the same label is rare enough for the reference.
+  for (size_t i = 0; i < equation.inputs[0].size(); ++i)
+    if (size_t j = equation.inputs[1].find(equation.inputs[0][i]); j != std::string::npos)
+      if ((graph::constantSize(lhs.sizes()[i]) == 1) != (graph::constantSize(rhs.sizes()[j]) == 1))
+        decline("an Einsum that broadcasts a dimension of size 1 is not compiled");
+  Term result = b.contract(lhs, rhs, equation.inputs[0] + "," + equation.inputs[1] + "->" + order);
+  b.out(permuted(b, result, order, equation.output));
+}
+
+} // namespace tilewright::ops

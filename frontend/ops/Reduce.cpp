@@ -1,0 +1,157 @@
+// Reductions, with axes as attribute or input, and what is built from them: ArgMax, CumSum, Hardmax.
+#include "frontend/ops/Handlers.h"
+
+using namespace mlir;
+using F = arith::CmpFPredicate;
+using I = arith::CmpIPredicate;
+using tilewright::graph::ReduceKind;
+
+namespace tilewright::ops {
+namespace {
+
+struct Reduction {
+  std::vector<int64_t> axes;
+  bool keep;
+  bool nothing; // noop_with_empty_axes
+};
+
+Reduction reductionOf(NodeBuilder &b) {
+  auto given = b.integersFrom("axes", 1);
+  bool none = !given || given->empty();
+  Reduction reduction{{}, b.integer("keepdims", 1) != 0, none && b.integer("noop_with_empty_axes", 0) != 0};
+  if (none && !reduction.nothing)
+    given = std::vector<int64_t>(llvm::to_vector(llvm::seq<int64_t>(0, b.rank(0))).begin(), llvm::to_vector(llvm::seq<int64_t>(0, b.rank(0))).end());
+  if (given)
+    reduction.axes = b.axes(*given, b.rank(0));
+  return reduction;
+}
+
+/// before(x), reduced, after(sum): each Reduce* is one of these.
+template <typename Before, typename After> void reduceWith(NodeBuilder &b, ReduceKind kind, Before before, After after) {
+  Reduction reduction = reductionOf(b);
+  Term x = b.in(0);
+  bool isUnsigned = !findDType(b.type(0))->isSigned;
+  if (isUnsigned && (kind == ReduceKind::Max || kind == ReduceKind::Min)) { // reductions of integers are signed
+    if (b.type(0) == DType::U64)
+      decline("reductions of uint64 are not compiled");
+    x = b.convert(x, b.type(0), b.type(0) == DType::U32 ? DType::I64 : DType::I32);
+  }
+  Term mapped = before(x);
+  Term reduced = after(b.keepDims(b.reduce(kind, mapped, reduction.axes), mapped, reduction.axes, reduction.keep));
+  b.out(reduced.element() == elementType(b.state.context, b.type(0)) || isFloat(b.type(0))
+            ? reduced
+            : b.convert(reduced, b.type(0) == DType::U32 ? DType::I64 : DType::I32, b.type(0)));
+}
+
+Term same(Term x) { return x; }
+
+} // namespace
+
+void reduceSum(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, same, same); }
+void reduceProd(NodeBuilder &b) { reduceWith(b, ReduceKind::Prod, same, same); }
+void reduceMax(NodeBuilder &b) { reduceWith(b, ReduceKind::Max, same, same); }
+void reduceMin(NodeBuilder &b) { reduceWith(b, ReduceKind::Min, same, same); }
+void reduceSumSquare(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, [](Term x) { return x * x; }, same); }
+void reduceL1(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, [&](Term x) { return b.abs(x); }, same); }
+
+void reduceL2(NodeBuilder &b) {
+  if (!isFloat(b.type(0)))
+    decline("ReduceL2 of integers is not compiled");
+  reduceWith(b, ReduceKind::Sum, [](Term x) { return x * x; }, [&](Term sum) { return b.sqrt(sum); });
+}
+
+void reduceLogSum(NodeBuilder &b) {
+  if (!isFloat(b.type(0)))
+    decline("ReduceLogSum of integers is not compiled");
+  reduceWith(b, ReduceKind::Sum, same, [&](Term sum) { return b.log(sum); });
+}
+
+void reduceMean(NodeBuilder &b) {
+  Reduction reduction = reductionOf(b);
+  Term x = b.in(0);
+  if (reduction.axes.empty())
+    return b.forward(0);
+  b.out(b.keepDims(b.mean(x, reduction.axes), x, reduction.axes, reduction.keep));
+}
+
+/// max + log(sum(exp(x - max))), with the maximum 0 where it is not finite.
+void reduceLogSumExp(NodeBuilder &b) {
+  if (!isFloat(b.type(0)))
+    decline("ReduceLogSumExp of integers is not compiled");
+  Reduction reduction = reductionOf(b);
+  Term x = b.in(0);
+  if (reduction.axes.empty())
+    return b.forward(0);
+  Term peak = b.reduce(ReduceKind::Max, x, reduction.axes);
+  Term finite = b.compare(F::OLT, I::slt, b.abs(peak), b.like(peak, std::numeric_limits<double>::infinity()));
+  peak = b.select(finite, peak, b.like(peak, 0));
+  Term sum = b.reduce(ReduceKind::Sum, b.exp(x - b.spread(peak, x, reduction.axes)), reduction.axes);
+  b.out(b.keepDims(peak + b.log(sum), x, reduction.axes, reduction.keep));
+}
+
+//===- Positions ---------------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// The first (or last) position along `axis` where x has its extreme: max, then the least matching coordinate.
+Term extremePosition(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, bool last) {
+  Type i64 = b.state.builder.getI64Type();
+  Term extreme = b.spread(b.reduce(kind, x, {axis}), x, {axis});
+  Term position = b.iota(x.sizes(), axis, i64);
+  Term hit = b.compare(F::UEQ, I::eq, x, extreme); // a NaN matches itself
+  Term missing = b.splatInteger(x.sizes(), i64, last ? -1 : std::numeric_limits<int64_t>::max());
+  return b.reduce(last ? ReduceKind::Max : ReduceKind::Min, b.select(hit, position, missing), {axis});
+}
+
+void argExtreme(NodeBuilder &b, ReduceKind kind) {
+  int64_t axis = b.axis(b.integer("axis", 0), b.rank(0));
+  Term x = b.in(0);
+  if (!findDType(b.type(0))->isSigned)
+    x = b.convert(x, b.type(0), DType::I64);
+  Term position = extremePosition(b, x, axis, kind, b.integer("select_last_index", 0) != 0);
+  b.out(b.keepDims(position, x, {axis}, b.integer("keepdims", 1) != 0), DType::I64);
+}
+
+} // namespace
+
+void argMax(NodeBuilder &b) { argExtreme(b, ReduceKind::Max); }
+void argMin(NodeBuilder &b) { argExtreme(b, ReduceKind::Min); }
+
+/// 1 at the first maximum, 0 elsewhere. Before opset 13 over all dimensions from `axis` on.
+void hardmax(NodeBuilder &b) {
+  bool flattens = b.node.opset < 13;
+  int64_t axis = b.axis(b.integer("axis", flattens ? 1 : -1), b.rank(0), flattens);
+  Term x = b.in(0);
+  Sizes sizes = x.sizes();
+  if (flattens)
+    x = b.reshape(x, {b.product(llvm::ArrayRef(sizes).take_front(axis)), b.product(llvm::ArrayRef(sizes).drop_front(axis))}), axis = 1;
+  Term position = b.spread(extremePosition(b, x, axis, ReduceKind::Max, false), x, {axis});
+  Term hit = b.compare(F::OEQ, I::eq, position, b.iota(x.sizes(), axis, position.element()));
+  b.out(b.reshape(b.select(hit, b.like(x, 1), b.like(x, 0)), sizes));
+}
+
+/// out[i] = sum over j of x[j] where j <= i: a reduction over a masked copy along a new last dimension.
+void cumSum(NodeBuilder &b) {
+  std::vector<int64_t> given = b.knownIntegers(1);
+  b.expect(given.size() == 1, fmt::format("expected one axis, got {}", given.size()));
+  int64_t axis = b.axis(given[0], b.rank(0)), rank = b.rank(0);
+  bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);
+  Term x = b.in(0);
+  Sizes sizes = x.sizes();
+  sizes.push_back(x.sizes()[axis]); // [..., i, ..., j]
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  dims[axis] = rank;
+  // dims must increase for a broadcast, so j is made last first.
+  SmallVector<int64_t> perm, kept;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != axis)
+      perm.push_back(dim), kept.push_back(dim);
+  perm.push_back(axis), kept.push_back(rank);
+  Term spread = b.broadcast(b.transpose(x, perm), sizes, kept);
+  Term i = b.iota(sizes, axis, b.state.builder.getI64Type()), j = b.iota(sizes, rank, b.state.builder.getI64Type());
+  I inside = reverse ? (exclusive ? I::sgt : I::sge) : exclusive ? I::slt : I::sle;
+  Term masked = b.select(b.compare(F::OLE, inside, j, i), spread, b.like(spread, 0));
+  b.out(b.reduce(ReduceKind::Sum, masked, {rank}));
+}
+
+} // namespace tilewright::ops
