@@ -1,0 +1,245 @@
+// Elementwise operations: tables from operation to instruction, intrinsic or comparison, and the few that need more than one.
+//
+// Half types are storage: operands are widened to f32, the result is rounded. Integer division never traps, whatever dead lanes hold.
+#include "backend/host/Elementwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace mlir;
+using llvm::Intrinsic::ID;
+namespace intrinsic = llvm::Intrinsic;
+
+namespace tilewright::host {
+
+//===- Tables ---------------------------------------------------------------------------------------------------------===//
+
+namespace {
+struct InstructionRow {
+  StringRef operation;
+  llvm::Instruction::BinaryOps opcode;
+};
+struct IntrinsicRow {
+  StringRef operation;
+  ID intrinsic;
+};
+struct CastRow {
+  StringRef operation;
+  llvm::Instruction::CastOps opcode;
+};
+struct CostRow {
+  StringRef operation;
+  unsigned cost;
+};
+} // namespace
+
+using I = llvm::Instruction;
+static const InstructionRow binaryRows[] = {
+    {"arith.addf", I::FAdd}, {"arith.subf", I::FSub}, {"arith.mulf", I::FMul}, {"arith.divf", I::FDiv}, {"arith.addi", I::Add},
+    {"arith.subi", I::Sub},  {"arith.muli", I::Mul},  {"arith.andi", I::And},  {"arith.ori", I::Or},    {"arith.xori", I::Xor},
+    {"arith.shli", I::Shl},  {"arith.shrsi", I::AShr}, {"arith.shrui", I::LShr},
+};
+
+static const IntrinsicRow intrinsicRows[] = {
+    {"arith.maximumf", intrinsic::maximum}, {"arith.minimumf", intrinsic::minimum}, {"arith.maxnumf", intrinsic::maxnum},
+    {"arith.minnumf", intrinsic::minnum},   {"arith.maxsi", intrinsic::smax},       {"arith.minsi", intrinsic::smin},
+    {"arith.maxui", intrinsic::umax},       {"arith.minui", intrinsic::umin},       {"math.fma", intrinsic::fma},
+    {"math.sqrt", intrinsic::sqrt},         {"math.absf", intrinsic::fabs},         {"math.copysign", intrinsic::copysign},
+    {"math.floor", intrinsic::floor},       {"math.ceil", intrinsic::ceil},         {"math.trunc", intrinsic::trunc},
+    {"math.round", intrinsic::round},       {"math.roundeven", intrinsic::roundeven}, {"math.ctpop", intrinsic::ctpop},
+};
+
+static const CastRow castRows[] = {
+    {"arith.extsi", I::SExt},     {"arith.extui", I::ZExt},     {"arith.trunci", I::Trunc},   {"arith.sitofp", I::SIToFP},
+    {"arith.uitofp", I::UIToFP},  {"arith.fptosi", I::FPToSI},  {"arith.fptoui", I::FPToUI},  {"arith.bitcast", I::BitCast},
+};
+
+static const StringRef otherOperations[] = {
+    "arith.negf",  "arith.cmpf",     "arith.cmpi",       "arith.select",     "arith.extf",       "arith.truncf",   "arith.divsi",  "arith.divui",    "arith.remsi",
+    "arith.remui", "arith.index_cast", "arith.index_castui", "arith.floordivsi", "arith.ceildivsi", "math.absi",     "math.isnan",   "math.isinf",    "math.isfinite",
+};
+
+static const CostRow costRows[] = {
+    {"arith.divf", 4},  {"math.sqrt", 6},   {"arith.divsi", 20}, {"arith.divui", 20}, {"arith.remsi", 20}, {"arith.remui", 20}, {"arith.floordivsi", 24}, {"arith.ceildivsi", 24},
+    {"arith.select", 1}, {"arith.maximumf", 2}, {"arith.minimumf", 2},
+};
+
+template <typename Row, size_t N> static const Row *find(const Row (&rows)[N], Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.operation == name; });
+  return row == std::end(rows) ? nullptr : row;
+}
+
+bool isElementwise(Operation *op) {
+  return find(binaryRows, op) || find(intrinsicRows, op) || find(castRows, op) || llvm::is_contained(otherOperations, op->getName().getStringRef());
+}
+
+unsigned elementwiseCost(Operation *op) {
+  const CostRow *row = find(costRows, op);
+  return row ? row->cost : 1;
+}
+
+//===- Types ----------------------------------------------------------------------------------------------------------===//
+
+llvm::Type *elementType(llvm::LLVMContext &context, Type type) {
+  type = getElementTypeOrSelf(type);
+  if (type.isIndex())
+    return llvm::Type::getInt64Ty(context);
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return llvm::Type::getIntNTy(context, integer.getWidth());
+  if (type.isF16())
+    return llvm::Type::getHalfTy(context);
+  if (type.isBF16())
+    return llvm::Type::getBFloatTy(context);
+  if (type.isF32())
+    return llvm::Type::getFloatTy(context);
+  return type.isF64() ? llvm::Type::getDoubleTy(context) : nullptr;
+}
+
+llvm::Type *vectorOf(llvm::Type *type, unsigned width) { return width == 1 ? type : llvm::FixedVectorType::get(type, width); }
+
+static bool isHalf(llvm::Type *type) { return type->getScalarType()->isHalfTy() || type->getScalarType()->isBFloatTy(); }
+
+//===- Conversions ----------------------------------------------------------------------------------------------------===//
+
+static llvm::Value *floatOfBFloat(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
+  llvm::Value *bits = ir.CreateBitCast(value, vectorOf(ir.getInt16Ty(), width));
+  llvm::Type *i32 = vectorOf(ir.getInt32Ty(), width);
+  return ir.CreateBitCast(ir.CreateShl(ir.CreateZExt(bits, i32), 16), vectorOf(ir.getFloatTy(), width));
+}
+
+/// Round to nearest even by adding just under half a unit, plus one if the kept part is odd; a NaN stays one.
+static llvm::Value *bfloatOfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
+  llvm::Type *i32 = vectorOf(ir.getInt32Ty(), width);
+  auto c = [&](uint32_t constant) { return llvm::ConstantInt::get(i32, constant); };
+  llvm::Value *bits = ir.CreateBitCast(value, i32);
+  llvm::Value *odd = ir.CreateAnd(ir.CreateLShr(bits, c(16)), c(1));
+  llvm::Value *rounded = ir.CreateAdd(bits, ir.CreateAdd(odd, c(0x7fff)));
+  llvm::Value *quiet = ir.CreateOr(bits, c(0x400000));
+  llvm::Value *chosen = ir.CreateSelect(ir.CreateFCmpUNO(value, value), quiet, rounded);
+  llvm::Value *narrow = ir.CreateTrunc(ir.CreateLShr(chosen, c(16)), vectorOf(ir.getInt16Ty(), width));
+  return ir.CreateBitCast(narrow, vectorOf(ir.getBFloatTy(), width));
+}
+
+llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width) {
+  llvm::Type *from = value->getType()->getScalarType(), *f32 = ir.getFloatTy();
+  if (from == element)
+    return value;
+  if (from->isBFloatTy())
+    return convertFloat(ir, floatOfBFloat(ir, value, width), element, width);
+  if (isHalf(element) && from != f32)
+    return convertFloat(ir, convertFloat(ir, value, f32, width), element, width);
+  if (element->isBFloatTy())
+    return bfloatOfFloat(ir, value, width);
+  if (from->isHalfTy() && element->isDoubleTy())
+    return convertFloat(ir, convertFloat(ir, value, f32, width), element, width);
+  return ir.CreateFPCast(value, vectorOf(element, width));
+}
+
+//===- Comparisons, divisions and the rest ----------------------------------------------------------------------------===//
+
+static llvm::CmpInst::Predicate predicate(arith::CmpFPredicate predicate) {
+  // Both enumerations list false, oeq, ogt, oge, olt, ole, one, ord, then the unordered ones; only ueq..uno are ordered differently.
+  using P = arith::CmpFPredicate;
+  using C = llvm::CmpInst;
+  static const std::pair<P, C::Predicate> rows[] = {
+      {P::AlwaysFalse, C::FCMP_FALSE}, {P::OEQ, C::FCMP_OEQ}, {P::OGT, C::FCMP_OGT}, {P::OGE, C::FCMP_OGE}, {P::OLT, C::FCMP_OLT}, {P::OLE, C::FCMP_OLE},
+      {P::ONE, C::FCMP_ONE},           {P::ORD, C::FCMP_ORD}, {P::UEQ, C::FCMP_UEQ}, {P::UGT, C::FCMP_UGT}, {P::UGE, C::FCMP_UGE}, {P::ULT, C::FCMP_ULT},
+      {P::ULE, C::FCMP_ULE},           {P::UNE, C::FCMP_UNE}, {P::UNO, C::FCMP_UNO}, {P::AlwaysTrue, C::FCMP_TRUE}};
+  return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
+}
+
+static llvm::CmpInst::Predicate predicate(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  using C = llvm::CmpInst;
+  static const std::pair<P, C::Predicate> rows[] = {{P::eq, C::ICMP_EQ},   {P::ne, C::ICMP_NE},   {P::slt, C::ICMP_SLT}, {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT},
+                                                    {P::sge, C::ICMP_SGE}, {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT}, {P::uge, C::ICMP_UGE}};
+  return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
+}
+
+/// x / y and x % y where y may be 0 or -1 in lanes that nobody looks at: those divide by 1.
+static llvm::Value *divide(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x, llvm::Value *y) {
+  llvm::Type *type = x->getType();
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1), *minusOne = llvm::Constant::getAllOnesValue(type);
+  bool isSigned = !name.ends_with("ui");
+  llvm::Value *isMinusOne = ir.CreateICmpEQ(y, minusOne);
+  llvm::Value *unsafe = ir.CreateICmpEQ(y, zero);
+  if (isSigned)
+    unsafe = ir.CreateOr(unsafe, isMinusOne);
+  llvm::Value *divisor = ir.CreateSelect(unsafe, one, y);
+  if (!isSigned)
+    return name == "arith.divui" ? ir.CreateUDiv(x, divisor) : ir.CreateURem(x, divisor);
+  if (name == "arith.remsi")
+    return ir.CreateSRem(x, divisor); // x % -1 = x % 1 = 0
+  llvm::Value *quotient = ir.CreateSelect(isMinusOne, ir.CreateNeg(x), ir.CreateSDiv(x, divisor));
+  if (name == "arith.divsi")
+    return quotient;
+  llvm::Value *rest = ir.CreateSub(x, ir.CreateMul(quotient, y));
+  bool isFloor = name == "arith.floordivsi";
+  llvm::Value *differ = ir.CreateICmpSLT(ir.CreateXor(rest, y), zero);
+  llvm::Value *adjust = ir.CreateAnd(ir.CreateICmpNE(rest, zero), isFloor ? differ : ir.CreateNot(differ));
+  llvm::Value *step = ir.CreateZExt(adjust, type);
+  return isFloor ? ir.CreateSub(quotient, step) : ir.CreateAdd(quotient, step);
+}
+
+static llvm::Value *classify(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x) {
+  if (name == "math.isnan")
+    return ir.CreateFCmpUNO(x, x);
+  llvm::Value *infinity = llvm::ConstantFP::getInfinity(x->getType()), *size = ir.CreateUnaryIntrinsic(intrinsic::fabs, x);
+  return name == "math.isinf" ? ir.CreateFCmpOEQ(size, infinity) : ir.CreateFCmpOLT(size, infinity);
+}
+
+/// On operands that are no half floats.
+static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> v, llvm::Type *result) {
+  StringRef name = op->getName().getStringRef();
+  if (const InstructionRow *row = find(binaryRows, op))
+    return ir.CreateBinOp(row->opcode, v[0], v[1]);
+  if (const IntrinsicRow *row = find(intrinsicRows, op)) {
+    llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
+    llvm::FastMathFlags flags = ir.getFastMathFlags();
+    flags.setNoSignedZeros(); // max(-0, +0) may be either: half the instructions
+    if (v[0]->getType()->isFPOrFPVectorTy() && v.size() == 2 && row->intrinsic != intrinsic::copysign)
+      ir.setFastMathFlags(flags);
+    return ir.CreateIntrinsic(row->intrinsic, {v[0]->getType()}, v);
+  }
+  if (const CastRow *row = find(castRows, op))
+    return ir.CreateCast(row->opcode, v[0], result);
+  if (name == "arith.negf")
+    return ir.CreateFNeg(v[0]);
+  if (name == "arith.select")
+    return ir.CreateSelect(v[0], v[1], v[2]);
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return ir.CreateFCmp(predicate(compare.getPredicate()), v[0], v[1]);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return ir.CreateICmp(predicate(compare.getPredicate()), v[0], v[1]);
+  if (name == "arith.index_cast" || name == "arith.index_castui")
+    return ir.CreateIntCast(v[0], result, name == "arith.index_cast");
+  if (name == "math.absi")
+    return ir.CreateIntrinsic(intrinsic::abs, {v[0]->getType()}, {v[0], ir.getFalse()});
+  if (name.starts_with("math.is"))
+    return classify(ir, name, v[0]);
+  return divide(ir, name, v[0], v[1]);
+}
+
+llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> operands, unsigned width) {
+  if (!isElementwise(op))
+    return nullptr;
+  llvm::Type *element = elementType(ir.getContext(), op->getResult(0).getType());
+  StringRef name = op->getName().getStringRef();
+  if (name == "arith.extf" || name == "arith.truncf")
+    return convertFloat(ir, operands[0], element, width);
+  if (name == "arith.select" || name == "arith.bitcast")
+    return emitWide(ir, op, operands, vectorOf(element, width));
+  SmallVector<llvm::Value *> wide;
+  for (llvm::Value *operand : operands)
+    wide.push_back(isHalf(operand->getType()) ? convertFloat(ir, operand, ir.getFloatTy(), width) : operand);
+  llvm::Type *wideElement = isHalf(element) ? ir.getFloatTy() : element;
+  llvm::Value *result = emitWide(ir, op, wide, vectorOf(wideElement, width));
+  return isHalf(element) ? convertFloat(ir, result, element, width) : result;
+}
+
+} // namespace tilewright::host

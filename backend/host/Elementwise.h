@@ -1,0 +1,27 @@
+// Elementwise arith and math operations as LLVM instructions on scalars and vectors.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace tilewright::host {
+
+/// The LLVM type of an element: index is i64; an i1 is an i1 in registers.
+llvm::Type *elementType(llvm::LLVMContext &context, mlir::Type type);
+
+/// `type` itself, or a vector of `width` of it if width > 1.
+llvm::Type *vectorOf(llvm::Type *type, unsigned width);
+
+/// An operation whose results are computed element by element from operands of the same shape.
+bool isElementwise(mlir::Operation *op);
+
+/// A rough number of instructions: what recomputing would cost.
+unsigned elementwiseCost(mlir::Operation *op);
+
+/// Emits `op` on operands of `width` lanes; null if there is no rule for it.
+llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands, unsigned width);
+
+/// Rounds to nearest even; double to half goes through float. No conversion calls a library.
+llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width);
+
+} // namespace tilewright::host

@@ -1,0 +1,210 @@
+// The decisions behind demand-driven emission: walks over the tile operations of a kernel, no IR is made.
+#include "backend/host/Holding.h"
+
+#include "backend/host/Elementwise.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+bool isHeavy(Operation *op) { return op && isa<tile::DotOp, scf::ForOp>(op); }
+
+bool hasEffects(Operation *op) {
+  return op->walk([](tile::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+//===- Positions ------------------------------------------------------------------------------------------------------===//
+
+/// Calls `visit` for every carried tile of a loop within `scope` that `value` reads, and whether that is at the same position.
+static void visitCarried(Value value, Operation *scope, bool samePlace, llvm::DenseSet<std::pair<Value, unsigned>> &seen,
+                         llvm::function_ref<void(BlockArgument, bool)> visit) {
+  if (!isa<RankedTensorType>(value.getType()) || !seen.insert({value, unsigned(samePlace)}).second)
+    return;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (scope->isAncestor(argument.getOwner()->getParentOp()))
+      visit(argument, samePlace);
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!scope->isProperAncestor(op))
+    return;
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    visitCarried(dot.getAcc(), scope, samePlace, seen, visit);
+    visitCarried(dot.getLhs(), scope, false, seen, visit);
+    visitCarried(dot.getRhs(), scope, false, seen, visit);
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    unsigned i = cast<OpResult>(value).getResultNumber();
+    visitCarried(loop.getInitArgs()[i], scope, samePlace, seen, visit);
+    visitCarried(loop.getBody()->getTerminator()->getOperand(i), scope, samePlace, seen, visit);
+  } else {
+    for (Value operand : op->getOperands())
+      visitCarried(operand, scope, samePlace && isElementwise(op), seen, visit);
+  }
+}
+
+bool runsByPosition(scf::ForOp loop) {
+  bool result = true;
+  loop->walk([&](scf::ForOp inner) {
+    for (Value yielded : inner.getBody()->getTerminator()->getOperands()) {
+      llvm::DenseSet<std::pair<Value, unsigned>> seen;
+      visitCarried(yielded, loop, true, seen, [&](BlockArgument, bool samePlace) { result &= samePlace; });
+    }
+  });
+  return result;
+}
+
+bool updatesInPlace(scf::ForOp loop, unsigned i) {
+  bool result = true;
+  auto check = [&](Value value, bool isOwn) {
+    llvm::DenseSet<std::pair<Value, unsigned>> seen;
+    visitCarried(value, loop, true, seen, [&](BlockArgument argument, bool samePlace) {
+      if (argument == loop.getRegionIterArg(i))
+        result &= isOwn && samePlace;
+    });
+  };
+  for (auto [j, yielded] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+    check(yielded, i == j);
+  loop->walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      check(store.getValue(), false);
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      check(reduce.getInput(), false);
+  });
+  return result;
+}
+
+//===- Operands of dots -----------------------------------------------------------------------------------------------===//
+
+/// Whether neighbours along the tile's last dimension are neighbours in the buffer, whatever the alignment.
+static bool isContiguous(tile::LoadOp load) {
+  AffineMap map = load.getMap();
+  unsigned last = cast<RankedTensorType>(load.getResult().getType()).getRank() - 1;
+  for (AffineExpr expr : map.getResults().drop_back())
+    if (expr.isFunctionOfDim(last))
+      return false;
+  AffineExpr dim = getAffineDimExpr(last, load.getContext());
+  return !simplifyAffineExpr(map.getResults().back() - dim, map.getNumDims(), map.getNumSymbols()).isFunctionOfDim(last);
+}
+
+static bool isPacked(tile::LoadOp load) {
+  auto argument = cast<BlockArgument>(load.getBuffer());
+  auto kernel = cast<tile::KernelOp>(argument.getOwner()->getParentOp());
+  return static_cast<bool>(kernel.getArgAttr(argument.getArgNumber(), "tile.packed_from"));
+}
+
+bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRows) {
+  while (auto extend = value.getDefiningOp<arith::ExtFOp>()) {
+    if (isLhs)
+      return false;
+    value = extend.getIn();
+  }
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  if (!load || !load.getIndices().empty())
+    return false;
+  if (isPacked(load))
+    return true;
+  bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
+  if (!load.getGuard().empty() || isHalf)
+    return false;
+  return isLhs || (isContiguous(load) && rows <= 2 * registerRows);
+}
+
+bool hasDirectOperands(Operation *op, unsigned registerRows) {
+  return !op->walk([&](tile::DotOp dot) {
+               auto type = cast<RankedTensorType>(dot.getResult().getType());
+               int64_t rows = type.getDimSize(type.getRank() - 2);
+               bool direct = isDirectOperand(dot.getLhs(), true, rows, registerRows) && isDirectOperand(dot.getRhs(), false, rows, registerRows);
+               return direct ? WalkResult::advance() : WalkResult::interrupt();
+             }).wasInterrupted();
+}
+
+//===- Sharing --------------------------------------------------------------------------------------------------------===//
+
+static constexpr unsigned costlyFrom = 8; // instructions that are dearer than a store and a load of the workspace
+
+static unsigned costOf(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(op).second)
+    return 0;
+  if (isa<tile::BroadcastOp>(op))
+    return costOf(op->getOperand(0), seen);
+  if (!isElementwise(op))
+    return 0;
+  unsigned cost = elementwiseCost(op);
+  for (Value operand : op->getOperands())
+    cost += costOf(operand, seen);
+  return cost;
+}
+
+/// The loops in which `value` will be computed, by what starts them: a reduction, a dot, a nested loop; all stores of the block are one.
+static void collectConsumers(Value value, Block *block, llvm::SmallPtrSetImpl<void *> &consumers, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (Operation *user : value.getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (isa<tile::StoreOp>(here) || here->hasTrait<OpTrait::IsTerminator>())
+      consumers.insert(block);
+    else if (isa<tile::ReduceOp, tile::DotOp, scf::ForOp>(here)) {
+      consumers.insert(here);
+      if (isa<scf::ForOp>(here) && user != here)
+        consumers.insert(&here->getRegion(0)); // computed again in every turn
+    } else if (seen.insert(here).second)
+      collectConsumers(here->getResult(0), block, consumers, seen);
+  }
+}
+
+static unsigned countConsumers(Value value) {
+  llvm::SmallPtrSet<void *, 4> consumers;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  collectConsumers(value, value.getParentBlock(), consumers, seen);
+  return consumers.size();
+}
+
+bool isSharedAndCostly(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isElementwise(op) || countConsumers(value) < 2)
+    return false;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  if (costOf(value, seen) < costlyFrom)
+    return false;
+  // Only where paths part: if one user is needed in as many loops, that one is held instead.
+  unsigned consumers = countConsumers(value);
+  return llvm::none_of(value.getUsers(), [&](Operation *user) {
+    return user->getBlock() == op->getBlock() && isElementwise(user) && countConsumers(user->getResult(0)) == consumers;
+  });
+}
+
+bool feedsOneStore(Value heavy) {
+  Block *block = heavy.getParentBlock();
+  Value value = heavy;
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (user->getBlock() != block)
+      return false;
+    if (isa<tile::StoreOp>(user) || (isa<scf::YieldOp>(user) && isa<RankedTensorType>(value.getType())))
+      return true;
+    if (!isElementwise(user))
+      return false;
+    value = user->getResult(0);
+  }
+  // Several uses by operations that all end in stores are one group as well.
+  llvm::SmallPtrSet<void *, 4> consumers;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  collectConsumers(heavy, block, consumers, seen);
+  bool elementwise = llvm::all_of(seen, [](Operation *op) { return isElementwise(op); });
+  return elementwise && consumers.size() == 1 && consumers.contains(block) && !isa<scf::ForOp>(block->getParentOp());
+}
+
+void collectHeavy(Value value, llvm::function_ref<bool(Value)> isHeld, SmallVectorImpl<Value> &result) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isHeld(value))
+    return;
+  if (isHeavy(op)) {
+    if (!llvm::is_contained(result, value))
+      result.push_back(value);
+  } else if (isElementwise(op)) {
+    for (Value operand : op->getOperands())
+      collectHeavy(operand, isHeld, result);
+  }
+}
+
+} // namespace tilewright::host

@@ -1,0 +1,113 @@
+// compileHost: expand math, emit LLVM IR, optimize a little, generate code, link flat.
+//
+// Emission already hoists, folds bounds and chooses vectors, so what is left for LLVM's passes is to turn allocas into registers and to
+// combine instructions: a tenth of the time of -O3 for the same code.
+#include "backend/host/HostBackend.h"
+
+#include "backend/host/Emitter.h"
+#include "backend/host/FlatLink.h"
+#include "backend/lowering/MathExpansion.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace tilewright {
+
+static constexpr const char *passes = "function(sroa,early-cse,instcombine,simplifycfg)";
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &options) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, options.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager manager;
+  llvm::cantFail(builder.parsePassPipeline(manager, passes));
+  manager.run(module, modules);
+}
+
+static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager manager;
+  machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  manager.run(module);
+  return object;
+}
+
+/// Emits every kernel into `llvmModule`; `code.kernels` gets names and workspaces.
+static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Module &llvmModule, HostCode &code) {
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    OwningOpRef<tile::KernelOp> copy = kernel.clone();
+    expandMath(*copy);
+    host::Emitter emitter(llvmModule, *copy, options);
+    if (Status status = emitter.run(); !status)
+      return status;
+    code.kernels.push_back({kernel.getSymName().str(), 0, emitter.workspaceBytes()});
+  }
+  return Status();
+}
+
+Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(options);
+  llvm::LLVMContext context;
+  llvm::Module llvmModule("tilewright", context);
+  llvmModule.setTargetTriple(machine->getTargetTriple());
+  llvmModule.setDataLayout(machine->createDataLayout());
+  llvmModule.setPICLevel(llvm::PICLevel::BigPIC);
+
+  HostCode code;
+  if (Status status = emitKernels(module, options, llvmModule, code); !status)
+    return status;
+#ifndef NDEBUG
+  std::string broken;
+  llvm::raw_string_ostream brokenStream(broken);
+  if (llvm::verifyModule(llvmModule, &brokenStream))
+    return Status(Code::Internal, "the host backend made invalid LLVM IR: " + broken);
+#endif
+  optimize(llvmModule, *machine);
+  if (options.llvmText) {
+    llvm::raw_string_ostream stream(*options.llvmText);
+    llvmModule.print(stream, nullptr);
+  }
+  llvm::SmallVector<char, 0> object = generate(llvmModule, *machine);
+  Expected<host::FlatImage> image = host::linkFlat(llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "host"));
+  if (!image)
+    return image.status();
+  code.bytes = std::move(image->bytes);
+  for (HostKernelCode &kernel : code.kernels)
+    kernel.entry = image->symbols.lookup(kernel.name);
+  return code;
+}
+
+} // namespace tilewright

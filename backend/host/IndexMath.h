@@ -1,0 +1,79 @@
+// Scalar index arithmetic that places itself: every value is computed once, in the outermost scope in which its operands exist.
+//
+// A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion to do, and facts about
+// values (range, divisor) fold most bound checks and all of the remainders of aligned loops before any instruction is made.
+#pragma once
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <functional>
+
+namespace tilewright::host {
+
+using Ix = llvm::Value *; // an i64
+
+/// What is known of an index. `divisor` divides it; 0 stands for the constant zero, which everything divides.
+struct Facts {
+  unsigned depth = 0;
+  int64_t min = INT64_MIN, max = INT64_MAX, divisor = 1;
+};
+
+class IndexMath {
+public:
+  explicit IndexMath(llvm::IRBuilder<> &ir) : ir(ir) {}
+
+  Ix constant(int64_t value) { return ir.getInt64(value); }
+  Ix add(Ix a, Ix b);
+  Ix sub(Ix a, Ix b);
+  Ix mul(Ix a, Ix b);
+  Ix floorDiv(Ix a, Ix b); // b > 0
+  Ix ceilDiv(Ix a, Ix b);  // b > 0
+  Ix mod(Ix a, Ix b);      // b > 0; the result is not negative
+  Ix min(Ix a, Ix b);
+  Ix max(Ix a, Ix b);
+  /// a rounded down to a multiple of a constant.
+  Ix roundDown(Ix a, int64_t unit) { return sub(a, mod(a, constant(unit))); }
+  Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols);
+
+  /// i1, in the outermost scope as well.
+  llvm::Value *less(Ix a, Ix b);
+  llvm::Value *both(llvm::Value *a, llvm::Value *b); // either may be null: true
+  llvm::Value *choose(llvm::Value *condition, llvm::Value *a, llvm::Value *b);
+  bool alwaysLess(Ix a, Ix b); // provably
+  llvm::Value *pointer(llvm::Type *element, llvm::Value *base, Ix index);
+
+  Facts facts(llvm::Value *value) const;
+  /// Terms of a sum in the order in which adding them hoists most.
+  llvm::SmallVector<Ix> outermostFirst(llvm::ArrayRef<Ix> terms) const;
+  /// Makes a value from elsewhere known, at the current depth unless `facts` say otherwise.
+  Ix define(llvm::Value *value, Facts facts);
+
+  unsigned depth() const { return static_cast<unsigned>(scopes.size()); }
+  /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs once.
+  void loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body);
+  void when(llvm::Value *condition, llvm::function_ref<void()> body);
+  /// Called when a scope of that depth closes: what was remembered inside is gone.
+  std::function<void(unsigned)> onClose;
+
+private:
+  enum class Kind { Add, Sub, Mul, Div, Mod, Min, Max, Less, And, Select, Pointer };
+  using Key = std::tuple<Kind, llvm::Value *, llvm::Value *, void *>;
+  llvm::Value *place(Key key, unsigned depth, llvm::function_ref<llvm::Value *()> make, Facts facts = {});
+  void open(llvm::Instruction *before);
+  void close();
+
+  struct Scope {
+    llvm::Instruction *before; // the branch into the scope: what is hoisted out of it goes here
+    llvm::SmallVector<Key> made;
+    llvm::SmallVector<llvm::Value *> known;
+  };
+  llvm::IRBuilder<> &ir;
+  llvm::SmallVector<Scope> scopes;
+  std::map<Key, llvm::Value *> memo;
+  llvm::DenseMap<llvm::Value *, Facts> known;
+};
+
+} // namespace tilewright::host

@@ -1,0 +1,290 @@
+// What takes a loop to compute one register tile: dot, reduce, scf.for with carried tiles; and the loop over columns.
+//
+// Accumulators live in allocas of one vector each, which the first pass turns into registers.
+#include "backend/host/Elementwise.h"
+#include "backend/host/Emitter.h"
+
+#include "llvm/IR/Intrinsics.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+llvm::Value *Emitter::slot(llvm::Type *type) {
+  llvm::BasicBlock &entry = ir.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::IRBuilder<> top(&entry, entry.begin());
+  return top.CreateAlloca(type);
+}
+
+void Emitter::overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body) {
+  auto steps = [&](Ix begin, Ix end, unsigned width, bool isWhole, bool needsEnd) {
+    math.loop(begin, end, width, [&](Ix column) {
+      Position inner = position;
+      if (!isWhole)
+        inner.forget(0);
+      inner.column = column;
+      inner.width = width;
+      inner.end = needsEnd && !math.alwaysLess(math.add(column, math.constant(width - 1)), to) ? to : nullptr;
+      body(inner);
+    });
+  };
+  Facts last = math.facts(to);
+  if (last.max == 1) // a tile of one column
+    return steps(from, to, 1, false, false);
+  Ix wholeSize = math.sub(wholeTo, from);
+  Ix wideEnd = from, narrowEnd = from;
+  if (last.max >= widest)
+    wideEnd = math.add(from, math.roundDown(wholeSize, widest));
+  narrowEnd = math.add(from, math.roundDown(wholeSize, narrow));
+  steps(from, wideEnd, widest, true, false);
+  steps(wideEnd, narrowEnd, narrow, true, false);
+  steps(narrowEnd, to, masks ? narrow : 1, false, masks);
+}
+
+/// How many coordinates along `axis` all loads below `value` have alive, at most `size`; `facts` get what that says.
+Ix Emitter::liveSize(Value value, unsigned axis, Ix size, SmallVectorImpl<Position::Live> &facts) {
+  Operation *op = value.getDefiningOp();
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned dim = type.getRank() - 1 - axis;
+  if (!op || held.count(value) || type.getDimSize(dim) == 1)
+    return size;
+  auto live = [&](ValueRange offsets, AffineMap bounds) {
+    Position::Live fact{axis, index(offsets[dim]), evaluate(bounds, dim)};
+    facts.push_back(fact);
+    return math.min(size, math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
+  };
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    for (Value index : load.getIndices())
+      size = liveSize(index, axis, size, facts);
+    return live(load.getOffsets(), load.getBounds());
+  }
+  if (auto check = dyn_cast<tile::CheckOp>(op))
+    return liveSize(check.getIndex(), axis, size, facts);
+  if (isElementwise(op) || isa<tile::BroadcastOp>(op))
+    for (Value operand : op->getOperands())
+      size = liveSize(operand, axis, size, facts);
+  return size;
+}
+
+//===- Reductions -----------------------------------------------------------------------------------------------------===//
+
+using tile::ReduceKind;
+
+llvm::Value *Emitter::combine(ReduceKind kind, llvm::Value *a, llvm::Value *b) {
+  bool isFloat = a->getType()->isFPOrFPVectorTy();
+  switch (kind) {
+  case ReduceKind::Sum:
+    return isFloat ? ir.CreateFAdd(a, b) : ir.CreateAdd(a, b);
+  case ReduceKind::Prod:
+    return isFloat ? ir.CreateFMul(a, b) : ir.CreateMul(a, b);
+  default:
+    break;
+  }
+  bool isMax = kind == ReduceKind::Max;
+  if (!isFloat && a->getType()->isIntOrIntVectorTy(1))
+    return isMax ? ir.CreateOr(a, b) : ir.CreateAnd(a, b);
+  if (!isFloat)
+    return ir.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, a, b);
+  llvm::Value *result = ir.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
+  if (auto *call = dyn_cast<llvm::Instruction>(result))
+    call->setHasNoSignedZeros(true);
+  return result;
+}
+
+llvm::Value *Emitter::identity(ReduceKind kind, llvm::Type *type) {
+  bool isFloat = type->isFPOrFPVectorTy();
+  switch (kind) {
+  case ReduceKind::Sum:
+    return llvm::Constant::getNullValue(type);
+  case ReduceKind::Prod:
+    return isFloat ? (llvm::Value *)llvm::ConstantFP::get(type, 1.0) : llvm::ConstantInt::get(type, 1);
+  case ReduceKind::Max:
+    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type, true)
+                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 0) : llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
+  case ReduceKind::Min:
+    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type)
+                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 1) : llvm::APInt::getSignedMaxValue(type->getScalarSizeInBits()));
+  }
+  return nullptr;
+}
+
+/// Halves until one element is left: the order does not depend on the target.
+llvm::Value *Emitter::acrossLanes(ReduceKind kind, llvm::Value *vector) {
+  unsigned width = cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+  for (; width > 1; width /= 2) {
+    SmallVector<int> low, high;
+    for (unsigned i = 0; i < width / 2; ++i)
+      low.push_back(i), high.push_back(i + width / 2);
+    vector = combine(kind, ir.CreateShuffleVector(vector, low), ir.CreateShuffleVector(vector, high));
+  }
+  return ir.CreateExtractElement(vector, uint64_t(0));
+}
+
+/// Half types accumulate in f32.
+static llvm::Type *accumulatorType(llvm::LLVMContext &context, llvm::Type *type) {
+  return type->isHalfTy() || type->isBFloatTy() ? llvm::Type::getFloatTy(context) : type;
+}
+
+Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  unsigned axis = type.getRank() - 1 - op.getDim(), count = position.rows.size();
+  ReduceKind kind = op.getKind();
+  llvm::Type *element = typeOf(op.getResult()), *wideElement = accumulatorType(context, element);
+  Ix size = math.constant(type.getDimSize(op.getDim()));
+  SmallVector<Position::Live> facts;
+  Ix whole = liveSize(op.getInput(), axis, size, facts);
+
+  // One accumulator for each row and each vector width that the loop uses.
+  std::map<unsigned, SmallVector<llvm::Value *>> accumulators;
+  auto accumulate = [&](const Position &inner) {
+    auto &slots = accumulators[inner.width];
+    llvm::Type *vector = vectorOf(wideElement, inner.width);
+    if (slots.empty())
+      for (unsigned row = 0; row < count; ++row)
+        slots.push_back(slot(vector));
+    Rows rows = pull(op.getInput(), inner);
+    for (unsigned row = 0; row < count; ++row) {
+      llvm::Value *value = convertIfFloat(rows[row], wideElement, inner.width);
+      if (inner.end)
+        value = ir.CreateSelect(columnsBefore(inner), value, identity(kind, vector));
+      ir.CreateStore(combine(kind, ir.CreateLoad(vector, slots[row]), value), slots[row]);
+    }
+  };
+  auto *before = cast<llvm::Instruction>(ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
+  Position source = position;
+  if (axis == 0) {
+    source.forget(0);
+    source.live.append(facts.begin(), facts.end());
+    pullUniform(op.getInput(), source);
+    overColumns(math.constant(0), size, whole, wide, source, accumulate);
+  } else {
+    math.loop(math.constant(0), size, 1, [&](Ix k) {
+      source.set(axis, k);
+      accumulate(source);
+    });
+  }
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(ir);
+    ir.SetInsertPoint(before);
+    for (auto &[width, slots] : accumulators)
+      for (llvm::Value *place : slots)
+        ir.CreateStore(identity(kind, vectorOf(wideElement, width)), place);
+  }
+  before->eraseFromParent();
+
+  Rows result(count, nullptr);
+  for (auto &[width, slots] : accumulators)
+    for (unsigned row = 0; row < count; ++row) {
+      llvm::Value *value = ir.CreateLoad(vectorOf(wideElement, width), slots[row]);
+      if (axis == 0 && width > 1)
+        value = acrossLanes(kind, value);
+      result[row] = result[row] ? combine(kind, result[row], value) : value;
+    }
+  for (llvm::Value *&value : result)
+    value = convertIfFloat(value ? value : identity(kind, vectorOf(wideElement, position.width)), element, position.width);
+  return result;
+}
+
+//===- Contractions ---------------------------------------------------------------------------------------------------===//
+
+/// rows x columns of accumulators: for each k one vector of rhs, and for each row one broadcast element of lhs.
+Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
+  auto lhs = cast<RankedTensorType>(op.getLhs().getType());
+  unsigned rank = lhs.getRank(), width = position.width;
+  llvm::Type *element = typeOf(op.getResult()), *vector = vectorOf(element, width);
+  SmallVector<llvm::Value *> accumulators;
+  for (llvm::Value *value : pull(op.getAcc(), position)) {
+    accumulators.push_back(slot(vector));
+    ir.CreateStore(value, accumulators.back());
+  }
+  // A dead k adds nothing: dead elements are zero.
+  SmallVector<Position::Live> lhsFacts, rhsFacts;
+  Ix size = liveSize(op.getLhs(), 0, math.constant(lhs.getDimSize(rank - 1)), lhsFacts);
+  size = liveSize(op.getRhs(), 1, size, rhsFacts);
+  auto widen = [&](llvm::Value *value, unsigned lanes) -> llvm::Value * {
+    if (element->isIntegerTy())
+      return ir.CreateSExt(value, vectorOf(element, lanes));
+    return convertFloat(ir, value, element, lanes);
+  };
+  math.loop(math.constant(0), size, 1, [&](Ix k) {
+    Position left = position, right = position;
+    left.set(0, k);
+    left.live.append(lhsFacts.begin(), lhsFacts.end());
+    right.set(1, k);
+    right.live.append(rhsFacts.begin(), rhsFacts.end());
+    llvm::Value *b = widen(pull(op.getRhs(), right).front(), width);
+    Rows a = pull(op.getLhs(), left);
+    for (auto [row, place] : llvm::enumerate(accumulators)) {
+      llvm::Value *scalar = splat({widen(a[row], 1)}, 1, width).front(), *sum = ir.CreateLoad(vector, place);
+      llvm::Value *next = element->isIntegerTy() ? ir.CreateAdd(sum, ir.CreateMul(scalar, b)) : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
+      ir.CreateStore(next, place);
+    }
+  });
+  Rows result;
+  for (llvm::Value *place : accumulators)
+    result.push_back(ir.CreateLoad(vector, place));
+  return result;
+}
+
+//===- scf.for in registers -------------------------------------------------------------------------------------------===//
+
+/// The carried tiles that `result` needs at its own position: those that its yielded value reads, and so on.
+static SmallVector<unsigned> carriedFor(scf::ForOp op, unsigned result) {
+  SmallVector<unsigned> needed = {result};
+  llvm::SmallPtrSet<Value, 16> seen;
+  for (unsigned i = 0; i < needed.size(); ++i) {
+    SmallVector<Value> stack = {op.getBody()->getTerminator()->getOperand(needed[i])};
+    while (!stack.empty()) {
+      Value value = stack.pop_back_val();
+      if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        if (argument.getOwner() == op.getBody() && !llvm::is_contained(needed, argument.getArgNumber() - 1))
+          needed.push_back(argument.getArgNumber() - 1);
+      } else if (Operation *definition = value.getDefiningOp(); op->isProperAncestor(definition)) {
+        stack.append(definition->operand_begin(), definition->operand_end());
+        if (auto inner = dyn_cast<scf::ForOp>(definition))
+          stack.append(inner.getBody()->getTerminator()->operand_begin(), inner.getBody()->getTerminator()->operand_end());
+      }
+    }
+  }
+  return needed;
+}
+
+Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) {
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  if (!step) {
+    fail(op, "expected a constant step");
+    return pull(op.getInitArgs()[result], position);
+  }
+  SmallVector<unsigned> carried = carriedFor(op, result);
+  std::map<unsigned, SmallVector<llvm::Value *>> slots;
+  for (unsigned i : carried)
+    for (llvm::Value *value : pull(op.getInitArgs()[i], position)) {
+      slots[i].push_back(slot(value->getType()));
+      ir.CreateStore(value, slots[i].back());
+    }
+  auto read = [&](unsigned i) {
+    Rows rows;
+    for (llvm::Value *place : slots[i])
+      rows.push_back(ir.CreateLoad(vectorOf(typeOf(op.getResult(i)), position.width), place));
+    return rows;
+  };
+  math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, [&](Ix iv) {
+    indices[op.getInductionVar()] = iv;
+    for (unsigned i : carried)
+      remember(op.getRegionIterArg(i), position, read(i));
+    std::map<unsigned, Rows> next;
+    for (unsigned i : carried)
+      next[i] = pull(op.getBody()->getTerminator()->getOperand(i), position);
+    for (unsigned i : carried)
+      for (auto [value, place] : llvm::zip_equal(next[i], slots[i]))
+        ir.CreateStore(value, place);
+  });
+  for (unsigned i : carried)
+    if (i != result)
+      remember(op.getResult(i), position, read(i));
+  return read(result);
+}
+
+} // namespace tilewright::host

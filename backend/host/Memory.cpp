@@ -1,0 +1,441 @@
+// Reads and writes of global memory through maps, and of tiles held in the workspace.
+//
+// An address is evaluated for all lanes at once as base + stride * lane, where base is a sum of terms, each in its own scope. A division keeps that
+// form if alignment shows that no lane crosses a multiple of the divisor ((64 q + lane) mod 64 = lane); otherwise lanes differ by a vector
+// of small integers, and the access is a gather. Lanes of one vector lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
+#include "backend/host/Elementwise.h"
+#include "backend/host/Emitter.h"
+#include "runtime/KernelAbi.h"
+
+#include "llvm/IR/Intrinsics.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+//===- Coordinates along the lanes ------------------------------------------------------------------------------------===//
+
+struct Emitter::Lanes {
+  SmallVector<Ix, 4> base;      // summed
+  Ix stride = nullptr;          // null: 0
+  llvm::Value *delta = nullptr; // a vector of integers, added; null: 0
+  bool signedDelta = false;     // delta may be negative
+
+  bool isUniform() const { return !stride && !delta; }
+};
+
+static std::optional<int64_t> constantOf(Ix value) {
+  if (!value)
+    return 0;
+  if (auto *constant = dyn_cast<llvm::ConstantInt>(value))
+    return constant->getSExtValue();
+  return std::nullopt;
+}
+
+Ix Emitter::sum(ArrayRef<Ix> terms) {
+  Ix result = math.constant(0);
+  for (Ix term : math.outermostFirst(terms))
+    result = math.add(result, term);
+  return result;
+}
+
+/// delta + stride * lane as a vector; null if all lanes are equal.
+llvm::Value *Emitter::deltas(const Lanes &value, unsigned width) {
+  if (!value.stride)
+    return value.delta;
+  llvm::Type *element = value.delta ? value.delta->getType()->getScalarType() : ir.getInt32Ty();
+  llvm::Value *stride = ir.CreateVectorSplat(width, ir.CreateIntCast(value.stride, element, true));
+  llvm::Value *steps = ir.CreateMul(lanes(element, width), stride);
+  return value.delta ? ir.CreateAdd(value.delta, steps) : steps;
+}
+
+static std::pair<llvm::Value *, llvm::Value *> sameWidth(llvm::IRBuilder<> &ir, llvm::Value *a, llvm::Value *b) {
+  llvm::Type *type = a->getType()->getScalarSizeInBits() > b->getType()->getScalarSizeInBits() ? a->getType() : b->getType();
+  return {ir.CreateSExt(a, type), ir.CreateSExt(b, type)};
+}
+
+Emitter::Lanes Emitter::addLanes(const Lanes &a, const Lanes &b, unsigned) {
+  Lanes result = a;
+  result.base.append(b.base.begin(), b.base.end());
+  result.stride = !a.stride ? b.stride : !b.stride ? a.stride : math.add(a.stride, b.stride);
+  result.signedDelta = a.signedDelta || b.signedDelta;
+  if (a.delta && b.delta) {
+    auto [x, y] = sameWidth(ir, a.delta, b.delta);
+    result.delta = ir.CreateAdd(x, y);
+  } else if (b.delta) {
+    result.delta = b.delta;
+  }
+  if (constantOf(result.stride) == 0)
+    result.stride = nullptr;
+  return result;
+}
+
+Emitter::Lanes Emitter::scaleLanes(const Lanes &a, Ix factor, unsigned width) {
+  Lanes result;
+  if (constantOf(factor) == 0)
+    return result;
+  for (Ix term : a.base)
+    result.base.push_back(math.mul(term, factor));
+  result.stride = a.stride ? math.mul(a.stride, factor) : nullptr;
+  if (a.delta)
+    result.delta = ir.CreateMul(a.delta, ir.CreateVectorSplat(width, ir.CreateIntCast(factor, a.delta->getType()->getScalarType(), true)));
+  result.signedDelta = a.signedDelta || constantOf(factor).value_or(0) < 0;
+  return result;
+}
+
+/// t / divisor, rounded down, by the cheapest exact way: t is a vector of integers.
+static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix divisor, unsigned width, bool isSigned) {
+  llvm::Type *type = t->getType();
+  llvm::Value *by = ir.CreateVectorSplat(width, ir.CreateIntCast(divisor, type->getScalarType(), true));
+  if (!isSigned && isa<llvm::ConstantInt>(divisor))
+    return ir.CreateUDiv(t, by);
+  if (!isSigned && type->getScalarSizeInBits() == 32) { // quotients of 32-bit integers are exact in doubles once truncated
+    llvm::Type *wide = vectorOf(ir.getDoubleTy(), width);
+    return ir.CreateFPToSI(ir.CreateFDiv(ir.CreateSIToFP(t, wide), ir.CreateSIToFP(by, wide)), type);
+  }
+  llvm::Value *quotient = ir.CreateSDiv(t, by), *rest = ir.CreateSub(t, ir.CreateMul(quotient, by));
+  return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, llvm::Constant::getNullValue(type)), type));
+}
+
+Emitter::Lanes Emitter::divideLanes(const Lanes &value, Ix divisor, bool wantRest, unsigned width) {
+  Ix base = sum(value.base);
+  auto quotient = [&](Ix stride) { return Lanes{{math.floorDiv(base, divisor)}, stride}; };
+  auto rest = [&](Ix stride) { return Lanes{{math.mod(base, divisor)}, stride}; };
+  std::optional<int64_t> stride = constantOf(value.stride), by = constantOf(divisor);
+  if (value.isUniform())
+    return wantRest ? rest(nullptr) : quotient(nullptr);
+  if (!value.delta && stride && *stride > 0 && by) {
+    Facts facts = math.facts(base);
+    int64_t reach = *stride * (width - 1);
+    bool inside = facts.min >= 0 && facts.max < *by - reach;
+    if (inside || reach < std::gcd(facts.divisor, *by))
+      return wantRest ? rest(value.stride) : quotient(nullptr);
+    if (*stride % *by == 0)
+      return wantRest ? rest(nullptr) : quotient(math.constant(*stride / *by));
+  }
+  bool isSigned = value.signedDelta || !stride || *stride < 0;
+  llvm::Value *offsets = deltas(value, width);
+  llvm::Value *first = ir.CreateIntCast(math.mod(base, divisor), offsets->getType()->getScalarType(), true);
+  llvm::Value *t = ir.CreateAdd(ir.CreateVectorSplat(width, first), offsets);
+  llvm::Value *q = vectorQuotient(ir, t, math.max(divisor, math.constant(1)), width, isSigned);
+  if (!wantRest)
+    return Lanes{{math.floorDiv(base, divisor)}, nullptr, q, isSigned};
+  llvm::Value *scale = ir.CreateVectorSplat(width, ir.CreateIntCast(divisor, q->getType()->getScalarType(), true));
+  return Lanes{{}, nullptr, ir.CreateSub(t, ir.CreateMul(q, scale))};
+}
+
+Emitter::Lanes Emitter::evaluateLanes(AffineExpr expr, ArrayRef<Lanes> dims, unsigned width) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return Lanes{{math.evaluate(expr, {}, symbols)}};
+  Lanes a = evaluateLanes(binary.getLHS(), dims, width), b = evaluateLanes(binary.getRHS(), dims, width);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return addLanes(a, b, width);
+  case AffineExprKind::Mul:
+    return b.isUniform() ? scaleLanes(a, sum(b.base), width) : scaleLanes(b, sum(a.base), width);
+  case AffineExprKind::CeilDiv:
+    a.base.push_back(math.sub(sum(b.base), math.constant(1)));
+    return divideLanes(a, sum(b.base), false, width);
+  default:
+    return divideLanes(a, sum(b.base), expr.getKind() == AffineExprKind::Mod, width);
+  }
+}
+
+//===- Accesses -------------------------------------------------------------------------------------------------------===//
+
+struct Emitter::Reference {
+  llvm::Value *base;
+  tile::BufferType type;
+  ValueRange offsets;
+  AffineMap bounds, map;
+  ArrayRef<int64_t> guard = {};
+  SmallVector<Rows> indices = {}; // index tiles, at the position
+};
+
+struct Emitter::Access {
+  llvm::Value *pointer = nullptr; // of lane 0
+  Ix stride = nullptr;
+  llvm::Value *delta = nullptr;     // all lanes' offsets, when they are not stride * lane
+  llvm::Value *condition = nullptr; // i1; null: always
+  llvm::Value *mask = nullptr;      // vector of i1; null: all lanes
+
+  void require(llvm::IRBuilder<> &ir, llvm::Value *lanes) { mask = mask ? ir.CreateAnd(mask, lanes) : lanes; }
+};
+
+/// Lane numbers below `count`.
+static llvm::Value *lanesBelow(llvm::IRBuilder<> &ir, IndexMath &math, llvm::Value *lanes, Ix count, unsigned width) {
+  Ix clamped = math.max(math.min(count, math.constant(width)), math.constant(0));
+  return ir.CreateICmpSLT(lanes, ir.CreateVectorSplat(width, ir.CreateIntCast(clamped, ir.getInt32Ty(), true)));
+}
+
+/// Makes dead coordinates harmless: nothing to do if none is, another element where nobody looks, a condition or a mask otherwise.
+void Emitter::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result, MutableArrayRef<Lanes> coordinates) {
+  unsigned rank = reference.offsets.size(), width = position.width;
+  for (unsigned i = 0; i < rank; ++i) {
+    unsigned axis = rank - 1 - i;
+    Ix offset = index(reference.offsets[i]), bound = evaluate(reference.bounds, i);
+    Ix place = axis == 0 ? position.column : position.at(axis, row);
+    Ix coordinate = math.add(offset, place);
+    coordinates[i].base = {offset, place};
+    if (axis == 0 && width > 1)
+      coordinates[i].stride = math.constant(1);
+    Ix last = axis == 0 ? math.add(coordinate, math.constant(width - 1)) : coordinate;
+    if (position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
+      continue;
+    if (axis == 0 && width > 1)
+      result.require(ir, lanesBelow(ir, math, lanes(ir.getInt32Ty(), width), math.sub(bound, coordinate), width));
+    else if (position.unseen >> axis & 1)
+      coordinates[i].base = {math.max(math.min(coordinate, math.sub(bound, math.constant(1))), math.constant(0))};
+    else
+      result.condition = math.both(result.condition, math.less(coordinate, bound));
+  }
+}
+
+/// 0 <= coordinate < size in a buffer dimension that the map may leave.
+void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result) {
+  Ix base = sum(coordinate.base), size = evaluate(reference.type.getSizes(), dim);
+  if (coordinate.isUniform()) {
+    result.condition = math.both(result.condition, math.both(math.less(math.constant(-1), base), math.less(base, size)));
+    return;
+  }
+  std::optional<int64_t> stride = constantOf(coordinate.stride);
+  if (!coordinate.delta && stride && *stride > 0 && math.alwaysLess(math.constant(-1), base) &&
+      math.alwaysLess(math.add(base, math.constant(*stride * (width - 1))), size))
+    return;
+  llvm::Value *offsets = deltas(coordinate, width);
+  llvm::Type *element = offsets->getType()->getScalarType();
+  auto spread = [&](Ix value) { return ir.CreateVectorSplat(width, ir.CreateIntCast(value, element, true)); };
+  result.require(ir, ir.CreateICmpULT(ir.CreateAdd(spread(base), offsets), spread(size)));
+}
+
+Emitter::Access Emitter::access(const Reference &reference, const Position &position, unsigned row) {
+  Access result;
+  unsigned rank = reference.offsets.size(), width = position.width;
+  SmallVector<Lanes> coordinates(rank + reference.indices.size());
+  addBounds(reference, position, row, result, coordinates);
+  for (auto [i, rows] : llvm::enumerate(reference.indices)) {
+    llvm::Value *value = rows[row];
+    if (value->getType()->isVectorTy())
+      coordinates[rank + i] = Lanes{{}, nullptr, ir.CreateSExt(value, vectorOf(ir.getInt64Ty(), width)), true};
+    else
+      coordinates[rank + i].base = {ir.CreateSExt(value, ir.getInt64Ty())};
+  }
+
+  // Row-major, innermost first, so that each dimension's stride is the product of the sizes inside it.
+  Lanes address;
+  Ix stride = math.constant(1);
+  for (unsigned dim = reference.type.getRank(); dim-- > 0;) {
+    Lanes coordinate = evaluateLanes(reference.map.getResult(dim), coordinates, width);
+    if (llvm::is_contained(reference.guard, dim))
+      addGuard(reference, dim, coordinate, width, result);
+    address = addLanes(address, scaleLanes(coordinate, stride, width), width);
+    stride = math.mul(stride, evaluate(reference.type.getSizes(), dim));
+  }
+
+  // One pointer a scope, so that each is advanced only where its terms change.
+  llvm::Type *element = elementType(context, reference.type.getElementType());
+  result.pointer = reference.base;
+  SmallVector<Ix> terms = math.outermostFirst(address.base);
+  for (size_t i = 0; i < terms.size();) {
+    unsigned depth = math.facts(terms[i]).depth;
+    Ix offset = math.constant(0);
+    for (; i < terms.size() && math.facts(terms[i]).depth == depth; ++i)
+      offset = math.add(offset, terms[i]);
+    result.pointer = math.pointer(element->isIntegerTy(1) ? ir.getInt8Ty() : element, result.pointer, offset);
+  }
+  result.stride = address.stride;
+  if (address.delta)
+    result.delta = deltas(address, width);
+  return result;
+}
+
+//===- Elements in memory and in registers ----------------------------------------------------------------------------===//
+
+/// bool is a byte; half types travel as 16-bit integers, for which masked accesses exist.
+static llvm::Type *memoryType(llvm::Type *element) {
+  llvm::LLVMContext &context = element->getContext();
+  if (element->isIntegerTy(1))
+    return llvm::Type::getInt8Ty(context);
+  return element->isHalfTy() || element->isBFloatTy() ? llvm::Type::getInt16Ty(context) : element;
+}
+
+llvm::Value *Emitter::fromMemory(llvm::Value *value, llvm::Type *element, unsigned width) {
+  if (element->isIntegerTy(1) && !value->getType()->isIntOrIntVectorTy(1))
+    return ir.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+  return ir.CreateBitCast(value, vectorOf(element, width));
+}
+
+llvm::Value *Emitter::toMemory(llvm::Value *value, unsigned width) {
+  llvm::Type *type = vectorOf(memoryType(value->getType()->getScalarType()), width);
+  return value->getType()->isIntOrIntVectorTy(1) ? ir.CreateZExt(value, type) : ir.CreateBitCast(value, type);
+}
+
+static llvm::Align alignOf(llvm::Type *element) { return llvm::Align(std::max<uint64_t>(1, element->getPrimitiveSizeInBits() / 8)); }
+
+/// `fill` has the type of an element in memory.
+llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width) {
+  llvm::Type *memory = memoryType(element), *type = vectorOf(memory, width);
+  llvm::Align align = alignOf(memory);
+  bool isUniform = !access.stride && !access.delta, isContiguous = !access.delta && constantOf(access.stride) == 1;
+  if (isUniform) {
+    // Where the element is not there, the kernel's arguments are: readable, and long enough for any element.
+    llvm::Value *pointer = access.condition ? math.choose(access.condition, access.pointer, arguments) : access.pointer;
+    llvm::Value *value = ir.CreateAlignedLoad(memory, pointer, align);
+    if (access.condition)
+      value = ir.CreateSelect(access.condition, value, fill);
+    if (width > 1)
+      value = ir.CreateVectorSplat(width, value);
+    return access.mask ? ir.CreateSelect(access.mask, value, ir.CreateVectorSplat(width, fill)) : value;
+  }
+  llvm::Value *fills = ir.CreateVectorSplat(width, fill);
+  llvm::Value *result = nullptr;
+  auto touch = [&]() -> llvm::Value * {
+    llvm::Value *mask = access.mask ? access.mask : llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
+    if (isContiguous)
+      return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, mask, fills) : ir.CreateAlignedLoad(type, access.pointer, align);
+    Lanes whole{{}, access.delta ? nullptr : access.stride, access.delta};
+    return ir.CreateMaskedGather(type, ir.CreateGEP(memory, access.pointer, deltas(whole, width)), align, mask, fills);
+  };
+  if (!access.condition)
+    return touch();
+  llvm::Value *place = slot(type);
+  ir.CreateStore(fills, place);
+  math.when(access.condition, [&] { ir.CreateStore(touch(), place); });
+  result = ir.CreateLoad(type, place);
+  return result;
+}
+
+Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
+  llvm::Type *element = typeOf(op.getResult());
+  llvm::Value *fill = llvm::Constant::getNullValue(memoryType(element));
+  if (Attribute attribute = op.getFillAttr()) {
+    llvm::Constant *constant = isa<FloatAttr>(attribute) ? (llvm::Constant *)llvm::ConstantFP::get(context, cast<FloatAttr>(attribute).getValue())
+                                                         : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
+    fill = toMemory(constant, 1);
+  }
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(), op.getMap(), op.getGuard()};
+  for (Value index : op.getIndices())
+    reference.indices.push_back(pull(index, isUniform(index, position) ? uniformAt(position) : position));
+  Rows rows;
+  for (unsigned row = 0; row < position.rows.size(); ++row)
+    rows.push_back(fromMemory(loadAt(access(reference, position, row), element, fill, position.width), element, position.width));
+  return rows;
+}
+
+llvm::Value *Emitter::columnsBefore(const Position &position) {
+  return lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.sub(position.end, position.column), position.width);
+}
+
+void Emitter::emitStore(tile::StoreOp op, const Position &position) {
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(), op.getMap()};
+  Rows rows = pull(op.getValue(), position);
+  unsigned width = position.width;
+  for (unsigned row = 0; row < rows.size(); ++row) {
+    Access target = access(reference, position, row);
+    if (position.end)
+      target.require(ir, columnsBefore(position));
+    llvm::Value *value = toMemory(rows[row], width);
+    llvm::Align align = alignOf(value->getType()->getScalarType());
+    math.when(target.condition, [&] {
+      llvm::Value *mask = target.mask ? target.mask : llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
+      bool isContiguous = width == 1 || (!target.delta && constantOf(target.stride) == 1);
+      if (isContiguous && !target.mask)
+        ir.CreateAlignedStore(value, target.pointer, align);
+      else if (isContiguous)
+        ir.CreateMaskedStore(value, target.pointer, align, mask);
+      else {
+        Lanes whole{{}, target.delta ? nullptr : target.stride, target.delta};
+        llvm::Value *offsets = deltas(whole, width);
+        llvm::Value *pointers = offsets ? ir.CreateGEP(value->getType()->getScalarType(), target.pointer, offsets) : ir.CreateVectorSplat(width, target.pointer);
+        ir.CreateMaskedScatter(value, pointers, align, mask);
+      }
+    });
+  }
+}
+
+/// A live index outside [0, size) sets the error word, unless some fault was there first. Dead lanes are not looked at.
+Rows Emitter::emitCheck(tile::CheckOp op, const Position &position) {
+  Reference reference{nullptr, {}, op.getOffsets(), op.getBounds(), {}};
+  Rows rows = pull(op.getIndex(), position), result;
+  unsigned width = position.width;
+  llvm::Type *type = rows.front()->getType();
+  llvm::Value *size = ir.CreateIntCast(evaluate(op.getSize(), 0), type->getScalarType(), true), *zero = llvm::Constant::getNullValue(type);
+  llvm::Value *sizes = splat({size}, 1, width).front();
+  llvm::Value *last = ir.CreateSub(sizes, llvm::ConstantInt::get(type, 1));
+  for (unsigned row = 0; row < rows.size(); ++row) {
+    Access live;
+    SmallVector<Lanes> coordinates(reference.offsets.size());
+    addBounds(reference, position, row, live, coordinates);
+    if (position.end)
+      live.require(ir, columnsBefore(position));
+    llvm::Value *bad = ir.CreateICmpUGE(rows[row], sizes);
+    if (live.mask)
+      bad = ir.CreateAnd(bad, live.mask);
+    if (width > 1)
+      bad = ir.CreateOrReduce(bad);
+    if (live.condition)
+      bad = ir.CreateAnd(bad, live.condition);
+    math.when(bad, [&] {
+      uint64_t word = errorWordOf(Fault::IndexOutOfRange, static_cast<uint32_t>(op.getSite()));
+      ir.CreateAtomicCmpXchg(errorWord, ir.getInt64(0), ir.getInt64(word), llvm::Align(8), llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+    });
+    llvm::Value *atMost = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows[row], last);
+    result.push_back(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, atMost, zero));
+  }
+  return result;
+}
+
+//===- Held tiles -----------------------------------------------------------------------------------------------------===//
+
+llvm::Value *Emitter::heldAddress(const Held &held, const Position &position, unsigned row, llvm::Type *element) {
+  unsigned axes = held.shape.size();
+  auto coordinate = [&](unsigned axis) {
+    Ix place = axis == 0 ? position.column : position.at(axis, row);
+    return axis < held.origin.size() ? math.sub(place, held.origin[axis]) : place;
+  };
+  SmallVector<Ix> terms;
+  Ix column = coordinate(0);
+  int64_t stride = held.rowStride;
+  if (held.panel) {
+    Ix panel = math.constant(held.panel);
+    int64_t rows = axes > 1 ? held.shape[axes - 2] : 1;
+    terms = {math.mul(math.floorDiv(column, panel), math.constant(rows * held.panel)), math.mod(column, panel)};
+    stride = held.panel;
+  } else {
+    terms = {column};
+  }
+  for (unsigned axis = 1; axis < axes; ++axis) {
+    terms.push_back(math.mul(coordinate(axis), math.constant(stride)));
+    stride = axis == 1 ? held.shape[axes - 2] * held.rowStride : stride * held.shape[axes - 1 - axis];
+  }
+  llvm::Value *pointer = held.base;
+  for (Ix term : math.outermostFirst(terms))
+    pointer = math.pointer(element, pointer, term);
+  return pointer;
+}
+
+Rows Emitter::loadHeld(const Held &held, Value value, const Position &position) {
+  llvm::Type *element = held.element ? held.element : typeOf(value), *memory = memoryType(element);
+  Rows rows;
+  for (unsigned row = 0; row < position.rows.size(); ++row) {
+    llvm::Value *pointer = heldAddress(held, position, row, memory);
+    rows.push_back(fromMemory(ir.CreateAlignedLoad(vectorOf(memory, position.width), pointer, alignOf(memory)), element, position.width));
+  }
+  return rows;
+}
+
+void Emitter::storeHeld(const Held &held, const Rows &rows, const Position &position) {
+  for (unsigned row = 0; row < rows.size(); ++row) {
+    llvm::Value *value = held.element && held.element->isFloatTy() ? convertFloat(ir, rows[row], held.element, position.width) : rows[row];
+    value = toMemory(value, position.width);
+    llvm::Type *memory = value->getType()->getScalarType();
+    ir.CreateAlignedStore(value, heldAddress(held, position, row, memory), alignOf(memory));
+  }
+}
+
+} // namespace tilewright::host

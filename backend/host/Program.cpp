@@ -1,0 +1,358 @@
+// One program of a kernel, in order: what is held is computed into the workspace, stores are grouped into loop nests, loops with effects run.
+//
+//   matmul + epilogue:   for columns by 64 { for rows by 6 { registers = dot; scratch = registers; for row { y[row] = epilogue(scratch[row]) } } }
+//   softmax:             for row { max[row] = ... }  for row { e[row] = exp(x - max) }  for row { sum[row] }  for row { y[row] = e / sum }
+#include "backend/host/Elementwise.h"
+#include "backend/host/Emitter.h"
+#include "backend/host/Holding.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/IR/Module.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+/// What is computed in one loop nest. Every member has the shape.
+struct Emitter::Group {
+  struct Root {
+    tile::StoreOp store; // or
+    Value value;         // to be held in
+    Held target;
+  };
+  SmallVector<int64_t> shape;
+  SmallVector<Root> roots;
+};
+
+Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
+    : module(module), context(module.getContext()), ir(context), math(ir), kernel(kernel), options(options), wide(options.vectorBits / 8),
+      narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {
+  math.onClose = [this](unsigned depth) {
+    if (depth >= pulledAtDepth.size())
+      return;
+    for (const PositionKey &key : pulledAtDepth[depth])
+      pulled.erase(key);
+    pulledAtDepth[depth].clear();
+  };
+  registerRows = masks ? 6 : 4;
+  registerColumns = masks ? wide : 2 * narrow;
+  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
+    if (schedule.getRegisters().size() == 2) {
+      registerRows = schedule.getRegisters()[0];
+      registerColumns = schedule.getRegisters()[1];
+    }
+}
+
+//===- Memory for held tiles ------------------------------------------------------------------------------------------===//
+
+Held Emitter::allocate(RankedTensorType type, int64_t panel) {
+  Held result;
+  result.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (result.shape.empty())
+    result.shape = {1};
+  // Whole register tiles and whole vectors may be read and written at the end of a row.
+  int64_t columns = result.shape.back();
+  result.rowStride = columns == 1 ? 1 : llvm::alignTo(llvm::alignTo(columns, registerColumns), panel ? panel : wide);
+  result.panel = panel;
+  int64_t elements = result.rowStride;
+  for (int64_t size : ArrayRef(result.shape).drop_back())
+    elements *= size;
+  result.base = math.pointer(ir.getInt8Ty(), workspaceBase, math.constant(workspace));
+  uint64_t bytes = std::max<uint64_t>(1, elementType(context, type)->getPrimitiveSizeInBits() / 8);
+  workspace += llvm::alignTo(elements * std::max<uint64_t>(bytes, 4), 64);
+  return result;
+}
+
+/// Adds `value` to what is computed into the workspace, unless it is there. True if it was added.
+bool Emitter::hold(Group &group, Value value, int64_t panel) {
+  if (held.count(value))
+    return false;
+  Group alone;
+  Held target = allocate(cast<RankedTensorType>(value.getType()), panel);
+  if (panel != 0 || value.getUses().empty() || isa<tile::DotOp>(*value.user_begin()))
+    if (typeOf(value)->isHalfTy() || typeOf(value)->isBFloatTy())
+      if (llvm::all_of(value.getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); }))
+        target.element = ir.getFloatTy(); // converted once, not in the inner loop
+  emitGroup(group);
+  alone.shape = target.shape;
+  alone.roots.push_back({nullptr, value, target});
+  emitGroup(alone);
+  held[value] = target;
+  return true;
+}
+
+void Emitter::holdOperands(Group &group, Operation *op) {
+  auto dot = cast<tile::DotOp>(op);
+  auto type = cast<RankedTensorType>(dot.getResult().getType());
+  int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
+  if (!held.count(dot.getLhs()) && !isDirectOperand(dot.getLhs(), true, rows, registerRows))
+    hold(group, dot.getLhs());
+  if (!held.count(dot.getRhs()) && !isDirectOperand(dot.getRhs(), false, rows, registerRows))
+    hold(group, dot.getRhs(), columns >= registerColumns ? registerColumns : 0);
+}
+
+//===- Loop nests -----------------------------------------------------------------------------------------------------===//
+
+void Emitter::addRoot(Group &group, Operation *op, Value) {
+  auto store = cast<tile::StoreOp>(op);
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  if (!group.roots.empty()) {
+    tile::StoreOp first = group.roots.front().store;
+    bool sameLoops = first && ArrayRef(group.shape) == type.getShape() && first.getOffsets() == store.getOffsets() && first.getBounds() == store.getBounds();
+    if (!sameLoops)
+      emitGroup(group);
+  }
+  group.shape.assign(type.getShape().begin(), type.getShape().end());
+  group.roots.push_back({store, nullptr, {}});
+}
+
+/// Emits the loops of `group` and empties it.
+void Emitter::emitGroup(Group &group) {
+  if (group.roots.empty())
+    return;
+  Group current = std::move(group);
+  group = {};
+  if (current.shape.empty())
+    current.shape = {1};
+  unsigned rank = current.shape.size();
+  tile::StoreOp store = current.roots.front().store;
+  Position position;
+  position.outer.resize(rank < 2 ? 0 : rank - 2, math.constant(0));
+  position.rows = {math.constant(0)};
+  position.column = math.constant(0);
+  position.unseen = parallelAxes & ~1u;
+  SmallVector<Ix> limits(std::max(rank, 2u), math.constant(1)); // by axis
+  for (unsigned axis = 0; axis < rank; ++axis) {
+    unsigned dim = rank - 1 - axis;
+    limits[axis] = math.constant(current.shape[dim]);
+    if (!store || dim >= store.getOffsets().size())
+      continue;
+    Position::Live fact{axis, index(store.getOffsets()[dim]), evaluate(store.getBounds(), dim)};
+    position.live.push_back(fact);
+    limits[axis] = math.min(limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
+  }
+  std::function<void(unsigned)> nest = [&](unsigned axis) {
+    if (axis >= 2)
+      return math.loop(math.constant(0), limits[axis], 1, [&](Ix coordinate) {
+        position.outer[position.outer.size() - (axis - 1)] = coordinate;
+        nest(axis - 1);
+      });
+    SmallVector<Value> heavy;
+    for (Group::Root &root : current.roots)
+      collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, heavy);
+    if (!heavy.empty())
+      return emitHeavy(current, heavy, position, limits[1], limits[0]);
+    math.loop(math.constant(0), limits[1], 1, [&](Ix row) {
+      position.rows = {row};
+      emitRows(current, position, math.constant(0), limits[0]);
+    });
+  };
+  nest(std::max(rank, 2u) - 1);
+}
+
+/// All roots of one row, from column `from` to `to`.
+void Emitter::emitRows(Group &group, Position position, Ix from, Ix to) {
+  Ix whole = to;
+  for (Group::Root &root : group.roots) {
+    Value value = root.store ? root.store.getValue() : root.value;
+    SmallVector<Position::Live> facts;
+    if (root.value) { // a held tile is computed whole, so the loads decide how far that is possible without masks
+      whole = math.min(whole, liveSize(value, 0, to, facts));
+      position.live.append(facts.begin(), facts.end());
+    }
+    pullUniform(value, position);
+  }
+  unsigned widest = wide;
+  for (Group::Root &root : group.roots)
+    if (root.target.panel)
+      widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
+  overColumns(from, to, math.max(whole, from), widest, position, [&](const Position &inner) {
+    for (Group::Root &root : group.roots) {
+      if (root.store)
+        emitStore(root.store, inner);
+      else
+        storeHeld(root.target, pull(root.value, inner), inner);
+    }
+  });
+}
+
+/// Register tiles of the heavy values, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last: nobody stores them.
+void Emitter::emitHeavy(Group &group, ArrayRef<Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit) {
+  int64_t columns = group.shape.back(), rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
+  unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
+  unsigned count = std::min<int64_t>(registerRows, rows);
+  math.loop(math.constant(0), columnLimit, width, [&](Ix column) {
+    math.loop(math.constant(0), rowLimit, count, [&](Ix row) {
+      Position block = outer;
+      block.rows.clear();
+      for (unsigned i = 0; i < count; ++i)
+        block.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rowLimit, math.constant(1))));
+      block.column = column;
+      block.width = width;
+      if (!math.alwaysLess(math.add(column, math.constant(width - 1)), columnLimit))
+        llvm::erase_if(block.live, [](const Position::Live &fact) { return fact.axis == 0; });
+      bool isPlain = group.roots.size() == 1 && group.roots.front().value == heavy.front();
+      if (isPlain)
+        return storeHeld(group.roots.front().target, pull(heavy.front(), block), block);
+      for (Value value : heavy) {
+        Held scratch;
+        llvm::Type *vector = vectorOf(typeOf(value), width);
+        scratch.base = slot(llvm::ArrayType::get(vector, count));
+        math.define(scratch.base, {0});
+        scratch.shape = {count, width};
+        scratch.rowStride = width;
+        scratch.origin = {column, row};
+        Rows registers = pull(value, block);
+        for (unsigned i = 0; i < count; ++i)
+          ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(vectorOf(toMemory(registers[i], width)->getType()->getScalarType(), width), scratch.base, math.constant(i)), llvm::Align(4));
+        held[value] = scratch;
+      }
+      math.loop(row, math.min(math.add(row, math.constant(count)), rowLimit), 1, [&](Ix one) {
+        Position line = outer;
+        line.rows = {one};
+        emitRows(group, line, column, math.min(math.add(column, math.constant(width)), columnLimit));
+      });
+      for (Value value : heavy)
+        held.erase(value);
+    });
+  });
+}
+
+//===- Blocks ---------------------------------------------------------------------------------------------------------===//
+
+void Emitter::emitBlock(Block &block) {
+  Group group;
+  for (Operation &op : block.without_terminator()) {
+    if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      addRoot(group, store, nullptr);
+      continue;
+    }
+    if (op.getNumResults() == 0 && !isa<scf::ForOp>(op)) {
+      fail(&op, "it is not an operation of tile kernels");
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      bool inRegisters = !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
+      if (!inRegisters) {
+        emitGroup(group);
+        emitEffectLoop(loop);
+        continue;
+      }
+    }
+    if (isa<tile::DotOp>(op))
+      holdOperands(group, &op);
+    bool isReduction = isa<tile::ReduceOp>(op);
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
+          (isReduction || (isHeavy(&op) && !feedsOneStore(result)) || isSharedAndCostly(result)))
+        hold(group, result);
+  }
+  emitGroup(group);
+}
+
+/// A loop that stores, or whose tiles do not fit into registers: carried tiles are held, and each turn is a block.
+void Emitter::emitEffectLoop(scf::ForOp op) {
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  if (!step)
+    return fail(op, "expected a constant step");
+  SmallVector<Held> current, next;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    auto type = dyn_cast<RankedTensorType>(op.getResult(i).getType());
+    if (!type)
+      return fail(op, "expected carried values to be tiles");
+    current.push_back(allocate(type, 0));
+    next.push_back(updatesInPlace(op, i) ? current.back() : allocate(type, 0));
+    Group init{current.back().shape, {{nullptr, op.getInitArgs()[i], current.back()}}};
+    emitGroup(init);
+  }
+  math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, [&](Ix iv) {
+    indices[op.getInductionVar()] = iv;
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      held[op.getRegionIterArg(i)] = current[i];
+    emitBlock(*op.getBody());
+    auto yielded = op.getBody()->getTerminator()->getOperands();
+    auto update = [&](bool inPlace) { // in place last: nothing else reads those
+      for (unsigned i = 0; i < op.getNumResults(); ++i)
+        if ((next[i].base == current[i].base) == inPlace && yielded[i] != op.getRegionIterArg(i)) {
+          Group group{next[i].shape, {{nullptr, yielded[i], next[i]}}};
+          emitGroup(group);
+        }
+    };
+    update(false);
+    update(true);
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      if (next[i].base != current[i].base && yielded[i] != op.getRegionIterArg(i)) {
+        held[op.getResult(i)] = next[i];
+        Group copy{current[i].shape, {{nullptr, op.getResult(i), current[i]}}};
+        emitGroup(copy);
+      }
+  });
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    held[op.getResult(i)] = current[i];
+}
+
+//===- The function ---------------------------------------------------------------------------------------------------===//
+
+/// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there dead elements must read as their fill.
+static uint32_t reducedAxes(tile::KernelOp kernel) {
+  uint32_t result = 1;
+  kernel.walk([&](tile::ReduceOp reduce) { result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim()); });
+  return result;
+}
+
+void Emitter::emitPrograms(llvm::Function *function) {
+  arguments = function->getArg(0);
+  math.define(arguments, {0});
+  auto field = [&](llvm::Type *type, llvm::Value *base, unsigned index) {
+    llvm::Value *value = ir.CreateLoad(type, ir.CreateConstGEP1_32(type, base, index));
+    if (type->isPointerTy())
+      math.define(value, {0});
+    return value;
+  };
+  llvm::Type *pointer = ir.getPtrTy();
+  llvm::Value *bufferTable = field(pointer, arguments, 0), *scalars = field(pointer, arguments, 1);
+  workspaceBase = field(pointer, arguments, 3);
+  errorWord = field(pointer, arguments, 4);
+  for (unsigned i = 0, n = kernel.getNumBuffers(); i < n; ++i)
+    buffers.push_back(field(pointer, bufferTable, i));
+  for (unsigned i = 0, n = kernel.getNumSymbols(); i < n; ++i) {
+    symbols.push_back(math.define(field(ir.getInt64Ty(), scalars, i), {0, 0}));
+    indices[kernel.getSymbol(i)] = symbols.back();
+  }
+  SmallVector<Ix, 3> grid;
+  Ix programs = math.constant(1);
+  for (unsigned i = 0; i < 3; ++i) {
+    grid.push_back(evaluate(kernel.getGrid(), i));
+    programs = math.mul(programs, grid.back());
+  }
+  int64_t count = math.facts(programs).max;
+  Ix first = math.define(function->getArg(1), {0, 0}), last = math.define(function->getArg(2), {0, 0, count});
+  math.loop(first, last, 1, [&](Ix program) {
+    Ix rest = math.floorDiv(program, grid[0]);
+    programId = {math.mod(program, grid[0]), math.mod(rest, grid[1]), math.floorDiv(rest, grid[1])};
+    emitBlock(kernel.getBody().front());
+  });
+}
+
+Status Emitter::run() {
+  llvm::Type *i64 = ir.getInt64Ty();
+  auto *type = llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), i64, i64}, false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), module);
+  function->addFnAttr("target-cpu", options.cpu);
+  function->addFnAttr("prefer-vector-width", std::to_string(options.vectorBits));
+  function->addFnAttr("min-legal-vector-width", std::to_string(options.vectorBits));
+  function->addFnAttr("no-builtins");
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  parallelAxes = ~reducedAxes(kernel);
+  llvm::FastMathFlags flags;
+  flags.setAllowContract();
+  ir.setFastMathFlags(flags);
+  ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+  emitPrograms(function);
+  ir.CreateRetVoid();
+  return status;
+}
+
+} // namespace tilewright::host
