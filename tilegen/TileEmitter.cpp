@@ -205,7 +205,7 @@ Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> s
 }
 
 void TileEmitter::store(Value tile, Value buffer, ArrayRef<AffineExpr> coordinates, const Frame &frame) {
-  SmallVector<int64_t> shape = shapeOf(coordinates, frame);
+  SmallVector<int64_t> shape = joinShapes({tile}, shapeOf(coordinates, frame));
   tile = broadcast(tile, shape);
   Window window = windowOf(shape, coordinates, frame);
   at(depth());

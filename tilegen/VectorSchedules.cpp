@@ -33,6 +33,15 @@ static std::optional<int64_t> constantOf(AffineExpr size) {
 
 static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
+/// A tile of at most `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the whole.
+static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
+  size = std::max<int64_t>(size, 1);
+  if (size <= limit)
+    return size;
+  int64_t parts = (size + limit - 1) / limit;
+  return roundUp((size + parts - 1) / parts, step);
+}
+
 /// Tiles of the parallel loops, innermost first until a program has its elements.
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
@@ -66,13 +75,13 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   AffineExpr rowSize = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
   AffineExpr columnSize = space.loops()[space.loopsOfKind(LoopKind::Column).front()].size;
   int64_t columns = constantOf(columnSize).value_or(matmulColumns), rows = constantOf(rowSize).value_or(matmulRows);
-  const RegisterTile *registers = nullptr;
+  const RegisterTile *registers = nullptr; // the widest that the columns fill
   for (const RegisterTile &candidate : registerTiles)
-    if (candidate.registers == target.vectorRegisters && (!registers || columns <= candidate.vectors * lanes || (columns % (registers->vectors * lanes) != 0 && columns < 2 * registers->vectors * lanes && columns % (candidate.vectors * lanes) == 0)))
+    if (candidate.registers == target.vectorRegisters && (!registers || columns <= candidate.vectors * lanes))
       registers = &candidate;
   int64_t width = registers->vectors * lanes;
   bool packed = packableArgument(space).has_value();
-  int64_t rowTile = std::min(roundUp(std::max<int64_t>(rows, 1), std::min(registers->rows, std::max<int64_t>(rows, 1))), packed ? matmulRows : unpackedRows);
+  int64_t rowTile = evenTile(rows, packed ? matmulRows : unpackedRows, registers->rows);
   int64_t columnTile = std::min(roundUp(std::max<int64_t>(columns, 1), width), matmulColumns);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.push_back(rowTile);

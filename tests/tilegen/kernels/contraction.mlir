@@ -1,0 +1,74 @@
+// One contraction with what precedes and follows it.
+module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
+  graph.kernel @matmul(%x: tensor<9x11xf32>, %w: tensor<11x13xf32> {graph.constant}, %b: tensor<13xf32> {graph.constant}) -> tensor<9x13xf32> {
+    %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<9x11xf32>, tensor<11x13xf32> -> tensor<9x13xf32>
+    %0 = graph.broadcast %b dims [1] {graph.node = 0 : i64} : tensor<13xf32> -> tensor<9x13xf32>
+    %1 = arith.addf %c, %0 {graph.node = 0 : i64} : tensor<9x13xf32>
+    graph.return %1 : tensor<9x13xf32>
+  }
+  graph.kernel @conv(%x: tensor<1x6x5x4xf32>, %w: tensor<3x3x4x11xf32> {graph.constant}, %b: tensor<11xf32> {graph.constant}) -> tensor<1x6x5x11xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i4} : tensor<1x6x5x4xf32> -> tensor<1x6x5x3x3x4xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i4}
+        : tensor<1x6x5x3x3x4xf32>, tensor<3x3x4x11xf32> -> tensor<1x6x5x11xf32>
+    %0 = graph.broadcast %b dims [3] {graph.node = 0 : i4} : tensor<11xf32> -> tensor<1x6x5x11xf32>
+    %1 = arith.addf %c, %0 {graph.node = 0 : i4} : tensor<1x6x5x11xf32>
+    graph.return %1 : tensor<1x6x5x11xf32>
+  }
+  graph.kernel @conv1x1(%x: tensor<4x5x6x7xf32>, %w: tensor<1x1x7x9xf32> {graph.constant}) -> tensor<4x5x6x9xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 {graph.node = 0 : i7} : tensor<4x5x6x7xf32> -> tensor<4x5x6x1x1x7xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i7}
+        : tensor<4x5x6x1x1x7xf32>, tensor<1x1x7x9xf32> -> tensor<4x5x6x9xf32>
+    graph.return %c : tensor<4x5x6x9xf32>
+  }
+  graph.kernel @scores(%q: tensor<2x5x12xf16>, %k: tensor<2x5x12xf16>, %m: tensor<2x1x1x5xf32>) -> tensor<2x3x5x5xf32> {
+    %q0 = graph.reshape %q {graph.node = 0 : i64} : tensor<2x5x12xf16> -> tensor<2x5x3x4xf16>
+    %q1 = graph.transpose %q0 perm [0, 2, 1, 3] {graph.node = 0 : i64} : tensor<2x5x3x4xf16> -> tensor<2x3x5x4xf16>
+    %k0 = graph.reshape %k {graph.node = 0 : i64} : tensor<2x5x12xf16> -> tensor<2x5x3x4xf16>
+    %k1 = graph.transpose %k0 perm [0, 2, 3, 1] {graph.node = 0 : i64} : tensor<2x5x3x4xf16> -> tensor<2x3x4x5xf16>
+    %c = graph.contract %q1, %k1 maps [affine_map<(b, h, m, n, k) -> (b, h, m, k)>, affine_map<(b, h, m, n, k) -> (b, h, k, n)>, affine_map<(b, h, m, n, k) -> (b, h, m, n)>] {graph.node = 0 : i64}
+        : tensor<2x3x5x4xf16>, tensor<2x3x4x5xf16> -> tensor<2x3x5x5xf32>
+    %mb = graph.broadcast %m dims [0, 1, 2, 3] {graph.node = 0 : i64} : tensor<2x1x1x5xf32> -> tensor<2x3x5x5xf32>
+    %r = arith.addf %c, %mb {graph.node = 0 : i64} : tensor<2x3x5x5xf32>
+    graph.return %r : tensor<2x3x5x5xf32>
+  }
+  graph.kernel @context(%p: tensor<2x3x5x5xf32>, %v: tensor<2x5x3x4xf32>) -> tensor<10x12xf32> {
+    %c = graph.contract %p, %v maps [affine_map<(b, h, m, n, k) -> (b, h, m, k)>, affine_map<(b, h, m, n, k) -> (b, k, h, n)>, affine_map<(b, h, m, n, k) -> (b, h, m, n)>] {graph.node = 0 : i64}
+        : tensor<2x3x5x5xf32>, tensor<2x5x3x4xf32> -> tensor<2x3x5x4xf32>
+    %t = graph.transpose %c perm [0, 2, 1, 3] {graph.node = 0 : i64} : tensor<2x3x5x4xf32> -> tensor<2x5x3x4xf32>
+    %r = graph.reshape %t {graph.node = 0 : i64} : tensor<2x5x3x4xf32> -> tensor<10x12xf32>
+    graph.return %r : tensor<10x12xf32>
+  }
+  // The result transposed: the columns are the left side's.
+  graph.kernel @transposed(%x: tensor<5x7xf32>, %y: tensor<7x6xf32>) -> tensor<6x5xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n, m)>] {graph.node = 0 : i64} : tensor<5x7xf32>, tensor<7x6xf32> -> tensor<6x5xf32>
+    graph.return %c : tensor<6x5xf32>
+  }
+  graph.kernel @matvec(%x: tensor<5x7xf32>, %y: tensor<7xf32>) -> tensor<5xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] {graph.node = 0 : i64} : tensor<5x7xf32>, tensor<7xf32> -> tensor<5xf32>
+    graph.return %c : tensor<5xf32>
+  }
+  graph.kernel @dotproduct(%x: tensor<7xf32>, %y: tensor<7xf32>) -> tensor<f32> {
+    %c = graph.contract %x, %y maps [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>, affine_map<(k) -> ()>] {graph.node = 0 : i64} : tensor<7xf32>, tensor<7xf32> -> tensor<f32>
+    graph.return %c : tensor<f32>
+  }
+  // A prologue that does not keep zeros: what is beyond the end of k must not count.
+  graph.kernel @prologue(%x: tensor<5x7xf32>, %y: tensor<7x6xf32>, %r: tensor<5x6xf32>) -> (tensor<5x6xf32>, tensor<30xf32>) {
+    %e = math.exp %x {graph.node = 0 : i64} : tensor<5x7xf32>
+    %c = graph.contract %e, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<5x7xf32>, tensor<7x6xf32> -> tensor<5x6xf32>
+    %s = arith.addf %c, %r {graph.node = 0 : i64} : tensor<5x6xf32>
+    %f = graph.reshape %s {graph.node = 0 : i64} : tensor<5x6xf32> -> tensor<30xf32>
+    graph.return %s, %f : tensor<5x6xf32>, tensor<30xf32>
+  }
+  // Grouped: groups are a batch loop in the middle of the result.
+  graph.kernel @grouped(%x: tensor<1x5x5x2x3xf32>, %w: tensor<2x3x3x3x4xf32> {graph.constant}) -> tensor<1x3x3x2x4xf32> {
+    %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x5x5x2x3xf32> -> tensor<1x3x3x3x3x2x3xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, g, c, o) -> (n, y, x, ky, kx, g, c)>, affine_map<(n, y, x, ky, kx, g, c, o) -> (g, ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, g, c, o) -> (n, y, x, g, o)>] {graph.node = 0 : i64}
+        : tensor<1x3x3x3x3x2x3xf32>, tensor<2x3x3x3x4xf32> -> tensor<1x3x3x2x4xf32>
+    graph.return %c : tensor<1x3x3x2x4xf32>
+  }
+  graph.kernel @no_terms(%x: tensor<5x0xf32>, %y: tensor<0x6xf32>) -> tensor<5x6xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<5x0xf32>, tensor<0x6xf32> -> tensor<5x6xf32>
+    graph.return %c : tensor<5x6xf32>
+  }
+}

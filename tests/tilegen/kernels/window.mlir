@@ -1,0 +1,24 @@
+// Reductions that are not innermost in memory.
+module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
+  graph.kernel @maxpool(%x: tensor<1x9x8x6xf32>) -> tensor<1x5x4x6xf32> {
+    %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<1x9x8x6xf32> -> tensor<1x5x4x3x3x6xf32>
+    %m = graph.reduce <max> %v axes [3, 4] {graph.node = 0 : i64} : tensor<1x5x4x3x3x6xf32> -> tensor<1x5x4x6xf32>
+    graph.return %m : tensor<1x5x4x6xf32>
+  }
+  graph.kernel @depthwise(%x: tensor<2x6x7x5xf32>, %w: tensor<3x3x5xf32> {graph.constant}, %b: tensor<5xf32>) -> tensor<2x6x7x5xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<2x6x7x5xf32> -> tensor<2x6x7x3x3x5xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x5xf32> -> tensor<2x6x7x3x3x5xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<2x6x7x3x3x5xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<2x6x7x3x3x5xf32> -> tensor<2x6x7x5xf32>
+    %bb = graph.broadcast %b dims [3] {graph.node = 0 : i64} : tensor<5xf32> -> tensor<2x6x7x5xf32>
+    %y = arith.addf %s, %bb {graph.node = 0 : i64} : tensor<2x6x7x5xf32>
+    graph.return %y : tensor<2x6x7x5xf32>
+  }
+  // A window of what is computed: outside, the fill, not the computation of it.
+  graph.kernel @pool_of_exp(%x: tensor<1x6x6x4xf32>) -> tensor<1x3x3x4xf32> {
+    %e = math.exp %x {graph.node = 0 : i64} : tensor<1x6x6x4xf32>
+    %v = graph.window %e dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x6x6x4xf32> -> tensor<1x3x3x3x3x4xf32>
+    %s = graph.reduce <sum> %v axes [3, 4] {graph.node = 0 : i64} : tensor<1x3x3x3x3x4xf32> -> tensor<1x3x3x4xf32>
+    graph.return %s : tensor<1x3x3x4xf32>
+  }
+}
