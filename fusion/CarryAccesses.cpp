@@ -45,13 +45,16 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
       readers.insert(reader);
   }
   for (Group *reader : readers) {
-    Group *own = graph.groupOf(op);
-    if (!mayJoin(op, *reader, mode) || std::holds_alternative<Refusal>(checkUnion(graph, *own, *reader)))
+    if (!mayJoin(op, *reader, mode))
       continue;
+    // A copy is read by one group only, so that neither outputs nor paths around stand in the way.
     bool isLast = allGrouped && llvm::all_of(op->getUsers(), [&](Operation *user) { return graph.groupOf(user) == reader; });
     Operation *carried = isLast ? op : graph.copyFor(op, *reader);
-    GeometryOrRefusal geometry = analyze(GroupGraph::united(*graph.groupOf(carried), *reader));
-    graph.merge(*reader, *graph.groupOf(carried), std::get<Geometry>(std::move(geometry)));
+    GeometryOrRefusal geometry = checkUnion(graph, *graph.groupOf(carried), *reader);
+    if (auto *legal = std::get_if<Geometry>(&geometry))
+      graph.merge(*reader, *graph.groupOf(carried), std::move(*legal));
+    else if (carried != op)
+      graph.dropCopy(carried, op);
   }
 }
 

@@ -91,6 +91,13 @@ Operation *GroupGraph::copyFor(Operation *op, Group &consumer) {
   return copy;
 }
 
+void GroupGraph::dropCopy(Operation *copy, Operation *original) {
+  copy->replaceAllUsesWith(original);
+  std::erase_if(groups, [&](const std::unique_ptr<Group> &group) { return group.get() == groupOf(copy); });
+  owners.erase(copy);
+  copy->erase();
+}
+
 void GroupGraph::release(Operation *op) {
   Group &group = *groupOf(op);
   llvm::erase(group.ops, op);

@@ -52,6 +52,8 @@ public:
   void merge(Group &into, Group &from, Geometry geometry);
   /// Copies `op`, a group of its own, for the uses of it in `consumer`; the copy is a group of its own.
   mlir::Operation *copyFor(mlir::Operation *op, Group &consumer);
+  /// Undoes copyFor.
+  void dropCopy(mlir::Operation *copy, mlir::Operation *original);
   /// Takes `op` out of its group: it is a group of its own again. The rest of the group gets new outputs.
   void release(mlir::Operation *op);
 

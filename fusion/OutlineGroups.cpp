@@ -89,14 +89,26 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
 
 //===- Sharing ----------------------------------------------------------------------------------------------------------===//
 
-/// The kernel's text under a fixed name: equal kernels have equal text.
+/// The kernel's body as text with its values numbered from 0: equal kernels have equal text.
 static std::string signature(graph::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  StringAttr name = kernel.getSymNameAttr();
-  kernel.setSymName("kernel");
-  kernel.print(stream, OpPrintingFlags().printGenericOpForm(false).enableDebugInfo(false));
-  kernel.setSymName(name);
+  llvm::DenseMap<Value, unsigned> numbers;
+  auto define = [&](ValueRange values) {
+    for (Value value : values) {
+      numbers.try_emplace(value, numbers.size());
+      stream << value.getType() << ' ';
+    }
+  };
+  Block &body = kernel.getBody().front();
+  define(body.getArguments());
+  for (Operation &op : body) {
+    stream << op.getName() << op.getAttrDictionary();
+    for (Value operand : op.getOperands())
+      stream << ' ' << numbers.at(operand);
+    stream << ':';
+    define(op.getResults());
+  }
   return text;
 }
 

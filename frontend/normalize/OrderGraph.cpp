@@ -1,7 +1,7 @@
 // One order for graphs that are the same: by structure, not by names or by the file.
 //
 // Every operation has a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order of their
-// hashes; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
+// hashes, constants last; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
 // order, identities and swapped operands.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
@@ -31,11 +31,20 @@ DictionaryAttr meaning(Operation *op) {
   return DictionaryAttr::get(op->getContext(), attributes);
 }
 
-class Hashes {
+/// Values computed from inputs come before those computed from constants alone; among equals the hash decides.
+struct Rank {
+  bool constant;
+  uint64_t hash;
+  auto operator<=>(const Rank &) const = default;
+};
+
+class Ranks {
 public:
-  uint64_t of(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument ? argument.getArgNumber() + 1 : ops.lookup(value.getDefiningOp()) * 31 + cast<OpResult>(value).getResultNumber();
+  Rank of(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return {false, argument.getArgNumber() + 1};
+    Rank rank = ops.lookup(value.getDefiningOp());
+    return {rank.constant, rank.hash * 31 + cast<OpResult>(value).getResultNumber()};
   }
 
   void add(Operation *op) {
@@ -43,13 +52,17 @@ public:
     for (Type type : op->getResultTypes())
       text += printed(TypeAttr::get(type));
     SmallVector<uint64_t> parts = {XXH3_64bits(text.data(), text.size())};
-    for (Value operand : op->getOperands())
-      parts.push_back(of(operand));
-    ops[op] = XXH3_64bits(parts.data(), parts.size() * sizeof(uint64_t));
+    bool constant = true;
+    for (Value operand : op->getOperands()) {
+      Rank rank = of(operand);
+      parts.push_back(rank.hash);
+      constant &= rank.constant;
+    }
+    ops[op] = {constant, XXH3_64bits(parts.data(), parts.size() * sizeof(uint64_t))};
   }
 
 private:
-  llvm::DenseMap<Operation *, uint64_t> ops;
+  llvm::DenseMap<Operation *, Rank> ops;
 };
 
 /// Operations that `roots` need, operands first.
@@ -82,11 +95,11 @@ private:
 
 void normalize::orderGraph(func::FuncOp function) {
   Block &body = function.front();
-  Hashes hashes;
+  Ranks ranks;
   for (Operation &op : body.without_terminator()) {
-    if (op.hasTrait<OpTrait::IsCommutative>() && op.getNumOperands() == 2 && hashes.of(op.getOperand(1)) < hashes.of(op.getOperand(0)))
+    if (op.hasTrait<OpTrait::IsCommutative>() && op.getNumOperands() == 2 && ranks.of(op.getOperand(1)) < ranks.of(op.getOperand(0)))
       op.setOperands({op.getOperand(1), op.getOperand(0)});
-    hashes.add(&op);
+    ranks.add(&op);
   }
   DepthFirst walk;
   walk.visit(body.getTerminator());
