@@ -68,12 +68,16 @@ bool runProbe(NodeBuilder &b, Probe &probe) {
   return true;
 }
 
+/// Operators whose first input is a size already.
+constexpr std::string_view sized[] = {"BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow", "MelWeightMatrix", "Range"};
+
 /// Whether the result's sizes depend on something that is only known at run time: on data, or on a small integer input (a shape, a count).
 bool dependsOnData(NodeBuilder &b) {
   if (llvm::is_contained(dataDependent, b.node.op))
     return true;
-  for (size_t i = 1; i < b.node.inputs.size(); ++i)
-    if (b.has(i) && b.type(i) == DType::I64 && b.rank(i) <= 1 && !b.state.elementsOf(b.input(i)))
+  bool first = llvm::is_contained(sized, b.node.op);
+  for (size_t i = first ? 0 : 1; i < b.node.inputs.size(); ++i)
+    if (b.has(i) && (b.type(i) == DType::I64 || first) && b.rank(i) <= 1 && !b.state.elementsOf(b.input(i)))
       return true;
   return false;
 }

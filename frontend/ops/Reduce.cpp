@@ -1,6 +1,8 @@
 // Reductions, with axes as attribute or input, and what is built from them: ArgMax, CumSum, Hardmax.
 #include "frontend/ops/Handlers.h"
 
+#include <numeric>
+
 using namespace mlir;
 using F = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
@@ -20,7 +22,7 @@ Reduction reductionOf(NodeBuilder &b) {
   bool none = !given || given->empty();
   Reduction reduction{{}, b.integer("keepdims", 1) != 0, none && b.integer("noop_with_empty_axes", 0) != 0};
   if (none && !reduction.nothing)
-    given = std::vector<int64_t>(llvm::to_vector(llvm::seq<int64_t>(0, b.rank(0))).begin(), llvm::to_vector(llvm::seq<int64_t>(0, b.rank(0))).end());
+    given.emplace(static_cast<size_t>(b.rank(0))), std::iota(given->begin(), given->end(), 0);
   if (given)
     reduction.axes = b.axes(*given, b.rank(0));
   return reduction;

@@ -1,6 +1,8 @@
 // Operators that give elements another place: reshape, transpose, slice, pad, concat and their relatives.
 #include "frontend/ops/Handlers.h"
 
+#include <numeric>
+
 using namespace mlir;
 using F = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
@@ -286,7 +288,8 @@ void pad(NodeBuilder &b) {
   auto given = b.integers(b.hasAttribute("paddings") ? "paddings" : "pads");
   if (!given)
     given = b.knownIntegers(1);
-  std::vector<int64_t> axes(llvm::seq<int64_t>(0, rank).begin(), llvm::seq<int64_t>(0, rank).end());
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
   if (b.has(3)) {
     axes = b.knownIntegers(3);
     for (int64_t &axis : axes)

@@ -1,0 +1,33 @@
+// The interpreter's tensors: every element as a double or an int64, kept at the value that its element type holds.
+#pragma once
+
+#include "frontend/graph/GraphOps.h"
+#include "runtime/Tensor.h"
+
+namespace tilewright::graph {
+
+struct InterpretedValue {
+  mlir::Type element;
+  Shape shape;
+  std::vector<double> reals;      // of float elements
+  std::vector<int64_t> integers;  // of integer elements, sign-extended from their width
+
+  InterpretedValue() = default;
+  InterpretedValue(mlir::Type element, Shape shape);
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(element); }
+  int64_t count() const { return elementCount(shape); }
+  void setReal(int64_t i, double value);     // rounds to the element type
+  void setInteger(int64_t i, int64_t value); // wraps to the element type
+  /// Element `from` of `other`, which has the same element type.
+  void copy(int64_t i, const InterpretedValue &other, int64_t from);
+  void set(int64_t i, mlir::TypedAttr scalar);
+};
+
+InterpretedValue fromTensor(const Tensor &tensor, mlir::Type element);
+/// `type` tells what the IR does not: signedness.
+Tensor toTensor(const InterpretedValue &value, DType type);
+
+/// Computes an arith or math operation on tensors. False if it is not one that graph IR may hold.
+bool interpretElementwise(mlir::Operation *op, llvm::ArrayRef<const InterpretedValue *> operands, InterpretedValue &result);
+
+} // namespace tilewright::graph
