@@ -1,6 +1,7 @@
 // Builds a runtime plan from a module at the tile stage. BuildPlan.h draws it.
 #include "backend/BuildPlan.h"
 
+#include "frontend/HostCall.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 #include "tilegen/tile/TileOps.h"
@@ -298,41 +299,15 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
   return Status();
 }
 
-/// The attributes of an ONNX node as the reference takes them.
-static Expected<Attribute> referenceAttribute(StringRef name, mlir::Attribute value) {
-  if (auto integer = dyn_cast<IntegerAttr>(value))
-    return Attribute(integer.getInt());
-  if (auto real = dyn_cast<FloatAttr>(value))
-    return Attribute(static_cast<float>(real.getValueAsDouble()));
-  if (auto text = dyn_cast<StringAttr>(value))
-    return Attribute(text.str());
-  if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
-    return Attribute(std::vector<int64_t>(list.asArrayRef().begin(), list.asArrayRef().end()));
-  if (auto list = dyn_cast<DenseF32ArrayAttr>(value))
-    return Attribute(std::vector<float>(list.asArrayRef().begin(), list.asArrayRef().end()));
-  if (auto list = dyn_cast<ArrayAttr>(value)) {
-    std::vector<std::string> texts;
-    for (mlir::Attribute element : list)
-      texts.push_back(cast<StringAttr>(element).str());
-    return Attribute(std::move(texts));
-  }
-  return Status(Code::Internal, fmt::format("attribute '{}' of a host call has no form that the runtime knows", name.str()));
-}
-
 Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   rt::HostCall step;
   step.op = call.getOp().str();
   step.domain = call.getDomain().str();
   step.opset = call.getOpset();
-  for (NamedAttribute attribute : call.getNodeAttributes()) {
-    Expected<Attribute> value = referenceAttribute(attribute.getName(), attribute.getValue());
-    if (!value)
-      return value.status();
-    step.attributes.emplace(attribute.getName().str(), std::move(*value));
-  }
-  // ONNX types that signless integers do not tell, where the importer wrote them: inputs, then results.
-  auto dtypes = call->getAttrOfType<ArrayAttr>("graph.dtypes");
-  auto typeOf = [&](size_t i, Value value) {
+  step.attributes = referenceAttributes(call);
+  // ONNX types that signless integers do not tell, as the importer wrote them.
+  auto typeOf = [&](StringRef attribute, size_t i, Value value) {
+    auto dtypes = call->getAttrOfType<ArrayAttr>(attribute);
     return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
   };
   auto operand = call.getInputs().begin();
@@ -341,16 +316,16 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
       step.inputs.push_back(rt::none);
       continue;
     }
-    size_t position = operand.getIndex();
+    size_t position = std::distance(call.getInputs().begin(), operand);
     Value value = *operand++;
     Expected<rt::ValueId> id = idOf(value);
     if (!id)
       return id.status();
-    DType type = typeOf(position, value);
+    DType type = typeOf("input_dtypes", position, value);
     step.inputs.push_back(plan.values[*id].dtype == type ? *id : aliasOf(value, *id, type));
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
-    DType type = typeOf(call.getInputs().size() + i, result);
+    DType type = typeOf("output_dtypes", i, result);
     if (!ids.count(result))
       ids[result] = newValue(rt::ValueKind::Temporary, result, type, "");
     step.outputs.push_back(ids[result]);

@@ -3,9 +3,9 @@
 //   source [K][N]        map (p, k, j) -> (k, p * 64 + j)        packed [ceil(N / 64)][K][64], zero past N
 #include "backend/PlanConstants.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -43,11 +43,38 @@ uint32_t PlanConstants::add(DenseElementsAttr value) {
 
 namespace {
 
-/// A packed coordinate's share in one source coordinate: constant + sum of factors[i] * packed[i].
-struct LinearForm {
-  int64_t constant = 0;
-  SmallVector<int64_t> factors;
-};
+/// `expr` at these coordinates of the packed array.
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> coordinates) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return coordinates[dim.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t lhs = evaluate(binary.getLHS(), coordinates), rhs = evaluate(binary.getRHS(), coordinates);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add: return lhs + rhs;
+  case AffineExprKind::Mul: return lhs * rhs;
+  case AffineExprKind::Mod: return llvm::mod(lhs, rhs);
+  case AffineExprKind::FloorDiv: return llvm::divideFloorSigned(lhs, rhs);
+  default: return llvm::divideCeilSigned(lhs, rhs);
+  }
+}
+
+/// What `expr` grows by with each step of dimension `dim`, or nothing if that is not the same everywhere.
+std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> lhs = growthAlong(binary.getLHS(), dim), rhs = growthAlong(binary.getRHS(), dim);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *lhs + *rhs;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor ? std::optional(*lhs * factor.getValue()) : std::nullopt;
+}
 
 /// Walks the rows of the packed array, innermost dimension by copies.
 class Packer {
@@ -58,33 +85,21 @@ public:
   Status run();
 
 private:
-  std::optional<LinearForm> linearForm(AffineExpr expr) const;
-  void copyRow(ArrayRef<int64_t> coordinates, std::byte *row) const;
+  void copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const;
 
   const Packing &packing;
   std::span<const std::byte> source;
   std::vector<std::byte> &target;
-  SmallVector<LinearForm> forms;
+  SmallVector<int64_t> growth;  // of each source coordinate along a row
   SmallVector<int64_t> strides; // of the source, in elements
 };
 
-std::optional<LinearForm> Packer::linearForm(AffineExpr expr) const {
-  SmallVector<int64_t> flat; // factors of the dimensions, then of local variables, then the constant
-  if (failed(getFlattenedAffineExpr(expr, packing.map.getNumDims(), 0, &flat)) || flat.size() != packing.map.getNumDims() + 1)
-    return std::nullopt;
-  LinearForm form;
-  form.constant = flat.pop_back_val();
-  form.factors.assign(flat.begin(), flat.end());
-  return form;
-}
-
-void Packer::copyRow(ArrayRef<int64_t> coordinates, std::byte *row) const {
+/// `rowStart` are the coordinates of the row's first element.
+void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
   int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
-  for (auto [form, size, stride] : llvm::zip_equal(forms, packing.sourceShape, strides)) {
-    int64_t base = form.constant, factor = form.factors.back();
-    for (auto [coordinate, f] : llvm::zip(coordinates, ArrayRef(form.factors).drop_back()))
-      base += coordinate * f;
-    auto outside = [&, base = base, factor = factor, size = size](int64_t j) { return base + factor * j < 0 || base + factor * j >= size; };
+  for (auto [expr, factor, size, stride] : llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
+    int64_t base = evaluate(expr, rowStart);
+    auto outside = [&, factor = factor, size = size](int64_t j) { return base + factor * j < 0 || base + factor * j >= size; };
     while (first < last && outside(first))
       ++first;
     while (last > first && outside(last - 1))
@@ -102,10 +117,10 @@ void Packer::copyRow(ArrayRef<int64_t> coordinates, std::byte *row) const {
 
 Status Packer::run() {
   for (AffineExpr expr : packing.map.getResults()) {
-    std::optional<LinearForm> form = linearForm(expr);
-    if (!form)
-      return Status(Code::Internal, "a packed constant's map is not linear");
-    forms.push_back(std::move(*form));
+    std::optional<int64_t> factor = growthAlong(expr, packing.packedShape.size() - 1);
+    if (!factor)
+      return Status(Code::Internal, "a packed constant's map is not linear along its rows");
+    growth.push_back(*factor);
   }
   int64_t stride = 1;
   for (int64_t size : llvm::reverse(packing.sourceShape)) {
@@ -115,11 +130,11 @@ Status Packer::run() {
   if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
     return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) + " bytes, expected " +
                                       std::to_string(stride * packing.elementBytes));
-  SmallVector<int64_t> coordinates(packing.packedShape.size() - 1, 0);
+  SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // the last stays 0
   size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
   for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
     copyRow(coordinates, target.data() + offset);
-    for (size_t i = coordinates.size(); i-- > 0;) {
+    for (size_t i = coordinates.size() - 1; i-- > 0;) {
       if (++coordinates[i] < packing.packedShape[i])
         break;
       coordinates[i] = 0;

@@ -1,14 +1,27 @@
-// The command line's entry.
-#include "runtime/Version.h"
+// The command line: a table of commands.
+#include "backend/driver/Commands.h"
 
-#include "llvm/Config/llvm-config.h"
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+using namespace tilewright;
+
+static constexpr void (*commands[])(CLI::App &, int &) = {
+    addCompileCommand, addRunCommand, addBenchCommand, addVerifyCommand, addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
+};
+
+static constexpr const char *footer = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device or driver missing,
+6 input/output, 7 internal error.
+Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
 
 int main(int argc, char **argv) {
-  CLI::App app("Compiles ONNX models to fused tile kernels and runs them.", "tilewright");
+  CLI::App app("Compiles ONNX models to fused tile kernels, runs them, and shows what fusion bought.", "tilewright");
   app.require_subcommand(1);
-  auto *version = app.add_subcommand("version", "Print the versions of Tilewright and of its LLVM");
-  version->callback([] { fmt::print("tilewright {} (LLVM {})\n", tilewright::version(), LLVM_VERSION_STRING); });
-  CLI11_PARSE(app, argc, argv);
+  app.footer(footer);
+  int exitCode = 0;
+  for (auto add : commands)
+    add(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exitCode;
 }

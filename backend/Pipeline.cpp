@@ -1,0 +1,277 @@
+// The pipeline, as a table of contents: import, normalize, group, schedule, tile, code, plan.
+#include "backend/Pipeline.h"
+
+#include "backend/BuildPlan.h"
+#include "backend/CodeGenerators.h"
+#include "backend/Dialects.h"
+#include "frontend/normalize/Normalize.h"
+#include "fusion/FormGroups.h"
+#include "fusion/FusionReport.h"
+#include "runtime/CpuFeatures.h"
+#include "runtime/Version.h"
+#include "tilegen/EmitTiles.h"
+#include "tilegen/SelectSchedule.h"
+#include "tilegen/TargetDesc.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+using namespace mlir;
+namespace fs = std::filesystem;
+
+namespace tilewright {
+
+//===- Names ----------------------------------------------------------------------------------------------------------===//
+
+static constexpr std::pair<std::string_view, Stage> stageNames[] = {
+    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule}, {"tile", Stage::Tile}, {"code", Stage::Code},
+};
+static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {
+    {"reference", PlanMode::Reference}, {"none", PlanMode::None}, {"epilogue", PlanMode::Epilogue}, {"all", PlanMode::All}};
+
+template <typename Rows, typename Key> static std::string_view nameIn(const Rows &rows, Key key) {
+  for (const auto &[name, value] : rows)
+    if (value == key)
+      return name;
+  return "";
+}
+
+template <typename Key, typename Rows> static std::optional<Key> parseIn(const Rows &rows, std::string_view text) {
+  for (const auto &[name, value] : rows)
+    if (name == text)
+      return value;
+  return std::nullopt;
+}
+
+std::string_view name(Stage stage) { return nameIn(stageNames, stage); }
+std::optional<Stage> parseStage(std::string_view name) { return parseIn<Stage>(stageNames, name); }
+std::string_view name(PlanMode mode) { return nameIn(modeNames, mode); }
+std::optional<PlanMode> parsePlanMode(std::string_view name) { return parseIn<PlanMode>(modeNames, name); }
+
+static fusion::FusionMode fusionMode(PlanMode mode) {
+  return mode == PlanMode::All ? fusion::FusionMode::All : mode == PlanMode::Epilogue ? fusion::FusionMode::Epilogue : fusion::FusionMode::None;
+}
+
+/// "host" is the machine at hand; everything else is a row by its name.
+static Expected<const TargetDesc *> resolveTarget(const std::string &name) { return findTarget(name == "host" ? runtime::cpuLevel() : name); }
+
+/// What the plan calls it: host code says what it needs by its requirements.
+static std::string planTarget(const TargetDesc &target) { return target.backend == Backend::Host ? "host" : std::string(target.name); }
+
+//===- Diagnostics ----------------------------------------------------------------------------------------------------===//
+
+/// The ONNX node that a location came from.
+static std::string nodeName(Location location) {
+  std::string name;
+  location->walk([&](Location inner) {
+    if (auto named = dyn_cast<NameLoc>(inner)) {
+      name = named.getName().str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return name;
+}
+
+namespace {
+
+/// Collects the errors of a stage; the first is what a person reads.
+class Diagnostics {
+public:
+  explicit Diagnostics(MLIRContext &context) : handler(&context, [this](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !first.empty())
+      return success();
+    std::string node = nodeName(diagnostic.getLocation());
+    first = node.empty() ? diagnostic.str() : fmt::format("node '{}': {}", node, diagnostic.str());
+    return success();
+  }) {}
+
+  Status failure(std::string_view stage) const {
+    return Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", stage, first.empty() ? "it gave no reason" : first));
+  }
+
+private:
+  ScopedDiagnosticHandler handler;
+  std::string first;
+};
+
+} // namespace
+
+//===- The compiler ---------------------------------------------------------------------------------------------------===//
+
+/// What CompiledModel's bytes live in: the context (weights), made constants, and code.
+namespace {
+struct CompiledStorage {
+  std::unique_ptr<MLIRContext> context;
+  runtime::Contents contents;
+  std::unique_ptr<PlanConstants> constants;
+  std::deque<TargetCode> code;
+};
+} // namespace
+
+class Compiler {
+public:
+  explicit Compiler(const CompileOptions &options) : options(options) {
+    DialectRegistry registry;
+    registerDialects(registry);
+    registerFrontendDialects(registry);
+    storage = std::make_shared<CompiledStorage>();
+    storage->context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+    storage->context->loadAllAvailableDialects();
+    storage->constants = std::make_unique<PlanConstants>(storage->contents.constants);
+  }
+
+  Expected<CompiledModel> compile();
+  Expected<std::string> emit(Stage last);
+
+private:
+  void begin(std::string_view what) const {
+    if (options.progress)
+      options.progress(what);
+  }
+  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode);
+  Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
+  Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode);
+  Status dump(ModuleOp module, Stage stage, const std::string &folder) const;
+
+  const CompileOptions &options;
+  std::shared_ptr<CompiledStorage> storage;
+  CompiledModel model;
+};
+
+Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
+  begin("import");
+  ImportOptions import = options.import;
+  import.allAsReference |= mode == PlanMode::Reference;
+  ImportReport report;
+  auto module = importModel(*storage->context, options.modelPath, import, &report);
+  if (!module)
+    return module.status();
+  if (mode != PlanMode::Reference)
+    model.importReport_ = std::move(report);
+  Diagnostics diagnostics(*storage->context);
+  if (failed(verify(**module)))
+    return diagnostics.failure("import");
+  if (Status status = dump(**module, Stage::Import, ""); !status)
+    return status;
+  begin("normalize");
+  if (failed(normalizeGraph(**module)) || failed(verify(**module)))
+    return diagnostics.failure("normalize");
+  if (Status status = dump(**module, Stage::Normalize, ""); !status)
+    return status;
+  return module;
+}
+
+/// Group, schedule, tile: from normalized graph IR to tile kernels, stopping after `last`.
+Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) {
+  std::string folder = fmt::format("{}-{}", target.name, name(mode));
+  Diagnostics diagnostics(*storage->context);
+  fusion::FusionReport report;
+  struct Step {
+    Stage stage;
+    std::function<LogicalResult()> run;
+  };
+  const Step steps[] = {
+      {Stage::Group, [&] { return fusion::formGroups(module, fusionMode(mode), &report); }},
+      {Stage::Schedule, [&] { return selectSchedules(module, target); }},
+      {Stage::Tile, [&] { return emitTiles(module, target); }},
+  };
+  for (const Step &step : steps) {
+    if (step.stage > last)
+      break;
+    begin(name(step.stage));
+    if (failed(step.run()) || failed(verify(module)))
+      return diagnostics.failure(name(step.stage));
+    TILEWRIGHT_TRY(dump(module, step.stage, folder));
+  }
+  model.fusionReport_ = report.text();
+  model.fusionReportJson_ = report.json();
+  return {};
+}
+
+Status Compiler::dump(ModuleOp module, Stage stage, const std::string &folder) const {
+  if (options.dumpFolder.empty())
+    return {};
+  fs::path path = fs::path(options.dumpFolder) / folder;
+  std::error_code error;
+  fs::create_directories(path, error);
+  std::ofstream file(path / fmt::format("{}-{}.mlir", static_cast<int>(stage), name(stage)));
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  file << text;
+  file.close();
+  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path.string()));
+}
+
+Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode) {
+  Expected<const TargetDesc *> target = resolveTarget(targetName);
+  if (!target)
+    return target.status();
+  OwningOpRef<ModuleOp> module = imported.clone();
+  TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
+  begin("code");
+  Diagnostics diagnostics(*storage->context);
+  Expected<TargetCode> code = generateCode(*module, **target);
+  if (!code)
+    return code.status();
+  storage->code.push_back(std::move(*code));
+  TargetCode &kept = storage->code.back();
+  PlanRequest request{planTarget(**target), std::string(name(mode)), static_cast<uint32_t>(storage->contents.code.size()), &kept};
+  Expected<runtime::Plan> plan = buildPlan(*module, request, *storage->constants);
+  if (!plan)
+    return plan.status();
+  storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
+  storage->contents.plans.push_back(std::move(*plan));
+  return {};
+}
+
+Expected<CompiledModel> Compiler::compile() {
+  OwningOpRef<ModuleOp> compiled, reference; // imported once each
+  for (const std::string &target : options.targets)
+    for (PlanMode mode : options.modes) {
+      OwningOpRef<ModuleOp> &imported = mode == PlanMode::Reference ? reference : compiled;
+      if (!imported) {
+        auto module = import(mode);
+        if (!module)
+          return module.status();
+        imported = std::move(*module);
+      }
+      if (Status status = addPlan(*imported, target, mode); !status)
+        return status;
+    }
+  storage->contents.metadata.modelName = fs::path(options.modelPath).stem().string();
+  storage->contents.metadata.compilerVersion = version();
+  for (const std::string &target : options.targets)
+    storage->contents.metadata.options.emplace_back("target", (*resolveTarget(target))->name);
+  storage->contents.report = model.fusionReportJson_;
+  model.contents_ = std::shared_ptr<runtime::Contents>(storage, &storage->contents);
+  return std::move(model);
+}
+
+Expected<std::string> Compiler::emit(Stage last) {
+  auto module = import(options.modes.front());
+  if (!module)
+    return module.status();
+  Expected<const TargetDesc *> target = resolveTarget(options.targets.front());
+  if (!target)
+    return target.status();
+  if (last > Stage::Normalize)
+    if (Status status = lower(**module, **target, options.modes.front(), last); !status)
+      return status;
+  if (last == Stage::Code)
+    return generateAssembly(**module, **target);
+  std::string text;
+  llvm::raw_string_ostream(text) << **module;
+  return text;
+}
+
+Expected<CompiledModel> compileModel(const CompileOptions &options) { return Compiler(options).compile(); }
+
+Expected<std::string> emitStage(const CompileOptions &options, Stage stage) { return Compiler(options).emit(stage); }
+
+} // namespace tilewright

@@ -1,0 +1,62 @@
+// The compiler, from model.onnx to a plan for each target: the table of contents of Tilewright.
+#pragma once
+
+#include "frontend/Importer.h"
+#include "runtime/Artifact.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+/// The stages, in order; each leaves IR that can be printed, edited and resumed from.
+enum class Stage { Import, Normalize, Group, Schedule, Tile, Code };
+
+/// The name of a stage on the command line, and the reverse.
+std::string_view name(Stage stage);
+std::optional<Stage> parseStage(std::string_view name);
+
+/// How much of the graph one kernel may hold. Reference compiles nothing: each ONNX node runs through the runtime's reference kernels.
+enum class PlanMode { Reference, None, Epilogue, All };
+std::string_view name(PlanMode mode);
+std::optional<PlanMode> parsePlanMode(std::string_view name);
+
+struct CompileOptions {
+  std::string modelPath;
+  ImportOptions import;
+  std::vector<std::string> targets = {"host"};      // rows of TargetDesc
+  std::vector<PlanMode> modes = {PlanMode::All};    // one plan for each target and mode
+  std::string dumpFolder;                           // each stage's IR is written there, if not empty
+  std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
+};
+
+/// A compiled model in memory: what an artifact holds, and what its bytes live in.
+class CompiledModel {
+public:
+  const runtime::Contents &contents() const { return *contents_; }
+  /// What runs through the reference instead of a kernel, and what the import warns of.
+  const ImportReport &importReport() const { return importReport_; }
+  /// What was fused and why not more: text of the last plan's report.
+  const std::string &fusionReport() const { return fusionReport_; }
+  const std::string &fusionReportJson() const { return fusionReportJson_; }
+  /// A runtime artifact without a file.
+  Expected<runtime::Artifact> artifact() const { return runtime::Artifact::fromContents(*contents_, contents_); }
+
+private:
+  friend class Compiler;
+  std::shared_ptr<runtime::Contents> contents_;
+  ImportReport importReport_;
+  std::string fusionReport_, fusionReportJson_;
+};
+
+/// Runs the whole pipeline. Diagnostics become the Status's sentence, each at its ONNX node.
+Expected<CompiledModel> compileModel(const CompileOptions &options);
+
+/// Runs the pipeline for the first target and mode up to `stage` and returns its IR, or the assembly or PTX of Stage::Code.
+Expected<std::string> emitStage(const CompileOptions &options, Stage stage);
+
+} // namespace tilewright

@@ -1,0 +1,134 @@
+// tilewright bench: the fused program beside the unfused one, in one process, in turn.
+#include "backend/driver/BenchReport.h"
+#include "backend/driver/Commands.h"
+#include "backend/driver/Compare.h"
+#include "backend/driver/InputOptions.h"
+#include "backend/driver/ModelOptions.h"
+#include "backend/driver/Progress.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tilewright {
+
+namespace {
+struct BenchCommand {
+  ModelOptions model;
+  InputOptions inputs;
+  Duration duration;
+  bool noGroups = false;
+  std::string exportJson;
+};
+} // namespace
+
+static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device,
+                                                                const std::string &mode, std::vector<Tensor> &inputs, const InputOptions &options) {
+  auto program = runtime::Program::create(artifact, device->info(), mode);
+  if (!program)
+    return program.status();
+  if (inputs.empty() && !(*program)->plan().inputs.empty()) {
+    Expected<std::vector<Tensor>> read = readInputs((*program)->plan(), options);
+    if (!read)
+      return read.status();
+    inputs = std::move(*read);
+  }
+  auto context = runtime::Context::create(*program, device);
+  if (!context)
+    return context.status();
+  std::vector<runtime::TensorView> views;
+  for (Tensor &input : inputs)
+    views.push_back({input.type(), input.shape(), input.bytes(), false});
+  if (Status status = (*context)->bind(views); !status)
+    return status;
+  return context;
+}
+
+/// Runs both once and compares their outputs: a comparison of speed means nothing between different results.
+static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
+  std::vector<std::vector<Tensor>> results;
+  for (runtime::Context *context : {&fused, &unfused}) {
+    TILEWRIGHT_TRY(context->execute());
+    TILEWRIGHT_TRY(context->synchronize());
+    Expected<std::vector<Tensor>> outputs = context->outputs();
+    if (!outputs)
+      return outputs.status();
+    results.push_back(std::move(*outputs));
+  }
+  report.agree = true;
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    Comparison result = compare(fused.program().output(i).name, results[0][i], results[1][i]);
+    report.agree &= result.same;
+    report.largestDifference = std::max(report.largestDifference, result.largestDifference);
+  }
+  return {};
+}
+
+static Status measure(BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
+  Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()));
+  if (!peaks)
+    return peaks.status();
+  report.peaks = *peaks;
+  TILEWRIGHT_TRY(compareOutputs(fused, unfused, report));
+  Progress progress("measuring");
+  auto latencies = measureInterleaved({&fused, &unfused}, command.duration, [&](double share) { progress.show(share); });
+  if (!latencies)
+    return latencies.status();
+  report.fused = countSide(fused, (*latencies)[0]);
+  report.unfused = countSide(unfused, (*latencies)[1]);
+  if (command.noGroups)
+    return {};
+  constexpr size_t rounds = 15;
+  Expected<std::vector<double>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
+  if (!fusedSteps || !unfusedSteps)
+    return !fusedSteps ? fusedSteps.status() : unfusedSteps.status();
+  report.groups = groupRows(fused, *fusedSteps, unfused, *unfusedSteps, report.peaks);
+  return {};
+}
+
+static Status exportJson(const std::string &path, const BenchReport &report) {
+  std::ofstream file(path);
+  file << jsonReport(report).dump(2) << '\n';
+  file.close();
+  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path));
+}
+
+static Status bench(BenchCommand &command) {
+  PlanMode mode = *parsePlanMode(command.model.fuse);
+  Expected<runtime::Artifact> artifact = loadOrCompile(command.model, {mode, PlanMode::None});
+  if (!artifact)
+    return artifact.status();
+  auto device = openDeviceFor(command.inputs, artifact->contents());
+  if (!device)
+    return device.status();
+  std::vector<Tensor> inputs;
+  auto fused = boundContext(*artifact, *device, command.model.fuse, inputs, command.inputs);
+  if (!fused)
+    return fused.status();
+  auto unfused = boundContext(*artifact, *device, "none", inputs, command.inputs);
+  if (!unfused)
+    return unfused.status();
+  BenchReport report;
+  report.model = command.model.model;
+  report.device = (*device)->info().name;
+  report.target = (*fused)->program().plan().target;
+  TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
+  fmt::print("{}", printReport(report, !command.noGroups));
+  if (!command.exportJson.empty())
+    TILEWRIGHT_TRY(exportJson(command.exportJson, report));
+  return report.agree ? Status() : Status(Code::Differs, "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
+}
+
+void addBenchCommand(CLI::App &app, int &exitCode) {
+  auto *command = app.add_subcommand("bench", "Time a model fused beside unfused, as a whole and group by group");
+  auto options = std::make_shared<BenchCommand>();
+  addModelOptions(*command, options->model);
+  addInputOptions(*command, options->inputs);
+  command->add_option("--warmup-ms", options->duration.warmupMs, "time before measuring")->capture_default_str();
+  command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")->capture_default_str();
+  command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
+  command->add_option("--export-json", options->exportJson, "write everything measured to this file");
+  command->callback([options, &exitCode] { exitCode = report(bench(*options)); });
+}
+
+} // namespace tilewright

@@ -1,0 +1,162 @@
+// Puts the measurements of `bench` into tables and JSON.
+#include "backend/driver/BenchReport.h"
+
+#include "backend/driver/Table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace tilewright {
+
+static runtime::GroupId groupOf(const runtime::Step &step) {
+  if (auto *launch = std::get_if<runtime::Launch>(&step))
+    return launch->group;
+  if (auto *call = std::get_if<runtime::HostCall>(&step))
+    return call->group;
+  return runtime::none;
+}
+
+/// The value of an optional expression at the bound sizes; 0 where there is none.
+static double valueOf(const runtime::Context &context, runtime::ExprId id) {
+  if (id == runtime::none)
+    return 0;
+  Expected<int64_t> value = context.sizes().get(id);
+  return value ? static_cast<double>(*value) : 0;
+}
+
+BenchSide countSide(const runtime::Context &context, Latency latency) {
+  const runtime::Plan &plan = context.program().plan();
+  BenchSide side;
+  side.mode = plan.mode;
+  side.latency = latency;
+  for (const runtime::Step &step : plan.steps) {
+    side.kernels += std::holds_alternative<runtime::Launch>(step);
+    side.hostCalls += std::holds_alternative<runtime::HostCall>(step);
+    if (runtime::GroupId group = groupOf(step); group != runtime::none)
+      side.bytes += valueOf(context, plan.groups[group].bytesMoved);
+  }
+  return side;
+}
+
+/// "name|OpType" as in the plan, shown as the name, or the type where the model leaves nodes unnamed.
+static std::string memberName(const std::string &member) {
+  size_t bar = member.rfind('|');
+  return bar == std::string::npos ? member : bar == 0 ? member.substr(1) : member.substr(0, bar);
+}
+
+std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector<double> &fusedSteps, const runtime::Context &unfused,
+                                const std::vector<double> &unfusedSteps, const Peaks &peaks) {
+  const runtime::Plan &plan = fused.program().plan(), &parts = unfused.program().plan();
+  // A fused group's parts are the unfused steps all of whose nodes it holds; a node that several groups hold counts for the first.
+  std::vector<bool> taken(parts.steps.size(), false);
+  std::vector<GroupRow> rows;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    runtime::GroupId id = groupOf(plan.steps[i]);
+    if (id == runtime::none)
+      continue;
+    const runtime::Group &group = plan.groups[id];
+    GroupRow row;
+    row.name = group.name;
+    std::set<std::string> members(group.members.begin(), group.members.end());
+    for (const std::string &member : group.members)
+      row.members.push_back(memberName(member));
+    row.fusedMs = fusedSteps[i];
+    for (size_t j = 0; j < parts.steps.size(); ++j) {
+      runtime::GroupId part = groupOf(parts.steps[j]);
+      if (part == runtime::none || taken[j])
+        continue;
+      const auto &nodes = parts.groups[part].members;
+      if (nodes.empty() || !std::all_of(nodes.begin(), nodes.end(), [&](const std::string &node) { return members.count(node); }))
+        continue;
+      taken[j] = true;
+      row.unfusedMs += unfusedSteps[j];
+    }
+    row.bytes = valueOf(fused, group.bytesMoved);
+    row.flops = valueOf(fused, group.flops);
+    double memoryMs = peaks.bytesPerSecond > 0 ? row.bytes / peaks.bytesPerSecond * 1e3 : 0;
+    double computeMs = peaks.flopsPerSecond > 0 ? row.flops / peaks.flopsPerSecond * 1e3 : 0;
+    row.roof = computeMs > memoryMs ? "compute" : "memory";
+    row.roofShare = row.fusedMs > 0 ? std::max(memoryMs, computeMs) / row.fusedMs : 0;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+static std::string bytesText(double bytes) {
+  return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.1f} kB", bytes / 1e3);
+}
+
+/// The members as one cell: all of them if short, else the first and how many more.
+static std::string membersText(const std::vector<std::string> &members) {
+  std::string text = fmt::format("{}", fmt::join(members, " "));
+  return text.size() <= 60 || members.empty() ? text : fmt::format("{} .. {} ({} nodes)", members.front(), members.back(), members.size());
+}
+
+static std::string sidesTable(const BenchReport &report) {
+  Table table({"", "fused", "unfused", "unfused / fused"});
+  auto add = [&](const char *what, const char *format, double fused, double unfused) {
+    table.add({what, fmt::format(fmt::runtime(format), fused), fmt::format(fmt::runtime(format), unfused),
+               fused > 0 ? fmt::format("{:.2f}", unfused / fused) : "-"});
+  };
+  add("median latency, ms", "{:.3f}", report.fused.latency.medianMs, report.unfused.latency.medianMs);
+  add("p99 latency, ms", "{:.3f}", report.fused.latency.p99Ms, report.unfused.latency.p99Ms);
+  add("kernels", "{:.0f}", report.fused.kernels, report.unfused.kernels);
+  if (report.fused.hostCalls + report.unfused.hostCalls > 0)
+    add("nodes run by the reference", "{:.0f}", report.fused.hostCalls, report.unfused.hostCalls);
+  table.add({"moved through memory", bytesText(report.fused.bytes), bytesText(report.unfused.bytes),
+             report.fused.bytes > 0 ? fmt::format("{:.2f}", report.unfused.bytes / report.fused.bytes) : "-"});
+  return table.print();
+}
+
+static std::string groupsTable(const BenchReport &report) {
+  Table table({"group", "ms", "parts unfused, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
+  for (const GroupRow &row : report.groups)
+    table.add({row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs), fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6),
+               fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6), fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)});
+  return table.print();
+}
+
+std::string printReport(const BenchReport &report, bool perKernel) {
+  std::string text = fmt::format("{} on {} ({}), {} interleaved runs each\n\n{}\n", report.model, report.device, report.target, report.fused.latency.runs,
+                                 sidesTable(report));
+  text += fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference, report.agree ? "" : ": beyond the tolerance");
+  if (!perKernel)
+    return text;
+  text += fmt::format("\nroof, measured now: {:.1f} GB/s copied", report.peaks.bytesPerSecond / 1e9);
+  text += report.peaks.flopsPerSecond > 0 ? fmt::format(", {:.1f} GFLOP/s multiplied and added in float32\n", report.peaks.flopsPerSecond / 1e9) : "\n";
+  return text + "\n" + groupsTable(report);
+}
+
+static nlohmann::json jsonSide(const BenchSide &side) {
+  return {{"mode", side.mode},       {"median_ms", side.latency.medianMs}, {"p99_ms", side.latency.p99Ms}, {"runs", side.latency.runs},
+          {"kernels", side.kernels}, {"host_calls", side.hostCalls},       {"bytes", side.bytes}};
+}
+
+nlohmann::json jsonReport(const BenchReport &report) {
+  nlohmann::json json = {{"schema", 1},
+                         {"model", report.model},
+                         {"device", report.device},
+                         {"target", report.target},
+                         {"fused", jsonSide(report.fused)},
+                         {"unfused", jsonSide(report.unfused)},
+                         {"largest_difference", report.largestDifference},
+                         {"agree", report.agree},
+                         {"peaks", {{"bytes_per_second", report.peaks.bytesPerSecond}, {"flops_per_second", report.peaks.flopsPerSecond}}},
+                         {"groups", nlohmann::json::array()}};
+  for (const GroupRow &row : report.groups)
+    json["groups"].push_back({{"name", row.name},
+                              {"members", row.members},
+                              {"fused_ms", row.fusedMs},
+                              {"unfused_ms", row.unfusedMs},
+                              {"bytes", row.bytes},
+                              {"flops", row.flops},
+                              {"roof", row.roof},
+                              {"roof_share", row.roofShare}});
+  return json;
+}
+
+} // namespace tilewright

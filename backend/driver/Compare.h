@@ -1,0 +1,32 @@
+// Comparing results: one tolerance a type, never one a model.
+#pragma once
+
+#include "runtime/Tensor.h"
+
+#include <optional>
+#include <string>
+
+namespace tilewright {
+
+/// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part is taken of the
+/// largest magnitude in the expected tensor instead: what half precision can promise after cancellation.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+  bool ofLargest = false;
+};
+
+/// The default of a type: float32 1e-3 relative and 1e-5 absolute; float16 and bfloat16 2e-2 of the largest magnitude;
+/// float64 1e-7 relative; integers and bool exact.
+Tolerance defaultTolerance(DType type);
+
+struct Comparison {
+  bool same = false;
+  double largestDifference = 0; // absolute
+  std::string sentence;         // what differs, where, and by how much; empty if nothing does
+};
+
+/// Compares type, shape and elements. NaN equals NaN, infinities equal themselves.
+Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected, const std::optional<Tolerance> &tolerance = {});
+
+} // namespace tilewright

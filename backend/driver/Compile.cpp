@@ -1,0 +1,61 @@
+// tilewright compile: model.onnx to an artifact, or to the IR of a stage.
+#include "backend/driver/Commands.h"
+#include "backend/driver/ModelOptions.h"
+
+#include "runtime/ArtifactWriter.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace tilewright {
+
+namespace {
+struct CompileCommand {
+  ModelOptions model;
+  std::string output, emit, explain;
+  bool withUnfused = false;
+};
+} // namespace
+
+static Status emit(const CompileOptions &compile, const std::string &stageName) {
+  std::optional<Stage> stage = parseStage(stageName);
+  if (!stage)
+    return {Code::Usage, fmt::format("--emit {}: expected import, normalize, group, schedule, tile, place, llvm or code", stageName)};
+  Expected<std::string> text = emitStage(compile, *stage);
+  if (!text)
+    return text.status();
+  fmt::print("{}", *text);
+  return {};
+}
+
+static Status compile(const CompileCommand &command) {
+  std::vector<PlanMode> modes;
+  if (command.withUnfused)
+    modes = {*parsePlanMode(command.model.fuse), PlanMode::None};
+  Expected<CompileOptions> options = compileOptions(command.model, modes);
+  if (!options)
+    return options.status();
+  if (!command.emit.empty())
+    return emit(*options, command.emit);
+  Expected<CompiledModel> model = compileModel(*options);
+  if (!model)
+    return model.status();
+  printRemarks(command.model, *model);
+  if (!command.explain.empty())
+    fmt::print("{}", command.explain == "json" ? model->fusionReportJson() : model->fusionReport());
+  std::filesystem::path output = command.output.empty() ? std::filesystem::path(command.model.model).replace_extension(".tw") : std::filesystem::path(command.output);
+  return runtime::writeArtifact(model->contents(), output);
+}
+
+void addCompileCommand(CLI::App &app, int &exitCode) {
+  auto *command = app.add_subcommand("compile", "Compile a model to an artifact");
+  auto options = std::make_shared<CompileCommand>();
+  addModelOptions(*command, options->model);
+  command->add_option("-o,--output", options->output, "the artifact; MODEL with the ending .tw by default");
+  command->add_option("--emit", options->emit, "print the IR of a stage instead: import, normalize, group, schedule, tile, place, llvm or code");
+  command->add_option("--explain-fusion", options->explain, "print what was fused, and why not more; =json as JSON")->expected(0, 1)->default_str("text");
+  command->add_flag("--with-unfused", options->withUnfused, "hold the unfused plan too, so that the artifact can be benched");
+  command->callback([options, &exitCode] { exitCode = report(compile(*options)); });
+}
+
+} // namespace tilewright

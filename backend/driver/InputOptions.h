@@ -1,0 +1,25 @@
+// Where inputs come from: --inputs, and the sizes of symbolic dimensions for invented ones.
+#pragma once
+
+#include "runtime/Program.h"
+#include "runtime/Tensor.h"
+
+#include <CLI/CLI.hpp>
+
+namespace tilewright {
+
+struct InputOptions {
+  std::vector<std::string> inputs; // DIR, NAME=FILE.npy or random:SEED
+  std::vector<std::string> sizes;  // batch=8
+  std::string device;
+};
+
+void addInputOptions(CLI::App &command, InputOptions &options);
+
+/// The inputs for `plan`, in its order.
+Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
+
+/// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.
+Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents);
+
+} // namespace tilewright

@@ -1,0 +1,150 @@
+// Measures latencies, steps and peaks.
+#include "backend/driver/Measure.h"
+
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <immintrin.h>
+
+namespace tilewright {
+
+using Clock = std::chrono::steady_clock;
+
+static double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+Latency summarize(std::vector<double> milliseconds) {
+  if (milliseconds.empty())
+    return {};
+  std::sort(milliseconds.begin(), milliseconds.end());
+  size_t n = milliseconds.size();
+  return {milliseconds[n / 2], milliseconds[std::min(n - 1, n * 99 / 100)], n};
+}
+
+static Expected<double> timeOnce(runtime::Context &context) {
+  Clock::time_point start = Clock::now();
+  if (Status status = context.execute(); !status)
+    return status;
+  if (Status status = context.synchronize(); !status)
+    return status;
+  return millisecondsSince(start);
+}
+
+Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts, const Duration &duration,
+                                                  const std::function<void(double)> &progress) {
+  for (Clock::time_point start = Clock::now(); millisecondsSince(start) < duration.warmupMs;)
+    for (runtime::Context *context : contexts)
+      if (Expected<double> once = timeOnce(*context); !once)
+        return once.status();
+  std::vector<std::vector<double>> times(contexts.size());
+  Clock::time_point start = Clock::now();
+  for (size_t round = 0; round < 5 || millisecondsSince(start) < duration.durationMs; ++round) {
+    for (size_t i = 0; i < contexts.size(); ++i) {
+      // Who goes first alternates: the second finds warmer caches.
+      size_t which = round % 2 ? contexts.size() - 1 - i : i;
+      Expected<double> once = timeOnce(*contexts[which]);
+      if (!once)
+        return once.status();
+      times[which].push_back(*once);
+    }
+    if (progress)
+      progress(std::min(1.0, millisecondsSince(start) / duration.durationMs));
+  }
+  std::vector<Latency> latencies;
+  for (std::vector<double> &series : times)
+    latencies.push_back(summarize(std::move(series)));
+  return latencies;
+}
+
+Expected<std::vector<double>> profileSteps(runtime::Context &context, size_t rounds) {
+  std::vector<std::vector<double>> series;
+  for (size_t round = 0; round < rounds; ++round) {
+    Expected<std::vector<double>> steps = context.profile();
+    if (!steps)
+      return steps.status();
+    series.resize(steps->size());
+    for (size_t i = 0; i < steps->size(); ++i)
+      series[i].push_back((*steps)[i]);
+  }
+  std::vector<double> medians;
+  for (std::vector<double> &times : series)
+    medians.push_back(summarize(std::move(times)).medianMs);
+  return medians;
+}
+
+//===- Peaks of the host ----------------------------------------------------------------------------------------------===//
+
+// Twelve independent chains hide the latency of a multiply-add (4 cycles, two a cycle) on every x86-64 core with FMA.
+static constexpr int chains = 12;
+static constexpr int rounds = 1 << 16;
+
+#define FMA_LOOP(TYPE, SET, FMA)                                                                                                                        \
+  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                                                        \
+  for (TYPE &sum : sums)                                                                                                                               \
+    sum = SET(1.0f);                                                                                                                                   \
+  for (int i = 0; i < rounds; ++i)                                                                                                                     \
+    for (TYPE &sum : sums) {                                                                                                                           \
+      sum = FMA(sum, factor, addend);                                                                                                                  \
+      asm volatile("" : "+v"(sum));                                                                                                                    \
+    }                                                                                                                                                  \
+  float result;                                                                                                                                        \
+  std::memcpy(&result, &sums[0], sizeof result);                                                                                                       \
+  return result
+
+__attribute__((target("avx512f"))) static float multiplyAdds512() { FMA_LOOP(__m512, _mm512_set1_ps, _mm512_fmadd_ps); }
+__attribute__((target("avx2,fma"))) static float multiplyAdds256() { FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps); }
+#undef FMA_LOOP
+
+/// Best of `times` runs, in seconds: a peak is what the machine reaches when it is left alone.
+static double bestSeconds(int times, const std::function<void()> &work) {
+  double best = 1e9;
+  for (int i = 0; i < times; ++i) {
+    Clock::time_point start = Clock::now();
+    work();
+    best = std::min(best, millisecondsSince(start) / 1e3);
+  }
+  return best;
+}
+
+static double hostFlopsPerSecond() {
+  bool wide = __builtin_cpu_supports("avx512f");
+  volatile float sink = 0;
+  runtime::ThreadPool &pool = runtime::ThreadPool::instance();
+  int threads = pool.threads();
+  auto work = [&](int64_t first, int64_t last, int) {
+    for (int64_t i = first; i < last; ++i)
+      sink = wide ? multiplyAdds512() : multiplyAdds256();
+  };
+  double seconds = bestSeconds(20, [&] { pool.forRange(threads, work); });
+  return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
+}
+
+Expected<Peaks> measurePeaks(runtime::Device &device) {
+  const size_t bytes = device.info().hostMemory ? size_t(64) << 20 : size_t(512) << 20; // well beyond the last-level cache's share
+  auto from = device.allocate(bytes), to = device.allocate(bytes);
+  if (!from || !to)
+    return !from ? from.status() : to.status();
+  auto stream = device.createStream();
+  if (!stream)
+    return stream.status();
+  Status failed;
+  auto copy = [&] {
+    if (Status status = (*stream)->copyWithin(to->get(), from->get(), bytes); !status)
+      failed = status;
+    if (auto word = (*stream)->synchronize(); !word)
+      failed = word.status();
+  };
+  if (Status status = (*stream)->fill(from->get(), 0, bytes); !status)
+    return status;
+  copy();
+  Peaks peaks;
+  peaks.bytesPerSecond = 2.0 * bytes / bestSeconds(8, copy);
+  if (!failed)
+    return failed;
+  if (device.info().hostMemory)
+    peaks.flopsPerSecond = hostFlopsPerSecond();
+  return peaks;
+}
+
+} // namespace tilewright

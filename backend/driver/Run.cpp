@@ -1,0 +1,109 @@
+// tilewright run: a model or artifact on inputs, its outputs written or checked.
+#include "backend/driver/Commands.h"
+#include "backend/driver/Compare.h"
+#include "backend/driver/InputOptions.h"
+#include "backend/driver/ModelOptions.h"
+#include "backend/driver/Npy.h"
+#include "backend/driver/TensorFiles.h"
+
+#include "runtime/Context.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace fs = std::filesystem;
+
+namespace tilewright {
+
+namespace {
+struct RunCommand {
+  ModelOptions model;
+  InputOptions inputs;
+  std::string outputs, check;
+  std::optional<double> relative, absolute;
+};
+} // namespace
+
+/// A value's name as a file name: what could leave the folder or confuse a shell becomes '_'.
+static std::string fileName(const std::string &name) {
+  std::string safe;
+  for (char c : name)
+    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ? c : '_';
+  return safe.empty() || safe.front() == '.' ? "_" + safe : safe;
+}
+
+static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> &outputs, const fs::path &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return {Code::Io, fmt::format("{}: cannot be made: {}", folder.string(), error.message())};
+  for (size_t i = 0; i < outputs.size(); ++i)
+    TILEWRIGHT_TRY(writeNpy(folder / (fileName(plan.values[plan.outputs[i]].name) + ".npy"), outputs[i]));
+  return {};
+}
+
+static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
+  Expected<std::vector<NamedTensor>> expected = readTestData(testDataSet(command.check), "output");
+  if (!expected)
+    return expected.status();
+  if (expected->size() != outputs.size())
+    return {Code::Differs, fmt::format("{} outputs, expected {} as in {}", outputs.size(), expected->size(), command.check)};
+  std::string differences;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tolerance tolerance = defaultTolerance((*expected)[i].tensor.type());
+    tolerance.relative = command.relative.value_or(tolerance.relative);
+    tolerance.absolute = command.absolute.value_or(tolerance.absolute);
+    Comparison result = compare(plan.values[plan.outputs[i]].name, outputs[i], (*expected)[i].tensor, tolerance);
+    if (!result.same)
+      differences += (differences.empty() ? "" : "\n  ") + result.sentence;
+    else
+      fmt::print(stderr, "output '{}' [{}] agrees; the largest difference is {:.3g}\n", plan.values[plan.outputs[i]].name,
+                 fmt::join(outputs[i].shape(), ", "), result.largestDifference);
+  }
+  return differences.empty() ? Status() : Status(Code::Differs, differences);
+}
+
+static Status run(RunCommand &command) {
+  Expected<runtime::Artifact> artifact = loadOrCompile(command.model);
+  if (!artifact)
+    return artifact.status();
+  auto device = openDeviceFor(command.inputs, artifact->contents());
+  if (!device)
+    return device.status();
+  if (!command.check.empty() && command.inputs.inputs.empty())
+    command.inputs.inputs = {command.check};
+  auto program = runtime::Program::create(*artifact, (*device)->info(), command.model.fuse);
+  if (!program)
+    return program.status();
+  const runtime::Plan &plan = (*program)->plan();
+  Expected<std::vector<Tensor>> inputs = readInputs(plan, command.inputs);
+  if (!inputs)
+    return inputs.status();
+  auto context = runtime::Context::create(*program, *device);
+  if (!context)
+    return context.status();
+  Expected<std::vector<Tensor>> outputs = (*context)->run(*inputs);
+  if (!outputs)
+    return outputs.status();
+  if (!command.outputs.empty())
+    TILEWRIGHT_TRY(writeOutputs(plan, *outputs, command.outputs));
+  if (!command.check.empty())
+    return checkOutputs(command, plan, *outputs);
+  for (size_t i = 0; i < outputs->size(); ++i)
+    fmt::print("{} {} [{}]\n", plan.values[plan.outputs[i]].name, name((*outputs)[i].type()), fmt::join((*outputs)[i].shape(), ", "));
+  return {};
+}
+
+void addRunCommand(CLI::App &app, int &exitCode) {
+  auto *command = app.add_subcommand("run", "Run a model or artifact; write or check its outputs");
+  auto options = std::make_shared<RunCommand>();
+  addModelOptions(*command, options->model);
+  addInputOptions(*command, options->inputs);
+  command->add_option("--outputs", options->outputs, "write each output as NAME.npy into this folder");
+  command->add_option("--check", options->check, "compare with output_N.pb of this test data folder (its input_N.pb are the inputs)");
+  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own");
+  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own");
+  command->callback([options, &exitCode] { exitCode = report(run(*options)); });
+}
+
+} // namespace tilewright

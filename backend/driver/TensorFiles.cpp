@@ -1,0 +1,114 @@
+// Reads tensors from files, and invents them.
+#include "backend/driver/TensorFiles.h"
+
+#include "backend/driver/Npy.h"
+#include "frontend/TensorData.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <random>
+
+namespace fs = std::filesystem;
+
+namespace tilewright {
+
+/// A serialized TensorProto.
+static Expected<NamedTensor> readTensorProto(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Status(Code::Io, fmt::format("{}: cannot be opened", path.string()));
+  auto proto = std::make_shared<onnx::TensorProto>();
+  if (!proto->ParseFromIstream(&file))
+    return Status(Code::Malformed, fmt::format("{}: is not a TensorProto", path.string()));
+  Expected<Tensor> tensor = decodeTensor(*proto, path.filename().string(), {nullptr, proto, std::nullopt});
+  if (!tensor)
+    return tensor.status();
+  return NamedTensor{proto->name(), std::move(*tensor)};
+}
+
+Expected<NamedTensor> readTensorFile(const fs::path &path) {
+  if (path.extension() == ".npy") {
+    Expected<Tensor> tensor = readNpy(path);
+    if (!tensor)
+      return tensor.status();
+    return NamedTensor{"", std::move(*tensor)};
+  }
+  return readTensorProto(path);
+}
+
+fs::path testDataSet(const fs::path &folder) {
+  std::vector<fs::path> sets;
+  std::error_code error;
+  for (const auto &entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with("test_data_set_"))
+      sets.push_back(entry.path());
+  return sets.empty() ? folder : *std::min_element(sets.begin(), sets.end());
+}
+
+Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, const std::string &kind) {
+  std::vector<NamedTensor> tensors;
+  for (size_t i = 0;; ++i) {
+    fs::path file = folder / fmt::format("{}_{}.pb", kind, i);
+    if (!fs::exists(file))
+      return tensors;
+    Expected<NamedTensor> tensor = readTensorFile(file);
+    if (!tensor)
+      return tensor.status();
+    tensors.push_back(std::move(*tensor));
+  }
+}
+
+Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given) {
+  std::vector<Tensor> ordered;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const std::string &name = plan.values[plan.inputs[i]].name;
+    auto named = std::find_if(given.begin(), given.end(), [&](const NamedTensor &t) { return t.name == name; });
+    if (named == given.end() && i < given.size())
+      named = given.begin() + i;
+    if (named == given.end())
+      return Status(Code::Usage, fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(), plan.inputs.size()));
+    ordered.push_back(named->tensor);
+  }
+  return ordered;
+}
+
+/// Fills `tensor` with numbers that a model of its type can take.
+static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    switch (tensor.type()) {
+    case DType::F32: tensor.data<float>()[i] = normal(generator); break;
+    case DType::F64: tensor.data<double>()[i] = normal(generator); break;
+    case DType::F16: tensor.data<_Float16>()[i] = static_cast<_Float16>(normal(generator)); break;
+    case DType::BF16: tensor.data<uint16_t>()[i] = std::bit_cast<uint32_t>(normal(generator)) >> 16; break;
+    case DType::Bool: tensor.data<uint8_t>()[i] = generator() & 1; break;
+    default: *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % 8; // little-endian, zeroed before
+    }
+}
+
+Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed, const std::vector<std::pair<std::string, int64_t>> &sizes) {
+  std::vector<int64_t> symbols;
+  for (const runtime::Symbol &symbol : plan.symbols) {
+    auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto &pair) { return pair.first == symbol.name; });
+    symbols.push_back(symbol.input == runtime::none ? runtime::ExprValues::unknown : size == sizes.end() ? 1 : size->second);
+  }
+  runtime::ExprValues values = runtime::ExprValues::evaluate(plan.exprs, symbols);
+  std::mt19937_64 generator(seed);
+  std::vector<Tensor> inputs;
+  for (runtime::ValueId id : plan.inputs) {
+    Shape shape;
+    for (runtime::ExprId dim : plan.values[id].dims) {
+      Expected<int64_t> size = values.get(dim);
+      if (!size)
+        return size.status();
+      shape.push_back(*size);
+    }
+    Tensor tensor = Tensor::allocate(plan.values[id].dtype, std::move(shape));
+    fillRandom(tensor, generator);
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+} // namespace tilewright

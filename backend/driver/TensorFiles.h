@@ -1,0 +1,34 @@
+// Tensors in files: ONNX test data (input_0.pb) and NumPy (.npy), by name or by position.
+#pragma once
+
+#include "runtime/Plan.h"
+#include "runtime/Tensor.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct NamedTensor {
+  std::string name; // may be empty in test data
+  Tensor tensor;
+};
+
+/// Reads .pb (TensorProto) or .npy by its ending.
+Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);
+
+/// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder (KIND is "input" or "output"), in order.
+Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, const std::string &kind);
+
+/// The first test_data_set_N below `folder`, or `folder` itself if it holds the data.
+std::filesystem::path testDataSet(const std::filesystem::path &folder);
+
+/// The inputs of `plan` in its order, out of what the user gave: tensors by name, or by position where names are absent or unknown.
+/// Code::Usage names an input that is missing.
+Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given);
+
+/// Inputs of the plan's types drawn from `seed`: floats normal, integers in [0, 8), bool either; symbolic sizes from `sizes`, else 1.
+Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed, const std::vector<std::pair<std::string, int64_t>> &sizes);
+
+} // namespace tilewright
