@@ -51,15 +51,19 @@ template <typename Function> static void dispatchMemory(DType type, Function &&f
 }
 
 template <typename To> static To saturate(double value) {
+  // 2^digits is exact in double where the largest integer is not.
+  constexpr double above = 2.0 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
   if (value != value)
     return 0;
-  // 2^digits is exact in double where the largest integer is not.
-  if (value >= std::ldexp(1.0, std::numeric_limits<To>::digits))
+  if (value >= above)
     return std::numeric_limits<To>::max();
   if (value <= static_cast<double>(std::numeric_limits<To>::min()))
     return std::numeric_limits<To>::min();
   return static_cast<To>(value);
 }
+
+template <typename T>
+static constexpr bool isReal = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
 template <typename To, typename From> static To element(From from) {
   if constexpr (std::is_same_v<To, Half>)
@@ -67,11 +71,9 @@ template <typename To, typename From> static To element(From from) {
   else if constexpr (std::is_same_v<To, BFloat>)
     return BFloat{toBFloat(static_cast<double>(from))};
   else if constexpr (std::is_same_v<To, Boolean>)
-    return Boolean{static_cast<uint8_t>(from != From{})};
-  else if constexpr (std::is_integral_v<To> && (std::is_same_v<From, Half> || std::is_same_v<From, BFloat>))
+    return Boolean{static_cast<uint8_t>(static_cast<double>(from) != 0)};
+  else if constexpr (std::is_integral_v<To> && isReal<From>)
     return saturate<To>(static_cast<double>(from));
-  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>)
-    return saturate<To>(from);
   else
     return static_cast<To>(from);
 }
@@ -90,7 +92,7 @@ template <typename T> Values<T>::Values(const Tensor &tensor) : size_(tensor.cou
     using Memory = decltype(zero);
     const Memory *from = tensor.data<Memory>();
     for (int64_t i = 0; i < size_; ++i)
-      owned_[i] = static_cast<T>(from[i]);
+      owned_[i] = element<T>(from[i]);
   });
   data_ = owned_.data();
 }
@@ -126,14 +128,8 @@ Tensor convert(const Tensor &tensor, DType type) {
       using To = decltype(zeroTo);
       const From *from = tensor.data<From>();
       To *to = result.data<To>();
-      for (int64_t i = 0, n = tensor.count(); i < n; ++i) {
-        if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat>)
-          to[i] = element<To>(static_cast<double>(from[i]));
-        else if constexpr (std::is_same_v<From, Boolean>)
-          to[i] = element<To>(static_cast<uint8_t>(from[i]));
-        else
-          to[i] = element<To>(from[i]);
-      }
+      for (int64_t i = 0, n = tensor.count(); i < n; ++i)
+        to[i] = element<To>(from[i]);
     });
   });
   return result;

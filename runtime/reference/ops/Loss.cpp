@@ -56,7 +56,7 @@ void softmaxCrossEntropyLoss(Call &call) {
   AxisView view(x.shape(), 1);
   Values<double> values(x);
   std::vector<double> scores(values.begin(), values.end());
-  for (int64_t o = 0; o < view.outer; ++o)
+  for (int64_t o = 0; o < view.outer && view.size > 0; ++o)
     for (int64_t i = 0; i < view.inner; ++i) {
       double *at = scores.data() + o * view.size * view.inner + i, peak = -HUGE_VAL, sum = 0;
       for (int64_t k = 0; k < view.size; ++k)

@@ -339,7 +339,7 @@ void reverseSequence(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() >= 2, "expected rank 2 or more, found shape {}", x.shape());
   int64_t batchAxis = call.integer("batch_axis", 1), timeAxis = call.integer("time_axis", 0);
-  require(batchAxis + timeAxis == 1 && batchAxis * timeAxis == 0, "expected batch_axis and time_axis to be 0 and 1, found {} and {}", batchAxis,
+  require((batchAxis == 0 && timeAxis == 1) || (batchAxis == 1 && timeAxis == 0), "expected batch_axis and time_axis to be 0 and 1, found {} and {}", batchAxis,
           timeAxis);
   std::vector<int64_t> lengths = call.indices(1);
   require(static_cast<int64_t>(lengths.size()) == x.shape()[batchAxis], "expected {} sequence lengths, found {}", x.shape()[batchAxis],

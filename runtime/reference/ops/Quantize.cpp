@@ -66,7 +66,7 @@ static Tensor spread(const Tensor &parameter, const Shape &x, int64_t axis, int6
   }
   Shape expected = x;
   require(block > 0, "expected a block_size of 0 or more, found {}", block);
-  expected[axis] = (x[axis] + block - 1) / block;
+  expected[axis] = x[axis] / block + (x[axis] % block != 0);
   require(parameter.shape() == expected, "expected scales and zero points of shape {} for blocks of {}, found {}", expected, block,
           parameter.shape());
   AxisView view(x, axis);

@@ -152,9 +152,8 @@ static void setSizes(const ResizeOptions &options, std::vector<ResizedAxis> &axe
   double common = 0;
   for (size_t k = 0; k < which.size(); ++k) {
     ResizedAxis &axis = axes[which[k]];
+    require(sizes[k] >= 0 && sizes[k] < 0x1p40 && axis.input > 0, "a dimension of {} cannot be resized to {}", axis.input, sizes[k]);
     axis.output = static_cast<int64_t>(sizes[k]);
-    require(axis.output >= 0 && axis.output < int64_t{1} << 40 && axis.input > 0, "a dimension of {} cannot be resized to {}", axis.input,
-            axis.output);
     axis.scale = sizes[k] / static_cast<double>(axis.input);
     bool larger = options.policy == "not_smaller";
     common = k == 0 ? axis.scale : larger ? std::max(common, axis.scale) : std::min(common, axis.scale);

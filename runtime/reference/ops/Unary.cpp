@@ -178,7 +178,8 @@ void clip(Call &call) {
         high = static_cast<T>(call.real("max", 0));
     }
     auto limit = [&](int64_t i) {
-      require(call.input(i).count() == 1, "expected a scalar limit, found shape {}", call.input(i).shape());
+      require(call.input(i).count() == 1 && call.input(i).type() == call.input(0).type(), "expected a scalar limit of {}, found {} of shape {}",
+              name(call.input(0).type()), name(call.input(i).type()), call.input(i).shape());
       return Values<T>(call.input(i))[0];
     };
     if (call.opset() >= 11 && call.has(1))

@@ -41,7 +41,7 @@ TEST(ReferenceElementwise, ClipsByAttributesAndInputs) {
   expectOutputs({"Clip", 7, {{"min", -1.0f}}}, {vector({-5, 5, NaN})}, {vector({-1, 5, NaN})});
   expectOutputs({"Clip", 13}, {vector({-5, 5}), Tensor(), scalar(2)}, {vector({-5, 2})});
   expectOutputs({"Clip", 13}, {vector({0}), scalar(3), scalar(2)}, {vector({2})});
-  expectMalformed({"Clip", 13}, {vector({0}), vector({1, 2})}, "expected a scalar limit, found shape [2]");
+  expectMalformed({"Clip", 13}, {vector({0}), vector({1, 2})}, "expected a scalar limit of float32, found float32 of shape [2]");
 }
 
 TEST(ReferenceElementwise, Broadcasts) {
