@@ -56,6 +56,7 @@ struct AttentionPlan {
       : q(byHeads(call.input(0), call.integer("q_num_heads", 0))), k(byHeads(call.input(1), call.integer("kv_num_heads", 0))),
         v(byHeads(call.input(2), call.integer("kv_num_heads", 0))), causal(call.integer("is_causal", 0)),
         left(call.integer("left_window_size", -1)), right(call.integer("right_window_size", -1)) {
+    require(left >= -1 && right >= -1, "expected window sizes of -1 or more, found {} and {}", left, right);
     require(call.has(4) == call.has(5), "expected past_key and past_value together");
     int64_t past = 0;
     if (call.has(4)) {
@@ -75,8 +76,10 @@ struct AttentionPlan {
     if (call.has(6)) {
       valid = call.indices(6);
       require(static_cast<int64_t>(valid.size()) == batch, "expected {} lengths, found {}", batch, valid.size());
-      for (int64_t b = 0; b < batch; ++b)
+      for (int64_t b = 0; b < batch; ++b) {
+        require(0 <= valid[b] && valid[b] <= keys, "expected lengths from 0 to {}, found {}", keys, valid[b]);
         offset[b] = valid[b] - queries;
+      }
     }
   }
 

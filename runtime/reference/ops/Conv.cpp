@@ -44,6 +44,8 @@ struct Convolution {
     int64_t positions = window.outputs(), taps = window.taps(), channels = inputs / groups, rows = outputs / groups;
     int64_t depth = channels * taps, inputSize = product(window.input), block = blockOf(depth);
     std::vector<double> y(product(result)), columns(depth * block);
+    if (y.empty())
+      return y;
     std::vector<int64_t> table(taps * block);
     for (size_t i = 0; i < y.size() && !bias.empty(); ++i)
       y[i] = bias[static_cast<int64_t>(i) / positions % outputs];

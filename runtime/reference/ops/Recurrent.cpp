@@ -38,11 +38,10 @@ static constexpr Activation activations[] = {
     {"thresholdedrelu", 1, 0, true, false, [](double x, double a, double) { return x > a ? x : 0; }},
 };
 
-static const Activation &findActivation(std::string name) {
-  for (char &letter : name)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+static const Activation &findActivation(const std::string &name) {
+  auto same = [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); };
   for (const Activation &row : activations)
-    if (row.name == name)
+    if (std::ranges::equal(row.name, name, same))
       return row;
   malformed(fmt::format("'{}' is no activation", name));
 }
