@@ -159,7 +159,7 @@ Status Context::placeKnownAt(int64_t step) {
     const Value &value = plan().values[id];
     if (analysis().valueStep[id] != step || value.kind == ValueKind::Input)
       continue;
-    Expected<uint64_t> bytes = valueBytes(plan(), *sizes_, id);
+    Expected<uint64_t> bytes = step == atBind ? Expected<uint64_t>(frame_->bytes[id]) : valueBytes(plan(), *sizes_, id);
     TILEWRIGHT_TRY(bytes);
     if (value.kind == ValueKind::Constant) {
       addresses_[id] = image_->constants[value.source];

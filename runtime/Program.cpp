@@ -82,23 +82,17 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
-/// Host kernels read the mapping in place; other devices get one block with the constants of this plan.
+/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which halve the rate
+/// at which weights are read (HostMemory.h).
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());
   for (const Value &value : plan.values)
     if (value.kind == ValueKind::Constant)
       used[value.source] = true;
-  if (image.device->info().hostMemory) {
-    for (size_t i = 0; i < used.size(); ++i)
-      image.constants[i] = used[i] ? const_cast<std::byte *>(contents.constants[i].data()) : nullptr;
-    return {};
-  }
   uint64_t bytes = 0;
   for (size_t i = 0; i < used.size(); ++i)
     bytes += used[i] ? format::alignUp(contents.constants[i].size()) : 0;
-  if (bytes == 0)
-    return {};
   Expected<std::shared_ptr<void>> memory = image.device->allocate(bytes);
   TILEWRIGHT_TRY(memory);
   image.constantMemory = *memory;

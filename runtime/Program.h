@@ -16,7 +16,7 @@ struct DeviceImage {
   std::vector<std::unique_ptr<Module>> modules; // by code object; null where the plan uses none of it
   std::vector<KernelHandle> kernels;            // by KernelId
   std::vector<void *> constants;                // by entry of the pool; null where the plan does not use it
-  std::shared_ptr<void> constantMemory;         // on devices with memory of their own
+  std::shared_ptr<void> constantMemory;
 };
 
 class Program {

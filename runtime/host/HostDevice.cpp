@@ -2,6 +2,7 @@
 #include "runtime/host/HostDevice.h"
 
 #include "runtime/CpuFeatures.h"
+#include "runtime/HostMemory.h"
 #include "runtime/KernelAbi.h"
 #include "runtime/ThreadPool.h"
 
@@ -18,17 +19,12 @@
 namespace tilewright::runtime {
 namespace {
 
-constexpr size_t hugePage = size_t(2) << 20;
+constexpr int64_t copyChunk = int64_t(1) << 20; // what a thread copies at a time
 
 Expected<std::shared_ptr<void>> allocateHost(size_t bytes) {
-  // Large buffers are walked in long strides by matmul panels: huge pages save most of their TLB misses.
-  size_t alignment = bytes >= hugePage ? hugePage : 64;
-  size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-  void *memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  void *memory = allocateHostMemory(bytes);
   if (!memory)
     return Status(Code::Device, fmt::format("cannot allocate {} bytes of host memory; use smaller inputs", bytes));
-  if (alignment == hugePage)
-    ::madvise(memory, rounded, MADV_HUGEPAGE);
   return std::shared_ptr<void>(memory, [](void *p) { std::free(p); });
 }
 
@@ -72,7 +68,11 @@ public:
   Status copyIn(void *device, const void *host, size_t bytes) override { return copyWithin(device, host, bytes); }
   Status copyOut(void *host, const void *device, size_t bytes) override { return copyWithin(host, device, bytes); }
   Status copyWithin(void *target, const void *source, size_t bytes) override {
-    std::memmove(target, source, bytes);
+    auto size = static_cast<int64_t>(bytes);
+    ThreadPool::instance().forRange((size + copyChunk - 1) / copyChunk, [&](int64_t first, int64_t last, int) {
+      int64_t from = first * copyChunk, to = std::min(last * copyChunk, size);
+      std::memcpy(static_cast<std::byte *>(target) + from, static_cast<const std::byte *>(source) + from, static_cast<size_t>(to - from));
+    });
     return {};
   }
   Status fill(void *device, uint8_t value, size_t bytes) override {

@@ -221,6 +221,29 @@ TEST(Context, SizesBoundWhileRunning) {
   expectNonZero(*contextFor(lateSample().contents, *openDevice("null")));
 }
 
+TEST(Context, AnEmptyConstantIsThereForAHostCall) {
+  SampleContents sample;
+  sample.contents.code.clear();
+  sample.contents.constants = {{}};
+  Plan &plan = sample.contents.plans[0];
+  plan = Plan();
+  plan.target = "host";
+  plan.mode = "all";
+  ExprId zero = ExprBuilder(plan.exprs).constant(0);
+  plan.values = {{"roi", DType::F32, ValueKind::Constant, {zero}, 0, none}, {"y", DType::F32, ValueKind::Output, {zero}, 0, none}};
+  plan.outputs = {1};
+  HostCall call;
+  call.op = "Identity";
+  call.opset = 13;
+  call.inputs = {0};
+  call.outputs = {1};
+  call.node = "identity_0";
+  plan.steps = {call};
+  Expected<std::vector<Tensor>> outputs = contextFor(sample.contents, host())->run({});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  EXPECT_EQ((*outputs)[0].shape(), Shape{0});
+}
+
 TEST(Context, ProfileTimesEveryStep) {
   std::unique_ptr<Context> context = contextFor(SampleContents().contents, host());
   EXPECT_EQ(context->profile().status().code(), Code::Usage);
