@@ -37,6 +37,7 @@ static void initialize() {
 
 static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output) {
   initialize();
+  loadDialects(*module.getContext());
   std::string diagnostics;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
   auto failed = [&](StringRef step) { return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics)); };

@@ -179,6 +179,10 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     Registers yielded;
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
+    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none over a fence;
+    // and a fence of a single thread is no instruction.
+    if (llvm::any_of(op.getBody()->getTerminator()->getOperands(), [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
+      LLVM::FenceOp::create(b_, LLVM::AtomicOrdering::acq_rel, "singlethread");
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());

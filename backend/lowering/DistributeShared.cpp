@@ -106,6 +106,54 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
   return whole;
 }
 
+/// Can the target read four 8x8 matrices of these fragments at once?
+bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
+  return target_.readsMatrices() && fragments.readsTransposed && shared.element.getIntOrFloatBitWidth() == 16 && shared.layout.shape.bits(shared.layout.fast) >= 3;
+}
+
+/// The words of this thread at `part`, and at the places that the register bases `first`, `second` and both add.
+///
+/// In a fragment, register bit 0 and lane bits 0 and 1 walk along k through an 8x8 matrix, lane bits 2 to 4 across it. To read it, lanes pass the addresses
+/// of its rows: those bits 2 to 4 if shared memory runs along k, else the bits that walk along k, and the words come transposed.
+SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part, uint32_t first, uint32_t second) {
+  bool alongK = shared.layout.shape.coordinate(layout.reg[0], shared.layout.fast) != 0;
+  Layout rows;
+  if (alongK)
+    rows.lane = {layout.lane[2], layout.lane[3], layout.lane[4], first, second};
+  else
+    rows.lane = {layout.reg[0], layout.lane[0], layout.lane[1], first, second};
+  rows.warp = layout.warp;
+  Value thread = threadPart(rows, [&](uint32_t basis) { return shared.layout.address(basis); });
+  Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
+  Value address = LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  return target_.readMatrices(b_, address, !alongK);
+}
+
+static Value toFragment(ImplicitLocOpBuilder &b, ArrayRef<Value> words, Type element) {
+  auto wordType = VectorType::get(words.size(), b.getI32Type());
+  Value vector = vector::FromElementsOp::create(b, wordType, words);
+  return LLVM::BitcastOp::create(b, VectorType::get(words.size() * 2, element), vector);
+}
+
+/// One operand's fragments at the given parts, which come in pairs that differ in one register basis.
+SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout, const Fragments &fragments, ArrayRef<uint32_t> parts, unsigned bits) {
+  SmallVector<Value> result;
+  if (readsMatrices(shared, fragments) && bits == 3) {
+    for (uint32_t part : parts)
+      result.push_back(toFragment(b_, readMatrices(shared, layout, part, layout.reg[1], layout.reg[2]), shared.element));
+  } else if (readsMatrices(shared, fragments) && bits == 2 && parts.size() % 2 == 0) {
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      SmallVector<Value> words = readMatrices(shared, layout, parts[i], layout.reg[1], parts[i] ^ parts[i + 1]);
+      result.push_back(toFragment(b_, ArrayRef(words).take_front(2), shared.element));
+      result.push_back(toFragment(b_, ArrayRef(words).drop_front(2), shared.element));
+    }
+  } else {
+    for (uint32_t part : parts)
+      result.push_back(readFragment(shared, layout, part, bits));
+  }
+  return result;
+}
+
 void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
   Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
@@ -126,11 +174,10 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   }
   Registers acc = registersOf(op.getAcc());
   for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
-    SmallVector<Value> as, bs;
-    for (uint32_t row : rows)
-      as.push_back(readFragment(lhs, a, row * aShape.basis(m, 0) | k * aShape.basis(n, 0), aBits));
-    for (uint32_t column : columns)
-      bs.push_back(readFragment(rhs, b, k * bShape.basis(m, 0) | column * bShape.basis(n, 0), bBits));
+    auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
+    auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
+    SmallVector<Value> as = readFragments(lhs, a, fragments, SmallVector<uint32_t>(llvm::map_range(rows, lhsPart)), aBits);
+    SmallVector<Value> bs = readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
     for (auto [i, row] : llvm::enumerate(rows))
       for (auto [j, column] : llvm::enumerate(columns)) {
         unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));

@@ -4,6 +4,7 @@
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -19,6 +20,10 @@
 
 using namespace mlir;
 using namespace tilewright;
+
+void tilewright::loadDialects(MLIRContext &context) {
+  context.loadDialect<LLVM::LLVMDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+}
 
 LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
   expandMath(module, target.nativeMath());

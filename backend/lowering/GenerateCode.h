@@ -20,6 +20,9 @@ struct Machine {
   std::set<std::string> unselectable;
 };
 
+/// Loads what lowering creates operations of.
+void loadDialects(mlir::MLIRContext &context);
+
 /// Everything in `module` to the LLVM dialect. Reports failures as diagnostics.
 mlir::LogicalResult convertToLlvm(mlir::ModuleOp module, GpuTarget &target);
 

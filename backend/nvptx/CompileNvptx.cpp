@@ -67,6 +67,7 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
 
 Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc &desc, const NvptxOptions &options) {
   initialize();
+  loadDialects(*module.getContext());
   std::string diagnostics;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
   auto failed = [&](StringRef step) { return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics)); };

@@ -1,0 +1,287 @@
+#include "tests/backend/gpu/SimtMachine.h"
+#include "backend/Dialects.h"
+#include "backend/amdgcn/LinkObject.h"
+#include "backend/lowering/GenerateCode.h"
+#include "tests/backend/gpu/SimtTarget.h"
+#include "tilegen/place/Place.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <dlfcn.h>
+#include <functional>
+#include <ucontext.h>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::test;
+
+//===- Threads as fibers ----------------------------------------------------------------------------------------------===//
+
+namespace {
+constexpr size_t stackBytes = 256 << 10;
+
+struct PendingCopy {
+  std::byte *to;
+  const std::byte *from;
+  uint32_t bytes, live;
+};
+
+struct Fiber {
+  ucontext_t context;
+  std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
+  bool done = false;
+  uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
+  uint32_t word = 0;                        // what it brings to its warp's meeting
+  const void *given[2] = {};
+  std::deque<std::vector<PendingCopy>> groups{1};
+};
+
+/// The block that runs now; one at a time.
+struct RunningBlock {
+  unsigned lanes;
+  std::array<uint32_t, 3> id;
+  std::vector<std::byte> shared;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  ucontext_t scheduler;
+  unsigned current = 0;
+  std::function<void()> body;
+
+  Fiber &self() { return *fibers[current]; }
+  void yield() { swapcontext(&self().context, &scheduler); }
+  Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
+  unsigned lane() const { return current % lanes; }
+
+  /// Waits until every thread of the warp has called this as often.
+  void meetWarp() {
+    uint32_t visit = ++self().warpVisits;
+    for (unsigned l = 0; l < lanes; ++l)
+      while (inWarp(l).warpVisits < visit && !inWarp(l).done)
+        yield();
+  }
+  void meetBlock() {
+    uint32_t visit = ++self().blockVisits;
+    for (auto &fiber : fibers)
+      while (fiber->blockVisits < visit && !fiber->done)
+        yield();
+  }
+};
+RunningBlock *block;
+
+//===- Verbs ----------------------------------------------------------------------------------------------------------===//
+
+int32_t threadId() { return block->current; }
+int32_t blockId(int32_t dim) { return block->id[dim]; }
+
+int32_t shuffle(int32_t word, int32_t mask) {
+  block->self().word = word;
+  block->meetWarp();
+  int32_t other = block->inWarp(block->lane() ^ mask).word;
+  block->meetWarp(); // nobody brings the next word before all have read this one
+  return other;
+}
+
+void barrier() { block->meetBlock(); }
+
+void copyAsync(std::byte *to, const std::byte *from, uint32_t bytes, uint32_t live) {
+  std::memset(to, 0xff, bytes);
+  block->self().groups.back().push_back({to, from, bytes, live});
+}
+void commitCopies() { block->self().groups.emplace_back(); }
+void waitCopies(int32_t pending) {
+  auto &groups = block->self().groups; // the last one is open
+  while (groups.size() > static_cast<size_t>(pending) + 1) {
+    for (const PendingCopy &copy : groups.front()) {
+      std::memset(copy.to, 0, copy.bytes);
+      std::memcpy(copy.to, copy.from, copy.live);
+    }
+    groups.pop_front();
+  }
+}
+
+/// PTX ISA, ldmatrix .m8n8.x4: thread l gives the address of row l % 8 of matrix l / 8.
+void readMatrices(const std::byte *address, int32_t transposed, uint32_t *words) {
+  block->self().given[0] = address;
+  block->meetWarp();
+  unsigned lane = block->lane();
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    uint16_t pair[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      unsigned row = lane / 4, column = lane % 4 * 2 + i;
+      if (transposed)
+        std::swap(row, column);
+      auto *start = static_cast<const std::byte *>(block->inWarp(matrix * 8 + row).given[0]);
+      std::memcpy(&pair[i], start + column * 2, 2);
+    }
+    std::memcpy(&words[matrix], pair, 4);
+  }
+  block->meetWarp();
+}
+
+float toFloat(uint16_t bits, bool isBrain) { return isBrain ? std::bit_cast<float>(uint32_t(bits) << 16) : float(std::bit_cast<_Float16>(bits)); }
+
+struct Element {
+  unsigned row, column;
+};
+/// Where element i of a lane's fragments is, from the manuals: A as row and k, B as k and column, C as row and column.
+struct Instruction {
+  unsigned m, n, k, perLane[3];
+  Element (*a)(unsigned lane, unsigned i), (*b)(unsigned lane, unsigned i), (*c)(unsigned lane, unsigned i);
+};
+const std::map<int, Instruction> instructions = {
+    {8, // mma.m16n8k16
+     {16, 8, 16, {8, 4, 4},
+      [](unsigned l, unsigned i) { return Element{l / 4 + (i % 4 >= 2 ? 8 : 0), l % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)}; },
+      [](unsigned l, unsigned i) { return Element{l % 4 * 2 + i % 2 + (i >= 2 ? 8 : 0), l / 4}; },
+      [](unsigned l, unsigned i) { return Element{l / 4 + (i >= 2 ? 8 : 0), l % 4 * 2 + i % 2}; }}},
+    {32, // v_mfma_f32_32x32x8
+     {32, 32, 8, {4, 4, 16},
+      [](unsigned l, unsigned i) { return Element{l % 32, 4 * (l / 32) + i}; },
+      [](unsigned l, unsigned i) { return Element{4 * (l / 32) + i, l % 32}; },
+      [](unsigned l, unsigned i) { return Element{8 * (i / 4) + 4 * (l / 32) + i % 4, l % 32}; }}},
+    {16, // v_mfma_f32_16x16x16
+     {16, 16, 16, {4, 4, 4},
+      [](unsigned l, unsigned i) { return Element{l % 16, 4 * (l / 16) + i}; },
+      [](unsigned l, unsigned i) { return Element{4 * (l / 16) + i, l % 16}; },
+      [](unsigned l, unsigned i) { return Element{4 * (l / 16) + i, l % 16}; }}},
+};
+
+void multiply(int32_t which, int32_t isBrain, const uint16_t *a, const uint16_t *b, float *sums) {
+  const Instruction &instruction = instructions.at(which);
+  block->self().given[0] = a;
+  block->self().given[1] = b;
+  block->meetWarp();
+  std::vector<float> lhs(instruction.m * instruction.k), rhs(instruction.k * instruction.n);
+  for (unsigned l = 0; l < block->lanes; ++l) {
+    auto *la = static_cast<const uint16_t *>(block->inWarp(l).given[0]), *lb = static_cast<const uint16_t *>(block->inWarp(l).given[1]);
+    for (unsigned i = 0; i < instruction.perLane[0]; ++i)
+      lhs[instruction.a(l, i).row * instruction.k + instruction.a(l, i).column] = toFloat(la[i], isBrain);
+    for (unsigned i = 0; i < instruction.perLane[1]; ++i)
+      rhs[instruction.b(l, i).row * instruction.n + instruction.b(l, i).column] = toFloat(lb[i], isBrain);
+  }
+  for (unsigned i = 0; i < instruction.perLane[2]; ++i) {
+    Element c = instruction.c(block->lane(), i);
+    for (unsigned k = 0; k < instruction.k; ++k)
+      sums[i] += lhs[c.row * instruction.k + k] * rhs[k * instruction.n + c.column];
+  }
+  block->meetWarp();
+}
+
+void *sharedMemory() { return block->shared.data(); }
+float exp2Native(float x) { return std::exp2(x); }
+float log2Native(float x) { return std::log2(x); }
+
+void fiberMain() {
+  block->body();
+  block->self().done = true;
+  block->yield();
+}
+} // namespace
+
+//===- Programs -------------------------------------------------------------------------------------------------------===//
+
+extern "C" {
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetMC();
+void LLVMInitializeX86AsmPrinter();
+}
+
+Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target, InjectedFaults faults) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  if (!module || failed(tile::placeTiles(*module, target)))
+    return Status(Code::Internal, "placing failed");
+  SimtTarget simt(target.warpWidth, target.warpWidth == 32);
+  auto distributed = distribute(*module, simt, faults);
+  if (failed(distributed) || failed(convertToLlvm(**distributed, simt)))
+    return Status(Code::Internal, "lowering failed");
+  Expected<std::string> object =
+      generateCode(**distributed, {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
+  if (!object)
+    return object.status();
+  Expected<std::string> library = linkObject(*object);
+  if (!library)
+    return library.status();
+  llvm::SmallString<128> path;
+  if (llvm::sys::fs::createTemporaryFile("simt", "so", path))
+    return Status(Code::Io, "cannot write a temporary file");
+  {
+    std::error_code error;
+    llvm::raw_fd_ostream(path, error) << *library;
+  }
+  std::unique_ptr<SimtProgram> program(new SimtProgram());
+  program->library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  llvm::sys::fs::remove(path);
+  if (!program->library_)
+    return Status(Code::Internal, dlerror());
+  const void *verbs[VerbCount] = {};
+  auto set = [&](Verb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
+  set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync), set(CommitCopies, commitCopies);
+  set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply), set(Exp2, exp2Native), set(Log2, log2Native);
+  set(SharedMemory, sharedMemory);
+  std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
+  program->lanes_ = target.warpWidth;
+  for (auto &[name, facts] : placedFacts(*module))
+    program->kernels_[name] = {facts.block[0], facts.dynamicSharedBytes};
+  return program;
+}
+
+SimtProgram::~SimtProgram() {
+  if (library_)
+    dlclose(library_);
+}
+
+uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid) {
+  // More arguments than a function takes do no harm in the System V calling convention.
+  using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+  auto function = reinterpret_cast<Kernel>(dlsym(library_, kernel.c_str()));
+  uint64_t errorWord = 0;
+  arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));
+  arguments.resize(12);
+  auto &a = arguments;
+  Facts facts = kernels_.at(kernel);
+  RunningBlock state{lanes_, {}, {}, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
+  block = &state;
+  for (unsigned t = 0; t < facts.threads; ++t)
+    state.fibers.push_back(std::make_unique<Fiber>());
+  for (int64_t z = 0; z < grid[2]; ++z)
+    for (int64_t y = 0; y < grid[1]; ++y)
+      for (int64_t x = 0; x < grid[0]; ++x) {
+        state.id = {uint32_t(x), uint32_t(y), uint32_t(z)};
+        state.shared.assign(facts.sharedBytes + 128, std::byte{0xff});
+        for (auto &fiber : state.fibers) {
+          fiber->done = false;
+          fiber->warpVisits = fiber->blockVisits = 0;
+          fiber->groups.assign(1, {});
+          getcontext(&fiber->context);
+          fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
+          fiber->context.uc_link = nullptr;
+          makecontext(&fiber->context, fiberMain, 0);
+        }
+        // Whole warps take turns, the last one first.
+        for (bool running = true; running;) {
+          running = false;
+          for (unsigned t = facts.threads; t-- > 0;)
+            if (!state.fibers[t]->done) {
+              running = true;
+              state.current = t;
+              swapcontext(&state.scheduler, &state.fibers[t]->context);
+            }
+        }
+      }
+  return errorWord;
+}

@@ -1,0 +1,46 @@
+// A GPU that every test machine has: the distributor's third target. Each thread of a block is a fiber on the CPU; the verbs are calls.
+//
+// What it models on purpose:
+//  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait shows;
+//  - a thread runs until it must wait for others, so that a missing barrier shows;
+//  - shared memory starts poisoned;
+//  - matrix instructions are written from the vendors' manuals, not from tilegen/Layout.cpp.
+#pragma once
+
+#include "backend/lowering/Distribute.h"
+#include "runtime/Status.h"
+#include "tilegen/TargetDesc.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilewright::test {
+
+/// Compiled kernels that imitate `target`.
+class SimtProgram {
+public:
+  /// Parses tile kernels, places them for `target`, and compiles them for this CPU.
+  static Expected<std::unique_ptr<SimtProgram>> compile(const std::string &text, const TargetDesc &target, InjectedFaults faults = {});
+  ~SimtProgram();
+
+  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word is added. Returns the error word.
+  uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
+
+private:
+  struct Facts {
+    unsigned threads, sharedBytes;
+  };
+  SimtProgram() = default;
+
+  void *library_ = nullptr;
+  unsigned lanes_ = 32;
+  std::map<std::string, Facts> kernels_;
+};
+
+} // namespace tilewright::test

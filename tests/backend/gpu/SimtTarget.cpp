@@ -1,0 +1,99 @@
+#include "tests/backend/gpu/SimtTarget.h"
+#include "backend/lowering/Intrinsics.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::test;
+
+Value SimtTarget::call(Builder &b, Verb verb, Type result, ValueRange arguments) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto table = module.lookupSymbol<LLVM::GlobalOp>("simt_verbs");
+  if (!table) {
+    OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
+    table = LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount), /*isConstant=*/false, LLVM::Linkage::External, "simt_verbs",
+                                   start.getZeroAttr(RankedTensorType::get({VerbCount}, b.getI64Type())), /*alignment=*/8);
+  }
+  Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), LLVM::AddressOfOp::create(b, table), ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(verb)});
+  SmallVector<Value> operands{LLVM::LoadOp::create(b, pointer, address)};
+  SmallVector<Type> types;
+  for (Value argument : arguments) {
+    if (auto type = dyn_cast<LLVM::LLVMPointerType>(argument.getType()); type && type.getAddressSpace())
+      argument = LLVM::AddrSpaceCastOp::create(b, pointer, argument);
+    operands.push_back(argument);
+    types.push_back(argument.getType());
+  }
+  Type returned = result ? result : Type(LLVM::LLVMVoidType::get(b.getContext()));
+  auto op = LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(returned, types), operands);
+  return result ? op.getResult() : Value();
+}
+
+/// Memory of the calling thread for one value; made at the function's start, so that loops make no more of it.
+Value SimtTarget::memory(Builder &b, Type type) {
+  Operation *op = b.getInsertionBlock()->getParentOp();
+  auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+  if (!function)
+    function = op->getParentOfType<LLVM::LLVMFuncOp>();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&function.getBody().front());
+  return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), type, wordConstant(b, 1), 64);
+}
+
+Value SimtTarget::threadId(Builder &b) { return call(b, ThreadId, b.getI32Type(), {}); }
+Value SimtTarget::blockId(Builder &b, unsigned dim) { return call(b, BlockId, b.getI32Type(), {wordConstant(b, dim)}); }
+Value SimtTarget::shuffle(Builder &b, Value word, unsigned mask) { return call(b, Shuffle, b.getI32Type(), {word, wordConstant(b, mask)}); }
+void SimtTarget::barrier(Builder &b) { call(b, Barrier, {}, {}); }
+void SimtTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
+  call(b, Copy, {}, {shared, global, wordConstant(b, bytes), live ? live : wordConstant(b, bytes)});
+}
+void SimtTarget::commitCopies(Builder &b) { call(b, CommitCopies, {}, {}); }
+void SimtTarget::waitCopies(Builder &b, unsigned pending) { call(b, WaitCopies, {}, {wordConstant(b, pending)}); }
+
+SmallVector<Value> SimtTarget::readMatrices(Builder &b, Value address, bool transposed) {
+  auto type = VectorType::get(4, b.getI32Type());
+  Value words = memory(b, type);
+  call(b, ReadMatrices, {}, {address, wordConstant(b, transposed), words});
+  Value vector = LLVM::LoadOp::create(b, type, words);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < 4; ++i)
+    results.push_back(vector::ExtractOp::create(b, vector, i));
+  return results;
+}
+
+/// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into steps, as in backend/amdgcn.
+SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
+  auto accType = VectorType::get(acc.size(), b.getF32Type());
+  Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());
+  auto element = cast<VectorType>(lhs.getType()).getElementType();
+  LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
+  bool exchanged = fragments.n != 8;
+  LLVM::StoreOp::create(b, exchanged ? rhs : lhs, a);
+  LLVM::StoreOp::create(b, exchanged ? lhs : rhs, c);
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  for (unsigned step = 0; step < fragments.steps; ++step) {
+    auto at = [&](Value base) { return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)}); };
+    call(b, Multiply, {}, {wordConstant(b, fragments.n == 8 ? 8 : fragments.m), wordConstant(b, element.isBF16()), at(a), at(c), sums});
+  }
+  Value vector = LLVM::LoadOp::create(b, accType, sums);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < accType.getNumElements(); ++i)
+    results.push_back(vector::ExtractOp::create(b, vector, i));
+  return results;
+}
+
+void SimtTarget::lowerMath(Operation *root) {
+  root->walk([&](Operation *op) {
+    if (!isa<math::Exp2Op, math::Log2Op>(op))
+      return;
+    Builder b(op->getLoc(), op);
+    op->replaceAllUsesWith(ValueRange{call(b, isa<math::Exp2Op>(op) ? Exp2 : Log2, b.getF32Type(), op->getOperands())});
+    op->erase();
+  });
+}
+
+Value SimtTarget::sharedMemory(Builder &b, ModuleOp, int64_t) {
+  Value address = call(b, SharedMemory, LLVM::LLVMPointerType::get(b.getContext()), {});
+  return LLVM::AddrSpaceCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace), address);
+}

@@ -1,0 +1,39 @@
+// The distributor's verbs as calls through a table, which SimtMachine.cpp fills.
+#pragma once
+
+#include "backend/lowering/GpuTarget.h"
+
+namespace tilewright::test {
+
+/// Positions in the table `simt_verbs`.
+enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, Exp2, Log2, SharedMemory, VerbCount };
+
+class SimtTarget final : public GpuTarget {
+public:
+  SimtTarget(unsigned lanes, bool readsMatrices) : lanes_(lanes), readsMatrices_(readsMatrices) {}
+
+  unsigned lanes() const override { return lanes_; }
+  Value threadId(Builder &b) override;
+  Value blockId(Builder &b, unsigned dim) override;
+  Value shuffle(Builder &b, Value word, unsigned mask) override;
+  void barrier(Builder &b) override;
+  void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
+  void commitCopies(Builder &b) override;
+  void waitCopies(Builder &b, unsigned pending) override;
+  bool readsMatrices() const override { return readsMatrices_; }
+  llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
+  void lowerMath(mlir::Operation *root) override;
+  Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
+  void markKernel(mlir::LLVM::LLVMFuncOp, unsigned) override {}
+
+private:
+  Value call(Builder &b, Verb verb, mlir::Type result, mlir::ValueRange arguments);
+  Value memory(Builder &b, mlir::Type type);
+
+  unsigned lanes_;
+  bool readsMatrices_;
+};
+
+} // namespace tilewright::test
