@@ -368,15 +368,39 @@ Status PlanBuilder::addStep(Operation *op) {
       });
 }
 
-/// `graph.guards`: [lhs, rhs, message] triples that must be equal for the assumptions of import to hold.
+/// `graph.guards`: [lhs, rhs, message], which must be equal for the assumptions of import to hold, or with a fourth "at most".
 Status PlanBuilder::addGuards() {
   auto guards = module->getAttrOfType<ArrayAttr>("graph.guards");
   for (mlir::Attribute attribute : guards ? guards.getValue() : ArrayRef<mlir::Attribute>()) {
     auto guard = cast<ArrayAttr>(attribute);
-    plan.steps.push_back(rt::Guard{rt::Relation::Equal, expr(cast<AffineMapAttr>(guard[0]).getValue().getResult(0)),
+    rt::Relation relation = guard.size() > 3 ? rt::Relation::LessEqual : rt::Relation::Equal;
+    plan.steps.push_back(rt::Guard{relation, expr(cast<AffineMapAttr>(guard[0]).getValue().getResult(0)),
                                expr(cast<AffineMapAttr>(guard[1]).getValue().getResult(0)), cast<StringAttr>(guard[2]).str()});
   }
   return Status();
+}
+
+/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing.
+static void dropUnusedSymbols(rt::Plan &plan) {
+  std::vector<bool> used(plan.symbols.size(), false);
+  for (const rt::Expr &expr : plan.exprs)
+    if (expr.kind == rt::ExprKind::Symbol)
+      used[expr.lhs] = true;
+  std::vector<int64_t> position(plan.symbols.size());
+  std::vector<rt::Symbol> kept;
+  for (size_t i = 0; i < plan.symbols.size(); ++i) {
+    position[i] = kept.size();
+    if (used[i])
+      kept.push_back(std::move(plan.symbols[i]));
+  }
+  plan.symbols = std::move(kept);
+  for (rt::Expr &expr : plan.exprs)
+    if (expr.kind == rt::ExprKind::Symbol)
+      expr.lhs = position[expr.lhs];
+  for (rt::Step &step : plan.steps)
+    if (auto *call = std::get_if<rt::HostCall>(&step))
+      for (rt::BoundSymbol &bound : call->binds)
+        bound.symbol = position[bound.symbol];
 }
 
 Expected<rt::Plan> PlanBuilder::build() {
@@ -413,6 +437,7 @@ Expected<rt::Plan> PlanBuilder::build() {
       auto [name, op] = cast<StringAttr>(node).getValue().split('|');
       plan.faults.push_back(fmt::format("node '{}' ({}): an index is outside the dimension that it selects from", name.str(), op.str()));
     }
+  dropUnusedSymbols(plan);
   return std::move(plan);
 }
 
