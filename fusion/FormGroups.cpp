@@ -109,11 +109,10 @@ static std::vector<OpenEdge> collectEdges(const GroupGraph &graph, FusionMode mo
   return edges;
 }
 
-static std::string nodeName(ModuleOp module, Operation *op) {
+static std::string nodeName(ModuleOp module, int64_t node) {
   auto table = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
-  int64_t node = nodeOf(op);
   if (!table || node < 0 || node >= static_cast<int64_t>(table.size()))
-    return op->getName().getStringRef().str();
+    return "node " + std::to_string(node);
   return cast<StringAttr>(table[node]).getValue().rsplit('|').first.str();
 }
 
@@ -127,14 +126,13 @@ static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp 
     index[group] = order.size();
     order.push_back(group);
     std::vector<std::string> nodes;
-    for (Operation *op : group->ops)
-      if (std::string node = nodeName(module, op); !llvm::is_contained(nodes, node))
-        nodes.push_back(std::move(node));
+    for (int64_t node : group->nodes())
+      nodes.push_back(nodeName(module, node));
     report.launches.push_back({"host", group->geometry.kind, std::move(nodes)});
   }
   for (const OpenEdge &open : collectEdges(graph, mode))
-    report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer), nodeName(module, open.edge.value.getDefiningOp()),
-                            nodeName(module, open.edge.user), open.reason});
+    report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer), nodeName(module, nodeOf(open.edge.value.getDefiningOp())),
+                            nodeName(module, nodeOf(open.edge.user)), open.reason});
   return report;
 }
 
@@ -149,7 +147,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
-  if (mode != FusionMode::None) // equal work of different nodes is done once
+  if (mode == FusionMode::All) // equal work of different nodes is done once
     normalize::shareEqual(main, normalize::Sharing::All);
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);

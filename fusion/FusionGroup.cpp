@@ -2,6 +2,7 @@
 #include "fusion/FusionGroup.h"
 
 #include "frontend/graph/GraphOps.h"
+#include "frontend/normalize/Patterns.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -104,6 +105,18 @@ void GroupGraph::release(Operation *op) {
   own(op);
   if (!group.ops.empty())
     group.geometry = std::get<Geometry>(analyze(group.ops));
+}
+
+SmallVector<int64_t> Group::nodes() const {
+  // What was shared between nodes (a scalar, a cast) counts for those that the group works for anyway.
+  llvm::SetVector<int64_t> own;
+  for (Operation *op : ops)
+    if (SmallVector<int64_t> nodes = normalize::nodesOf(op); nodes.size() == 1)
+      own.insert(nodes.front());
+  for (Operation *op : ops)
+    if (SmallVector<int64_t> nodes = normalize::nodesOf(op); llvm::none_of(nodes, [&](int64_t node) { return own.contains(node); }))
+      own.insert(nodes.begin(), nodes.end());
+  return own.takeVector();
 }
 
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }

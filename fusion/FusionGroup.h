@@ -20,6 +20,8 @@ struct Group {
 
   /// A reshape alone: between kernels it is the same memory under another shape, and no work.
   bool isView() const;
+  /// The ONNX nodes whose work the group does, in program order.
+  llvm::SmallVector<int64_t> nodes() const;
 };
 
 /// A value of `producer` that `user`, an operation of `consumer`, reads.

@@ -2,6 +2,7 @@
 #include "fusion/KernelBody.h"
 
 #include "frontend/graph/Sizes.h"
+#include "frontend/normalize/Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -23,14 +24,14 @@ public:
       return done;
     Operation *op = value.getDefiningOp();
     if (op && isa<arith::ConstantOp>(op)) {
-      builder.clone(*op, mapping)->removeAttr(graph::nodeAttr);
+      forgetNodes(builder.clone(*op, mapping));
     } else if (op && members.contains(op)) {
       for (Value operand : op->getOperands())
         copy(operand);
       Operation *clone = builder.clone(*op, mapping);
       // Only a failing gather is reported at its node: everything else is the same for equal layers.
       if (!isa<graph::GatherOp>(op))
-        clone->removeAttr(graph::nodeAttr);
+        forgetNodes(clone);
     } else {
       inputs.push_back(value);
       mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
@@ -39,6 +40,11 @@ public:
   }
 
 private:
+  static void forgetNodes(Operation *op) {
+    op->removeAttr(graph::nodeAttr);
+    op->removeAttr(graph::nodesOfAttr);
+  }
+
   llvm::SmallPtrSet<Operation *, 16> members;
   Block &body;
   SmallVectorImpl<Value> &inputs;
@@ -89,6 +95,7 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
   Location loc = outputs.front().getLoc();
   auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr);
   Block &body = kernel.getBody().emplaceBlock();
+  normalize::orderOperands(group.ops);
   BodyBuilder copier(group, body, inputs);
   SmallVector<Value> results;
   for (Value output : outputs)

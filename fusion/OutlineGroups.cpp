@@ -2,7 +2,6 @@
 #include "fusion/OutlineGroups.h"
 
 #include "fusion/KernelBody.h"
-#include "fusion/Legality.h"
 #include "fusion/Traffic.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -16,15 +15,6 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 static constexpr size_t longestName = 4; // operator types in a kernel's name
-
-/// The ONNX nodes of a group, in program order.
-static SmallVector<int64_t> nodesOf(const Group &group) {
-  llvm::SetVector<int64_t> nodes;
-  for (Operation *op : group.ops)
-    if (int64_t node = nodeOf(op); node >= 0)
-      nodes.insert(node);
-  return nodes.takeVector();
-}
 
 /// "matmul_add_gelu": what the model calls the nodes inside; the root's name for what it does not name.
 static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, ModuleOp module) {
@@ -66,7 +56,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
       outlined[group] = group->ops.front();
       continue;
     }
-    SmallVector<int64_t> nodes = nodesOf(*group);
+    SmallVector<int64_t> nodes = group->nodes();
     SmallVector<Value> inputs;
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     symbols.insert(kernel); // renames it if the name is taken

@@ -1,7 +1,7 @@
 // One order for graphs that are the same: by structure, not by names or by the file.
 //
-// Every operation has a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order of their
-// hashes, constants last; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
+// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order of
+// their ranks; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
 // order, identities and swapped operands.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
@@ -26,42 +26,50 @@ std::string printed(Attribute attribute) {
 DictionaryAttr meaning(Operation *op) {
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getAttrs())
-    if (attribute.getName() != graph::nodeAttr)
+    if (attribute.getName() != graph::nodeAttr && attribute.getName() != graph::nodesOfAttr)
       attributes.push_back(attribute);
   return DictionaryAttr::get(op->getContext(), attributes);
 }
 
-/// Values computed from inputs come before those computed from constants alone; among equals the hash decides.
+/// What contractions and reductions lead to comes first, what constants alone lead to last; among equals the hash decides.
 struct Rank {
-  bool constant;
+  enum Kind { Looped, Plain, Constant } kind;
   uint64_t hash;
   auto operator<=>(const Rank &) const = default;
 };
 
 class Ranks {
 public:
+  /// `outside` ranks values that no added operation computes.
+  explicit Ranks(llvm::function_ref<Rank(Value)> outside) : outside(outside) {}
+
   Rank of(Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return {false, argument.getArgNumber() + 1};
-    Rank rank = ops.lookup(value.getDefiningOp());
-    return {rank.constant, rank.hash * 31 + cast<OpResult>(value).getResultNumber()};
+    Operation *op = value.getDefiningOp();
+    auto it = ops.find(op);
+    if (!op || it == ops.end())
+      return outside(value);
+    return {it->second.kind, it->second.hash * 31 + cast<OpResult>(value).getResultNumber()};
   }
 
+  /// Orders the operands of `op`, then ranks it.
   void add(Operation *op) {
+    if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 && of(op->getOperand(1)) < of(op->getOperand(0)))
+      op->setOperands({op->getOperand(1), op->getOperand(0)});
     std::string text = op->getName().getStringRef().str() + printed(meaning(op));
     for (Type type : op->getResultTypes())
       text += printed(TypeAttr::get(type));
     SmallVector<uint64_t> parts = {XXH3_64bits(text.data(), text.size())};
-    bool constant = true;
+    Rank::Kind kind = isa<graph::ContractOp, graph::ReduceOp>(op) ? Rank::Looped : Rank::Constant;
     for (Value operand : op->getOperands()) {
       Rank rank = of(operand);
       parts.push_back(rank.hash);
-      constant &= rank.constant;
+      kind = std::min(kind, rank.kind);
     }
-    ops[op] = {constant, XXH3_64bits(parts.data(), parts.size() * sizeof(uint64_t))};
+    ops[op] = {kind, XXH3_64bits(parts.data(), parts.size() * sizeof(uint64_t))};
   }
 
 private:
+  llvm::function_ref<Rank(Value)> outside;
   llvm::DenseMap<Operation *, Rank> ops;
 };
 
@@ -95,12 +103,10 @@ private:
 
 void normalize::orderGraph(func::FuncOp function) {
   Block &body = function.front();
-  Ranks ranks;
-  for (Operation &op : body.without_terminator()) {
-    if (op.hasTrait<OpTrait::IsCommutative>() && op.getNumOperands() == 2 && ranks.of(op.getOperand(1)) < ranks.of(op.getOperand(0)))
-      op.setOperands({op.getOperand(1), op.getOperand(0)});
+  auto byPosition = [](Value value) { return Rank{Rank::Plain, cast<BlockArgument>(value).getArgNumber() + 1}; };
+  Ranks ranks(byPosition);
+  for (Operation &op : body.without_terminator())
     ranks.add(&op);
-  }
   DepthFirst walk;
   walk.visit(body.getTerminator());
   for (Operation &op : body) // what no result needs but cannot be left out
@@ -109,6 +115,34 @@ void normalize::orderGraph(func::FuncOp function) {
   for (Operation *op : walk.order)
     if (op != terminator)
       op->moveBefore(terminator);
+}
+
+void normalize::orderOperands(ArrayRef<Operation *> ops) {
+  auto byType = [](Value value) {
+    std::string type = printed(TypeAttr::get(value.getType()));
+    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain, XXH3_64bits(type.data(), type.size())};
+  };
+  Ranks ranks(byType);
+  for (Operation *op : ops)
+    ranks.add(op);
+}
+
+SmallVector<int64_t> normalize::nodesOf(Operation *op) {
+  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>(graph::nodesOfAttr))
+    return llvm::to_vector(nodes.asArrayRef());
+  if (auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr))
+    return {node.getInt()};
+  return {};
+}
+
+/// Remembers that `kept` does the work of `gone` as well.
+static void addNodes(Operation *kept, Operation *gone) {
+  SmallVector<int64_t> nodes = nodesOf(kept);
+  for (int64_t node : nodesOf(gone))
+    if (!llvm::is_contained(nodes, node))
+      nodes.push_back(node);
+  if (nodes.size() > 1)
+    kept->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(kept->getContext(), nodes));
 }
 
 void normalize::shareEqual(func::FuncOp function, Sharing sharing) {
@@ -124,6 +158,7 @@ void normalize::shareEqual(func::FuncOp function, Sharing sharing) {
     auto [it, isNew] = first.try_emplace({std::move(text), std::move(key)}, &op);
     if (isNew)
       continue;
+    addNodes(it->second, &op);
     op.replaceAllUsesWith(it->second->getResults());
     op.erase();
   }
