@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <sched.h>
 
 namespace tilewright::runtime {
@@ -14,19 +15,23 @@ static constexpr int64_t chunksAThread = 4; // so that a thread that comes late 
 
 static thread_local bool insideLoop = false;
 
-static int threadsFromEnvironment() {
+Expected<int> threadSetting() {
   if (const char *text = std::getenv("TILEWRIGHT_NUM_THREADS")) {
     int threads = 0;
     auto [end, error] = std::from_chars(text, text + std::strlen(text), threads);
-    if (error == std::errc() && *end == 0 && threads >= 1)
-      return std::min(threads, 1024);
+    if (error != std::errc() || *end != 0 || threads < 1 || threads > 1024)
+      return Status(Code::Usage, fmt::format("TILEWRIGHT_NUM_THREADS is '{}', expected a number from 1 to 1024", text));
+    return threads;
   }
   cpu_set_t allowed;
   return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
 }
 
 ThreadPool &ThreadPool::instance() {
-  static ThreadPool pool(threadsFromEnvironment());
+  static ThreadPool pool([] {
+    Expected<int> threads = threadSetting();
+    return threads ? *threads : 1;
+  }());
   return pool;
 }
 

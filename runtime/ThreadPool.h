@@ -4,6 +4,8 @@
 // on the number of threads. A loop started from inside another one, or while another caller has the pool, runs serially on its caller.
 #pragma once
 
+#include "runtime/Status.h"
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,9 +16,12 @@
 
 namespace tilewright::runtime {
 
+/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the variable is no number.
+Expected<int> threadSetting();
+
 class ThreadPool {
 public:
-  /// As many threads as TILEWRIGHT_NUM_THREADS says, or as this process may use; the caller of a loop is one of them.
+  /// With threadSetting() threads, or one if that fails (openDevice("host") reports it); the caller of a loop is one of them.
   static ThreadPool &instance();
 
   explicit ThreadPool(int threads);

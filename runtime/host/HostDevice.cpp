@@ -152,6 +152,9 @@ private:
 
 } // namespace
 
-Expected<std::shared_ptr<Device>> openHostDevice() { return std::shared_ptr<Device>(std::make_shared<HostDevice>()); }
+Expected<std::shared_ptr<Device>> openHostDevice() {
+  TILEWRIGHT_TRY(threadSetting());
+  return std::shared_ptr<Device>(std::make_shared<HostDevice>());
+}
 
 } // namespace tilewright::runtime

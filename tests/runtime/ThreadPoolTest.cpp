@@ -1,5 +1,8 @@
 // The thread pool: every index once, workers kept apart, nested and concurrent loops serial but complete.
 #include "runtime/ThreadPool.h"
+#include "runtime/Device.h"
+
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -52,6 +55,22 @@ TEST(ThreadPool, NestedLoopsRunSerially) {
       });
   });
   EXPECT_EQ(count, 320);
+}
+
+TEST(ThreadPool, TakesItsSizeFromTheEnvironmentOrRefusesIt) {
+  const char *before = std::getenv("TILEWRIGHT_NUM_THREADS");
+  std::string saved = before ? before : "";
+  ::setenv("TILEWRIGHT_NUM_THREADS", "3", 1);
+  EXPECT_EQ(*threadSetting(), 3);
+  for (const char *wrong : {"", "0", "-2", "many", "4x", "99999999999"}) {
+    ::setenv("TILEWRIGHT_NUM_THREADS", wrong, 1);
+    EXPECT_EQ(threadSetting().status().message(), "TILEWRIGHT_NUM_THREADS is '" + std::string(wrong) + "', expected a number from 1 to 1024");
+    EXPECT_EQ(openDevice("host").status().code(), Code::Usage);
+  }
+  ::unsetenv("TILEWRIGHT_NUM_THREADS");
+  EXPECT_GE(*threadSetting(), 1);
+  if (before)
+    ::setenv("TILEWRIGHT_NUM_THREADS", saved.c_str(), 1);
 }
 
 TEST(ThreadPool, SeveralCallersAtOnce) {
