@@ -1,0 +1,54 @@
+// The pool's keys, its files, and the files it refuses.
+#include "frontend/graph/ConstantPool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+using namespace tilewright;
+using tilewright::graph::ConstantPool;
+
+namespace {
+
+std::span<const std::byte> bytesOf(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+struct ConstantPoolTest : testing::Test {
+  std::string path = testing::TempDir() + "/constants-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  ~ConstantPoolTest() override { std::remove(path.c_str()); }
+};
+
+TEST_F(ConstantPoolTest, EqualBytesAreOneEntry) {
+  ConstantPool pool;
+  std::string key = pool.add(bytesOf("weights"));
+  EXPECT_EQ(key.size(), 32u);
+  EXPECT_EQ(pool.add(bytesOf("weights")), key);
+  EXPECT_NE(pool.add(bytesOf("weightz")), key);
+  EXPECT_EQ(pool.get(key).size(), 7u);
+  EXPECT_EQ(pool.get("missing").data(), nullptr);
+}
+
+TEST_F(ConstantPoolTest, FilesRoundTrip) {
+  ConstantPool pool, other;
+  std::vector<std::string> keys{pool.add(bytesOf("first")), pool.add(bytesOf("")), pool.add(bytesOf("the third one"))};
+  ASSERT_TRUE(pool.save(path, keys).ok());
+  ASSERT_TRUE(other.load(path).ok());
+  for (const std::string &key : keys)
+    EXPECT_TRUE(std::ranges::equal(pool.get(key), other.get(key)));
+}
+
+TEST_F(ConstantPoolTest, RefusesWhatIsNotItsFile) {
+  ConstantPool pool;
+  EXPECT_EQ(pool.load(path + "-missing").code(), Code::Io);
+  std::ofstream(path) << "not a pool";
+  EXPECT_EQ(pool.load(path).code(), Code::Malformed);
+  std::vector<std::string> keys{pool.add(bytesOf("first"))};
+  ASSERT_TRUE(pool.save(path, keys).ok());
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);
+  file << "X"; // the last byte of the data
+  file.close();
+  EXPECT_NE(pool.load(path).message().find("hash"), std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,266 @@
+// Every handler against the reference: a model of one node, imported, interpreted, and compared with what runtime/reference computes for
+// the node itself. Each row states whether the node must compile (no fallback).
+#include "TinyModel.h"
+
+#include "frontend/HostCall.h"
+#include "frontend/OpTable.h"
+#include "runtime/reference/Reference.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+struct Input {
+  Shape shape;
+  DType type = DType::F32;
+  std::vector<int64_t> constant = {}; // contents of a constant integer input
+};
+
+using Value = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+
+struct Case {
+  std::string op;
+  std::vector<Input> inputs;
+  std::vector<std::pair<std::string, Value>> attributes = {};
+  int opset = 17;
+  int outputs = 1;
+  std::string domain = "";
+};
+
+std::ostream &operator<<(std::ostream &out, const Case &test) { return out << test.op << " opset " << test.opset; }
+
+class HandlersTest : public testing::TestWithParam<Case> {};
+
+TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
+  const Case &test = GetParam();
+  TinyModel model(test.opset, 10);
+  if (!test.domain.empty())
+    model.importDomain(test.domain, 1);
+  std::vector<std::string> names, outputs;
+  std::vector<Tensor> all, given;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    const Input &input = test.inputs[i];
+    names.push_back("x" + std::to_string(i));
+    if (!input.constant.empty()) {
+      model.integers(names.back(), input.shape, input.constant);
+      all.push_back(Tensor::allocate(DType::I64, input.shape));
+      std::ranges::copy(input.constant, all.back().data<int64_t>());
+      continue;
+    }
+    std::vector<Dim> dims;
+    for (int64_t size : input.shape)
+      dims.push_back(static_cast<int>(size));
+    model.input(names.back(), dims, input.type);
+    all.push_back(sampleTensor(input.type, input.shape, i + 1));
+    given.push_back(all.back());
+  }
+  for (int i = 0; i < test.outputs; ++i) {
+    outputs.push_back("y" + std::to_string(i));
+    model.output(outputs.back());
+  }
+  onnx::NodeProto *node = model.node(test.op, names, outputs);
+  node->set_domain(test.domain);
+  Attributes attributes;
+  for (const auto &[name, value] : test.attributes)
+    std::visit([&](const auto &v) { setAttribute(node, name, v), attributes[name] = v; }, value);
+
+  mlir::MLIRContext context;
+  ImportReport report;
+  auto module = importModelBytes(context, model.bytes(), ".", {}, &report);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_TRUE(report.fallbacks.empty()) << report.fallbacks.front().reason;
+  auto got = graph::interpret(**module, given);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  ReferenceCall call{.op = test.op, .domain = test.domain, .opset = test.domain.empty() ? test.opset : 1, .attributes = &attributes,
+                     .outputCount = static_cast<size_t>(test.outputs)};
+  auto expected = evaluate(call, all);
+  ASSERT_TRUE(expected.ok()) << expected.status().message();
+  for (int i = 0; i < test.outputs; ++i)
+    expectClose((*got)[i], (*expected)[i], outputs[i]);
+}
+
+std::vector<Case> elementwise() {
+  std::vector<Case> cases;
+  for (const char *op : {"Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Tanh", "Elu",
+                         "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal", "IsNaN", "IsInf", "Identity"})
+    cases.push_back({op, {{{3, 5}}}});
+  for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
+    cases.push_back({op, {{{2, 3, 4}}, {{3, 1}}}});
+  for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Equal", "Mod"})
+    cases.push_back({op, {{{4, 6}, DType::I64}, {{6}, DType::I64}}});
+  for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Mod"})
+    cases.push_back({op, {{{4, 6}, DType::U8}, {{6}, DType::U8}}});
+  for (const char *op : {"And", "Or", "Xor", "Equal"})
+    cases.push_back({op, {{{4, 6}, DType::Bool}, {{6}, DType::Bool}}});
+  for (DType to : {DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::I8, DType::Bool})
+    for (DType from : {DType::F32, DType::I64, DType::U8, DType::Bool})
+      if (to != DType::BF16 || from == DType::F32)
+        cases.push_back({"Cast", {{{3, 7}, from}}, {{"to", static_cast<int64_t>(to)}}});
+  cases.push_back({"Mod", {{{4, 6}}, {{6}}}, {{"fmod", int64_t(1)}}});
+  cases.push_back({"Mod", {{{4, 6}, DType::I64}, {{6}, DType::I64}}, {{"fmod", int64_t(1)}}});
+  cases.push_back({"Not", {{{4}, DType::Bool}}});
+  cases.push_back({"Clip", {{{4, 6}}}, {{"min", -0.5f}, {"max", 0.5f}}, 9});
+  cases.push_back({"Clip", {{{4, 6}}, {{}}, {{}}}});
+  cases.push_back({"Where", {{{4, 1}, DType::Bool}, {{6}}, {{4, 6}}}});
+  cases.push_back({"Gelu", {{{4, 6}}}, {}, 20});
+  cases.push_back({"Gelu", {{{4, 6}}}, {{"approximate", std::string("tanh")}}, 20});
+  cases.push_back({"Mish", {{{4, 6}}}, {}, 18});
+  return cases;
+}
+
+std::vector<Case> products() {
+  std::vector<Case> cases;
+  for (auto [left, right] : std::vector<std::pair<Shape, Shape>>{{{3, 4}, {4, 5}}, {{2, 3, 4}, {4, 5}}, {{2, 3, 4}, {2, 4, 5}}, {{2, 1, 3, 4}, {3, 4, 5}},
+                                                                 {{4}, {4, 5}}, {{3, 4}, {4}}, {{4}, {4}}, {{4}, {2, 4, 5}}, {{2, 3, 4}, {4}}, {{2, 3, 4}, {1, 4, 5}}, {{3, 4}, {2, 4, 5}}})
+    cases.push_back({"MatMul", {{left}, {right}}});
+  cases.push_back({"Gemm", {{{3, 4}}, {{4, 5}}, {{5}}}});
+  cases.push_back({"Gemm", {{{4, 3}}, {{5, 4}}, {{3, 1}}}, {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
+  cases.push_back({"MatMulInteger", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}, DType::U8}, {{5}, DType::U8}}});
+  for (const char *equation : {"ij,jk->ik", "bij,bkj->bik", "ij->ji", "i,j->ij", "ij,kj", "bhqd,bhkd->bhqk"}) {
+    std::string text = equation;
+    Case test{"Einsum", {}, {{"equation", text}}};
+    for (size_t at = 0; at != std::string::npos && at < text.find("->");) {
+      size_t end = std::min(text.find(',', at), text.find("->"));
+      Shape shape;
+      for (char label : text.substr(at, end == std::string::npos ? end : end - at))
+        shape.push_back(label % 5 + 2);
+      test.inputs.push_back({shape});
+      at = end == std::string::npos || text[end] != ',' ? std::string::npos : end + 1;
+    }
+    cases.push_back(test);
+  }
+  cases.push_back({"Einsum", {{{2, 3, 4}}, {{2, 4, 5}}}, {{"equation", std::string("...ij,...jk->...ik")}}});
+  return cases;
+}
+
+std::vector<Case> shapes() {
+  using List = std::vector<int64_t>;
+  constexpr int64_t toEnd = std::numeric_limits<int64_t>::max(), toStart = std::numeric_limits<int64_t>::min();
+  return {
+      {"Reshape", {{{2, 3, 4}}, {{2}, DType::I64, {0, -1}}}},
+      {"Flatten", {{{2, 3, 4}}}, {{"axis", int64_t(2)}}},
+      {"Squeeze", {{{2, 1, 3, 1}}, {{1}, DType::I64, {-1}}}},
+      {"Unsqueeze", {{{2, 3}}, {{2}, DType::I64, {0, -1}}}},
+      {"Transpose", {{{2, 3, 4}}}},
+      {"Transpose", {{{2, 3, 4}}}, {{"perm", List{1, 2, 0}}}},
+      {"Slice", {{{8, 10}}, {{2}, DType::I64, {1, -3}}, {{2}, DType::I64, {toEnd, -1}}}},
+      {"Slice", {{{8, 10}}, {{1}, DType::I64, {-1}}, {{1}, DType::I64, {toStart}}, {{1}, DType::I64, {1}}, {{1}, DType::I64, {-3}}}},
+      {"Slice", {{{8, 10}}, {{1}, DType::I64, {7}}, {{1}, DType::I64, {1}}, {{1}, DType::I64, {0}}, {{1}, DType::I64, {-2}}}},
+      {"Slice", {{{8, 10}}}, {{"starts", List{2}}, {"ends", List{100}}, {"axes", List{1}}}, 9},
+      {"Split", {{{7, 4}}}, {{"axis", int64_t(1)}}, 17, 2},
+      {"Split", {{{7, 4}}}, {{"num_outputs", int64_t(3)}}, 18, 3},
+      {"Split", {{{7, 4}}, {{2}, DType::I64, {5, 2}}}, {}, 17, 2},
+      {"Concat", {{{2, 3}}, {{2, 1}}, {{2, 5}}}, {{"axis", int64_t(-1)}}},
+      {"Pad", {{{3, 4}}, {{4}, DType::I64, {1, 0, 2, 3}}}},
+      {"Pad", {{{3, 4}}, {{4}, DType::I64, {1, 2, 0, 2}}}, {{"mode", std::string("reflect")}}},
+      {"Pad", {{{3, 4}}, {{4}, DType::I64, {1, 2, 0, 2}}}, {{"mode", std::string("edge")}}},
+      {"Pad", {{{3, 4}}, {{4}, DType::I64, {-1, 2, 0, -1}}}},
+      {"Expand", {{{3, 1}}, {{3}, DType::I64, {2, 1, 4}}}},
+      {"Tile", {{{3, 2}}, {{2}, DType::I64, {2, 3}}}},
+      {"DepthToSpace", {{{2, 8, 3, 4}}}, {{"blocksize", int64_t(2)}}},
+      {"DepthToSpace", {{{2, 8, 3, 4}}}, {{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}},
+      {"SpaceToDepth", {{{2, 2, 4, 6}}}, {{"blocksize", int64_t(2)}}},
+      {"Trilu", {{{4, 5}}}, {{"upper", int64_t(0)}}},
+      {"EyeLike", {{{4, 5}}}, {{"k", int64_t(1)}}},
+      {"Gather", {{{5, 4}}, {{2, 2}, DType::I64, {0, 4, -1, 2}}}, {{"axis", int64_t(0)}}},
+      {"Gather", {{{5, 4}}, {{2}, DType::I64, {1, 3}}}, {{"axis", int64_t(1)}}},
+      {"GatherElements", {{{3, 3}}, {{2, 3}, DType::I64, {1, 2, 0, -1, 0, 0}}}, {{"axis", int64_t(0)}}},
+      {"GatherND", {{{3, 4, 2}}, {{2, 2}, DType::I64, {1, 2, -1, 0}}}},
+      {"GatherND", {{{2, 3, 4}}, {{2, 1}, DType::I64, {1, 2}}}, {{"batch_dims", int64_t(1)}}},
+      {"CumSum", {{{3, 4}}, {{}, DType::I64, {1}}}},
+      {"CumSum", {{{3, 4}}, {{}, DType::I64, {0}}}, {{"exclusive", int64_t(1)}, {"reverse", int64_t(1)}}},
+      {"Dropout", {{{3, 4}}}, {}, 11},
+  };
+}
+
+std::vector<Case> reductions() {
+  std::vector<Case> cases;
+  for (const char *op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
+    cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{1}}}});
+    cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{-1, 0}}, {"keepdims", int64_t(0)}}});
+    cases.push_back({op, {{{2, 3, 4}}}});
+  }
+  cases.push_back({"ReduceSum", {{{2, 3, 4}}, {{1}, DType::I64, {2}}}});
+  cases.push_back({"ReduceMax", {{{2, 3, 4}, DType::U8}}, {{"axes", std::vector<int64_t>{1}}}});
+  cases.push_back({"ReduceMean", {{{2, 3}, DType::I64}}});
+  for (const char *op : {"ArgMax", "ArgMin"}) {
+    cases.push_back({op, {{{3, 6}}}, {{"axis", int64_t(1)}}});
+    cases.push_back({op, {{{6, 3}, DType::I32}}, {{"keepdims", int64_t(0)}, {"select_last_index", int64_t(1)}}});
+  }
+  for (const char *op : {"Softmax", "LogSoftmax", "Hardmax"}) {
+    cases.push_back({op, {{{2, 3, 4}}}});
+    cases.push_back({op, {{{2, 3, 4}}}, {{"axis", int64_t(1)}}});
+    cases.push_back({op, {{{2, 3, 4}}}, {{"axis", int64_t(1)}}, 11});
+  }
+  return cases;
+}
+
+std::vector<Case> normalizations() {
+  return {
+      {"LayerNormalization", {{{2, 3, 4}}, {{4}}, {{4}}}, {}, 17, 3},
+      {"LayerNormalization", {{{2, 3, 4}}, {{3, 4}}}, {{"axis", int64_t(1)}}},
+      {"InstanceNormalization", {{{2, 3, 4, 5}}, {{3}}, {{3}}}},
+      {"GroupNormalization", {{{2, 4, 3, 3}}, {{4}}, {{4}}}, {{"num_groups", int64_t(2)}}, 21},
+      {"LRN", {{{1, 6, 3, 3}}}, {{"size", int64_t(3)}, {"alpha", 0.1f}, {"bias", 2.0f}}},
+      {"LpNormalization", {{{3, 4}}}, {{"p", int64_t(1)}}},
+      {"LpNormalization", {{{3, 4}}}},
+      {"MeanVarianceNormalization", {{{2, 3, 4, 4}}}},
+  };
+}
+
+std::vector<Case> convolutions() {
+  using List = std::vector<int64_t>;
+  return {
+      {"Conv", {{{1, 3, 7, 8}}, {{4, 3, 3, 3}}, {{4}}}, {{"pads", List{1, 1, 1, 1}}, {"strides", List{2, 1}}}},
+      {"Conv", {{{2, 3, 5, 5}}, {{4, 3, 1, 1}}}},
+      {"Conv", {{{2, 3, 5, 5}}, {{4, 3, 1, 1}}}, {{"strides", List{2, 2}}}},
+      {"Conv", {{{1, 4, 6, 6}}, {{4, 1, 3, 3}}}, {{"group", int64_t(4)}, {"dilations", List{2, 2}}}},
+      {"Conv", {{{1, 2, 6, 6}}, {{6, 1, 3, 3}}, {{6}}}, {{"group", int64_t(2)}}},
+      {"Conv", {{{1, 4, 6, 6}}, {{6, 2, 3, 3}}}, {{"group", int64_t(2)}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"Conv", {{{1, 3, 10}}, {{2, 3, 4}}}, {{"auto_pad", std::string("SAME_LOWER")}, {"strides", List{2}}}},
+      {"Conv", {{{1, 2, 4, 5, 6}}, {{3, 2, 2, 2, 2}}}},
+      {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 2}}, {"strides", List{2, 2}}, {"pads", List{1, 0, 1, 1}}}},
+      {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
+      {"MaxPool", {{{1, 3, 7}, DType::U8}}, {{"kernel_shape", List{3}}}},
+      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}}},
+      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}, {"count_include_pad", int64_t(1)}}},
+      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
+      {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
+      {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
+      {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
+  };
+}
+
+std::vector<Case> quantizations() {
+  return {
+      {"QuantizeLinear", {{{3, 4}}, {{}}, {{}, DType::U8}}},
+      {"DequantizeLinear", {{{3, 4}, DType::U8}, {{}}, {{}, DType::U8}}},
+      {"DequantizeLinear", {{{2, 3, 4}, DType::U8}, {{3}}, {{3}, DType::U8}}},
+  };
+}
+
+std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.op + "_" + std::to_string(info.index); }
+
+INSTANTIATE_TEST_SUITE_P(Elementwise, HandlersTest, testing::ValuesIn(elementwise()), caseName);
+INSTANTIATE_TEST_SUITE_P(Products, HandlersTest, testing::ValuesIn(products()), caseName);
+INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), caseName);
+INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);
+INSTANTIATE_TEST_SUITE_P(Normalizations, HandlersTest, testing::ValuesIn(normalizations()), caseName);
+INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
+INSTANTIATE_TEST_SUITE_P(Quantizations, HandlersTest, testing::ValuesIn(quantizations()), caseName);
+
+TEST(OpTableTest, IsOrderedSoThatLookupMayHalve) {
+  auto key = [](const OpRow &row) { return std::tuple(row.domain, row.op, row.since); };
+  for (size_t i = 1; i < opTable().size(); ++i)
+    EXPECT_LT(key(opTable()[i - 1]), key(opTable()[i])) << opTable()[i].op;
+}
+
+TEST(OpTableTest, FindsTheNewestRowThatHolds) {
+  EXPECT_NE(findHandler("", "Clip", 10), findHandler("", "Clip", 11));
+  EXPECT_EQ(findHandler("", "Clip", 13), findHandler("", "Clip", 11));
+  EXPECT_EQ(findHandler("", "Gelu", 19), nullptr);
+  EXPECT_EQ(findHandler("nowhere", "Add", 13), nullptr);
+}
+
+} // namespace
