@@ -179,10 +179,11 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     Registers yielded;
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
-    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none over a fence;
-    // and a fence of a single thread is no instruction.
+    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none over what may
+    // write memory; and this assembly is empty.
     if (llvm::any_of(op.getBody()->getTerminator()->getOperands(), [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
-      LLVM::FenceOp::create(b_, LLVM::AtomicOrdering::acq_rel, "singlethread");
+      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr());
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());

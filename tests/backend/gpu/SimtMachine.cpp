@@ -191,6 +191,7 @@ void LLVMInitializeX86TargetInfo();
 void LLVMInitializeX86Target();
 void LLVMInitializeX86TargetMC();
 void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86AsmParser();
 }
 
 Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target, InjectedFaults faults) {
@@ -198,6 +199,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
