@@ -10,6 +10,7 @@
 
 #include "frontend/normalize/Patterns.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -52,6 +53,22 @@ static void applyRules(llvm::ArrayRef<Rule> rules, GroupGraph &graph, FusionMode
     changed = false;
     for (const Rule &rule : rules)
       changed |= applyRule(rule, graph, mode);
+  }
+}
+
+/// Pointwise parts of one node that no edge joins (the pieces of a split) are one kernel where their loops agree.
+static void joinPieces(GroupGraph &graph) {
+  llvm::MapVector<int64_t, Group *> first;
+  for (Group *group : graph.inOrder()) {
+    SmallVector<int64_t> nodes = group->nodes();
+    if (nodes.size() != 1 || group->onHost || group->isView() || group->geometry.kind != RootKind::Pointwise)
+      continue;
+    auto [it, isNew] = first.try_emplace(nodes.front(), group);
+    if (isNew || graph.pathAround(*group, *it->second))
+      continue;
+    GeometryOrRefusal geometry = checkUnion(graph, *it->second, *group);
+    if (auto *legal = std::get_if<Geometry>(&geometry))
+      graph.merge(*it->second, *group, std::move(*legal));
   }
 }
 
@@ -154,6 +171,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
   applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them
   carryAccesses(graph, mode, Carry::Transposes);
   applyRules(ruleTable(), graph, mode);
+  joinPieces(graph);
   releaseViews(graph);
 
   SmallVector<Group *> order;

@@ -64,7 +64,8 @@ bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
 
 bool GroupGraph::pathAround(const Group &from, const Group &to) const {
   llvm::SetVector<Group *> reached = consumersOf(from);
-  if (!reached.remove(const_cast<Group *>(&to)) || reached.empty() || !readsOthers(to, from))
+  reached.remove(const_cast<Group *>(&to));
+  if (reached.empty() || !readsOthers(to, from))
     return false;
   for (size_t i = 0; i < reached.size(); ++i)
     for (Group *next : consumersOf(*reached[i])) {

@@ -66,11 +66,15 @@ private:
 
   Place placeOf(Value value) const { return places.lookup(value); }
 
+  bool isWindowed(ValueRange values) const {
+    return llvm::any_of(values, [&](Value value) { return windowed.contains(value); });
+  }
+
   Geometry geometry;
-  bool hasWindow = false;
   Type full, row, result;         // home sizes of the spaces
   SmallVector<int64_t> axes;      // of the row's reductions
   llvm::DenseMap<Value, Place> places; // of spine values only
+  llvm::DenseSet<Value> windowed;      // values computed from windows
 };
 
 /// Elementwise work joins operands that stand at one place; free operands come along.
@@ -121,7 +125,6 @@ bool Analysis::repeatsRows(graph::BroadcastOp op) const {
 
 std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
   Value data = op.getData(), result = op->getResult(0);
-  hasWindow |= isa<graph::WindowOp>(op.getOperation());
   Place place = placeOf(data);
   if (place.space == Space::Free)
     return join(op.getIndexOperands(), result); // a gather works element by element on its indices
@@ -140,7 +143,7 @@ std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
 /// Rows are reduced along their innermost loops. Everything else, and every reduction of a window, keeps its innermost
 /// parallel loop in the lanes.
 bool Analysis::isWindow(graph::ReduceOp op) const {
-  if (hasWindow)
+  if (isWindowed(op.getInput()))
     return true;
   auto sizes = graph::getSizes(cast<RankedTensorType>(op.getInput().getType()));
   int64_t kept = -1; // the innermost kept loop of more than one iteration
@@ -230,9 +233,9 @@ std::optional<Refusal> Analysis::checkOutputs() {
 
 GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
   llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
-  // Windows decide what a reduction is, wherever they stand.
-  hasWindow = llvm::any_of(ops, [](Operation *op) { return isa<graph::WindowOp>(op); });
   for (Operation *op : ops) {
+    if (isa<graph::WindowOp>(op) || (isWindowed(op->getOperands()) && !isa<graph::ReduceOp, graph::ContractOp>(op)))
+      windowed.insert_range(op->getResults());
     if (std::optional<Reason> reason = visit(op))
       return Refusal{*reason, op};
     for (Value result : op->getResults())

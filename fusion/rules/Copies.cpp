@@ -1,12 +1,15 @@
 // When an epilogue would store a value twice, as it is and permuted.
 #include "fusion/rules/Copies.h"
 
+#include "fusion/Legality.h"
+
 #include "frontend/graph/GraphOps.h"
 
 using namespace tilewright::fusion;
 
 bool tilewright::fusion::storesACopy(const Edge &edge) {
-  return mlir::isa<tilewright::graph::AccessOpInterface>(edge.user) && llvm::any_of(edge.value.getUsers(), [&](mlir::Operation *user) {
+  bool isOneNode = nodeOf(edge.value.getDefiningOp()) == nodeOf(edge.user); // which is one kernel's work in any case
+  return !isOneNode && mlir::isa<tilewright::graph::AccessOpInterface>(edge.user) && llvm::any_of(edge.value.getUsers(), [&](mlir::Operation *user) {
            return !llvm::is_contained(edge.producer->ops, user) && !llvm::is_contained(edge.consumer->ops, user);
          });
 }
