@@ -102,6 +102,8 @@ private:
   void emitGroup(Group &group);
   void emitRows(Group &group, Position position, Ix columnFrom, Ix columnTo);
   void emitHeavy(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit);
+  void emitColumns(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix column, Ix columnEnd, unsigned width);
+  Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
   void holdOperands(Group &group, mlir::Operation *op);

@@ -87,7 +87,7 @@ static bool isContiguous(tile::LoadOp load) {
   return !simplifyAffineExpr(map.getResults().back() - dim, map.getNumDims(), map.getNumSymbols()).isFunctionOfDim(last);
 }
 
-static bool isPacked(tile::LoadOp load) {
+bool isPacked(tile::LoadOp load) {
   auto argument = cast<BlockArgument>(load.getBuffer());
   auto kernel = cast<tile::KernelOp>(argument.getOwner()->getParentOp());
   return static_cast<bool>(kernel.getArgAttr(argument.getArgNumber(), "tile.packed_from"));

@@ -20,6 +20,9 @@ bool runsByPosition(mlir::scf::ForOp loop);
 /// Whether carried tile `i` is read by nothing but its own next value, at the same position: it can be updated in place.
 bool updatesInPlace(mlir::scf::ForOp loop, unsigned i);
 
+/// Whether the buffer is a constant stored in panels.
+bool isPacked(tile::LoadOp load);
+
 /// Whether `value`, an operand of a dot, is as cheap to read from where it is as from the workspace. `rows`: rows of the result; `registerRows`: of those computed together.
 bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, unsigned registerRows);
 

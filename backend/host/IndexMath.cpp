@@ -18,6 +18,8 @@ static const llvm::ConstantInt *asConstant(Value *value) { return llvm::dyn_cast
 static bool isConstant(Value *value, int64_t expected) { return asConstant(value) && asConstant(value)->getSExtValue() == expected; }
 
 Facts IndexMath::facts(Value *value) const {
+  if (value->getType()->isIntegerTy(1) && llvm::isa<llvm::ConstantInt>(value))
+    return {};
   if (const llvm::ConstantInt *constant = asConstant(value)) {
     int64_t v = constant->getSExtValue();
     return {0, v, v, v == INT64_MIN ? 1 : std::abs(v)};
@@ -210,6 +212,10 @@ Value *IndexMath::both(Value *a, Value *b) {
   if (!b || b == ir.getTrue() || a == b)
     return a;
   return place({Kind::And, a, b, nullptr}, std::max(facts(a).depth, facts(b).depth), [&] { return ir.CreateAnd(a, b); });
+}
+
+Value *IndexMath::negate(Value *condition) {
+  return place({Kind::Not, condition, nullptr, nullptr}, facts(condition).depth, [&] { return ir.CreateNot(condition); });
 }
 
 Value *IndexMath::choose(Value *condition, Value *a, Value *b) {

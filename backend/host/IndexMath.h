@@ -35,12 +35,13 @@ public:
   Ix min(Ix a, Ix b);
   Ix max(Ix a, Ix b);
   /// a rounded down to a multiple of a constant.
-  Ix roundDown(Ix a, int64_t unit) { return sub(a, mod(a, constant(unit))); }
+  Ix roundDown(Ix a, int64_t unit) { return mul(floorDiv(a, constant(unit)), constant(unit)); }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols);
 
   /// i1, in the outermost scope as well.
   llvm::Value *less(Ix a, Ix b);
   llvm::Value *both(llvm::Value *a, llvm::Value *b); // either may be null: true
+  llvm::Value *negate(llvm::Value *condition);
   llvm::Value *choose(llvm::Value *condition, llvm::Value *a, llvm::Value *b);
   bool alwaysLess(Ix a, Ix b); // provably
   llvm::Value *pointer(llvm::Type *element, llvm::Value *base, Ix index);
@@ -59,7 +60,7 @@ public:
   std::function<void(unsigned)> onClose;
 
 private:
-  enum class Kind { Add, Sub, Mul, Div, Mod, Min, Max, Less, And, Select, Pointer };
+  enum class Kind { Add, Sub, Mul, Div, Mod, Min, Max, Less, And, Not, Select, Pointer };
   using Key = std::tuple<Kind, llvm::Value *, llvm::Value *, void *>;
   llvm::Value *place(Key key, unsigned depth, llvm::function_ref<llvm::Value *()> make, Facts facts = {});
   void open(llvm::Instruction *before);

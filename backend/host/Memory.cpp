@@ -5,6 +5,7 @@
 // of small integers, and the access is a gather. Lanes of one vector lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
+#include "backend/host/Holding.h"
 #include "runtime/KernelAbi.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -155,6 +156,7 @@ struct Emitter::Reference {
   AffineMap bounds, map;
   ArrayRef<int64_t> guard = {};
   SmallVector<Rows> indices = {}; // index tiles, at the position
+  int64_t panel = 0;              // of a packed constant: columns are padded with zeros to a multiple of this
 };
 
 struct Emitter::Access {
@@ -185,7 +187,8 @@ void Emitter::addBounds(const Reference &reference, const Position &position, un
     if (axis == 0 && width > 1)
       coordinates[i].stride = math.constant(1);
     Ix last = axis == 0 ? math.add(coordinate, math.constant(width - 1)) : coordinate;
-    if (position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
+    bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 && math.facts(coordinate).divisor % width == 0;
+    if (isPadded || position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
       continue;
     if (axis == 0 && width > 1)
       result.require(ir, lanesBelow(ir, math, lanes(ir.getInt32Ty(), width), math.sub(bound, coordinate), width));
@@ -319,6 +322,8 @@ Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
     fill = toMemory(constant, 1);
   }
   Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(), op.getMap(), op.getGuard()};
+  if (isPacked(op))
+    reference.panel = cast<AffineConstantExpr>(op.getBuffer().getType().getSizes().getResults().back()).getValue();
   for (Value index : op.getIndices())
     reference.indices.push_back(pull(index, isUniform(index, position) ? uniformAt(position) : position));
   Rows rows;

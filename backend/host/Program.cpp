@@ -178,46 +178,63 @@ void Emitter::emitRows(Group &group, Position position, Ix from, Ix to) {
   });
 }
 
-/// Register tiles of the heavy values, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last: nobody stores them.
+/// Register tiles of the heavy values: whole ones, then narrower ones for what is left of the columns.
 void Emitter::emitHeavy(Group &group, ArrayRef<Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit) {
-  int64_t columns = group.shape.back(), rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
+  int64_t columns = group.shape.back();
   unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
+  auto tiles = [&](Ix from, Ix to, unsigned width) {
+    math.loop(from, to, width, [&](Ix column) { emitColumns(group, heavy, outer, rowLimit, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
+  };
+  // A last tile of few columns takes one vector; one of more runs as whole tiles do, for all of a panel's lines are fetched anyway.
+  Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
+  tiles(math.constant(0), whole, width);
+  if (width <= narrow)
+    return tiles(whole, columnLimit, width);
+  llvm::Value *isLong = math.less(math.constant(narrow), rest);
+  math.when(isLong, [&] { tiles(whole, columnLimit, width); });
+  math.when(math.negate(isLong), [&] { tiles(whole, columnLimit, narrow); });
+}
+
+/// One column of register tiles, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last: nobody stores them.
+void Emitter::emitColumns(Group &group, ArrayRef<Value> heavy, const Position &outer, Ix rowLimit, Ix column, Ix columnEnd, unsigned width) {
+  int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
   unsigned count = std::min<int64_t>(registerRows, rows);
-  math.loop(math.constant(0), columnLimit, width, [&](Ix column) {
-    math.loop(math.constant(0), rowLimit, count, [&](Ix row) {
-      Position block = outer;
-      block.rows.clear();
-      for (unsigned i = 0; i < count; ++i)
-        block.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rowLimit, math.constant(1))));
-      block.column = column;
-      block.width = width;
-      if (!math.alwaysLess(math.add(column, math.constant(width - 1)), columnLimit))
-        llvm::erase_if(block.live, [](const Position::Live &fact) { return fact.axis == 0; });
-      bool isPlain = group.roots.size() == 1 && group.roots.front().value == heavy.front();
-      if (isPlain)
-        return storeHeld(group.roots.front().target, pull(heavy.front(), block), block);
-      for (Value value : heavy) {
-        Held scratch;
-        llvm::Type *vector = vectorOf(typeOf(value), width);
-        scratch.base = slot(llvm::ArrayType::get(vector, count));
-        math.define(scratch.base, {0});
-        scratch.shape = {count, width};
-        scratch.rowStride = width;
-        scratch.origin = {column, row};
-        Rows registers = pull(value, block);
-        for (unsigned i = 0; i < count; ++i)
-          ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(vectorOf(toMemory(registers[i], width)->getType()->getScalarType(), width), scratch.base, math.constant(i)), llvm::Align(4));
-        held[value] = scratch;
-      }
-      math.loop(row, math.min(math.add(row, math.constant(count)), rowLimit), 1, [&](Ix one) {
-        Position line = outer;
-        line.rows = {one};
-        emitRows(group, line, column, math.min(math.add(column, math.constant(width)), columnLimit));
-      });
-      for (Value value : heavy)
-        held.erase(value);
+  math.loop(math.constant(0), rowLimit, count, [&](Ix row) {
+    Position block = outer;
+    block.rows.clear();
+    for (unsigned i = 0; i < count; ++i)
+      block.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rowLimit, math.constant(1))));
+    block.column = column;
+    block.width = width;
+    if (columnEnd != math.add(column, math.constant(width)))
+      llvm::erase_if(block.live, [](const Position::Live &fact) { return fact.axis == 0; });
+    if (group.roots.size() == 1 && group.roots.front().value == heavy.front())
+      return storeHeld(group.roots.front().target, pull(heavy.front(), block), block);
+    for (Value value : heavy)
+      held[value] = holdRegisters(pull(value, block), column, row, width);
+    math.loop(row, math.min(math.add(row, math.constant(count)), rowLimit), 1, [&](Ix one) {
+      Position line = outer;
+      line.rows = {one};
+      emitRows(group, line, column, columnEnd);
     });
+    for (Value value : heavy)
+      held.erase(value);
   });
+}
+
+/// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
+Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
+  unsigned count = registers.size();
+  llvm::Type *memory = toMemory(registers.front(), width)->getType();
+  Held scratch;
+  scratch.base = slot(llvm::ArrayType::get(memory, count));
+  math.define(scratch.base, {0});
+  scratch.shape = {count, width};
+  scratch.rowStride = width;
+  scratch.origin = {column, row};
+  for (unsigned i = 0; i < count; ++i)
+    ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(memory, scratch.base, math.constant(i)), llvm::Align(memory->getScalarSizeInBits() / 8));
+  return scratch;
 }
 
 //===- Blocks ---------------------------------------------------------------------------------------------------------===//
