@@ -93,6 +93,12 @@ void AmdgcnTarget::lowerMath(Operation *root) {
   });
 }
 
+Value AmdgcnTarget::opaque(Builder &b, Value value) {
+  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value}, "", "=v,0", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getRes();
+}
+
 /// An array of its own for each kernel: its size is part of the kernel's metadata.
 Value AmdgcnTarget::sharedMemory(Builder &b, ModuleOp module, int64_t bytes) {
   auto function = cast<LLVM::LLVMFuncOp>(b.getInsertionBlock()->getParentOp());

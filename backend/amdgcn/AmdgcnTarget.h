@@ -22,6 +22,7 @@ public:
   llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;
+  Value opaque(Builder &b, Value value) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 

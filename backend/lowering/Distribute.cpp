@@ -13,7 +13,34 @@ KernelDistributor::KernelDistributor(KernelOp kernel, ModuleOp output, GpuTarget
 //===- Registers ------------------------------------------------------------------------------------------------------===//
 
 void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] = std::move(registers); }
-Registers KernelDistributor::registersOf(Value tile) const { return registers_.lookup(tile); }
+
+/// Elementwise results are computed when asked for, a register at a time, so that a chain ends in its store before the next register's begins. Computed all at once, a
+/// chain behind a large accumulator would need each step's registers together.
+Value KernelDistributor::registerOf(Value tile, unsigned r) {
+  if (Value known = registers_.find(tile)->second[r])
+    return known;
+  Operation *op = tile.getDefiningOp();
+  IRMapping mapping = scalars_;
+  for (Value operand : op->getOperands())
+    if (registers_.contains(operand))
+      mapping.map(operand, registerOf(operand, r));
+  Operation *clone = b_.clone(*op, mapping);
+  clone->getResult(0).setType(cast<RankedTensorType>(tile.getType()).getElementType());
+  return registers_[tile][r] = clone->getResult(0);
+}
+
+Registers KernelDistributor::registersOf(Value tile) {
+  Registers registers;
+  for (unsigned r = 0; r < layoutOf(tile.getType()).registers(); ++r)
+    registers.push_back(registerOf(tile, r));
+  return registers;
+}
+
+/// Computes what is still wanted before control flow, so that it is there on every path.
+void KernelDistributor::computeWaiting() {
+  for (Value tile : std::exchange(waiting_, {}))
+    registersOf(tile);
+}
 
 Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) {
   Value total;
@@ -51,21 +78,10 @@ void KernelDistributor::barrier() {
 
 //===- Elementwise ----------------------------------------------------------------------------------------------------===//
 
-/// The same operation on the scalars of each register.
+/// The same operation on the scalars of each register; see registerOf.
 void KernelDistributor::lowerElementwise(Operation *op) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  unsigned count = layoutOf(type).registers();
-  Registers results;
-  for (unsigned r = 0; r < count; ++r) {
-    IRMapping mapping = scalars_;
-    for (Value operand : op->getOperands())
-      if (auto found = registers_.find(operand); found != registers_.end())
-        mapping.map(operand, found->second[r]);
-    Operation *clone = b_.clone(*op, mapping);
-    clone->getResult(0).setType(type.getElementType());
-    results.push_back(clone->getResult(0));
-  }
-  map(op->getResult(0), results);
+  map(op->getResult(0), Registers(layoutOf(op->getResult(0).getType()).registers()));
+  waiting_.push_back(op->getResult(0));
 }
 
 LogicalResult KernelDistributor::lowerConstant(arith::ConstantOp op) {
@@ -147,6 +163,7 @@ static Registers unpack(ImplicitLocOpBuilder &b, ValueRange words, Type element,
 }
 
 LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
+  computeWaiting();
   Registers inits;
   SmallVector<unsigned> counts;
   auto flatten = [&](Value value, Registers &into) {
@@ -179,6 +196,7 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     Registers yielded;
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
+    waiting_.clear();
     // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none over what may
     // write memory; and this assembly is empty.
     if (llvm::any_of(op.getBody()->getTerminator()->getOperands(), [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
@@ -192,6 +210,7 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
 
 /// Only the conditional copies of a pipeline: they have no results.
 LogicalResult KernelDistributor::lowerIf(scf::IfOp op) {
+  computeWaiting();
   auto branch = scf::IfOp::create(b_, scalar(op.getCondition()), /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());

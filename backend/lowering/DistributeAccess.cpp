@@ -66,7 +66,10 @@ struct KernelDistributor::AccessContext {
     for (unsigned i = 0; i < shape.rank(); ++i) {
       Value thread = d.threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, i); });
       Value offset = arith::IndexCastOp::create(d.b_, type, d.scalar(access.offsets[i]));
-      first.push_back(arith::AddIOp::create(d.b_, offset, widen(thread)));
+      Value coordinate = arith::AddIOp::create(d.b_, offset, widen(thread));
+      // A mask is a scalar register of each wavefront on AMD. Loads' masks must not be kept for the stores: those compute them again.
+      bool masked = isa<StoreOp>(access.op) && !isAlwaysLive(access, i);
+      first.push_back(masked ? d.target_.opaque(d.b_, coordinate) : coordinate);
       bounds.push_back(emitter.emit(access.bounds.getResult(i)));
     }
     for (AffineExpr size : access.buffer.getType().getSizes().getResults())
@@ -119,7 +122,7 @@ struct KernelDistributor::AccessContext {
       dims.push_back(step ? arith::AddIOp::create(d.b_, first[i], constant(step), arith::IntegerOverflowFlags::nsw).getResult() : first[i]);
     }
     for (Value index : access.indices) {
-      Value value = d.registersOf(index)[r];
+      Value value = d.registerOf(index, r);
       unsigned bits = value.getType().getIntOrFloatBitWidth();
       if (bits < 64)
         value = arith::ExtSIOp::create(d.b_, type, value);
@@ -249,6 +252,9 @@ void KernelDistributor::lowerLoad(LoadOp op) {
     return LLVM::LoadOp::create(b_, vectorType(count), pointer, count * elementBytes(stored));
   };
   int64_t width = context.chunks.vector;
+  if (context.mayCut())
+    for (Value index : access.indices)
+      registersOf(index); // before the branches
   SmallVector<unsigned> starts = context.starts(false);
   auto wide = [&] {
     Registers chunks;
@@ -286,10 +292,13 @@ void KernelDistributor::lowerStore(StoreOp op) {
   Layout layout = layoutOf(op.getValue().getType());
   AccessContext context(*this, access, layout, chooseChunks(access, layout));
   Type stored = op.getBuffer().getType().getElementType();
-  Registers values = registersOf(op.getValue());
-  if (access.tile.getElementType().isInteger(1) && !stored.isInteger(1))
-    for (Value &value : values)
-      value = arith::ExtUIOp::create(b_, stored, value);
+  Value owner = isOwner(layout);
+  if (owner || context.mayCut())
+    registersOf(op.getValue()); // before the branches
+  auto valueOf = [&](unsigned r) {
+    Value value = registerOf(op.getValue(), r);
+    return value.getType() == stored ? value : arith::ExtUIOp::create(b_, stored, value).getResult(); // bool
+  };
   auto when = [&](Value condition, auto build) {
     if (!condition)
       return build();
@@ -306,22 +315,22 @@ void KernelDistributor::lowerStore(StoreOp op) {
   auto wide = [&] {
     for (unsigned start : context.starts(false)) {
       if (width == 1) {
-        store(start, values[start], 1);
+        store(start, valueOf(start), 1);
         continue;
       }
       Registers elements;
       for (int64_t i = 0; i < width; ++i)
-        elements.push_back(values[context.registerAt(start, i)]);
+        elements.push_back(valueOf(context.registerAt(start, i)));
       store(start, vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements), width);
     }
     return Registers();
   };
   auto narrow = [&] {
     for (unsigned r = 0; r < layout.registers(); ++r)
-      store(r, values[r], 1);
+      store(r, valueOf(r), 1);
     return Registers();
   };
-  when(isOwner(layout), [&] {
+  when(owner, [&] {
     if (context.mayCut())
       eitherWay(b_, context.isWhole(), {}, wide, narrow);
     else

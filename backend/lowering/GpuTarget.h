@@ -47,6 +47,9 @@ public:
   virtual NativeMath nativeMath() const = 0;
   virtual void lowerMath(mlir::Operation *root) = 0;
 
+  /// The same i32 or i64, of which the optimizer knows nothing; `value` itself where that brings nothing.
+  virtual Value opaque(Builder &, Value value) { return value; }
+
   /// The address of the block's shared memory, of which it uses `bytes`.
   virtual Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) = 0;
   /// Marks a function as a kernel of `threads` threads a block.

@@ -45,7 +45,9 @@ private:
   void lowerCoordinate(tile::CoordinateOp op);
   Value size(tile::SizeOp op);
   void map(Value tile, Registers registers);
-  Registers registersOf(Value tile) const;
+  Value registerOf(Value tile, unsigned r);
+  Registers registersOf(Value tile);
+  void computeWaiting();
   Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
 
   // DistributeAccess.cpp: global memory
@@ -90,7 +92,8 @@ private:
   InjectedFaults faults_;
   mlir::ImplicitLocOpBuilder b_;
   mlir::IRMapping scalars_;                       // index values, buffers
-  llvm::DenseMap<Value, Registers> registers_;    // tiles
+  llvm::DenseMap<Value, Registers> registers_;    // tiles; null where not computed yet
+  llvm::SmallVector<Value> waiting_;              // elementwise results with registers to compute
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;
 };
