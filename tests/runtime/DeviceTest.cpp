@@ -44,7 +44,8 @@ public:
       EXPECT_EQ(all[guardBytes + bytes_ + i], poison) << "guard byte after the buffer, " << i << " away";
     }
     std::vector<T> values(bytes_ / sizeof(T));
-    std::memcpy(values.data(), all.data() + guardBytes, values.size() * sizeof(T));
+    if (!values.empty())
+      std::memcpy(values.data(), all.data() + guardBytes, values.size() * sizeof(T));
     return values;
   }
 
