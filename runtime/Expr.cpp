@@ -124,16 +124,23 @@ Expected<int64_t> ExprValues::get(ExprId id) const {
   return Status(Code::Internal, fmt::format("expression {} was read before its symbols were bound", id));
 }
 
-std::string toString(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id) {
+/// `depth` bounds the text: a table of n nodes can spell a formula of 2^n letters.
+static std::string print(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id, int depth) {
   static constexpr const char *formats[] = {"", "", "({} + {})", "{} * {}", "floordiv({}, {})", "ceildiv({}, {})", "mod({}, {})",
                                             "min({}, {})", "max({}, {})"};
   const Expr &node = nodes[id];
   if (node.kind == ExprKind::Constant)
     return std::to_string(node.lhs);
   if (node.kind == ExprKind::Symbol)
-    return symbolNames[node.lhs];
-  return fmt::format(fmt::runtime(formats[static_cast<size_t>(node.kind)]), toString(nodes, symbolNames, static_cast<ExprId>(node.lhs)),
-                     toString(nodes, symbolNames, static_cast<ExprId>(node.rhs)));
+    return symbolNames[static_cast<size_t>(node.lhs)];
+  if (depth == 0)
+    return "...";
+  return fmt::format(fmt::runtime(formats[static_cast<size_t>(node.kind)]), print(nodes, symbolNames, static_cast<ExprId>(node.lhs), depth - 1),
+                     print(nodes, symbolNames, static_cast<ExprId>(node.rhs), depth - 1));
+}
+
+std::string toString(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id) {
+  return print(nodes, symbolNames, id, 8);
 }
 
 } // namespace tilewright::runtime

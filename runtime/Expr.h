@@ -81,7 +81,7 @@ private:
   std::vector<State> states_;
 };
 
-/// As a formula, for messages and `inspect`: "ceildiv(batch * seq, 128)".
+/// As a formula, for messages and `inspect`: "ceildiv(batch * seq, 128)". Below eight levels it says "...".
 std::string toString(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id);
 
 } // namespace tilewright::runtime

@@ -62,4 +62,13 @@ TEST(Expr, BuilderSharesFoldsAndOrders) {
   EXPECT_EQ(ExprBuilder(nodes).add(a, b), build.add(a, b)); // a second builder goes on with the table
 }
 
+TEST(Expr, TheTextOfADeepFormulaStaysShort) {
+  std::vector<Expr> nodes = {{ExprKind::Symbol, 0, 0}};
+  for (int64_t i = 0; i < 60; ++i)
+    nodes.push_back({ExprKind::Add, i, i});
+  std::string text = toString(nodes, std::vector<std::string>{"n"}, 60);
+  EXPECT_LT(text.size(), 5000u);
+  EXPECT_NE(text.find("..."), std::string::npos);
+}
+
 } // namespace tilewright::runtime
