@@ -9,10 +9,12 @@ namespace tilewright::reference {
 
 int64_t product(std::span<const int64_t> dims) {
   int64_t result = 1;
-  bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  bool empty = false;
   for (int64_t dim : dims) {
     require(dim >= 0, "expected dimensions of 0 or more, found shape {}", dims);
-    if (!empty && __builtin_mul_overflow(result, dim, &result))
+    empty |= dim == 0;
+    // Also where another dimension is 0: strides are products of the rest.
+    if (dim != 0 && __builtin_mul_overflow(result, dim, &result))
       malformed(fmt::format("the number of elements of shape {} does not fit into 64 bits", dims));
   }
   return empty ? 0 : result;

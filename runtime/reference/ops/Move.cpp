@@ -145,7 +145,7 @@ static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() >= 13 && call.has(1))
     return call.indices(1);
   int64_t parts = call.integer("num_outputs", call.outputCount());
-  require(parts >= 1 && parts <= 1 << 20, "expected num_outputs of 1 or more, found {}", parts);
+  require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}", call.outputCount(), parts);
   require(call.opset() >= 18 || size % parts == 0, "expected a dimension that divides into {} equal parts, found {}", parts, size);
   int64_t part = (size + parts - 1) / parts;
   std::vector<int64_t> sizes(parts);
@@ -162,7 +162,7 @@ void split(Call &call) {
   int64_t total = 0;
   for (int64_t size : sizes)
     require(size >= 0 && !__builtin_add_overflow(total, size, &total), "expected sizes of 0 or more, found {}", sizes);
-  require(total == view.size && static_cast<int64_t>(sizes.size()) >= call.outputCount(), "expected {} sizes that add up to {}, found {}",
+  require(total == view.size && static_cast<int64_t>(sizes.size()) == call.outputCount(), "expected {} sizes that add up to {}, found {}",
           call.outputCount(), view.size, sizes);
   size_t unit = view.inner * elementBytes(x.type()), first = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
