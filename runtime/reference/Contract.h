@@ -1,51 +1,65 @@
 // The one contraction that matrix products, convolutions and Einsum are made of:  c[m, n] += sum over k of a[m, k] * b[k, n].
 //
-// In double, or in integers modulo 2^64. Blocked so that the slice of b stays in cache while all rows of a pass over it; four k
-// are taken at once so that each element of c is loaded and stored a quarter as often. Written for the compiler's vectorizer.
+// In double, or in integers modulo 2^64. A panel of b at a time is packed where all rows of a can pass over it in cache, which is
+// also where b is converted from its type in memory, or transposed; four k are taken at once so that each element of c is loaded and
+// stored a quarter as often. Written for the compiler's vectorizer.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace tilewright::reference {
 
-/// Row-major; lda, ldb and ldc are elements from one row to the next.
-template <typename T>
-void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {
+/// a and c are row-major with lda and ldc elements from one row to the next. pack(k, depth, n, length, to) writes the panel of b of
+/// rows k ... k + depth and columns n ... n + length, row-major.
+template <typename T, typename Pack>
+void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, Pack pack, T *c, int64_t ldc) {
   constexpr int64_t columnBlock = 512, depthBlock = 64; // 256 KiB of b, 4 KiB of each row of c
-  if (columns == 1 && ldb == 1) {
-    for (int64_t m = 0; m < rows; ++m) {
-      T lanes[4] = {};
-      int64_t k = 0;
-      for (; k + 4 <= depth; k += 4)
-        for (int64_t lane = 0; lane < 4; ++lane)
-          lanes[lane] += a[m * lda + k + lane] * b[k + lane];
-      for (; k < depth; ++k)
-        lanes[0] += a[m * lda + k] * b[k];
-      c[m * ldc] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    }
-    return;
-  }
+  std::vector<T> panel(std::min(columnBlock, columns) * std::min(depthBlock, depth));
   for (int64_t n0 = 0; n0 < columns; n0 += columnBlock)
     for (int64_t k0 = 0; k0 < depth; k0 += depthBlock) {
-      int64_t length = std::min(columnBlock, columns - n0), k1 = std::min(depth, k0 + depthBlock);
+      int64_t length = std::min(columnBlock, columns - n0), taken = std::min(depthBlock, depth - k0);
+      pack(k0, taken, n0, length, panel.data());
       for (int64_t m = 0; m < rows; ++m) {
         T *__restrict sum = c + m * ldc + n0;
-        const T *row = a + m * lda;
-        int64_t k = k0;
-        for (; k + 4 <= k1; k += 4) {
-          const T *b0 = b + k * ldb + n0, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;
+        const T *row = a + m * lda + k0, *b = panel.data();
+        int64_t k = 0;
+        for (; k + 4 <= taken; k += 4, b += 4 * length) {
+          const T *b1 = b + length, *b2 = b1 + length, *b3 = b2 + length;
           T a0 = row[k], a1 = row[k + 1], a2 = row[k + 2], a3 = row[k + 3];
           for (int64_t n = 0; n < length; ++n)
-            sum[n] += (a0 * b0[n] + a1 * b1[n]) + (a2 * b2[n] + a3 * b3[n]);
+            sum[n] += (a0 * b[n] + a1 * b1[n]) + (a2 * b2[n] + a3 * b3[n]);
         }
-        for (; k < k1; ++k) {
-          const T *bk = b + k * ldb + n0;
+        for (; k < taken; ++k, b += length)
           for (int64_t n = 0; n < length; ++n)
-            sum[n] += row[k] * bk[n];
-        }
+            sum[n] += row[k] * b[n];
       }
     }
+}
+
+/// With b row-major in T already.
+template <typename T>
+void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {
+  auto pack = [&](int64_t k, int64_t count, int64_t n, int64_t length, T *to) {
+    for (int64_t i = 0; i < count; ++i)
+      std::copy_n(b + (k + i) * ldb + n, length, to + i * length);
+  };
+  contractPacked(rows, columns, depth, a, lda, pack, c, ldc);
+}
+
+/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack.
+template <typename T> void contractVector(int64_t rows, int64_t depth, const T *a, const T *x, T *y) {
+  for (int64_t m = 0; m < rows; ++m, a += depth) {
+    T lanes[4] = {};
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4)
+      for (int64_t lane = 0; lane < 4; ++lane)
+        lanes[lane] += a[k + lane] * x[k + lane];
+    for (; k < depth; ++k)
+      lanes[0] += a[k] * x[k];
+    y[m] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  }
 }
 
 } // namespace tilewright::reference

@@ -78,6 +78,19 @@ template <typename To, typename From> static To element(From from) {
     return static_cast<To>(from);
 }
 
+template <typename T> void read(const Tensor &tensor, int64_t first, int64_t count, T *to) {
+  dispatchMemory(tensor.type(), [&](auto zero) {
+    using Memory = decltype(zero);
+    const Memory *from = tensor.data<Memory>() + first;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = element<T>(from[i]);
+  });
+}
+
+template void read(const Tensor &, int64_t, int64_t, double *);
+template void read(const Tensor &, int64_t, int64_t, int64_t *);
+template void read(const Tensor &, int64_t, int64_t, uint64_t *);
+
 template <typename T> Values<T>::Values(const Tensor &tensor) : size_(tensor.count()) {
   if (!tensor.defined())
     malformed("expected a tensor, found an absent one");
@@ -88,12 +101,7 @@ template <typename T> Values<T>::Values(const Tensor &tensor) : size_(tensor.cou
     return;
   }
   owned_.resize(static_cast<size_t>(size_));
-  dispatchMemory(tensor.type(), [&](auto zero) {
-    using Memory = decltype(zero);
-    const Memory *from = tensor.data<Memory>();
-    for (int64_t i = 0; i < size_; ++i)
-      owned_[i] = element<T>(from[i]);
-  });
+  read(tensor, 0, size_, owned_.data());
   data_ = owned_.data();
 }
 

@@ -61,6 +61,9 @@ private:
   int64_t size_ = 0;
 };
 
+/// Writes elements first ... first + count as arithmetic type T, without a copy of the whole.
+template <typename T> void read(const Tensor &tensor, int64_t first, int64_t count, T *to);
+
 extern template class Values<double>;
 extern template class Values<int64_t>;
 extern template class Values<uint64_t>;

@@ -4,6 +4,8 @@
 #include "runtime/reference/Quantization.h"
 #include "runtime/reference/Shapes.h"
 
+#include <algorithm>
+
 namespace tilewright::reference {
 
 /// numpy.matmul: the last two dimensions are matrices, those before are broadcast batches; a vector is a row on the left, a column on
@@ -35,14 +37,35 @@ struct BatchedProduct {
       result.push_back(columns);
   }
 
-  template <typename T> std::vector<T> compute(const T *a, const T *b) const {
+  /// pack(offset, length, to) writes elements of b.
+  template <typename T, typename Pack> std::vector<T> compute(const T *a, Pack pack) const {
     std::vector<T> values(product(result));
-    T *c = values.data();
+    if (values.empty())
+      return values;
+    auto multiply = [&](int64_t count, int64_t left, int64_t right, T *c) {
+      auto packPanel = [&](int64_t k, int64_t taken, int64_t n, int64_t length, T *to) {
+        for (int64_t i = 0; i < taken; ++i)
+          pack((right * depth + k + i) * columns + n, length, to + i * length);
+      };
+      contractPacked(count, columns, depth, a + left * rows * depth, depth, packPanel, c, columns);
+    };
+    int64_t all = product(batch), matrix = 0;
+    if (rightStrides == Shape(batch.size(), 0) && leftStrides == stridesOf(batch)) { // one b for all: their rows are one matrix
+      multiply(all * rows, 0, 0, values.data());
+      return values;
+    }
     walk(batch, std::array{leftStrides, rightStrides}, [&](const auto &at) {
-      contract(rows, columns, depth, a + at[0] * rows * depth, depth, b + at[1] * depth * columns, columns, c, columns);
-      c += rows * columns;
+      multiply(rows, at[0], at[1], values.data() + matrix++ * rows * columns);
     });
     return values;
+  }
+
+  template <typename T> std::vector<T> compute(const Tensor &a, const Tensor &b) const {
+    return compute(Values<T>(a).data(), [&](int64_t offset, int64_t length, T *to) { read(b, offset, length, to); });
+  }
+
+  std::vector<double> compute(const std::vector<double> &a, const std::vector<double> &b) const {
+    return compute(a.data(), [&](int64_t offset, int64_t length, double *to) { std::copy_n(b.data() + offset, length, to); });
   }
 };
 
@@ -53,16 +76,20 @@ void matMul(Call &call) {
   BatchedProduct plan(a.shape(), b.shape());
   checkSize(a.type(), plan.result);
   if (isFloat(a.type()))
-    return call.give(0, a.type(), plan.result, plan.compute(Values<double>(a).data(), Values<double>(b).data()));
+    return call.give(0, a.type(), plan.result, plan.compute<double>(a, b));
   // Sums modulo 2^64 are the same for signed and unsigned, and unsigned ones may wrap.
-  call.give(0, a.type(), plan.result, plan.compute(Values<uint64_t>(a).data(), Values<uint64_t>(b).data()));
+  call.give(0, a.type(), plan.result, plan.compute<uint64_t>(a, b));
 }
 
-static std::vector<double> transposed(const Values<double> &matrix, int64_t rows, int64_t columns) {
-  std::vector<double> result(matrix.size());
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
-      result[c * rows + r] = matrix[r * columns + c];
+/// a as rows x depth, whichever way it lies.
+static std::vector<double> leftOperand(const Tensor &a, bool transposed, int64_t rows, int64_t depth) {
+  Values<double> values(a);
+  if (!transposed)
+    return {values.begin(), values.end()};
+  std::vector<double> result(values.size());
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t m = 0; m < rows; ++m)
+      result[m * depth + k] = values[k * rows + m];
   return result;
 }
 
@@ -78,14 +105,18 @@ void gemm(Call &call) {
           transA ? " transposed" : "", b.shape(), transB ? " transposed" : "");
   Shape shape{rows, columns};
   checkSize(a.type(), shape);
-  Values<double> left(a), right(b);
-  std::vector<double> leftTurned, rightTurned, result(product(shape));
-  if (transA)
-    leftTurned = transposed(left, depth, rows);
-  if (transB)
-    rightTurned = transposed(right, columns, depth);
-  contract(rows, columns, depth, transA ? leftTurned.data() : left.data(), depth, transB ? rightTurned.data() : right.data(), columns,
-           result.data(), columns);
+  std::vector<double> left = leftOperand(a, transA, rows, depth), result(product(shape));
+  auto pack = [&](int64_t k, int64_t taken, int64_t n, int64_t length, double *to) {
+    for (int64_t i = 0; !transB && i < taken; ++i)
+      read(b, (k + i) * columns + n, length, to + i * length);
+    std::vector<double> line(transB ? taken : 0);
+    for (int64_t j = 0; transB && j < length; ++j) {
+      read(b, (n + j) * depth + k, taken, line.data());
+      for (int64_t i = 0; i < taken; ++i)
+        to[i * length + j] = line[i];
+    }
+  };
+  contractPacked(rows, columns, depth, left.data(), depth, pack, result.data(), columns);
   double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
   for (double &value : result)
     value *= alpha;
@@ -120,14 +151,14 @@ void matMulInteger(Call &call) {
   BatchedProduct plan(call.input(0).shape(), call.input(1).shape());
   checkSize(DType::I32, plan.result);
   auto a = operand(call, 0, -1, 2, true), b = operand(call, 1, -1, 3, false);
-  call.give(0, DType::I32, plan.result, plan.compute(a.data(), b.data()));
+  call.give(0, DType::I32, plan.result, plan.compute(a, b));
 }
 
 void qLinearMatMul(Call &call) {
   BatchedProduct plan(call.input(0).shape(), call.input(3).shape());
   checkSize(call.input(7).type(), plan.result);
   auto a = operand(call, 0, 1, 2, true), b = operand(call, 3, 4, 5, false);
-  std::vector<double> result = plan.compute(a.data(), b.data());
+  std::vector<double> result = plan.compute(a, b);
   call.give(0, quantize(result, plan.result, call.input(6), call.input(7)));
 }
 

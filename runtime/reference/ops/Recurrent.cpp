@@ -88,7 +88,7 @@ struct Step {
   /// R v + bias for one gate.
   std::vector<double> recur(int64_t gate, const double *v) const {
     std::vector<double> result(recurrentBias + gate * hidden, recurrentBias + (gate + 1) * hidden);
-    contract<double>(hidden, 1, hidden, recurrentWeights + gate * hidden * hidden, hidden, v, 1, result.data(), 1);
+    contractVector(hidden, hidden, recurrentWeights + gate * hidden * hidden, v, result.data());
     return result;
   }
 };
@@ -144,8 +144,7 @@ template <typename Cell> static void recurrent(Call &call, int64_t gates, std::v
       for (int64_t s = 0; s < lengths[n]; ++s) {
         int64_t t = d == 1 || direction == "reverse" ? lengths[n] - 1 - s : s;
         std::copy_n(bias, gates * hidden, input.begin());
-        contract<double>(gates * hidden, 1, width, w.data() + d * gates * hidden * width, width, values.data() + (t * batch + n) * width, 1,
-                         input.data(), 1);
+        contractVector(gates * hidden, width, w.data() + d * gates * hidden * width, values.data() + (t * batch + n) * width, input.data());
         cell(step);
         std::copy_n(step.h, hidden, y.begin() + (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden);
       }
