@@ -61,6 +61,15 @@ struct BatchedProduct {
   }
 
   template <typename T> std::vector<T> compute(const Tensor &a, const Tensor &b) const {
+    if (columns == 1 && batch.empty()) { // a row of a at a time: each element of a is used once
+      Values<T> vector(b);
+      std::vector<T> line(depth), values(rows);
+      for (int64_t m = 0; m < rows; ++m) {
+        read(a, m * depth, depth, line.data());
+        contractVector(1, depth, line.data(), vector.data(), &values[m]);
+      }
+      return values;
+    }
     return compute(Values<T>(a).data(), [&](int64_t offset, int64_t length, T *to) { read(b, offset, length, to); });
   }
 

@@ -41,7 +41,7 @@ TEST(ReferenceReduce, ReducesNothing) {
 }
 
 TEST(ReferenceProduct, MultipliesMatrices) {
-  for (auto [m, k, n] : {std::array<int64_t, 3>{1, 1, 1}, {3, 70, 5}, {2, 7, 520}, {5, 0, 2}, {4, 9, 1}}) {
+  for (auto [m, k, n] : {std::array<int64_t, 3>{1, 1, 1}, {3, 70, 5}, {2, 7, 520}, {5, 0, 2}, {4, 9, 1}, {3, 130, 515}}) {
     Tensor a = pattern({m, k}, 5), b = pattern({k, n}, 7);
     std::vector<double> expected(m * n);
     for (int64_t i = 0; i < m; ++i)

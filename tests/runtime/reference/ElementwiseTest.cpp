@@ -1,6 +1,8 @@
 // Elementwise kernels: values, broadcasting, types, NaN, and the corners of integer arithmetic.
 #include "tests/runtime/reference/Evaluate.h"
 
+#include "runtime/reference/Half.h"
+
 #include <cmath>
 #include <limits>
 
@@ -23,6 +25,20 @@ TEST(ReferenceElementwise, RoundsHalfTypesOnce) {
   expectOutputs({"Sqrt"}, {tensor(DType::F16, {2}, {2, 65504})}, {tensor(DType::F16, {2}, {1.4140625, 255.875})}); // by way of float: 256
   expectOutputs({"Add"}, {tensor(DType::BF16, {2}, {1, 256}), tensor(DType::BF16, {2}, {0.00390625, 1})},
                 {tensor(DType::BF16, {2}, {1, 256})}); // ties to even
+}
+
+TEST(ReferenceElementwise, KeepsEveryHalf) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    float value = reference::fromHalf(static_cast<uint16_t>(bits)), expected = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+    if (expected == expected) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << bits;
+      ASSERT_EQ(reference::toHalf(value), bits);
+    } else {
+      ASSERT_TRUE(value != value) << bits;
+    }
+  }
+  EXPECT_EQ(reference::toBFloat(1 + 0x1p-8 + 0x1p-40), 0x3f81); // by way of float: a tie, 0x3f80
+  EXPECT_EQ(reference::toBFloat(1e300), 0x7f80);
 }
 
 TEST(ReferenceElementwise, ReadsAttributes) {
