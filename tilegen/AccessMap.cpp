@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 AffineExpr linearize(MLIRContext *context, ArrayRef<AffineExpr> coordinates, ArrayRef<AffineExpr> sizes) {
   AffineExpr position = getAffineConstantExpr(0, context);
@@ -224,4 +224,4 @@ SmallVector<DimGroups> LoopNest::groupBufferDims(unsigned buffers) const {
   return groups;
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

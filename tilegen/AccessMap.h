@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 using Exprs = llvm::SmallVector<mlir::AffineExpr>;
 
@@ -80,4 +80,4 @@ private:
   unsigned cost() const;
 };
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
@@ -80,4 +80,4 @@ void AccessWalk::walk(Value value, const Coordinates &at, AtLoop atLoop) {
       walk(operand, at, atLoop);
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -4,7 +4,7 @@
 #include "frontend/graph/GraphOps.h"
 #include "tilegen/AccessMap.h"
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 /// Coordinates of a value: expressions of loops, then of the index values met on the way.
 struct Coordinates {
@@ -39,4 +39,4 @@ private:
   llvm::SmallVector<std::pair<mlir::Value, Exprs>> visited;
 };
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

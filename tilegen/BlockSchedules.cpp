@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 namespace {
 
 constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 8 elements each
@@ -127,4 +127,4 @@ tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc 
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1, {}, 0);
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
@@ -237,4 +237,4 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
 
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) { return ContractionBuilder(kernel, contract).build(); }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

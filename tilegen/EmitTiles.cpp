@@ -17,6 +17,9 @@
 using namespace mlir;
 
 namespace tilewright {
+
+using namespace tilegen;
+
 namespace {
 
 class KernelEmitter {
@@ -100,7 +103,7 @@ tile::BufferType KernelEmitter::bufferOf(unsigned buffer, Type type) {
   MLIRContext *context = source.getContext();
   Exprs sizes;
   if (packed && *packed == buffer) {
-    for (int64_t size : makePacking(space, buffer, schedule.getPack()).sizes)
+    for (int64_t size : makePanelForm(space, buffer, schedule.getPack()).sizes)
       sizes.push_back(getAffineConstantExpr(size, context));
   } else {
     Exprs whole = graph::getSizes(tensor);
@@ -172,7 +175,7 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
     if (packed && *packed == i) {
-      attrs.push_back(builder.getNamedAttr("tile.packed_from", AffineMapAttr::get(makePacking(space, i, schedule.getPack()).from)));
+      attrs.push_back(builder.getNamedAttr("tile.packed_from", AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
       attrs.push_back(builder.getNamedAttr("tile.source", TypeAttr::get(type)));
     }
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 //===- Order and ring -------------------------------------------------------------------------------------------------===//
 
@@ -438,4 +438,4 @@ unsigned countDivisions(AffineExpr expr) {
 
 bool dependsOn(AffineExpr expr, unsigned dim) { return expr.isFunctionOfDim(dim); }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

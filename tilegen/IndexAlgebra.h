@@ -15,7 +15,7 @@
 
 #include <optional>
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 /// One coefficient times a product of atoms, which are ordered.
 struct Term {
@@ -83,4 +83,4 @@ unsigned countDivisions(mlir::AffineExpr expr);
 /// Whether the expression mentions dimension `dim`.
 bool dependsOn(mlir::AffineExpr expr, unsigned dim);
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

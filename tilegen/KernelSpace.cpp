@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 llvm::StringRef rootName(Root root) {
   static constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window"};
@@ -296,4 +296,4 @@ FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel) {
   return contract ? analyzeContraction(kernel, contract) : SpaceBuilder(kernel).build();
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -11,7 +11,7 @@
 
 #include "tilegen/AccessWalk.h"
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 enum class Root { Pointwise, RowReduction, Matmul, Window };
 llvm::StringRef rootName(Root root);
@@ -43,4 +43,4 @@ mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel);
 /// The part of analyzeKernel for kernels with a contraction.
 mlir::FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract);
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
@@ -272,4 +272,4 @@ LogicalResult Puller::store(unsigned i, const Frame &frame) {
   return success();
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -9,7 +9,7 @@
 
 #include "tilegen/TileEmitter.h"
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 class Puller {
 public:
@@ -43,4 +43,4 @@ private:
   std::map<Key, mlir::Value> known;
 };
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-tile::ScheduleAttr selectSchedule(const KernelSpace &space, const TargetDesc &target) {
+tile::ScheduleAttr tilegen::selectSchedule(const KernelSpace &space, const TargetDesc &target) {
   return target.model == ProgramModel::Vector ? scheduleForVectors(space, target) : scheduleForBlocks(space, target);
 }
 
@@ -13,10 +13,10 @@ LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {
   for (auto kernel : module.getOps<graph::KernelOp>()) {
     if (kernel->hasAttr("schedule"))
       continue;
-    FailureOr<KernelSpace> space = analyzeKernel(kernel);
+    FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);
     if (failed(space))
       return failure();
-    kernel->setAttr("schedule", selectSchedule(*space, target));
+    kernel->setAttr("schedule", tilegen::selectSchedule(*space, target));
   }
   return success();
 }

@@ -12,6 +12,8 @@ namespace tilewright {
 /// Sets `schedule` on every graph.kernel that has none; one that is there already (edited by hand, or tuned) is kept.
 mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &target);
 
+namespace tilegen {
+
 /// The schedule of one kernel. Nothing is measured: the same kernel and target give the same schedule.
 tile::ScheduleAttr selectSchedule(const KernelSpace &space, const TargetDesc &target);
 
@@ -19,4 +21,5 @@ tile::ScheduleAttr selectSchedule(const KernelSpace &space, const TargetDesc &ta
 tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target);
 
+} // namespace tilegen
 } // namespace tilewright

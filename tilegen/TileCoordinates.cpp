@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 Value TileEmitter::castInteger(Value tile, Type type) {
   auto from = cast<RankedTensorType>(tile.getType());
@@ -116,4 +116,4 @@ Value TileEmitter::select(Value mask, Value tile, TypedAttr otherwise) {
   return arith::SelectOp::create(builder, loc, mask, tile, other);
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

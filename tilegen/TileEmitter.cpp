@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayRef<int64_t> symbols, ArrayRef<int64_t> tiles, Type indexType)
     : loc(kernel.getLoc()), kernel(kernel), context(kernel.getContext()), space(space), builder(kernel.getContext()), numSymbols(symbols.size()), indexType(indexType) {
@@ -220,4 +220,4 @@ Value TileEmitter::check(Value index, AffineExpr size, int64_t site, const Frame
                                AffineMapAttr::get(localMap(0, {size})), builder.getI64IntegerAttr(site));
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -13,7 +13,7 @@
 
 #include <map>
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 using Frame = llvm::SmallVector<unsigned>;
 
@@ -108,4 +108,4 @@ private:
   mlir::Type indexType;
 };
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 namespace {
 
 // Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the first-level cache.
@@ -103,4 +103,4 @@ tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc
                                  {1, 4 * target.vectorBits / 32}, 0);
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

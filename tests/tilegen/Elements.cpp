@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tests {
 
 void forEachPoint(ArrayRef<int64_t> box, llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> visit) {
   int64_t count = 1;
@@ -91,4 +91,4 @@ double reduceIdentity(int kind, bool real) {
 
 double reduceStep(int kind, double a, double b) { return kind == 0 ? a + b : kind == 1 ? a * b : kind == 2 ? larger(a, b) : smaller(a, b); }
 
-} // namespace tilewright
+} // namespace tilewright::tests

@@ -3,7 +3,7 @@
 
 #include "tests/tilegen/Interpreters.h"
 
-namespace tilewright {
+namespace tilewright::tests {
 
 /// Calls `visit` with every point of the box in row-major order, and its position.
 void forEachPoint(llvm::ArrayRef<int64_t> box, llvm::function_ref<void(llvm::ArrayRef<int64_t>, int64_t)> visit);
@@ -15,4 +15,4 @@ double evaluateElement(mlir::Operation *op, llvm::ArrayRef<double> operands);
 double reduceIdentity(int kind, bool real);
 double reduceStep(int kind, double a, double b);
 
-} // namespace tilewright
+} // namespace tilewright::tests

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tests {
 
 int64_t Dense::count() const {
   int64_t total = 1;
@@ -160,4 +160,4 @@ std::vector<Dense> interpretGraph(graph::KernelOp kernel, const std::vector<Dens
   return GraphInterpreter(symbols).run(kernel, inputs);
 }
 
-} // namespace tilewright
+} // namespace tilewright::tests

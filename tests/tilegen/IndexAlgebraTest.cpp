@@ -7,7 +7,7 @@
 #include <random>
 
 using namespace mlir;
-using namespace tilewright;
+using namespace tilewright::tilegen;
 
 namespace {
 

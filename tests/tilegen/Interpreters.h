@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace tilewright {
+namespace tilewright::tests {
 
 struct Dense {
   std::vector<int64_t> shape;
@@ -26,4 +26,4 @@ std::vector<Dense> interpretGraph(graph::KernelOp kernel, const std::vector<Dens
 /// store leaves its buffer, a check fails, or an element is stored twice; `error` says which.
 bool interpretTile(tile::KernelOp kernel, std::vector<Dense> &buffers, llvm::ArrayRef<int64_t> symbols, std::string &error);
 
-} // namespace tilewright
+} // namespace tilewright::tests

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tests {
 namespace {
 
 class TileInterpreter {
@@ -231,4 +231,4 @@ bool interpretTile(tile::KernelOp kernel, std::vector<Dense> &buffers, ArrayRef<
   return TileInterpreter(kernel, buffers, symbols, error).run();
 }
 
-} // namespace tilewright
+} // namespace tilewright::tests

@@ -10,11 +10,11 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 //===- Panels ---------------------------------------------------------------------------------------------------------===//
 
-/// The argument behind renamings of the right side, with its coordinates. Packing fills with zeros what lies outside the source, so the
+/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside the source, so the
 /// column must be a coordinate by itself.
 static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace &space) {
   Coordinates at{space.rhsCoordinates, {}};
@@ -45,13 +45,13 @@ std::optional<unsigned> packableArgument(const KernelSpace &space) {
   return source ? std::optional(source->first) : std::nullopt;
 }
 
-Packing makePacking(const KernelSpace &space, unsigned, int64_t width) {
+PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
   Exprs source = packedSource(space)->second;
   MLIRContext *context = space.nest.context;
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
   auto varies = [&](unsigned loop) { return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); }); };
   auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
-  Packing packing;
+  PanelForm packing;
   Exprs loops(space.loops().size(), getAffineConstantExpr(0, context)); // as expressions of packed coordinates
   auto addDim = [&](int64_t size, AffineExpr coordinate) {
     packing.sizes.push_back(size);
@@ -106,7 +106,7 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
   auto pullSide = [&](Value side, ArrayRef<AffineExpr> coordinates, const Frame &frame) -> Value {
     Value tile;
     if (packed && side == space.rhs) {
-      Packing packing = makePacking(space, *packed, pack);
+      PanelForm packing = makePanelForm(space, *packed, pack);
       Exprs sizes;
       for (int64_t size : packing.sizes)
         sizes.push_back(builder.getAffineConstantExpr(size));
@@ -136,4 +136,4 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
   return success();
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 LogicalResult emitPointwise(TileEmitter &emitter) {
   Puller puller(emitter);
@@ -18,4 +18,4 @@ LogicalResult emitPointwise(TileEmitter &emitter) {
   return success();
 }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

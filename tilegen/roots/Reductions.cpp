@@ -16,7 +16,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::tilegen {
 namespace {
 
 class ReductionEmitter {
@@ -185,4 +185,4 @@ LogicalResult ReductionEmitter::emit() {
 
 LogicalResult emitReductions(TileEmitter &emitter) { return ReductionEmitter(emitter).emit(); }
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

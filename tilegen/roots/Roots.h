@@ -3,7 +3,7 @@
 
 #include "tilegen/Pull.h"
 
-namespace tilewright {
+namespace tilewright::tilegen {
 
 mlir::LogicalResult emitPointwise(TileEmitter &emitter);
 /// Row reductions and windows: they differ only in which loops are tiled.
@@ -14,11 +14,11 @@ mlir::LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack);
 /// Whether the right side of a contraction is a constant that can be stored in panels, and which argument it is.
 std::optional<unsigned> packableArgument(const KernelSpace &space);
 /// The form in which panels of `width` columns store it: (panel, batch..., reduced..., column within the panel) -> its own coordinates.
-struct Packing {
+struct PanelForm {
   mlir::AffineMap from;                      // packed coordinates to those of the source
   llvm::SmallVector<int64_t> sizes;          // of the packed form
   Exprs coordinates;                         // packed coordinates as expressions of the loops
 };
-Packing makePacking(const KernelSpace &space, unsigned argument, int64_t width);
+PanelForm makePanelForm(const KernelSpace &space, unsigned argument, int64_t width);
 
-} // namespace tilewright
+} // namespace tilewright::tilegen

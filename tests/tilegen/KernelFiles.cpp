@@ -1,0 +1,118 @@
+// The kernels of tests/tilegen/kernels/*.mlir as test cases.
+#include "tests/tilegen/KernelFiles.h"
+
+#include "frontend/graph/Sizes.h"
+#include "tilegen/EmitTiles.h"
+#include "tilegen/SelectSchedule.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <filesystem>
+#include <random>
+
+using namespace mlir;
+
+namespace tilewright::tests {
+
+std::vector<std::string> kernelFiles() {
+  std::vector<std::string> files;
+  for (const auto &entry : std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/tests/tilegen/kernels"))
+    files.push_back(entry.path().stem().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::mt19937 &random) {
+  Dense dense;
+  for (AffineExpr size : graph::getSizes(type))
+    dense.shape.push_back(evaluateExpr(size, {}, symbols));
+  bool real = isa<FloatType>(type.getElementType());
+  for (int64_t i = 0; i < dense.count(); ++i)
+    dense.elements.push_back(real ? static_cast<double>(random() % 2001) / 1000 - 1 : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
+  return dense;
+}
+
+/// The constant as the panels that the kernel asks for.
+static Dense pack(const Dense &source, AffineMap from, tile::BufferType buffer) {
+  static Dense packed;
+  for (AffineExpr size : buffer.getSizes().getResults())
+    packed.shape.push_back(evaluateExpr(size, {}, {}));
+  SmallVector<int64_t> point(packed.shape.size(), 0);
+  for (int64_t i = 0; i < packed.count(); ++i) {
+    int64_t rest = i;
+    for (size_t d = packed.shape.size(); d-- > 0; rest /= packed.shape[d])
+      point[d] = rest % packed.shape[d];
+    int64_t position = 0;
+    bool inside = true;
+    for (auto [expr, size] : llvm::zip_equal(from.getResults(), source.shape)) {
+      int64_t at = evaluateExpr(expr, point, {});
+      inside &= at >= 0 && at < size;
+      position = position * size + at;
+    }
+    packed.elements.push_back(inside ? source.elements[position] : 0.0);
+  }
+  return packed;
+}
+
+/// A schedule with other sizes of the same shape: primes where `odd`, small powers of two otherwise.
+static tile::ScheduleAttr perturb(tile::ScheduleAttr schedule, bool odd) {
+  auto change = [&](ArrayRef<int64_t> sizes) {
+    SmallVector<int64_t> changed;
+    for (auto [i, size] : llvm::enumerate(sizes))
+      changed.push_back(size == 1 ? 1 : odd ? (i % 2 ? 7 : 3) : (i % 2 ? 4 : 8));
+    return changed;
+  };
+  return tile::ScheduleAttr::get(schedule.getContext(), schedule.getRoot(), change(schedule.getTile()), change(schedule.getReduce()), 1, 1,
+                                 schedule.getRegisters(), schedule.getPack() ? 8 : 0);
+}
+
+tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
+tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule) { return perturb(schedule, true); }
+tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(schedule, false); }
+
+KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<int64_t> moduleSymbols) {
+  std::mt19937 random(1);
+  std::vector<Dense> inputs;
+  for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
+    inputs.push_back(randomInput(cast<RankedTensorType>(type), moduleSymbols, random));
+    auto from = kernel.getArgAttrOfType<AffineMapAttr>(i, "tile.packed_from");
+    buffers.push_back(from ? pack(inputs.back(), from.getValue(), cast<tile::BufferType>(kernel.getArgumentTypes()[i])) : inputs.back());
+  }
+  expected = interpretGraph(source, inputs, moduleSymbols);
+  for (const Dense &output : expected)
+    buffers.push_back({output.shape, std::vector<double>(output.elements.size(), NAN)});
+  for (int64_t symbol : kernel->getAttrOfType<DenseI64ArrayAttr>("symbols").asArrayRef())
+    symbols.push_back(moduleSymbols[symbol]);
+}
+
+KernelFileTest::KernelFileTest() {
+  DialectRegistry registry;
+  registry.insert<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+}
+
+void KernelFileTest::emit(StringRef targetName, Change change) {
+  graphs = parseSourceFile<ModuleOp>(TILEWRIGHT_SOURCE_DIR "/tests/tilegen/kernels/" + GetParam() + ".mlir", &context);
+  ASSERT_TRUE(graphs);
+  const TargetDesc &target = **findTarget(targetName.str());
+  ASSERT_TRUE(succeeded(selectSchedules(*graphs, target)));
+  for (auto kernel : graphs->getOps<graph::KernelOp>())
+    kernel->setAttr("schedule", change(kernel->getAttrOfType<tile::ScheduleAttr>("schedule")));
+  tiles = graphs->clone();
+  ASSERT_TRUE(succeeded(emitTiles(*tiles, target)));
+  ASSERT_TRUE(succeeded(verify(*tiles)));
+}
+
+void KernelFileTest::forEachKernel(llvm::function_ref<void(graph::KernelOp, tile::KernelOp, ArrayRef<int64_t>)> visit) {
+  for (auto kernel : graphs->getOps<graph::KernelOp>())
+    for (SmallVector<int64_t> symbols : {SmallVector<int64_t>{1, 1}, {2, 5}, {3, 9}}) {
+      visit(kernel, tiles->lookupSymbol<tile::KernelOp>(kernel.getSymName()), symbols);
+      if (HasFatalFailure() || !graphs->getOperation()->hasAttr(graph::symbolsAttr))
+        break;
+    }
+}
+
+} // namespace tilewright::tests
