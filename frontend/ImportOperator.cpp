@@ -114,8 +114,10 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
     for (ImportedValue *value : b.node.inputs)
       if (value && value->value)
         inputs.insert(value->value.getDefiningOp());
-    while (!block->empty() && &block->back() != last && block->back().use_empty() && !inputs.contains(&block->back()))
+    while (!block->empty() && &block->back() != last && block->back().use_empty() && !inputs.contains(&block->back())) {
+      state.constantTensors.erase(&block->back());
       block->back().erase();
+    }
     for (ImportedValue *value : b.node.outputs)
       if (value)
         value->value = {};

@@ -192,7 +192,9 @@ Value ImportState::constant(const Tensor &tensor) {
   // The bytes stay where they are: the tensor's owner (the mapped file, the parsed model) lives as long as the pool.
   auto owner = std::make_shared<Tensor>(tensor);
   std::string key = context->getOrLoadDialect<graph::GraphDialect>()->constants().add(bytes, owner);
-  return graph::ConstantOp::create(builder, location, type, key);
+  auto op = graph::ConstantOp::create(builder, location, type, key);
+  constantTensors[op] = tensor;
+  return op;
 }
 
 Value ImportState::materialize(ImportedValue &value) {

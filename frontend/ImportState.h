@@ -44,6 +44,7 @@ public:
   mlir::func::FuncOp main;
   mlir::OpBuilder builder;
   std::vector<std::string> nodes; // "name|OpType", the module's graph.nodes
+  llvm::DenseMap<mlir::Operation *, Tensor> constantTensors; // what graph.constant operations hold
 
   ImportedValue *newValue(std::string name);
   ImportedValue *newConstant(std::string name, Tensor tensor);

@@ -180,6 +180,16 @@ Term NodeBuilder::reshape(Term x, ArrayRef<AffineExpr> sizes) {
 
 Term NodeBuilder::transpose(Term x, ArrayRef<int64_t> perm) {
   auto type = graph::transposedType(x.type(), perm, [](const Twine &why) { malformed("{}", why.str()); });
+  // Constants move now: what a kernel reads is then the matrix it wants.
+  auto constant = x.value.getDefiningOp<graph::ConstantOp>();
+  if (auto found = constant ? state.constantTensors.find(constant) : state.constantTensors.end(); found != state.constantTensors.end() && !llvm::is_sorted(perm)) {
+    Attributes attributes{{"perm", std::vector<int64_t>(perm.begin(), perm.end())}};
+    ReferenceCall call{.op = "Transpose", .domain = "", .opset = 13, .attributes = &attributes};
+    Expected<std::vector<Tensor>> moved = evaluate(call, std::span(&found->second, 1));
+    if (!moved)
+      throw ImportFailure{moved.status()};
+    return constantTerm(moved->front());
+  }
   return term(state.builder.createOrFold<graph::TransposeOp>(state.location, *type, x.value, perm));
 }
 
@@ -237,18 +247,6 @@ Term NodeBuilder::wrapped(Term index, AffineExpr size) {
 
 Term NodeBuilder::iota(ArrayRef<AffineExpr> sizes, int64_t dim, Type element) {
   return term(graph::IotaOp::create(state.builder, state.location, state.tensorType(sizes, element), dim));
-}
-
-Term NodeBuilder::transposedInput(size_t i, ArrayRef<int64_t> perm) {
-  const Tensor *tensor = constant(i);
-  Attributes attributes{{"perm", std::vector<int64_t>(perm.begin(), perm.end())}};
-  if (!tensor || !hasReference("Transpose", "", 13))
-    return transpose(raw(i), perm);
-  ReferenceCall call{.op = "Transpose", .domain = "", .opset = 13, .attributes = &attributes};
-  Expected<std::vector<Tensor>> folded = evaluate(call, std::span(tensor, 1));
-  if (!folded)
-    throw ImportFailure{folded.status()};
-  return constantTerm(folded->front());
 }
 
 //===- Loops -------------------------------------------------------------------------------------------------------------===//

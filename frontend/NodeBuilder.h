@@ -165,8 +165,6 @@ public:
   Term keepDims(Term reduced, Term like, llvm::ArrayRef<int64_t> axes, bool keep);
   /// Loops by letter: contract(a, b, "mk,kn->mn").
   Term contract(Term lhs, Term rhs, std::string_view loops);
-  /// An input as a constant with permuted dimensions where it is one, as a transpose otherwise.
-  Term transposedInput(size_t i, llvm::ArrayRef<int64_t> perm);
 };
 
 } // namespace tilewright

@@ -150,6 +150,19 @@ void log(NodeBuilder &b) { b.out(b.log(b.in(0))); }
 void sqrt(NodeBuilder &b) { b.out(b.sqrt(b.in(0))); }
 void sin(NodeBuilder &b) { b.out(b.apply<math::SinOp>(b.in(0))); }
 void cos(NodeBuilder &b) { b.out(b.apply<math::CosOp>(b.in(0))); }
+void tan(NodeBuilder &b) { Term x = b.in(0); b.out(b.apply<math::SinOp>(x) / b.apply<math::CosOp>(x)); }
+void sinh(NodeBuilder &b) { Term up = b.apply<math::ExpM1Op>(b.in(0)); b.out(0.5 * (up + up / (up + 1.0))); } // exact near 0
+void cosh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.exp(x) + b.exp(-x))); }
+void acosh(NodeBuilder &b) { Term x = b.in(0); b.out(b.log(x + b.sqrt(x * x - 1.0))); }
+void atanh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x))); }
+
+/// sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), which keeps small x
+void asinh(NodeBuilder &b) {
+  Term x = b.in(0), size = b.abs(x), square = x * x;
+  Term positive = b.apply<math::Log1pOp>(size + square / (1.0 + b.sqrt(square + 1.0)));
+  b.out(b.select(less(b, x, 0), -positive, positive));
+}
+
 void erf(NodeBuilder &b) { b.out(b.erf(b.in(0))); }
 void tanh(NodeBuilder &b) { b.out(b.tanh(b.in(0))); }
 void floor(NodeBuilder &b) { b.out(b.apply<math::FloorOp>(b.in(0))); }

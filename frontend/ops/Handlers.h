@@ -14,14 +14,15 @@ void sum(NodeBuilder &), max(NodeBuilder &), min(NodeBuilder &), mean(NodeBuilde
 void equal(NodeBuilder &), lessThan(NodeBuilder &), lessOrEqual(NodeBuilder &), greaterThan(NodeBuilder &), greaterOrEqual(NodeBuilder &);
 void bitAnd(NodeBuilder &), bitOr(NodeBuilder &), bitXor(NodeBuilder &), bitNot(NodeBuilder &), bitShift(NodeBuilder &);
 void isNaN(NodeBuilder &), isInf(NodeBuilder &), where(NodeBuilder &);
-void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &), erf(NodeBuilder &), tanh(NodeBuilder &);
+void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &), tan(NodeBuilder &), erf(NodeBuilder &), tanh(NodeBuilder &);
+void sinh(NodeBuilder &), cosh(NodeBuilder &), asinh(NodeBuilder &), acosh(NodeBuilder &), atanh(NodeBuilder &);
 void floor(NodeBuilder &), ceil(NodeBuilder &), round(NodeBuilder &), sign(NodeBuilder &);
 void relu(NodeBuilder &), sigmoid(NodeBuilder &), softplus(NodeBuilder &), softsign(NodeBuilder &), hardSwish(NodeBuilder &), mish(NodeBuilder &);
 void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGelu(NodeBuilder &), hardSigmoid(NodeBuilder &), leakyRelu(NodeBuilder &);
 void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &), shrink(NodeBuilder &);
 void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), identity(NodeBuilder &), dropout(NodeBuilder &);
 // MatMul.cpp
-void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);
+void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);
 // Shape.cpp
 void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &), transpose(NodeBuilder &), expand(NodeBuilder &);
 void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &), depthToSpace(NodeBuilder &);
@@ -37,9 +38,17 @@ void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeB
 void skipLayerNormalization(NodeBuilder &), instanceNormalization(NodeBuilder &), groupNormalization(NodeBuilder &), batchNormalization(NodeBuilder &);
 void lrn(NodeBuilder &), lpNormalization(NodeBuilder &), meanVarianceNormalization(NodeBuilder &);
 // Conv.cpp
-void conv(NodeBuilder &), maxPool(NodeBuilder &), averagePool(NodeBuilder &), lpPool(NodeBuilder &);
+void conv(NodeBuilder &), convInteger(NodeBuilder &), qlinearConv(NodeBuilder &), convTranspose(NodeBuilder &);
+// Pool.cpp
+void maxPool(NodeBuilder &), averagePool(NodeBuilder &), lpPool(NodeBuilder &);
 void globalAveragePool(NodeBuilder &), globalMaxPool(NodeBuilder &), globalLpPool(NodeBuilder &);
 // Quantize.cpp
-void quantizeLinear(NodeBuilder &), dequantizeLinear(NodeBuilder &);
+void quantizeLinear(NodeBuilder &), dequantizeLinear(NodeBuilder &), dynamicQuantizeLinear(NodeBuilder &);
+/// round(y) + zero point (an input), saturated to the zero point's type.
+Term requantized(NodeBuilder &b, Term y, size_t zeroPoint);
+// Recurrent.cpp
+void rnn(NodeBuilder &), gru(NodeBuilder &), lstm(NodeBuilder &);
+// Resize.cpp
+void resize(NodeBuilder &), upsample(NodeBuilder &);
 
 } // namespace tilewright::ops

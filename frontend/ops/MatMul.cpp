@@ -75,6 +75,19 @@ void matmulInteger(NodeBuilder &b) {
   b.out(matmulOf(b, lhs, rhs), DType::I32);
 }
 
+/// a, its scale and zero point; b, scale, zero point; scale and zero point of y.
+void qlinearMatmul(NodeBuilder &b) {
+  auto scalar = [&](size_t i) {
+    Term scale = b.raw(i);
+    if (scale.rank() > 1 || (scale.rank() == 1 && graph::constantSize(scale.sizes()[0]) != 1))
+      decline("scales along a dimension are not compiled");
+    return b.reshape(scale, {});
+  };
+  Term sum = matmulOf(b, shifted(b, 0, 2, b.rank(0) - 2), shifted(b, 3, 5, b.rank(3) - 1));
+  Term scale = scalar(1) * scalar(4) / scalar(6);
+  b.out(requantized(b, b.convert(sum, DType::I32, DType::F32) * scale, 7), b.type(7));
+}
+
 void gemm(NodeBuilder &b) {
   b.expect(b.rank(0) == 2 && b.rank(1) == 2, fmt::format("expected two matrices, got ranks {} and {}", b.rank(0), b.rank(1)));
   double alpha = b.real("alpha", 1), beta = b.real("beta", 1);

@@ -2,6 +2,7 @@
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
+using tilewright::graph::ReduceKind;
 
 namespace tilewright::ops {
 namespace {
@@ -20,21 +21,35 @@ Term parameter(NodeBuilder &b, size_t i, Term like, DType type) {
   return b.along(value, like, b.axis(b.integer("axis", 1), like.rank()));
 }
 
-} // namespace
+bool isQuantized(DType type) { return type == DType::U8 || type == DType::I8 || type == DType::I16 || type == DType::U16; }
 
-/// round(x / scale) + zero point, saturated.
-void quantizeLinear(NodeBuilder &b) {
-  DType type = b.has(2) ? b.type(2) : DType::U8;
-  if (type != DType::U8 && type != DType::I8 && type != DType::I16 && type != DType::U16)
+/// round(y) + zero, saturated to `type`.
+Term saturated(NodeBuilder &b, Term y, std::optional<Term> zero, DType type) {
+  if (!isQuantized(type))
     decline("quantization to {} is not compiled", name(type));
-  Term x = b.convert(b.raw(0), b.type(0), DType::F32);
-  Term y = b.apply<math::RoundEvenOp>(x / parameter(b, 1, x, DType::F32));
-  if (b.has(2))
-    y = y + parameter(b, 2, x, DType::F32);
   int bits = static_cast<int>(elementBytes(type) * 8);
   bool isSigned = findDType(type)->isSigned;
   double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, isSigned ? bits - 1 : bits) - 1;
-  b.out(b.convert(b.minimum(b.maximum(y, low), high), DType::F32, type), type);
+  Term rounded = b.apply<math::RoundEvenOp>(y);
+  if (zero)
+    rounded = rounded + *zero;
+  return b.convert(b.minimum(b.maximum(rounded, low), high), DType::F32, type);
+}
+
+} // namespace
+
+Term requantized(NodeBuilder &b, Term y, size_t zeroPoint) {
+  Term zero = b.convert(b.raw(zeroPoint), b.type(zeroPoint), DType::F32);
+  return saturated(b, y, zero.rank() == 1 ? b.reshape(zero, {}) : zero, b.type(zeroPoint));
+}
+
+void quantizeLinear(NodeBuilder &b) {
+  DType type = b.has(2) ? b.type(2) : DType::U8;
+  Term x = b.convert(b.raw(0), b.type(0), DType::F32);
+  std::optional<Term> zero;
+  if (b.has(2) && isQuantized(type))
+    zero = parameter(b, 2, x, DType::F32);
+  b.out(saturated(b, x / parameter(b, 1, x, DType::F32), zero, type), type);
 }
 
 void dequantizeLinear(NodeBuilder &b) {
@@ -43,6 +58,18 @@ void dequantizeLinear(NodeBuilder &b) {
     x = x - parameter(b, 2, x, DType::I32);
   Term y = b.convert(x, DType::I32, DType::F32) * parameter(b, 1, x, DType::F32);
   b.out(y, b.type(1));
+}
+
+/// The range of x with 0 in it, in 255 steps.
+void dynamicQuantizeLinear(NodeBuilder &b) {
+  Term x = b.in(0);
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  Term low = b.minimum(b.reduce(ReduceKind::Min, x, all), 0), high = b.maximum(b.reduce(ReduceKind::Max, x, all), 0);
+  Term scale = (high - low) / 255.0;
+  Term zero = b.apply<math::RoundEvenOp>(b.minimum(b.maximum(0.0 - low / scale, 0), 255));
+  b.out(saturated(b, x / scale, zero, DType::U8), DType::U8);
+  b.out(scale, DType::F32, 1);
+  b.out(b.convert(zero, DType::F32, DType::U8), DType::U8, 2);
 }
 
 } // namespace tilewright::ops

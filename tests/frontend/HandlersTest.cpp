@@ -228,6 +228,12 @@ std::vector<Case> convolutions() {
       {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
       {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
       {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 3}}, {{2}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}}, {{"strides", List{2, 3}}, {"pads", List{1, 0, 1, 1}}, {"output_padding", List{1, 0}}}},
+      {"ConvTranspose", {{{1, 4, 5}}, {{4, 1, 3}}}, {{"group", int64_t(2)}, {"dilations", List{2}}}},
+      {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}}, {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{3}}, {"output_shape", List{10}}}},
+      {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
       {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
   };
 }
@@ -235,9 +241,25 @@ std::vector<Case> convolutions() {
 std::vector<Case> quantizations() {
   return {
       {"QuantizeLinear", {{{3, 4}}, {{}}, {{}, DType::U8}}},
+      {"DynamicQuantizeLinear", {{{3, 4}}}, {}, 17, 3},
       {"DequantizeLinear", {{{3, 4}, DType::U8}, {{}}, {{}, DType::U8}}},
       {"DequantizeLinear", {{{2, 3, 4}, DType::U8}, {{3}}, {{3}, DType::U8}}},
   };
+}
+
+std::vector<Case> recurrences() {
+  std::vector<Case> cases;
+  for (auto [op, gates, outputs] : {std::tuple("RNN", 1, 2), std::tuple("GRU", 3, 2), std::tuple("LSTM", 4, 3)}) {
+    auto inputs = [&, gates = gates](int64_t directions) {
+      return std::vector<Input>{{{5, 2, 3}}, {{directions, gates * 4, 3}}, {{directions, gates * 4, 4}}, {{directions, gates * 8}}};
+    };
+    cases.push_back({op, inputs(1), {{"hidden_size", int64_t(4)}}, 17, outputs});
+    cases.push_back({op, inputs(1), {{"hidden_size", int64_t(4)}, {"direction", std::string("reverse")}}, 17, outputs});
+    cases.push_back({op, inputs(2), {{"hidden_size", int64_t(4)}, {"direction", std::string("bidirectional")}}, 17, outputs});
+  }
+  cases.push_back({"GRU", {{{5, 2, 3}}, {{1, 12, 3}}, {{1, 12, 4}}, {{1, 24}}}, {{"hidden_size", int64_t(4)}, {"linear_before_reset", int64_t(1)}}, 17, 2});
+  cases.push_back({"LSTM", {{{2, 5, 3}}, {{1, 16, 3}}, {{1, 16, 4}}}, {{"hidden_size", int64_t(4)}, {"layout", int64_t(1)}}, 17, 3});
+  return cases;
 }
 
 std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.op + "_" + std::to_string(info.index); }
@@ -248,6 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), case
 INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Normalizations, HandlersTest, testing::ValuesIn(normalizations()), caseName);
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
+INSTANTIATE_TEST_SUITE_P(Recurrences, HandlersTest, testing::ValuesIn(recurrences()), caseName);
 INSTANTIATE_TEST_SUITE_P(Quantizations, HandlersTest, testing::ValuesIn(quantizations()), caseName);
 
 TEST(OpTableTest, IsOrderedSoThatLookupMayHalve) {
