@@ -4,6 +4,7 @@
 #include "backend/BuildPlan.h"
 #include "backend/CodeGenerators.h"
 #include "backend/Dialects.h"
+#include "backend/StageDump.h"
 #include "frontend/normalize/Normalize.h"
 #include "fusion/FormGroups.h"
 #include "fusion/FusionReport.h"
@@ -19,7 +20,6 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 
 using namespace mlir;
 namespace fs = std::filesystem;
@@ -62,6 +62,20 @@ static Expected<const TargetDesc *> resolveTarget(const std::string &name) { ret
 
 /// What the plan calls it: host code says what it needs by its requirements.
 static std::string planTarget(const TargetDesc &target) { return target.backend == Backend::Host ? "host" : std::string(target.name); }
+
+//===- Where a module stands ------------------------------------------------------------------------------------------===//
+
+static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode", reportAttr = "graph.report";
+
+static std::string textAttribute(ModuleOp module, StringRef name) {
+  auto text = module->getAttrOfType<StringAttr>(name);
+  return text ? text.str() : std::string();
+}
+
+/// The last stage that the module has been through. IR written by hand says nothing, and is normalized first.
+static Stage stageOf(ModuleOp module) { return parseStage(textAttribute(module, stageAttr)).value_or(Stage::Import); }
+
+static bool isStage(const std::string &path) { return fs::path(path).extension() == ".mlir"; }
 
 //===- Diagnostics ----------------------------------------------------------------------------------------------------===//
 
@@ -137,75 +151,89 @@ private:
   Expected<OwningOpRef<ModuleOp>> import(PlanMode mode);
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode);
-  Status dump(ModuleOp module, Stage stage, const std::string &folder) const;
+  Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
+  LogicalResult group(ModuleOp module, PlanMode mode);
+  Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
 
   const CompileOptions &options;
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
 };
 
+/// A model imported and normalized, or the IR of a stage from an earlier run.
 Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
   begin("import");
+  MLIRContext &context = *storage->context;
+  if (isStage(options.modelPath)) {
+    auto module = readStage(context, options.modelPath);
+    if (!module || stageOf(**module) != Stage::Import)
+      return module;
+    return normalize(std::move(*module));
+  }
   ImportOptions import = options.import;
   import.allAsReference |= mode == PlanMode::Reference;
   ImportReport report;
-  auto module = importModel(*storage->context, options.modelPath, import, &report);
+  auto module = importModel(context, options.modelPath, import, &report);
   if (!module)
     return module.status();
   if (mode != PlanMode::Reference)
     model.importReport_ = std::move(report);
-  Diagnostics diagnostics(*storage->context);
+  Diagnostics diagnostics(context);
   if (failed(verify(**module)))
     return diagnostics.failure("import");
-  if (Status status = dump(**module, Stage::Import, ""); !status)
-    return status;
+  (**module)->setAttr(modelAttr, StringAttr::get(&context, fs::path(options.modelPath).stem().string()));
+  TILEWRIGHT_TRY(finish(**module, Stage::Import, ""));
+  return normalize(std::move(*module));
+}
+
+Expected<OwningOpRef<ModuleOp>> Compiler::normalize(OwningOpRef<ModuleOp> module) {
   begin("normalize");
-  if (failed(normalizeGraph(**module)) || failed(verify(**module)))
+  Diagnostics diagnostics(*storage->context);
+  if (failed(normalizeGraph(*module)) || failed(verify(*module)))
     return diagnostics.failure("normalize");
-  if (Status status = dump(**module, Stage::Normalize, ""); !status)
-    return status;
+  TILEWRIGHT_TRY(finish(*module, Stage::Normalize, ""));
   return module;
 }
 
-/// Group, schedule, tile: from normalized graph IR to tile kernels, stopping after `last`.
+/// Marks the module as having been through `stage`, and dumps it where that is asked for.
+Status Compiler::finish(ModuleOp module, Stage stage, const std::string &subfolder) const {
+  module->setAttr(stageAttr, StringAttr::get(module.getContext(), name(stage)));
+  if (options.dumpFolder.empty())
+    return {};
+  return writeStage(module, options.dumpFolder, subfolder, fmt::format("{}-{}", static_cast<int>(stage), name(stage)));
+}
+
+/// Group, schedule, tile: from normalized graph IR to tile kernels, beginning where the module stands and stopping after `last`.
 Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) {
-  std::string folder = fmt::format("{}-{}", target.name, name(mode));
   Diagnostics diagnostics(*storage->context);
-  fusion::FusionReport report;
   struct Step {
     Stage stage;
     std::function<LogicalResult()> run;
   };
   const Step steps[] = {
-      {Stage::Group, [&] { return fusion::formGroups(module, fusionMode(mode), &report); }},
+      {Stage::Group, [&] { return group(module, mode); }},
       {Stage::Schedule, [&] { return selectSchedules(module, target); }},
       {Stage::Tile, [&] { return emitTiles(module, target); }},
   };
   for (const Step &step : steps) {
-    if (step.stage > last)
-      break;
+    if (step.stage > last || step.stage <= stageOf(module))
+      continue;
     begin(name(step.stage));
     if (failed(step.run()) || failed(verify(module)))
       return diagnostics.failure(name(step.stage));
-    TILEWRIGHT_TRY(dump(module, step.stage, folder));
+    TILEWRIGHT_TRY(finish(module, step.stage, fmt::format("{}-{}", target.name, name(mode))));
   }
-  model.fusionReport_ = report.text();
-  model.fusionReportJson_ = report.json();
   return {};
 }
 
-Status Compiler::dump(ModuleOp module, Stage stage, const std::string &folder) const {
-  if (options.dumpFolder.empty())
-    return {};
-  fs::path path = fs::path(options.dumpFolder) / folder;
-  std::error_code error;
-  fs::create_directories(path, error);
-  std::ofstream file(path / fmt::format("{}-{}.mlir", static_cast<int>(stage), name(stage)));
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  file << text;
-  file.close();
-  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path.string()));
+LogicalResult Compiler::group(ModuleOp module, PlanMode mode) {
+  fusion::FusionReport report;
+  if (failed(fusion::formGroups(module, fusionMode(mode), &report)))
+    return failure();
+  model.fusionReport_ = report.text();
+  module->setAttr(modeAttr, StringAttr::get(module.getContext(), name(mode)));
+  module->setAttr(reportAttr, StringAttr::get(module.getContext(), report.json()));
+  return success();
 }
 
 Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode) {
@@ -213,6 +241,8 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   if (!target)
     return target.status();
   OwningOpRef<ModuleOp> module = imported.clone();
+  if (auto grouped = (*module)->getAttrOfType<StringAttr>(modeAttr); grouped && grouped.str() != name(mode))
+    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}", options.modelPath, grouped.str(), name(mode))};
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);
@@ -227,6 +257,8 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
     return plan.status();
   storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
   storage->contents.plans.push_back(std::move(*plan));
+  model.fusionReportJson_ = textAttribute(*module, reportAttr);
+  storage->contents.metadata.modelName = textAttribute(*module, modelAttr);
   return {};
 }
 
@@ -244,7 +276,6 @@ Expected<CompiledModel> Compiler::compile() {
       if (Status status = addPlan(*imported, target, mode); !status)
         return status;
     }
-  storage->contents.metadata.modelName = fs::path(options.modelPath).stem().string();
   storage->contents.metadata.compilerVersion = version();
   for (const std::string &target : options.targets)
     storage->contents.metadata.options.emplace_back("target", (*resolveTarget(target))->name);

@@ -1,0 +1,63 @@
+// Writes and reads the IR of stages.
+#include "backend/StageDump.h"
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <set>
+
+using namespace mlir;
+namespace fs = std::filesystem;
+
+namespace tilewright {
+
+static constexpr const char *constantsFile = "constants.bin";
+
+static graph::ConstantPool &poolOf(MLIRContext &context) { return context.getLoadedDialect<graph::GraphDialect>()->constants(); }
+
+Status writeStage(ModuleOp module, const fs::path &folder, const std::string &subfolder, const std::string &file) {
+  std::error_code error;
+  fs::create_directories(folder / subfolder, error);
+  if (error)
+    return {Code::Io, fmt::format("{}: cannot be made: {}", (folder / subfolder).string(), error.message())};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().enableDebugInfo()); // locations are the ONNX nodes' names
+  fs::path path = folder / subfolder / (file + ".mlir");
+  std::ofstream output(path);
+  output << text << '\n';
+  output.close();
+  if (!output)
+    return {Code::Io, fmt::format("{}: cannot be written", path.string())};
+  std::set<std::string> keys;
+  module.walk([&](graph::ConstantOp constant) { keys.insert(constant.getKey().str()); });
+  return poolOf(*module.getContext()).save((folder / constantsFile).string(), std::vector<std::string>(keys.begin(), keys.end()));
+}
+
+Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &path) {
+  if (!fs::is_regular_file(path))
+    return Status(Code::Io, fmt::format("{}: cannot be opened", path.string()));
+  fs::path folder = fs::absolute(path).parent_path();
+  for (const fs::path &constants : {folder / constantsFile, folder.parent_path() / constantsFile})
+    if (fs::exists(constants)) {
+      TILEWRIGHT_TRY(poolOf(context).load(constants.string()));
+      break;
+    }
+  std::string first;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (first.empty())
+      llvm::raw_string_ostream(first) << diagnostic.getLocation() << ": " << diagnostic;
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path.string(), &context);
+  if (!module)
+    return Status(Code::Malformed, fmt::format("{}: is no valid IR: {}", path.string(), first));
+  return module;
+}
+
+} // namespace tilewright
