@@ -1,0 +1,59 @@
+// The small cases of device conformance on imitated GPUs, and two faults built in on purpose.
+#include "tests/backend/gpu/SimtMachine.h"
+#include "tests/device/CaseRun.h"
+
+#include <gtest/gtest.h>
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaults faults = {}) {
+  auto program = SimtProgram::compile(c.kernel, **findTarget(target), faults);
+  if (!program)
+    return program.status().message();
+  std::vector<CaseBuffer> memory = makeBuffers(c);
+  std::vector<uint64_t> arguments;
+  for (CaseBuffer &buffer : memory) {
+    // Guards are multiples of 64 bytes, so the elements are aligned if the memory is.
+    size_t off = reinterpret_cast<uintptr_t>(buffer.bytes.data()) % 64;
+    EXPECT_EQ(off % 16, 0u);
+    arguments.push_back(reinterpret_cast<uint64_t>(buffer.bytes.data() + CaseBuffer::guard));
+  }
+  arguments.insert(arguments.end(), c.scalars.begin(), c.scalars.end());
+  uint64_t errorWord = (*program)->run("k", arguments, c.grid);
+  return verdict(c, memory.back(), errorWord);
+}
+
+class Conformance : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Conformance, SmallCases) {
+  auto &[family, target] = GetParam();
+  int ran = 0;
+  for (const DeviceCase &c : deviceCases())
+    if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16"))) {
+      ++ran;
+      EXPECT_EQ(runCase(c, target), "") << c.name;
+    }
+  EXPECT_GE(ran, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
+                         testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "conv", "window", "gather"), testing::Values("sm_90a", "gfx942")), [](auto &info) {
+                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+/// Some case sees the fault.
+bool isSeen(const std::string &family, InjectedFaults faults) {
+  for (const DeviceCase &c : deviceCases())
+    if (c.family == family && c.small && c.type == DType::F16 && !runCase(c, "sm_90a", faults).empty())
+      return true;
+  return false;
+}
+TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
+TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
+
+} // namespace

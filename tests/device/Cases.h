@@ -1,0 +1,61 @@
+// The cases of device conformance: a tile kernel each, what goes in, and what must come out by plain loops in double.
+//
+// Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs that folder on a device, where no
+// compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
+#pragma once
+
+#include "runtime/DType.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilewright::test {
+
+/// A buffer of the kernel. Inputs hold numbers in [-1, 1), or in [0, below) where that is not 0; the output is poisoned.
+struct BufferSpec {
+  DType type = DType::F32;
+  int64_t count = 0;
+  int64_t below = 0;
+};
+
+/// Element `index` of input buffer number `buffer`, the same on every machine.
+double inputValue(const BufferSpec &spec, size_t buffer, int64_t index);
+/// As `type` holds it.
+double rounded(DType type, double value);
+void store(DType type, std::byte *at, double value);
+double load(DType type, const std::byte *at);
+
+struct DeviceCase {
+  std::string name = {}, family = {}, layout = {}, edge = {};
+  DType type = DType::F32;
+  std::string kernel = {};              // text of a tile.kernel @k
+  std::vector<BufferSpec> buffers = {}; // the last one is the output
+  std::vector<int64_t> scalars = {};
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  /// What output element `index` must be.
+  std::function<double(int64_t index)> expected = {};
+  double tolerance = 1e-5; // times 1 + |expected|
+  uint64_t errorWord = 0;
+  bool small = false; // quick enough for an imitated GPU
+};
+
+std::vector<DeviceCase> deviceCases();
+
+// Families, a file each.
+void addPointwiseCases(std::vector<DeviceCase> &cases);
+void addRowCases(std::vector<DeviceCase> &cases);
+void addProductCases(std::vector<DeviceCase> &cases);
+void addWindowCases(std::vector<DeviceCase> &cases);
+void addGatherCases(std::vector<DeviceCase> &cases);
+
+/// "f16" and the like: how tile text spells a type.
+std::string typeText(DType type);
+/// The unit roundoff of a float type; 0 for integers.
+double roundoff(DType type);
+
+} // namespace tilewright::test

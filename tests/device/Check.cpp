@@ -1,0 +1,144 @@
+// tilewright-device-check FOLDER [--device cuda:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases compiled, and judges them.
+//
+// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an injected fault): 0 if
+// some case failed.
+#include "tests/device/CaseRun.h"
+
+#include "runtime/Device.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+/// The least number of cases that must have passed, by what they are about.
+static const std::map<std::string, int> quotas = {
+    {"family pointwise", 60}, {"family row reduction", 40}, {"family matmul", 80}, {"family conv", 12}, {"family window", 12}, {"family gather", 15},
+    {"type f32", 50},         {"type f16", 60},             {"type bf16", 50},     {"type f64", 20},    {"type i64", 10},      {"type i32", 10},
+    {"type i8", 10},          {"layout NN", 30},            {"layout NT", 15},     {"layout TN", 15},   {"layout TT", 15},     {"layout transposed", 10},
+    {"layout broadcast", 15}, {"edge size 0", 3},           {"edge size 1", 20},   {"edge prime", 40},  {"edge power of two", 40}, {"edge beside a power of two", 40},
+    {"edge over 65535 blocks", 5}};
+
+static Expected<std::vector<std::byte>> readFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Status(Code::Io, "cannot read " + path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto *bytes = reinterpret_cast<const std::byte *>(text.data());
+  return std::vector<std::byte>(bytes, bytes + text.size());
+}
+
+/// Runs one case; the Status is the device's failure, the string the case's.
+static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row, const std::string &target,
+                                     const std::string &folder) {
+  auto bytes = readFile(folder + "/" + c.name + ".ptx");
+  if (!bytes)
+    return bytes.status();
+  auto module = device.loadModule({runtime::CodeKind::Ptx, target, {}, *bytes});
+  if (!module)
+    return module.status();
+  runtime::Kernel kernel;
+  kernel.name = kernel.entry = "k";
+  kernel.code = 0;
+  for (size_t b = 0; b < c.buffers.size(); ++b)
+    kernel.buffers.push_back(b + 1 < c.buffers.size() ? runtime::BufferAccess::Read : runtime::BufferAccess::Write);
+  kernel.scalars = c.scalars.size();
+  kernel.block = {row.at("threads").get<uint32_t>(), 1, 1};
+  kernel.dynamicSharedBytes = row.at("shared").get<uint32_t>();
+  auto handle = (*module)->kernel(kernel);
+  if (!handle)
+    return handle.status();
+
+  std::vector<CaseBuffer> memory = makeBuffers(c);
+  std::vector<std::shared_ptr<void>> owners;
+  std::vector<void *> addresses;
+  for (const CaseBuffer &buffer : memory) {
+    auto allocated = device.allocate(buffer.bytes.size());
+    if (!allocated)
+      return allocated.status();
+    owners.push_back(*allocated);
+    if (Status status = stream.copyIn(allocated->get(), buffer.bytes.data(), buffer.bytes.size()); !status)
+      return status;
+    addresses.push_back(static_cast<std::byte *>(allocated->get()) + CaseBuffer::guard);
+  }
+  if (c.grid[0] && c.grid[1] && c.grid[2])
+    if (Status status = stream.launch({*handle, &kernel, addresses, c.scalars, c.grid, 0}); !status)
+      return status;
+  auto errorWord = stream.synchronize();
+  if (!errorWord)
+    return errorWord.status();
+  CaseBuffer &output = memory.back();
+  if (Status status = stream.copyOut(output.bytes.data(), owners.back().get(), output.bytes.size()); !status)
+    return status;
+  if (auto done = stream.synchronize(); !done)
+    return done.status();
+  return verdict(c, output, *errorWord);
+}
+
+int main(int argc, char **argv) {
+  std::string folder, deviceName = "cuda:0", only;
+  bool expectFailures = false;
+  CLI::App app("Runs compiled device cases and judges them.");
+  app.add_option("FOLDER", folder)->required();
+  app.add_option("--device", deviceName);
+  app.add_option("--only", only, "only cases whose name contains this");
+  app.add_flag("--expect-failures", expectFailures);
+  CLI11_PARSE(app, argc, argv);
+
+  std::ifstream file(folder + "/cases.json");
+  nlohmann::json list = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  auto device = runtime::openDevice(deviceName);
+  if (list.is_discarded() || !device) {
+    fmt::print(stderr, "{}\n", device ? "cannot read " + folder + "/cases.json" : device.status().message());
+    return device ? 6 : 5;
+  }
+  auto stream = (*device)->createStream();
+  if (!stream) {
+    fmt::print(stderr, "{}\n", stream.status().message());
+    return 5;
+  }
+  std::map<std::string, nlohmann::json> rows;
+  for (auto &row : list.at("cases"))
+    rows[row.at("name")] = row;
+  std::map<std::string, std::pair<int, int>> counts; // passed, all
+  int failed = 0;
+  for (const DeviceCase &c : deviceCases()) {
+    if (!rows.contains(c.name) || c.name.find(only) == std::string::npos)
+      continue;
+    Expected<std::string> result = runCase(**device, **stream, c, rows[c.name], list.at("target"), folder);
+    std::string wrong = result ? *result : result.status().message();
+    failed += !wrong.empty();
+    if (!wrong.empty() && !expectFailures)
+      fmt::print("FAILED {}: {}\n", c.name, wrong);
+    for (const std::string &key : {"family " + c.family, "type " + typeText(c.type), "layout " + c.layout, "edge " + c.edge}) {
+      counts[key].first += wrong.empty();
+      ++counts[key].second;
+    }
+    if (!result && result.status().code() == Code::Device && !expectFailures) {
+      fmt::print("the device failed; the rest was not run\n");
+      return 5;
+    }
+  }
+  bool short_ = false;
+  for (auto &[key, count] : counts) {
+    auto quota = quotas.find(key);
+    bool missed = only.empty() && quota != quotas.end() && count.first < quota->second;
+    short_ |= missed;
+    fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second, missed ? fmt::format(", expected at least {}", quota->second) : "");
+  }
+  for (auto &[key, least] : quotas)
+    if (only.empty() && !counts.contains(key)) {
+      fmt::print("{:32} no case, expected at least {}\n", key, least);
+      short_ = true;
+    }
+  if (expectFailures) {
+    fmt::print("{} cases saw the injected fault\n", failed);
+    return failed ? 0 : 1;
+  }
+  return failed || short_ ? 1 : 0;
+}

@@ -1,0 +1,119 @@
+// Reductions of rows: within a warp, across warps, several rows a block, rows longer than a tile.
+#include "tests/device/Cases.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tilewright::test {
+
+static std::string edgeOf(int64_t n) {
+  if (n == 1)
+    return "size 1";
+  if ((n & (n - 1)) == 0)
+    return "power of two";
+  return ((n + 1) & n) == 0 || ((n - 1) & (n - 2)) == 0 ? "beside a power of two" : "prime";
+}
+
+/// Softmax of each row in one tile.
+static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps) {
+  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps", typeText(type), rows, columns, warps), .family = "row reduction", .layout = tileRows > 1 ? "several rows" : "one row",
+               .edge = edgeOf(columns), .type = type};
+  std::string text = typeText(type), stored = fmt::format("tensor<{}x{}x{}>", tileRows, tileColumns, text), wide = fmt::format("tensor<{}x{}xf32>", tileRows, tileColumns);
+  std::string one = fmt::format("tensor<{}x1xf32>", tileRows), buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
+  std::string access = fmt::format("[%r, %c0] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1)", rows, columns);
+  bool narrow = type != DType::F32;
+  const char *infinity = type == DType::F32 ? "0xFF800000" : type == DType::F16 ? "0xFC00" : "0xFF80";
+  c.grid = {(rows + tileRows - 1) / tileRows, 1, 1};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: {0}, %y: {0}) attributes {{grid = affine_map<() -> ({1}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
+      %p = tile.program_id 0
+      %r = tile.size (d0) -> (d0 * {2})(%p)
+      %c0 = arith.constant 0 : index
+      %l = tile.load %x{5} fill {6} : {7} : {0} -> {8}
+      {9}
+      %m = tile.reduce <max> %v dim 1 : {10} -> {11}
+      %mb = tile.broadcast %m : {11} -> {10}
+      %d = arith.subf %v, %mb : {10}
+      %e = math.exp %d : {10}
+      %s = tile.reduce <sum> %e dim 1 : {10} -> {11}
+      %sb = tile.broadcast %s : {11} -> {10}
+      %q = arith.divf %e, %sb : {10}
+      {12}
+      tile.store %h, %y{5} : {8} -> {0}
+      tile.return
+    }})",
+                         buffer, c.grid[0], tileRows, tileColumns, warps, access, infinity, text, stored,
+                         narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide) : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide), wide, one,
+                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored) : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide));
+  c.buffers = {{type, rows * columns}, {type, rows * columns}};
+  c.expected = [spec = c.buffers[0], columns](int64_t i) {
+    double sum = 0;
+    for (int64_t j = 0; j < columns; ++j)
+      sum += std::exp(inputValue(spec, 0, i / columns * columns + j));
+    return std::exp(inputValue(spec, 0, i)) / sum;
+  };
+  c.tolerance = 2 * roundoff(type) + 1e-6;
+  c.small = rows * columns < 5000;
+  return c;
+}
+
+/// The sum and the largest of each row, walked in steps: y[r] = sum + max. Also of integers.
+static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
+  DeviceCase c{.name = fmt::format("walk_{}_{}x{}", typeText(type), rows, columns), .family = "row reduction", .layout = "walked", .edge = edgeOf(columns), .type = type};
+  std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text), one = fmt::format("tensor<2x1x{}>", text), buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
+  bool isFloat = findDType(type)->isFloat;
+  c.grid = {(rows + 1) / 2, 1, 1};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: {0}, %y: !tile.buffer<{1}, () -> ({2})>) attributes {{grid = affine_map<() -> ({3}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [2], reduce = [256], warps = 4>}} {{
+      %p = tile.program_id 0
+      %r = tile.size (d0) -> (d0 * 2)(%p)
+      %c0 = arith.constant 0 : index
+      %n = arith.constant {4} : index
+      %step = arith.constant 256 : index
+      %zero = arith.constant dense<{5}> : {6}
+      %low = arith.constant dense<{7}> : {8}
+      %sum, %largest = scf.for %j = %c0 to %n step %step iter_args(%a = %zero, %b = %low) -> ({6}, {8}) {{
+        %v = tile.load %x[%r, %j] bounds () -> ({2}, {4}) map (d0, d1) -> (d0, d1) fill {5} : {1} : {0} -> {6}
+        %s = arith.{9} %a, %v : {6}
+        %m = tile.reduce <max> %v dim 1 : {6} -> {8}
+        %c = arith.{10} %b, %m : {8}
+        scf.yield %s, %c : {6}, {8}
+      }}
+      %t = tile.reduce <sum> %sum dim 1 : {6} -> {8}
+      %u = arith.{9} %t, %largest : {8}
+      tile.store %u, %y[%r, %c0] bounds () -> ({2}, 1) map (d0, d1) -> (d0) : {8} -> !tile.buffer<{1}, () -> ({2})>
+      tile.return
+    }})",
+                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile, isFloat ? "-100.0" : "-100", one, isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
+  c.buffers = {{type, rows * columns}, {type, rows}};
+  c.expected = [spec = c.buffers[0], columns](int64_t i) {
+    double sum = 0, largest = columns % 256 ? 0 : -100; // the last step's dead elements are zeros
+    for (int64_t j = 0; j < columns; ++j) {
+      double x = inputValue(spec, 0, i * columns + j);
+      sum += x;
+      largest = std::max(largest, x);
+    }
+    return sum + largest;
+  };
+  c.tolerance = roundoff(type) * std::sqrt(double(columns)) * 4;
+  c.small = rows * columns < 5000;
+  return c;
+}
+
+void addRowCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F32, DType::F16, DType::BF16}) {
+    cases.push_back(softmax(type, 5, 1, 1, 32, 1));
+    cases.push_back(softmax(type, 3, 7, 2, 8, 1));
+    cases.push_back(softmax(type, 13, 37, 4, 64, 4));
+    cases.push_back(softmax(type, 4, 1024, 1, 1024, 4));
+    cases.push_back(softmax(type, 3, 1023, 1, 1024, 8));
+    cases.push_back(softmax(type, 2, 1025, 1, 2048, 8));
+    cases.push_back(softmax(type, 70001, 61, 1, 64, 1));
+    cases.back().edge = "over 65535 blocks";
+  }
+  for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})
+    for (int64_t columns : {1, 255, 256, 257, 1021, 5000})
+      cases.push_back(walked(type, 7, columns));
+}
+
+} // namespace tilewright::test
