@@ -129,12 +129,18 @@ public:
   Term sizeAs(mlir::AffineExpr size, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term constantTerm(const Tensor &tensor) { return term(state.constant(tensor)); }
   Term iota(llvm::ArrayRef<mlir::AffineExpr> sizes, int64_t dim, mlir::Type element);
-  template <typename Op> Term apply(Term x) { return term(Op::create(state.builder, state.location, x.value)); }
+  template <typename Op> Term apply(Term x) {
+    if (Op::getOperationName().starts_with("math.") && !x.isFloat() && !std::is_same_v<Op, mlir::math::AbsIOp>)
+      malformed("expected floats, got {}", print(x));
+    return term(Op::create(state.builder, state.location, x.value));
+  }
   template <typename Op> Term apply(Term a, Term b) {
     std::tie(a, b) = together(a, b);
     return term(Op::create(state.builder, state.location, a.value, b.value));
   }
+  /// Broadcast to one shape; Malformed unless they have one element type.
   std::pair<Term, Term> together(Term a, Term b);
+  std::string print(Term x) const;
   Term compare(mlir::arith::CmpFPredicate f, mlir::arith::CmpIPredicate i, Term a, Term b);
   Term select(Term condition, Term yes, Term no);
   Term maximum(Term a, Term b, bool isSigned = true);

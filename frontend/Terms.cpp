@@ -15,7 +15,11 @@ template <typename FloatOp, typename IntOp> Term arithmetic(Term a, Term b) {
 Term operator+(Term a, Term b) { return arithmetic<arith::AddFOp, arith::AddIOp>(a, b); }
 Term operator-(Term a, Term b) { return arithmetic<arith::SubFOp, arith::SubIOp>(a, b); }
 Term operator*(Term a, Term b) { return arithmetic<arith::MulFOp, arith::MulIOp>(a, b); }
-Term operator/(Term a, Term b) { return a.builder->apply<arith::DivFOp>(a, b); }
+Term operator/(Term a, Term b) {
+  if (!a.isFloat())
+    malformed("expected floats, got {}", a.builder->print(a));
+  return a.builder->apply<arith::DivFOp>(a, b);
+}
 Term operator+(Term a, double b) { return a + a.builder->like(a, b); }
 Term operator-(Term a, double b) { return a - a.builder->like(a, b); }
 Term operator*(Term a, double b) { return a * a.builder->like(a, b); }
@@ -26,9 +30,17 @@ Term operator*(double a, Term b) { return b.builder->like(b, a) * b; }
 Term operator/(double a, Term b) { return b.builder->like(b, a) / b; }
 Term operator-(Term a) { return a.isFloat() ? a.builder->apply<arith::NegFOp>(a) : 0.0 - a; }
 
+std::string NodeBuilder::print(Term x) const {
+  std::string text;
+  llvm::raw_string_ostream(text) << x.element();
+  return text + " " + state.print(x.sizes());
+}
+
 std::pair<Term, Term> NodeBuilder::together(Term a, Term b) {
   if (a.type() == b.type())
     return {a, b};
+  if (a.element() != b.element())
+    malformed("expected operands of one element type, got {} and {}", print(a), print(b));
   Sizes sizes = broadcastSizes({a.sizes(), b.sizes()});
   return {broadcast(a, sizes), broadcast(b, sizes)};
 }
@@ -41,6 +53,8 @@ Term NodeBuilder::compare(arith::CmpFPredicate f, arith::CmpIPredicate i, Term a
 }
 
 Term NodeBuilder::select(Term condition, Term yes, Term no) {
+  if (!condition.element().isInteger(1) || yes.element() != no.element())
+    malformed("expected a boolean condition and operands of one element type, got {}, {} and {}", print(condition), print(yes), print(no));
   Sizes sizes = broadcastSizes({condition.sizes(), yes.sizes(), no.sizes()});
   condition = broadcast(condition, sizes), yes = broadcast(yes, sizes), no = broadcast(no, sizes);
   return term(arith::SelectOp::create(state.builder, state.location, condition.value, yes.value, no.value));

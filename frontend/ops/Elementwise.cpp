@@ -98,8 +98,12 @@ void pow(NodeBuilder &b) {
     if (isFloat(b.type(0)) || (*exponent >= 0 && *exponent <= 4 && *exponent == std::floor(*exponent)))
       if (std::optional<Term> power = simplePower(b, x, *exponent))
         return b.out(*power);
-  if (!isFloat(b.type(0)))
-    decline("integer powers with an exponent that is not 0 to 4 are not compiled");
+  if (!isFloat(b.type(0)) && elementBytes(b.type(0)) > 4)
+    decline("powers of 64-bit integers with an exponent that is not 0 to 4 are not compiled");
+  if (!isFloat(b.type(0))) { // exact in f64 as far as the result fits
+    Term power = b.apply<math::PowFOp>(b.convert(x, b.type(0), DType::F64), b.convert(b.raw(1), b.type(1), DType::F64));
+    return b.out(b.convert(power, DType::F64, b.type(0)));
+  }
   DType exponentType = b.type(1);
   Term y = isFloat(exponentType) && exponentType == b.type(0) ? b.in(1) : b.convert(b.raw(1), exponentType, isHalf(b.type(0)) ? DType::F32 : b.type(0));
   b.out(b.apply<math::PowFOp>(x, y));

@@ -91,7 +91,9 @@ Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64
   auto found = b.node.attributes.find("activations");
   cell.activations = kind.activations;
   if (found != b.node.attributes.end()) {
-    const auto &names = std::get<std::vector<std::string>>(found->second);
+    const auto *list = std::get_if<std::vector<std::string>>(&found->second);
+    b.expect(list != nullptr, "expected attribute 'activations' to be a list of strings");
+    const auto &names = *list;
     b.expect(names.size() == kind.activations.size() * directions,
              fmt::format("expected {} activations, got {}", kind.activations.size() * directions, names.size()));
     cell.activations.assign(names.begin() + direction * kind.activations.size(), names.begin() + (direction + 1) * kind.activations.size());

@@ -350,16 +350,17 @@ void spaceToDepth(NodeBuilder &b) {
 
 void trilu(NodeBuilder &b) {
   b.expect(b.rank(0) >= 2, fmt::format("expected rank 2 or more, got {}", b.rank(0)));
-  int64_t k = b.has(1) ? b.knownIntegers(1).at(0) : 0;
   Term x = b.raw(0);
   Type i64 = b.state.builder.getI64Type();
+  Term k = b.has(1) ? b.reshape(b.raw(1), {}) : b.splatInteger({}, i64, 0);
   Term row = b.iota(x.sizes(), x.rank() - 2, i64), column = b.iota(x.sizes(), x.rank() - 1, i64);
-  Term diagonal = row + b.splatInteger(x.sizes(), i64, k);
+  Term diagonal = row + k;
   Term keep = b.compare(F::OGE, b.integer("upper", 1) ? I::sge : I::sle, column, diagonal);
   b.out(b.select(keep, x, b.like(x, 0)));
 }
 
 void eyeLike(NodeBuilder &b) {
+  b.expect(b.rank(0) == 2, fmt::format("expected rank 2, got {}", b.rank(0)));
   auto type = static_cast<DType>(b.integer("dtype", static_cast<int64_t>(b.type(0))));
   if (!findDType(type))
     decline("the element type {} is not compiled", b.integer("dtype", 0));

@@ -441,6 +441,18 @@ TEST_F(ImporterTest, RefusesShapesThatDoNotFit) {
   refuses(transpose, Code::Malformed, {"permutation"});
 }
 
+TEST_F(ImporterTest, RefusesTypesThatDoNotFit) {
+  TinyModel mixed;
+  mixed.input("x", {4}).input("z", {4}, DType::I64).output("y").node("Add", {"x", "z"}, {"y"});
+  refuses(mixed, Code::Malformed, {"'y'", "one element type", "f32", "i64"});
+  TinyModel integers;
+  integers.input("x", {4}, DType::I64).output("y").node("Exp", {"x"}, {"y"});
+  refuses(integers, Code::Malformed, {"'y'", "expected floats", "i64"});
+  TinyModel condition;
+  condition.input("x", {4}).output("y").node("Where", {"x", "x", "x"}, {"y"});
+  refuses(condition, Code::Malformed, {"'y'", "boolean"});
+}
+
 TEST_F(ImporterTest, RefusesBadAttributes) {
   TinyModel model;
   model.input("x", {2, 3}).output("y");
