@@ -125,12 +125,27 @@ static llvm::Value *bfloatOfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, uns
   return ir.CreateBitCast(narrow, vectorOf(ir.getBFloatTy(), width));
 }
 
+/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result moves to its odd neighbour beyond the value.
+static llvm::Value *oddFloatOfDouble(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
+  llvm::Type *f32 = vectorOf(ir.getFloatTy(), width), *i32 = vectorOf(ir.getInt32Ty(), width);
+  llvm::Value *rounded = ir.CreateFPTrunc(value, f32), *back = ir.CreateFPExt(rounded, value->getType()), *bits = ir.CreateBitCast(rounded, i32);
+  llvm::Value *isEven = ir.CreateICmpEQ(ir.CreateAnd(bits, llvm::ConstantInt::get(i32, 1)), llvm::ConstantInt::get(i32, 0));
+  llvm::Value *isSmaller = ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(intrinsic::fabs, back), ir.CreateUnaryIntrinsic(intrinsic::fabs, value));
+  llvm::Value *step = ir.CreateSelect(isSmaller, llvm::ConstantInt::get(i32, 1), llvm::Constant::getAllOnesValue(i32));
+  llvm::Value *moves = ir.CreateAnd(isEven, ir.CreateFCmpONE(back, value));
+  return ir.CreateBitCast(ir.CreateSelect(moves, ir.CreateAdd(bits, step), bits), f32);
+}
+
 llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
+  ir.clearFastMathFlags(); // no pass may merge two roundings into one, which would call a library
   llvm::Type *from = value->getType()->getScalarType(), *f32 = ir.getFloatTy();
   if (from == element)
     return value;
   if (from->isBFloatTy())
     return convertFloat(ir, floatOfBFloat(ir, value, width), element, width);
+  if (isHalf(element) && from->isDoubleTy())
+    return convertFloat(ir, oddFloatOfDouble(ir, value, width), element, width);
   if (isHalf(element) && from != f32)
     return convertFloat(ir, convertFloat(ir, value, f32, width), element, width);
   if (element->isBFloatTy())
