@@ -105,7 +105,7 @@ struct MathFunctions::Log {
 
 MathFunctions::MathFunctions(ImplicitLocOpBuilder &builder, Type type, NativeMath native) : builder(builder), type(type), native(native) {
   Type element = getElementTypeOrSelf(type);
-  wide = element.isF64();
+  wide = wideTables = element.isF64();
   Type integer = builder.getIntegerType(wide ? 64 : 32);
   auto shaped = dyn_cast<ShapedType>(type);
   intType = shaped ? Type(shaped.clone(integer)) : integer;
@@ -146,7 +146,7 @@ Value MathFunctions::atLeast(Value x, double limit) {
 
 /// Horner's rule; the lowest coefficient comes first.
 Value MathFunctions::polynomial(Value x, ArrayRef<double> narrowRow, ArrayRef<double> wideRow) {
-  ArrayRef<double> row = wide ? wideRow : narrowRow;
+  ArrayRef<double> row = wideTables ? wideRow : narrowRow;
   Value result = constant(row.back());
   for (double coefficient : llvm::reverse(row.drop_back()))
     result = fma(result, x, constant(coefficient));
@@ -252,7 +252,7 @@ MathFunctions::Log MathFunctions::logParts(Value x) {
   Value exponent = arith::ShRSIOp::create(builder, arith::SubIOp::create(builder, raw, integer(wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3)), shift);
   Value f = sub(fromBits(arith::SubIOp::create(builder, raw, arith::ShLIOp::create(builder, exponent, shift))), constant(1.0));
   Value e = sub(arith::SIToFPOp::create(builder, type, exponent), select(small, constant(wide ? 54.0 : 25.0), constant(0.0)));
-  if (!wide) {
+  if (!wideTables) {
     Value square = mul(f, f);
     Value tail = fma(mul(square, f), polynomial(f, logNarrow, {}), mul(constant(-0.5), square));
     return {e, add(f, tail)};
@@ -375,11 +375,12 @@ static Type withElement(Type type, Type element) {
   return shaped ? Type(shaped.clone(element)) : element;
 }
 
-/// 2^(y log2|x|) in f64, negated for a negative x and odd y; x^0 and 1^y are 1.
+/// 2^(y log2|x|) in f64 arithmetic, with x's sign for an odd y; x^0 and 1^y are 1. For f32 the polynomials of f32 are exact enough.
 Value MathFunctions::pow(Value x, Value y) {
   Value one = constant(1.0), zero = constant(0.0), half = mul(y, constant(0.5));
   Type wideType = withElement(type, builder.getF64Type());
   MathFunctions inWide(builder, wideType, native);
+  inWide.wideTables = wide;
   Value a = abs(x), power = y;
   if (!wide) {
     a = arith::ExtFOp::create(builder, wideType, a);
@@ -388,10 +389,12 @@ Value MathFunctions::pow(Value x, Value y) {
   Value result = inWide.exp2(arith::MulFOp::create(builder, power, inWide.log2(a)));
   if (!wide)
     result = arith::TruncFOp::create(builder, type, result);
-  Value isInteger = equal(y, math::TruncOp::create(builder, y)), isEven = equal(half, math::TruncOp::create(builder, half));
-  Value mirrored = select(isInteger, select(isEven, result, negate(result)), constant(std::numeric_limits<double>::quiet_NaN()));
-  Value trivial = arith::OrIOp::create(builder, equal(y, zero), equal(x, one));
-  return select(trivial, one, select(less(x, zero), mirrored, result));
+  auto isWhole = [&](Value value) { return equal(value, math::TruncOp::create(builder, value)); };
+  Value isInteger = isWhole(y);
+  Value withSign = select(isInteger, select(isWhole(half), result, copySign(result, x)), result);
+  Value nan = constant(std::numeric_limits<double>::quiet_NaN());
+  Value general = select(less(x, zero), select(isInteger, withSign, nan), withSign);
+  return select(arith::OrIOp::create(builder, equal(y, zero), equal(x, one)), one, general);
 }
 
 Value MathFunctions::rsqrt(Value x) { return div(constant(1.0), sqrt(x)); }

@@ -1,18 +1,18 @@
 // Elementary functions of f32 and f64 as formulas over arith and math primitives, for a scalar, vector or tile type.
 //
 // What remains afterwards is fma, sqrt, absf, copysign, arith on floats and on integers of equal width: selected by every backend
-// without a library. MathFunctions.cpp says how each one is computed; tests/backend/MathFunctionsTest.cpp holds the worst errors:
+// without a library. MathFunctions.cpp says how each one is computed; tests/backend/host/MathFunctionsTest.cpp holds the worst errors:
 //
 //   function     worst error, f32          domain of that statement
 //   exp, exp2    1.2 ulp                   all (subnormal results within 1 ulp of the smallest normal's ulp)
 //   expm1        2.5 ulp                   all
 //   log, log2    1.5 ulp                   all positive; log10 2.5 ulp; log1p 2.5 ulp
 //   tanh         3.5 ulp                   all
-//   erf          2 ulp                     all
+//   erf          2.5 ulp                   all
 //   sin, cos     2 ulp, or 1e-7 absolute   |x| < 1e6; tan 4 ulp
 //   asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh   5 ulp
-//   pow          1 ulp                     computed in f64
-//   f64          a few units of 1e-16 relative; pow |y log2 x| times as much
+//   pow          2 ulp                     in f64 arithmetic
+//   f64          a few units of 1e-16 relative; erf 1e-14; pow |y log2 x| times as much
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,7 +94,8 @@ private:
   mlir::ImplicitLocOpBuilder &builder;
   mlir::Type type, intType;
   NativeMath native;
-  bool wide; // f64
+  bool wide;       // f64
+  bool wideTables; // with polynomials as exact as that
 };
 
 } // namespace tilewright

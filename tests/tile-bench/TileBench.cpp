@@ -1,4 +1,4 @@
-// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--v3] [--llvm OUT.ll] [--code OUT.bin]
+// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--v3] [--llvm OUT.ll] [--code OUT.bin]
 //
 // Buffers get random values (sizes must be static); constants in panels get random values too, which costs the same as the right ones.
 #include "backend/host/HostBackend.h"
@@ -59,7 +59,7 @@ static void *randomBytes(size_t bytes, mlir::Type type) {
 int main(int argc, char **argv) {
   HostOptions options;
   std::string file, wanted, text, codeFile;
-  double flops = 0;
+  double flops = 0, limit = 1;
   std::string llvmFile;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
@@ -67,6 +67,8 @@ int main(int argc, char **argv) {
       options.cpu = "x86-64-v3", options.vectorBits = 256;
     else if (argument == "--flops")
       flops = std::atof(argv[++i]);
+    else if (argument == "--seconds")
+      limit = std::atof(argv[++i]);
     else if (argument == "--llvm")
       llvmFile = argv[++i], options.llvmText = &text;
     else if (argument == "--code")
@@ -118,7 +120,7 @@ int main(int argc, char **argv) {
     HostKernelArgs arguments{buffers.data(), nullptr, grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
     auto run = reinterpret_cast<HostKernel>(static_cast<char *>(mapped) + entry.entry);
     double best = 1e9, total = 0;
-    for (int i = 0; i < 1000 && total < 1.0; ++i) {
+    for (int i = 0; i < 1000 && total < limit; ++i) {
       double begin = now();
       run(&arguments, 0, programs);
       double took = now() - begin;
