@@ -237,8 +237,10 @@ LogicalResult SpaceBuilder::collectAccesses() {
   return status;
 }
 
-/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows).
+/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of few elements would leave
+/// lanes idle, so it is a window too if something is contiguous along a kept loop: a local response normalization slides along channels.
 void SpaceBuilder::orderLoops() {
+  constexpr int64_t fewElements = 8;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);
   MLIRContext *context = kernel.getContext();
   AffineExpr one = getAffineConstantExpr(1, context);
@@ -255,7 +257,13 @@ void SpaceBuilder::orderLoops() {
     rowVotes += varies && space.strideOf(access, inner) == one;
     windowVotes += varies && outer >= 0 && space.strideOf(access, outer) == one;
   }
-  space.root = rowVotes >= windowVotes ? Root::RowReduction : Root::Window;
+  int64_t reducedElements = 1;
+  for (unsigned loop : reduced) {
+    auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
+    reducedElements *= size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
+  }
+  bool isRow = rowVotes >= windowVotes && !(windowVotes > 0 && reducedElements <= fewElements);
+  space.root = isRow ? Root::RowReduction : Root::Window;
   SmallVector<unsigned> order = space.root == Root::Window ? reduced : kept;
   llvm::append_range(order, space.root == Root::Window ? kept : reduced);
   space.nest.reorderLoops(order);
