@@ -4,7 +4,6 @@
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -27,9 +26,9 @@ constexpr WorkRow workTable[] = {
 };
 constexpr unsigned transcendental = 12; // any other function of the math dialect
 
-/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory.
-constexpr unsigned contractOperandLimit = 2;
-constexpr unsigned contractStreamWork = 2; // of another tensor to read beside the operand itself
+/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory. A contraction
+/// reads each element of an operand so often that nothing pays but renaming and conversion.
+constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 4;
 constexpr unsigned broadcastLimit = 4;
 
@@ -55,19 +54,6 @@ unsigned totalWork(const llvm::SetVector<Operation *> &ops) {
   return work;
 }
 
-/// How many tensors from outside `ops` these operations and `root` read; scalars are none.
-size_t streams(const llvm::SetVector<Operation *> &ops, Operation *root) {
-  llvm::SmallPtrSet<void *, 4> tensors;
-  auto count = [&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!matchPattern(operand, m_Constant()) && !(operand.getDefiningOp() && ops.contains(operand.getDefiningOp())))
-        tensors.insert(operand.getAsOpaquePointer());
-  };
-  llvm::for_each(ops, count);
-  count(root);
-  return tensors.size();
-}
-
 /// True if the broadcast's result has more elements than its operand: by a dimension that is not 1.
 bool repeats(graph::BroadcastOp op) {
   auto count = [](Value value) {
@@ -90,13 +76,8 @@ unsigned fusion::elementWork(Operation *op) {
 
 std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
   if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window) {
-    llvm::SetVector<Operation *> repeated = upstream(ops, geometry.root->getOperands());
-    unsigned work = totalWork(repeated), limit = windowOperandLimit;
-    if (geometry.kind == RootKind::Matmul) {
-      work += contractStreamWork * (std::max<size_t>(2, streams(repeated, geometry.root)) - 2);
-      limit = contractOperandLimit;
-    }
-    if (work > limit)
+    unsigned limit = geometry.kind == RootKind::Matmul ? contractOperandLimit : windowOperandLimit;
+    if (totalWork(upstream(ops, geometry.root->getOperands())) > limit)
       return Refusal{Reason::RepeatsWork, geometry.root};
   }
   for (Operation *op : ops)

@@ -8,9 +8,9 @@
 #include "fusion/RootKind.h"
 #include "fusion/RuleTable.h"
 
+#include "frontend/graph/Sizes.h"
 #include "frontend/normalize/Patterns.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -56,20 +56,37 @@ static void applyRules(llvm::ArrayRef<Rule> rules, GroupGraph &graph, FusionMode
   }
 }
 
-/// Pointwise parts of one node that no edge joins (the pieces of a split) are one kernel where their loops agree.
-static void joinPieces(GroupGraph &graph) {
-  llvm::MapVector<int64_t, Group *> first;
-  for (Group *group : graph.inOrder()) {
-    SmallVector<int64_t> nodes = group->nodes();
-    if (nodes.size() != 1 || group->onHost || group->isView() || group->geometry.kind != RootKind::Pointwise)
-      continue;
-    auto [it, isNew] = first.try_emplace(nodes.front(), group);
-    if (isNew || graph.pathAround(*group, *it->second))
-      continue;
-    GeometryOrRefusal geometry = checkUnion(graph, *it->second, *group);
-    if (auto *legal = std::get_if<Geometry>(&geometry))
-      graph.merge(*it->second, *group, std::move(*legal));
-  }
+/// Pointwise groups side by side, both reading one value, with outputs of the same sizes: one pass over it does for both.
+static bool areSiblings(const Group &a, const Group &b, FusionMode mode) {
+  auto isPlain = [](const Group &group) { return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise; };
+  if (!isPlain(a) || !isPlain(b) || (mode != FusionMode::All && a.nodes() != b.nodes()))
+    return false;
+  auto sizes = [](const Group &group) { return graph::getSizes(cast<RankedTensorType>(group.geometry.outputs.front().getType())); };
+  return sizes(a) == sizes(b);
+}
+
+/// The pieces of a split, a scaled query and a scaled key: joined where no path leads from one to the other.
+static void joinSiblings(GroupGraph &graph, FusionMode mode) {
+  llvm::DenseMap<Value, SmallVector<Operation *>> readers; // one operation of each group that reads the value
+  for (Group *group : graph.inOrder())
+    for (Operation *op : SmallVector<Operation *>(group->ops))
+      for (Value operand : op->getOperands()) {
+        group = graph.groupOf(op);
+        bool isInput = operand.getDefiningOp() ? !isConstantLike(operand.getDefiningOp()) && graph.groupOf(operand) != group : true;
+        if (!isInput)
+          continue;
+        for (Operation *reader : readers[operand]) {
+          Group *sibling = graph.groupOf(reader);
+          if (sibling == group || !areSiblings(*sibling, *group, mode) || graph.pathAround(*group, *sibling))
+            continue;
+          GeometryOrRefusal geometry = checkUnion(graph, *sibling, *group);
+          if (auto *legal = std::get_if<Geometry>(&geometry)) {
+            graph.merge(*sibling, *group, std::move(*legal));
+            group = sibling;
+          }
+        }
+        readers[operand].push_back(op);
+      }
 }
 
 /// Reshapes at a group's border leave it: in memory they are views, and without them equal kernels are easier to see.
@@ -171,7 +188,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
   applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them
   carryAccesses(graph, mode, Carry::Transposes);
   applyRules(ruleTable(), graph, mode);
-  joinPieces(graph);
+  joinSiblings(graph, mode);
   releaseViews(graph);
 
   SmallVector<Group *> order;

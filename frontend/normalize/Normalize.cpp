@@ -12,6 +12,7 @@ using namespace tilewright;
 
 /// Every rewrite moves an access one step; none can need more steps than this for each operation.
 static constexpr int64_t rewritesPerOperation = 200;
+static constexpr int64_t maxIterations = 20;
 
 static LogicalResult rewrite(func::FuncOp main) {
   RewritePatternSet patterns(main.getContext());
@@ -23,7 +24,7 @@ static LogicalResult rewrite(func::FuncOp main) {
   config.setUseTopDownTraversal(true)
       .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
       .setMaxNumRewrites(rewritesPerOperation * (operations + 1))
-      .setMaxIterations(GreedyRewriteConfig::kNoLimit);
+      .setMaxIterations(maxIterations);
   if (failed(applyPatternsGreedily(main, std::move(patterns), config)))
     return main.emitError("expected normalization to come to an end within ") << rewritesPerOperation << " rewrites an operation";
   return success();

@@ -213,7 +213,8 @@ struct AbsorbIntoGather : OpRewritePattern<graph::GatherOp> {
 
 //===- Reshapes beside transposes -----------------------------------------------------------------------------------------===//
 //
-// Transposes work in the finest shape: splits come before them and merges after, where they meet other reshapes.
+// Reshapes rise above transposes where they can: all that split dimensions, and those that merge dimensions which move together. A merge
+// that needs its transpose stays behind it, and lets a second transpose pass to meet the first.
 
 /// Replaces each dimension by `count` of its own: the permutation of the finer shape.
 SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) {
@@ -226,34 +227,26 @@ SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) 
   return result;
 }
 
-/// transpose(merge(x)) -> merge(transpose(x))
+/// transpose(merge(transpose(x))) -> merge(transpose(x)), by both permutations
 struct SinkMerge : OpRewritePattern<graph::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
     auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
-    if (!reshape)
+    graph::TransposeOp first = reshape ? transposeOf(reshape.getData()) : graph::TransposeOp();
+    if (!first)
       return failure();
-    Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape), fine;
+    Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
     SmallVector<unsigned> counts; // for each dimension of `to`
-    bool merges = false;
     for (const DimGroup &group : dimGroups(from, to)) {
-      bool merge = group.toCount() == 1 && countReal(from, group.fromBegin, group.fromEnd) > 1;
-      if (!merge && countReal(from, group.fromBegin, group.fromEnd) > 1)
-        return failure(); // neither finer than the other
-      merges |= merge;
-      if (merge) {
-        counts.push_back(group.fromCount());
-        fine.append(from.begin() + group.fromBegin, from.begin() + group.fromEnd);
-      } else {
-        counts.append(group.toCount(), 1);
-        fine.append(to.begin() + group.toBegin, to.begin() + group.toEnd);
-      }
+      if (group.toCount() != 1 || group.fromCount() == 0)
+        return failure(); // it does more than merge
+      counts.push_back(group.fromCount());
     }
-    if (!merges)
-      return failure();
+    SmallVector<int64_t> perm; // of both transposes at once: one step, or the merge would rise again in between
+    for (int64_t dim : refined(op.getPerm(), counts))
+      perm.push_back(first.getPerm()[dim]);
     Rebuild build(rewriter, op);
-    Value transposed = build.transpose(build.reshape(reshape.getData(), fine), refined(op.getPerm(), counts));
-    rewriter.replaceOp(op, build.reshape(transposed, sizesOf(op)));
+    rewriter.replaceOp(op, build.reshape(build.transpose(first.getData(), perm), sizesOf(op)));
     return success();
   }
 };
@@ -291,9 +284,39 @@ struct RaiseSplit : OpRewritePattern<graph::ReshapeOp> {
   }
 };
 
+/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too
+struct RaiseMerge : OpRewritePattern<graph::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = transposeOf(op.getData());
+    if (!transpose)
+      return failure();
+    ArrayRef<int64_t> perm = transpose.getPerm();
+    Sizes from = sizesOf(transpose), to = sizesOf(op), merged;
+    SmallVector<DimGroup> groups = dimGroups(from, to);
+    for (const DimGroup &group : groups) {
+      if (group.toCount() != 1 || group.fromCount() == 0)
+        return failure();
+      for (unsigned i = group.fromBegin + 1; i < group.fromEnd; ++i)
+        if (perm[i] != perm[i - 1] + 1)
+          return failure();
+    }
+    if (groups.size() == from.size())
+      return failure();
+    // Group g starts at dimension perm[fromBegin] of x: the groups in x's order, and back.
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
+    llvm::sort(order, [&](int64_t a, int64_t b) { return perm[groups[a].fromBegin] < perm[groups[b].fromBegin]; });
+    for (int64_t group : order)
+      merged.push_back(to[group]);
+    Rebuild build(rewriter, op);
+    rewriter.replaceOp(op, build.transpose(build.reshape(transpose.getData(), merged), inverse(order)));
+    return success();
+  }
+};
+
 } // namespace
 
 void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
   patterns.add<SinkThroughElementwise, SinkThroughConcat, SinkThroughReduce, SinkThroughSlice, SinkThroughPad, SinkThroughWindow, AbsorbIntoContract,
-               AbsorbIntoGather, SinkMerge, RaiseSplit>(patterns.getContext());
+               AbsorbIntoGather, SinkMerge, RaiseSplit, RaiseMerge>(patterns.getContext());
 }
