@@ -75,6 +75,9 @@ static std::optional<Exprs> invert(const LoopNest &nest, ArrayRef<AffineExpr> ex
 
 //===- Analysis -------------------------------------------------------------------------------------------------------===//
 
+/// The shortest innermost reduced loop that stands alone.
+static constexpr int64_t shortestInner = 16;
+
 namespace {
 
 class ContractionBuilder {
@@ -219,6 +222,11 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
   space.nest.tracked.push_back(coordinatesOf(swapped));
   space.nest.tracked.push_back(coordinatesOf(!swapped));
   space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
+  // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides its index.
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto inner = reduced.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(space.nest.loops[reduced.back()].size);
+  if (inner && inner.getValue() < shortestInner)
+    space.nest.collapseLoops({LoopKind::Reduction});
   addMissingLoops();
 
   SmallVector<Exprs> &tracked = space.nest.tracked;

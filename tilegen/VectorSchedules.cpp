@@ -17,12 +17,14 @@ constexpr int64_t longestRow = 1 << 16;
 // Rows and columns of a contraction that one program computes: the left side's rows stay in the second-level cache for all its panels.
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 
-/// Rows of the register tile by its columns in vectors: accumulators, one row of the right side and a broadcast value fill the registers.
+/// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
 struct RegisterTile {
-  int registers;
+  int registers; // of the machine
   int64_t vectors, rows;
+  double unknownRows; // time of a multiplication, in that of the peak, where the number of rows is not known (measured: each row has its own address)
 };
-constexpr RegisterTile registerTiles[] = {{32, 4, 6}, {32, 2, 14}, {32, 1, 14}, {16, 2, 6}, {16, 1, 6}};
+constexpr RegisterTile registerTiles[] = {{32, 4, 6, 1.1}, {32, 2, 14, 1.35}, {32, 1, 14, 2.5}, {16, 2, 6, 1.1}, {16, 1, 6, 2}};
+constexpr int64_t mostUnknownRows = 6;
 
 } // namespace
 
@@ -67,31 +69,49 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     row *= steps.back();
   }
   SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, programElements / row));
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {1, 4 * lanes}, 0);
+  // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together.
+  SmallVector<int64_t> registers = space.root == Root::Window ? SmallVector<int64_t>{target.vectorRegisters / 4, 2 * lanes} : SmallVector<int64_t>{1, 4 * lanes};
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers, 0);
+}
+
+namespace {
+struct MatmulShape {
+  int64_t rows, columns;         // of the register tile
+  int64_t rowTile, columnTile;   // of a program
+};
+} // namespace
+
+/// The register tile that wastes least: padded rows and columns count in full, and each multiplication costs a quarter of the loads that it shares
+/// with its neighbours.
+static MatmulShape shapeMatmul(std::optional<int64_t> knownRows, int64_t columns, int64_t rowLimit, const TargetDesc &target) {
+  int64_t lanes = target.vectorBits / 32, rows = std::max<int64_t>(1, knownRows.value_or(matmulRows));
+  double least = std::numeric_limits<double>::infinity();
+  MatmulShape best{};
+  for (const RegisterTile &candidate : registerTiles) {
+    if (candidate.registers != target.vectorRegisters)
+      continue;
+    int64_t tallest = std::min(knownRows ? candidate.rows : std::min(candidate.rows, mostUnknownRows), rows), width = candidate.vectors * lanes;
+    for (int64_t height = tallest; 2 * height >= tallest; --height) {
+      double loads = 1.0 / candidate.vectors + 1.0 / height, time = knownRows ? 1 + loads / 4 : candidate.unknownRows + loads / 100;
+      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * time;
+      if (cost >= least * 0.999)
+        continue;
+      least = cost;
+      best = {height, width, evenTile(rows, rowLimit, height), std::min(roundUp(columns, width), matmulColumns)};
+    }
+  }
+  return best;
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
-  int64_t lanes = target.vectorBits / 32;
-  AffineExpr rowSize = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
-  AffineExpr columnSize = space.loops()[space.loopsOfKind(LoopKind::Column).front()].size;
-  int64_t columns = constantOf(columnSize).value_or(matmulColumns), rows = constantOf(rowSize).value_or(matmulRows);
-  const RegisterTile *registers = nullptr; // the widest that the columns fill
-  for (const RegisterTile &candidate : registerTiles)
-    if (candidate.registers == target.vectorRegisters && (!registers || columns <= candidate.vectors * lanes))
-      registers = &candidate;
-  int64_t width = registers->vectors * lanes;
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
-  int64_t rowTile = evenTile(rows, packed ? matmulRows : unpackedRows, registers->rows);
-  int64_t columnTile = std::min(roundUp(std::max<int64_t>(columns, 1), width), matmulColumns);
-  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
-  tile.push_back(rowTile);
-  tile.push_back(columnTile);
-  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
-    bool innermost = loop == space.loopsOfKind(LoopKind::Reduction).back();
-    steps.push_back(innermost ? std::max<int64_t>(1, constantOf(space.loops()[loop].size).value_or(stepOfUnknown)) : 1);
-  }
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {std::min(registers->rows, rowTile), width},
-                                 packed ? width : 0);
+  MatmulShape shape = shapeMatmul(sizeOf(LoopKind::Row), std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)),
+                                  packed ? matmulRows : unpackedRows, target);
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.append({shape.rowTile, shape.columnTile});
+  steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {shape.rows, shape.columns}, packed ? shape.columns : 0);
 }
 
 tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target) {
