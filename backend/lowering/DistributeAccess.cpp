@@ -181,13 +181,25 @@ SmallVector<Value> KernelDistributor::symbols(IntegerType type) {
   return values;
 }
 
+static llvm::APInt fillBits(Type element, Attribute fill) {
+  if (auto number = dyn_cast_or_null<FloatAttr>(fill))
+    return number.getValue().bitcastToAPInt();
+  if (auto number = dyn_cast_or_null<IntegerAttr>(fill))
+    return number.getValue().zextOrTrunc(element.getIntOrFloatBitWidth());
+  return llvm::APInt(element.getIntOrFloatBitWidth(), 0);
+}
+
+/// What a dead element of memory is taken for.
+Value KernelDistributor::fillValue(Type element, Attribute fill) {
+  llvm::APInt bits = fillBits(element, fill);
+  if (auto type = dyn_cast<FloatType>(element))
+    return arith::ConstantOp::create(b_, b_.getFloatAttr(type, llvm::APFloat(type.getFloatSemantics(), bits)));
+  return arith::ConstantOp::create(b_, b_.getIntegerAttr(element, bits));
+}
+
 /// Sixteen bytes of the fill value in constant memory: what dead loads read.
 Value KernelDistributor::fillAddress(Type element, Attribute fill) {
-  llvm::APInt bits(element.getIntOrFloatBitWidth(), 0);
-  if (auto number = dyn_cast_or_null<FloatAttr>(fill))
-    bits = number.getValue().bitcastToAPInt();
-  else if (auto number = dyn_cast_or_null<IntegerAttr>(fill))
-    bits = number.getValue().zextOrTrunc(element.getIntOrFloatBitWidth());
+  llvm::APInt bits = fillBits(element, fill);
   llvm::SmallString<16> hex;
   bits.toString(hex, 16, /*Signed=*/false);
   std::string name = ("fill_" + Twine(bits.getBitWidth()) + "_" + hex).str();
@@ -242,14 +254,18 @@ void KernelDistributor::lowerLoad(LoadOp op) {
   Layout layout = layoutOf(op.getType());
   AccessContext context(*this, access, layout, chooseChunks(access, layout));
   Type stored = op.getBuffer().getType().getElementType();
-  Value fill = fillAddress(stored, op.getFillAttr());
+  Value fill = context.chunks.vector > 1 ? fillAddress(stored, op.getFillAttr()) : Value();
   auto vectorType = [&](int64_t count) -> Type { return count == 1 ? stored : VectorType::get(count, stored); };
-  auto load = [&](unsigned r, int64_t count, bool masked) -> Value {
+  // Single elements are branched around: of many, an address each would not fit in registers, while with branches they share one.
+  auto load = [&](unsigned r, int64_t count) -> Value {
     auto [offset, live] = context.place(r);
-    Value pointer = context.pointer(offset);
-    if (live && masked)
-      pointer = arith::SelectOp::create(b_, live, pointer, fill);
-    return LLVM::LoadOp::create(b_, vectorType(count), pointer, count * elementBytes(stored));
+    auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, vectorType(count), pointer, count * elementBytes(stored)); };
+    if (!live)
+      return loadFrom(context.pointer(offset));
+    if (count > 1)
+      return loadFrom(arith::SelectOp::create(b_, live, context.pointer(offset), fill));
+    Value dead = fillValue(stored, op.getFillAttr());
+    return eitherWay(b_, live, stored, [&] { return Registers{loadFrom(context.pointer(offset))}; }, [&] { return Registers{dead}; }).front();
   };
   int64_t width = context.chunks.vector;
   if (context.mayCut())
@@ -259,7 +275,7 @@ void KernelDistributor::lowerLoad(LoadOp op) {
   auto wide = [&] {
     Registers chunks;
     for (unsigned start : starts)
-      chunks.push_back(load(start, width, true));
+      chunks.push_back(load(start, width));
     return chunks;
   };
   auto narrow = [&] {
@@ -267,7 +283,7 @@ void KernelDistributor::lowerLoad(LoadOp op) {
     for (unsigned start : starts) {
       Registers elements;
       for (int64_t i = 0; i < width; ++i)
-        elements.push_back(load(context.registerAt(start, i), 1, true));
+        elements.push_back(load(context.registerAt(start, i), 1));
       chunks.push_back(vector::FromElementsOp::create(b_, cast<VectorType>(vectorType(width)), elements));
     }
     return chunks;

@@ -56,6 +56,7 @@ private:
   void lowerCheck(tile::CheckOp op);
   void lowerCopy(tile::SharedCopyOp op);
   Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout);
+  Value fillValue(mlir::Type element, mlir::Attribute fill);
   Value fillAddress(mlir::Type element, mlir::Attribute fill);
   Value isOwner(const tile::Layout &layout);
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
