@@ -32,20 +32,34 @@ struct Boolean {
 /// Calls `function` with a zero of the type that memory holds.
 template <typename Function> static void dispatchMemory(DType type, Function &&function) {
   switch (type) {
-  case DType::F32: return function(float{});
-  case DType::F64: return function(double{});
-  case DType::F16: return function(Half{});
-  case DType::BF16: return function(BFloat{});
-  case DType::I8: return function(int8_t{});
-  case DType::I16: return function(int16_t{});
-  case DType::I32: return function(int32_t{});
-  case DType::I64: return function(int64_t{});
-  case DType::U8: return function(uint8_t{});
-  case DType::U16: return function(uint16_t{});
-  case DType::U32: return function(uint32_t{});
-  case DType::U64: return function(uint64_t{});
-  case DType::Bool: return function(Boolean{});
-  case DType::String: break;
+  case DType::F32:
+    return function(float{});
+  case DType::F64:
+    return function(double{});
+  case DType::F16:
+    return function(Half{});
+  case DType::BF16:
+    return function(BFloat{});
+  case DType::I8:
+    return function(int8_t{});
+  case DType::I16:
+    return function(int16_t{});
+  case DType::I32:
+    return function(int32_t{});
+  case DType::I64:
+    return function(int64_t{});
+  case DType::U8:
+    return function(uint8_t{});
+  case DType::U16:
+    return function(uint16_t{});
+  case DType::U32:
+    return function(uint32_t{});
+  case DType::U64:
+    return function(uint64_t{});
+  case DType::Bool:
+    return function(Boolean{});
+  case DType::String:
+    break;
   }
   unsupported(fmt::format("no kernel holds elements of {}", name(type)));
 }
@@ -62,8 +76,7 @@ template <typename To> static To saturate(double value) {
   return static_cast<To>(value);
 }
 
-template <typename T>
-static constexpr bool isReal = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
+template <typename T> static constexpr bool isReal = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
 template <typename To, typename From> static To element(From from) {
   if constexpr (std::is_same_v<To, Half>)
@@ -155,8 +168,7 @@ void checkSize(DType type, const Shape &shape) {
   if (!findDType(type))
     unsupported(fmt::format("no kernel holds elements of {}", name(type)));
   int64_t count = product(shape);
-  require(count <= byteLimit() / elementBytes(type), "an output of shape {} of {} is larger than this machine's memory", shape,
-          name(type));
+  require(count <= byteLimit() / elementBytes(type), "an output of shape {} of {} is larger than this machine's memory", shape, name(type));
 }
 
 Tensor allocate(DType type, const Shape &shape) {
@@ -211,9 +223,7 @@ template <typename T> const T *Call::find(std::string_view name) const {
   return value;
 }
 
-bool Call::hasAttribute(std::string_view name) const {
-  return node_.attributes && node_.attributes->find(name) != node_.attributes->end();
-}
+bool Call::hasAttribute(std::string_view name) const { return node_.attributes && node_.attributes->find(name) != node_.attributes->end(); }
 
 int64_t Call::integer(std::string_view name, int64_t otherwise) const {
   const int64_t *value = find<int64_t>(name);
@@ -235,9 +245,7 @@ template <typename T> static std::optional<T> copied(const T *value) { return va
 
 std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const { return copied(find<std::vector<int64_t>>(name)); }
 std::optional<std::vector<float>> Call::reals(std::string_view name) const { return copied(find<std::vector<float>>(name)); }
-std::optional<std::vector<std::string>> Call::texts(std::string_view name) const {
-  return copied(find<std::vector<std::string>>(name));
-}
+std::optional<std::vector<std::string>> Call::texts(std::string_view name) const { return copied(find<std::vector<std::string>>(name)); }
 const Tensor *Call::tensor(std::string_view name) const { return find<Tensor>(name); }
 
 Tensor &Call::give(int64_t i, Tensor tensor) {

@@ -25,10 +25,14 @@ IndexMap identityMap(int64_t size);
 /// Calls `function` with a zero of the unsigned integer as wide as elements of `type`.
 template <typename Function> decltype(auto) dispatchWidth(DType type, Function &&function) {
   switch (elementBytes(type)) {
-  case 1: return function(uint8_t{});
-  case 2: return function(uint16_t{});
-  case 4: return function(uint32_t{});
-  case 8: return function(uint64_t{});
+  case 1:
+    return function(uint8_t{});
+  case 2:
+    return function(uint16_t{});
+  case 4:
+    return function(uint32_t{});
+  case 8:
+    return function(uint64_t{});
   }
   unsupported(fmt::format("no kernel holds elements of {}", name(type)));
 }

@@ -22,11 +22,11 @@ using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 /// One node of a model. `inputs` has an undefined Tensor where the model leaves an optional input empty.
 struct ReferenceCall {
-  std::string_view op;      // ONNX operator type, "Conv"
-  std::string_view domain;  // "" for ai.onnx
-  int64_t opset = 0;        // version of the domain that the model imports
+  std::string_view op;     // ONNX operator type, "Conv"
+  std::string_view domain; // "" for ai.onnx
+  int64_t opset = 0;       // version of the domain that the model imports
   const Attributes *attributes = nullptr;
-  size_t outputCount = 1;   // how many outputs the node lists; a kernel may fill fewer optional ones
+  size_t outputCount = 1; // how many outputs the node lists; a kernel may fill fewer optional ones
 };
 
 /// True if `evaluate` has a kernel for this operator at this opset.

@@ -241,9 +241,7 @@ static const TableRow *find(std::string_view op, std::string_view domain, int64_
 
 } // namespace reference
 
-bool hasReference(std::string_view op, std::string_view domain, int64_t opset) {
-  return reference::find(op, domain, opset) != nullptr;
-}
+bool hasReference(std::string_view op, std::string_view domain, int64_t opset) { return reference::find(op, domain, opset) != nullptr; }
 
 Expected<std::vector<Tensor>> evaluate(const ReferenceCall &node, std::span<const Tensor> inputs) {
   const reference::TableRow *row = reference::find(node.op, node.domain, node.opset);

@@ -31,7 +31,8 @@ static Tensor fromHeads(const Tensor &x) {
 /// [batch, heads, past + new, size].
 static Tensor appended(const Tensor &past, const Tensor &fresh) {
   Shape shape = fresh.shape(), expected = past.shape();
-  require(past.rank() == 4 && past.type() == fresh.type(), "expected a past of rank 4 and {}, found shape {}", name(fresh.type()), past.shape());
+  require(past.rank() == 4 && past.type() == fresh.type(), "expected a past of rank 4 and {}, found shape {}", name(fresh.type()),
+          past.shape());
   expected[2] = shape[2];
   require(expected == shape, "expected a past like {}, found {}", shape, past.shape());
   shape[2] += past.shape()[2];
@@ -49,7 +50,7 @@ struct AttentionPlan {
   Tensor q, k, v;
   int64_t batch, heads, shared, queries, keys, size, valueSize; // `shared` query heads use one key head
   bool causal;
-  int64_t left, right; // window, -1 without a bound
+  int64_t left, right;                // window, -1 without a bound
   std::vector<int64_t> valid, offset; // by batch: keys that are no padding, keys before the first query
 
   explicit AttentionPlan(Call &call)
@@ -126,7 +127,8 @@ static void softmaxRow(std::span<double> scores, std::span<const double> bias) {
 void attention(Call &call) {
   AttentionPlan plan(call);
   int64_t m = plan.queries, n = plan.keys;
-  double scale = call.hasAttribute("scale") ? call.real("scale", 1) : 1 / std::sqrt(static_cast<double>(plan.size)), cap = call.real("softcap", 0);
+  double scale = call.hasAttribute("scale") ? call.real("scale", 1) : 1 / std::sqrt(static_cast<double>(plan.size)),
+         cap = call.real("softcap", 0);
   int64_t shown = call.integer("qk_matmul_output_mode", 0);
   Shape scoreShape{plan.batch, plan.heads, m, n}, shape{plan.batch, plan.heads, m, plan.valueSize};
   checkSize(DType::F64, scoreShape);
@@ -134,7 +136,8 @@ void attention(Call &call) {
   std::vector<double> bias = maskBias(call, plan), scores(product(scoreShape)), raw, result(product(shape));
   Values<double> q(plan.q), k(transpose(plan.k, {0, 1, 3, 2})), v(plan.v);
   for (int64_t h = 0; h < plan.batch * plan.heads; ++h)
-    contract(m, n, plan.size, q.data() + h * m * plan.size, plan.size, k.data() + h / plan.shared * plan.size * n, n, scores.data() + h * m * n, n);
+    contract(m, n, plan.size, q.data() + h * m * plan.size, plan.size, k.data() + h / plan.shared * plan.size * n, n,
+             scores.data() + h * m * n, n);
   auto show = [&](int64_t stage) {
     if (call.wants(3) && shown == stage)
       raw = scores;
@@ -176,7 +179,8 @@ void rotaryEmbedding(Call &call) {
   int64_t rotated = call.integer("rotary_embedding_dim", 0);
   bool interleaved = call.integer("interleaved", 0);
   rotated = rotated == 0 ? size : rotated;
-  require(rotated > 0 && rotated <= size && rotated % 2 == 0, "expected an even rotary_embedding_dim of at most {}, found {}", size, rotated);
+  require(rotated > 0 && rotated <= size && rotated % 2 == 0, "expected an even rotary_embedding_dim of at most {}, found {}", size,
+          rotated);
   int64_t half = rotated / 2, rows = product(std::span(cosines.shape()).first(std::max<int64_t>(cosines.rank() - 1, 0)));
   require(cosines.rank() >= 1 && cosines.shape().back() == half && call.input(2).shape() == cosines.shape(),
           "expected caches with {} angles a position, found shapes {} and {}", half, cosines.shape(), call.input(2).shape());
@@ -200,69 +204,95 @@ void rotaryEmbedding(Call &call) {
 
 //===--- Linear attention ---------------------------------------------------------------------------------------------------===//
 
-/// One state matrix for each key head, [key size, value size], that decays, learns and is read at each step:
-///     state = exp(decay) * state + k (beta * (v - state^T k))^T        y = scale * state^T q
-/// `linear` has neither decay nor beta (then it adds k v^T), `gated` only the decay, `delta` only the beta.
+struct LinearPlan {
+  Tensor q, k, v;
+  bool gated, delta;
+  int64_t batch, queryHeads, keyHeads, steps, size, valueSize;
+  int64_t decayWidth = 1, betaWidth = 1; // last dimensions of those inputs
+
+  explicit LinearPlan(Call &call) {
+    std::string rule = call.text("update_rule", "gated_delta");
+    require(rule == "linear" || rule == "gated" || rule == "delta" || rule == "gated_delta",
+            "expected update_rule to be linear, gated, delta or gated_delta, found '{}'", rule);
+    gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
+    queryHeads = call.integer("q_num_heads", 0), keyHeads = call.integer("kv_num_heads", 0);
+    for (int64_t i = 0; i < 3; ++i)
+      require(call.input(i).rank() == 3, "expected inputs of rank 3, found shape {}", call.input(i).shape());
+    q = byHeads(call.input(0), queryHeads), k = byHeads(call.input(1), keyHeads), v = byHeads(call.input(2), keyHeads);
+    batch = q.shape()[0], steps = q.shape()[2], size = q.shape()[3], valueSize = v.shape()[3];
+    require(queryHeads % keyHeads == 0 && k.shape() == Shape({batch, keyHeads, steps, size}) &&
+                v.shape() == Shape({batch, keyHeads, steps, valueSize}),
+            "queries {}, keys {} and values {} do not fit together", q.shape(), k.shape(), v.shape());
+    require(call.has(4) == gated && call.has(5) == delta, "update_rule '{}' takes {} decay and {} beta", rule, gated ? "a" : "no",
+            delta ? "a" : "no");
+    if (gated)
+      decayWidth = gateWidth(call.input(4), {keyHeads, keyHeads * size});
+    if (delta)
+      betaWidth = gateWidth(call.input(5), {keyHeads, 1});
+  }
+
+  int64_t gateWidth(const Tensor &gate, std::vector<int64_t> widths) const {
+    const Shape &own = gate.shape();
+    require(own.size() == 3 && own[0] == batch && own[1] == steps && std::ranges::find(widths, own[2]) != widths.end(),
+            "expected a gate of shape [{}, {}, one of {}], found {}", batch, steps, widths, own);
+    return own[2];
+  }
+};
+
+/// state = exp(decay) * state, row by row of the state.
+static void decayState(const LinearPlan &plan, const double *decay, int64_t head, double *state) {
+  for (int64_t d = 0; d < plan.size; ++d) {
+    double factor = std::exp(decay[plan.decayWidth == plan.keyHeads ? head : head * plan.size + d]);
+    for (int64_t e = 0; e < plan.valueSize; ++e)
+      state[d * plan.valueSize + e] *= factor;
+  }
+}
+
+/// state += key (beta * (value - state^T key))^T, or key value^T without a beta.
+static void updateState(const LinearPlan &plan, const double *key, const double *value, const double *beta, double *state) {
+  for (int64_t e = 0; e < plan.valueSize; ++e) {
+    double known = 0;
+    for (int64_t d = 0; d < plan.size && beta; ++d)
+      known += state[d * plan.valueSize + e] * key[d];
+    double learned = beta ? *beta * (value[e] - known) : value[e];
+    for (int64_t d = 0; d < plan.size; ++d)
+      state[d * plan.valueSize + e] += key[d] * learned;
+  }
+}
+
+/// One state matrix for each key head, [key size, value size], that decays, learns, and is read by its queries at each step.
 void linearAttention(Call &call) {
-  std::string rule = call.text("update_rule", "gated_delta");
-  require(rule == "linear" || rule == "gated" || rule == "delta" || rule == "gated_delta",
-          "expected update_rule to be linear, gated, delta or gated_delta, found '{}'", rule);
-  bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
-  int64_t queryHeads = call.integer("q_num_heads", 0), keyHeads = call.integer("kv_num_heads", 0);
-  for (int64_t i = 0; i < 3; ++i)
-    require(call.input(i).rank() == 3, "expected inputs of rank 3, found shape {}", call.input(i).shape());
-  Tensor q = byHeads(call.input(0), queryHeads), k = byHeads(call.input(1), keyHeads), v = byHeads(call.input(2), keyHeads);
-  int64_t batch = q.shape()[0], steps = q.shape()[2], size = q.shape()[3], valueSize = v.shape()[3];
-  require(queryHeads % keyHeads == 0 && k.shape() == Shape({batch, keyHeads, steps, size}) && v.shape() == Shape({batch, keyHeads, steps, valueSize}),
-          "queries {}, keys {} and values {} do not fit together", q.shape(), k.shape(), v.shape());
-  require(call.has(4) == gated && call.has(5) == delta, "update_rule '{}' takes {} decay and {} beta", rule, gated ? "a" : "no",
-          delta ? "a" : "no");
-  Shape stateShape{batch, keyHeads, size, valueSize}, shape{batch, queryHeads, steps, valueSize};
+  LinearPlan plan(call);
+  Shape stateShape{plan.batch, plan.keyHeads, plan.size, plan.valueSize}, shape{plan.batch, plan.queryHeads, plan.steps, plan.valueSize};
   checkSize(DType::F64, stateShape);
   checkSize(DType::F64, shape);
-  std::vector<double> state(product(stateShape)), result(product(shape)), learned(valueSize);
+  std::vector<double> state(product(stateShape)), result(product(shape));
   if (call.has(3)) {
     require(call.input(3).shape() == stateShape, "expected a past state of shape {}, found {}", stateShape, call.input(3).shape());
     Values<double> past(call.input(3));
     state.assign(past.begin(), past.end());
   }
-  // [batch, step, head or 1, size or 1], by its last dimension
-  auto gate = [&](int64_t i, std::initializer_list<int64_t> widths) {
-    const Shape &own = call.input(i).shape();
-    require(own.size() == 3 && own[0] == batch && own[1] == steps && std::ranges::find(widths, own[2]) != widths.end(),
-            "expected input {} of shape [{}, {}, one of {}], found {}", i, batch, steps, std::vector<int64_t>(widths), own);
-    return own[2];
-  };
-  int64_t decayWidth = gated ? gate(4, {keyHeads, keyHeads * size}) : 1, betaWidth = delta ? gate(5, {keyHeads, 1}) : 1;
-  Values<double> queries(q), keys(k), values(v), decay(gated ? call.input(4) : q), beta(delta ? call.input(5) : q);
+  Values<double> queries(plan.q), keys(plan.k), values(plan.v), decay(plan.gated ? call.input(4) : plan.q),
+      beta(plan.delta ? call.input(5) : plan.q);
   double scale = call.real("scale", 0);
-  scale = scale == 0 ? 1 / std::sqrt(static_cast<double>(size)) : scale;
-  for (int64_t n = 0; n < batch * keyHeads; ++n)
-    for (int64_t t = 0; t < steps; ++t) {
-      int64_t head = n % keyHeads, step = n / keyHeads * steps + t;
-      double *own = state.data() + n * size * valueSize;
-      const double *key = keys.data() + (n * steps + t) * size, *value = values.data() + (n * steps + t) * valueSize;
-      for (int64_t d = 0; d < size && gated; ++d)
-        for (int64_t e = 0; e < valueSize; ++e)
-          own[d * valueSize + e] *= std::exp(decay[step * decayWidth + (decayWidth == keyHeads ? head : head * size + d)]);
-      for (int64_t e = 0; e < valueSize; ++e) {
-        double known = 0;
-        for (int64_t d = 0; d < size && delta; ++d)
-          known += own[d * valueSize + e] * key[d];
-        learned[e] = delta ? beta[step * betaWidth + head % betaWidth] * (value[e] - known) : value[e];
-      }
-      for (int64_t d = 0; d < size; ++d)
-        for (int64_t e = 0; e < valueSize; ++e)
-          own[d * valueSize + e] += key[d] * learned[e];
-      for (int64_t r = 0, readers = queryHeads / keyHeads; r < readers; ++r) {
-        int64_t at = (n * readers + r) * steps + t;
-        for (int64_t e = 0; e < valueSize; ++e)
-          for (int64_t d = 0; d < size; ++d)
-            result[at * valueSize + e] += scale * queries[at * size + d] * own[d * valueSize + e];
+  scale = scale == 0 ? 1 / std::sqrt(static_cast<double>(plan.size)) : scale;
+  for (int64_t n = 0; n < plan.batch * plan.keyHeads; ++n)
+    for (int64_t t = 0; t < plan.steps; ++t) {
+      int64_t head = n % plan.keyHeads, step = n / plan.keyHeads * plan.steps + t, row = n * plan.steps + t;
+      double *own = state.data() + n * plan.size * plan.valueSize;
+      if (plan.gated)
+        decayState(plan, decay.data() + step * plan.decayWidth, head, own);
+      updateState(plan, keys.data() + row * plan.size, values.data() + row * plan.valueSize,
+                  plan.delta ? beta.data() + step * plan.betaWidth + head % plan.betaWidth : nullptr, own);
+      for (int64_t r = 0, readers = plan.queryHeads / plan.keyHeads; r < readers; ++r) {
+        int64_t at = (n * readers + r) * plan.steps + t;
+        for (int64_t d = 0; d < plan.size; ++d)
+          for (int64_t e = 0; e < plan.valueSize; ++e)
+            result[at * plan.valueSize + e] += scale * queries[at * plan.size + d] * own[d * plan.valueSize + e];
       }
     }
-  call.give(0, fromHeads(store(q.type(), shape, result)));
-  call.give(1, call.has(3) ? call.input(3).type() : q.type(), stateShape, state);
+  call.give(0, fromHeads(store(plan.q.type(), shape, result)));
+  call.give(1, call.has(3) ? call.input(3).type() : plan.q.type(), stateShape, state);
 }
 
 } // namespace tilewright::reference

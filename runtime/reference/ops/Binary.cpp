@@ -15,10 +15,14 @@ enum class Accepts { Numbers, Integers, Booleans, NumbersAndBooleans };
 
 static bool accepts(Accepts kind, DType type) {
   switch (kind) {
-  case Accepts::Numbers: return type != DType::Bool;
-  case Accepts::Integers: return type != DType::Bool && !isFloat(type);
-  case Accepts::Booleans: return type == DType::Bool;
-  case Accepts::NumbersAndBooleans: return true;
+  case Accepts::Numbers:
+    return type != DType::Bool;
+  case Accepts::Integers:
+    return type != DType::Bool && !isFloat(type);
+  case Accepts::Booleans:
+    return type == DType::Bool;
+  case Accepts::NumbersAndBooleans:
+    return true;
   }
   return false;
 }
@@ -146,15 +150,13 @@ void bitShift(Call &call) {
 /// The slope broadcasts to x, never the other way.
 void prelu(Call &call) {
   broadcastStrides(call.input(1).shape(), call.input(0).shape());
-  combine(call, Accepts::Numbers, {}, [](auto x, auto slope) {
-    return x < decltype(x){} ? wrapping(x, slope, std::multiplies<>()) : x;
-  });
+  combine(call, Accepts::Numbers, {}, [](auto x, auto slope) { return x < decltype(x){} ? wrapping(x, slope, std::multiplies<>()) : x; });
 }
 
 /// a * sigmoid(alpha * a) * b, without broadcasting.
 void swiGlu(Call &call) {
-  require(call.input(0).shape() == call.input(1).shape() && isFloat(call.input(0).type()), "expected floats of equal shapes, found {} and {}",
-          call.input(0).shape(), call.input(1).shape());
+  require(call.input(0).shape() == call.input(1).shape() && isFloat(call.input(0).type()),
+          "expected floats of equal shapes, found {} and {}", call.input(0).shape(), call.input(1).shape());
   double alpha = call.real("alpha", 1);
   combine(call, Accepts::Numbers, {}, [=](auto a, auto b) {
     double gate = static_cast<double>(a);
@@ -235,8 +237,9 @@ void sum(Call &call) {
 void mean(Call &call) {
   require(isFloat(call.input(0).type()), "expected floating-point operands, found {}", name(call.input(0).type()));
   double count = static_cast<double>(call.inputCount());
-  combineAll(call, [](auto a, auto b) { return wrapping(a, b, std::plus<>()); },
-             [=](auto total) { return static_cast<decltype(total)>(static_cast<double>(total) / count); });
+  combineAll(
+      call, [](auto a, auto b) { return wrapping(a, b, std::plus<>()); },
+      [=](auto total) { return static_cast<decltype(total)>(static_cast<double>(total) / count); });
 }
 
 void maximum(Call &call) {

@@ -26,8 +26,8 @@ struct Convolution {
   Shape result;
 
   Convolution(Call &call, const Shape &x, const Shape &weights) {
-    require(x.size() >= 3 && weights.size() == x.size(), "expected input and weights of equal rank of 3 or more, found shapes {} and {}",
-            x, weights);
+    require(x.size() >= 3 && weights.size() == x.size(), "expected input and weights of equal rank of 3 or more, found shapes {} and {}", x,
+            weights);
     batch = x[0], inputs = x[1], outputs = weights[0], groups = call.integer("group", 1);
     require(groups >= 1 && weights[1] <= inputs && weights[1] == inputs / groups && inputs % groups == 0 && outputs % groups == 0,
             "expected channels that divide into {} groups, found input {} and weights {}", groups, x, weights);
@@ -57,8 +57,8 @@ struct Convolution {
         for (int64_t c = 0; c < channels; ++c, from += inputSize)
           for (int64_t i = 0; i < taps * count; ++i)
             columns[c * taps * count + i] = table[i] < 0 ? 0 : from[table[i]];
-        contract(rows, count, depth, weights + n % groups * rows * depth, depth, columns.data(), count, y.data() + n * rows * positions + first,
-                 positions);
+        contract(rows, count, depth, weights + n % groups * rows * depth, depth, columns.data(), count,
+                 y.data() + n * rows * positions + first, positions);
       }
     }
     return y;
@@ -88,8 +88,8 @@ static Tensor perOutput(Call &call, int64_t i, int64_t outputs, size_t rank) {
   if (!call.has(i))
     return {};
   const Tensor &parameter = call.input(i);
-  require(parameter.count() == 1 || parameter.shape() == Shape{outputs}, "expected one element or {} in input {}, found shape {}", outputs, i,
-          parameter.shape());
+  require(parameter.count() == 1 || parameter.shape() == Shape{outputs}, "expected one element or {} in input {}, found shape {}", outputs,
+          i, parameter.shape());
   Shape shape(rank, 1);
   shape[0] = parameter.count();
   return parameter.reshaped(shape);
@@ -128,8 +128,8 @@ void causalConvWithState(Call &call) {
           "expected input [N, C, L] and weights [C, 1, k], found {} and {}", x.shape(), weights.shape());
   int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], taps = weights.shape()[2], past = taps - 1;
   std::string activation = call.text("activation", "none");
-  require(activation == "none" || activation == "silu" || activation == "swish", "expected activation to be none, silu or swish, found '{}'",
-          activation);
+  require(activation == "none" || activation == "silu" || activation == "swish",
+          "expected activation to be none, silu or swish, found '{}'", activation);
   Shape state{batch, channels, past};
   require(!call.has(3) || call.input(3).shape() == state, "expected a past state of shape {}", state);
   checkSize(x.type(), x.shape());
@@ -236,8 +236,8 @@ void convTranspose(Call &call) {
     window.sources(first, count, table.data());
     for (int64_t n = 0; n < batch * groups; ++n) {
       std::fill(columns.begin(), columns.end(), 0);
-      contract(rows, count, depth, turned.data() + n % groups * rows * depth, depth, values.data() + n * depth * positions + first, positions,
-               columns.data(), count);
+      contract(rows, count, depth, turned.data() + n % groups * rows * depth, depth, values.data() + n * depth * positions + first,
+               positions, columns.data(), count);
       for (int64_t m = 0; m < perGroup; ++m)
         scatter(table.data(), taps * count, columns.data() + m * taps * count, result.data() + (n * perGroup + m) * imageSize);
     }

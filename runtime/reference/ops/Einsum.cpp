@@ -43,7 +43,8 @@ static Labels parseTerm(std::string_view term, int64_t ellipsis) {
         labels.push_back(static_cast<int>(-d));
       i += 2;
     } else {
-      require((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z'), "expected letters and '...' in a term, found '{}'", term);
+      require((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z'), "expected letters and '...' in a term, found '{}'",
+              term);
       labels.push_back(term[i]);
     }
   }
@@ -132,7 +133,8 @@ static std::vector<T> arranged(const T *values, const Shape &shape, const Labels
 }
 
 /// The product of two operands, keeping the labels in `needed`.
-template <typename T> static Operand<T> multiplied(const Operand<T> &left, const Operand<T> &right, const Labels &needed, const Sizes &sizes) {
+template <typename T>
+static Operand<T> multiplied(const Operand<T> &left, const Operand<T> &right, const Labels &needed, const Sizes &sizes) {
   Labels batch, rows, depth, columns;
   for (int label : left.labels)
     if (has(right.labels, label))

@@ -177,8 +177,8 @@ static std::array<double, 4> bilinearProducts(const double *image, int64_t heigh
 /// implementation does.
 void roiAlign(Call &call) {
   const Tensor &x = call.input(0), &regions = call.input(1);
-  require(x.rank() == 4 && regions.rank() == 2 && regions.shape()[1] == 4, "expected an image [N, C, H, W] and regions [R, 4], found {} and {}",
-          x.shape(), regions.shape());
+  require(x.rank() == 4 && regions.rank() == 2 && regions.shape()[1] == 4,
+          "expected an image [N, C, H, W] and regions [R, 4], found {} and {}", x.shape(), regions.shape());
   int64_t channels = x.shape()[1], height = x.shape()[2], width = x.shape()[3];
   int64_t rows = call.integer("output_height", 1), columns = call.integer("output_width", 1), ratio = call.integer("sampling_ratio", 0);
   std::string mode = call.text("mode", "avg"), transformation = call.text("coordinate_transformation_mode", "half_pixel");
@@ -245,7 +245,8 @@ void deformConv(Call &call) {
   int64_t groups = call.integer("group", 1), offsetGroups = call.integer("offset_group", 1);
   require(groups >= 1 && offsetGroups >= 1 && channels % groups == 0 && outputs % groups == 0 && channels % offsetGroups == 0 &&
               weights.shape()[1] == channels / groups,
-          "expected channels that divide into {} and {} groups, found input {} and weights {}", groups, offsetGroups, x.shape(), weights.shape());
+          "expected channels that divide into {} and {} groups, found input {} and weights {}", groups, offsetGroups, x.shape(),
+          weights.shape());
   Shape sizes(x.shape().begin() + 2, x.shape().end()), strides = stridesOf(sizes);
   Window window(call, sizes, Shape(weights.shape().begin() + 2, weights.shape().end()));
   int64_t taps = window.taps(), positions = window.outputs(), image = product(sizes), perGroup = channels / groups;
@@ -261,7 +262,8 @@ void deformConv(Call &call) {
   Shape shape{batch, outputs};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   checkSize(x.type(), shape);
-  Values<double> values(x), w(weights), moves(offset), mask(call.has(4) ? call.input(4) : offset), bias(call.has(3) ? call.input(3) : weights);
+  Values<double> values(x), w(weights), moves(offset), mask(call.has(4) ? call.input(4) : offset),
+      bias(call.has(3) ? call.input(3) : weights);
   std::vector<double> result(product(shape)), column(channels * taps);
   std::vector<Samples> samples(rank);
   for (int64_t n = 0; n < batch; ++n) {

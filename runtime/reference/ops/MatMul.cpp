@@ -12,8 +12,8 @@ namespace tilewright::reference {
 /// the right, and that dimension does not appear in the result.
 struct BatchedProduct {
   int64_t rows, depth, columns;
-  Shape batch;                      // of the result
-  Shape leftStrides, rightStrides;  // over `batch`, in matrices
+  Shape batch;                     // of the result
+  Shape leftStrides, rightStrides; // over `batch`, in matrices
   Shape result;
 
   BatchedProduct(Shape a, Shape b) {
@@ -24,8 +24,8 @@ struct BatchedProduct {
     if (vectorRight)
       b.push_back(1);
     rows = a[a.size() - 2], depth = a.back(), columns = b.back();
-    require(depth == b[b.size() - 2], "expected equal inner dimensions, found {} in shape {} and {} in shape {}", depth, a,
-            b[b.size() - 2], b);
+    require(depth == b[b.size() - 2], "expected equal inner dimensions, found {} in shape {} and {} in shape {}", depth, a, b[b.size() - 2],
+            b);
     Shape aBatch(a.begin(), a.end() - 2), bBatch(b.begin(), b.end() - 2);
     batch = broadcast(aBatch, bBatch);
     leftStrides = broadcastStrides(aBatch, batch);
@@ -54,9 +54,8 @@ struct BatchedProduct {
       multiply(all * rows, 0, 0, values.data());
       return values;
     }
-    walk(batch, std::array{leftStrides, rightStrides}, [&](const auto &at) {
-      multiply(rows, at[0], at[1], values.data() + matrix++ * rows * columns);
-    });
+    walk(batch, std::array{leftStrides, rightStrides},
+         [&](const auto &at) { multiply(rows, at[0], at[1], values.data() + matrix++ * rows * columns); });
     return values;
   }
 
@@ -110,8 +109,8 @@ void gemm(Call &call) {
           name(b.type()));
   bool transA = call.integer("transA", 0), transB = call.integer("transB", 0);
   int64_t rows = a.shape()[transA], depth = a.shape()[!transA], columns = b.shape()[!transB];
-  require(depth == b.shape()[transB], "expected equal inner dimensions, found shapes {}{} and {}{}", a.shape(),
-          transA ? " transposed" : "", b.shape(), transB ? " transposed" : "");
+  require(depth == b.shape()[transB], "expected equal inner dimensions, found shapes {}{} and {}{}", a.shape(), transA ? " transposed" : "",
+          b.shape(), transB ? " transposed" : "");
   Shape shape{rows, columns};
   checkSize(a.type(), shape);
   std::vector<double> left = leftOperand(a, transA, rows, depth), result(product(shape));

@@ -123,8 +123,8 @@ void concat(Call &call) {
     Shape expected = shape;
     if (x.rank() == call.input(0).rank())
       expected[axis] = x.shape()[axis];
-    require(x.shape() == expected, "expected inputs that differ in dimension {} only, found shapes {} and {}", axis,
-            call.input(0).shape(), x.shape());
+    require(x.shape() == expected, "expected inputs that differ in dimension {} only, found shapes {} and {}", axis, call.input(0).shape(),
+            x.shape());
     shape[axis] += x.shape()[axis];
   }
   Tensor &result = call.make(0, call.input(0).type(), shape);
@@ -145,7 +145,8 @@ static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() >= 13 && call.has(1))
     return call.indices(1);
   int64_t parts = call.integer("num_outputs", call.outputCount());
-  require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}", call.outputCount(), parts);
+  require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}", call.outputCount(),
+          parts);
   require(call.opset() >= 18 || size % parts == 0, "expected a dimension that divides into {} equal parts, found {}", parts, size);
   int64_t part = (size + parts - 1) / parts;
   std::vector<int64_t> sizes(parts);
@@ -285,8 +286,8 @@ void depthToSpace(Call &call) {
   int64_t b = call.integer("blocksize", 0);
   std::string mode = call.text("mode", "DCR");
   require(mode == "DCR" || mode == "CRD", "expected mode to be DCR or CRD, found '{}'", mode);
-  require(x.rank() == 4 && b > 0 && b < 1 << 16 && x.shape()[1] % (b * b) == 0, "expected [N, C, H, W] with C a multiple of {} squared, found {}",
-          b, x.shape());
+  require(x.rank() == 4 && b > 0 && b < 1 << 16 && x.shape()[1] % (b * b) == 0,
+          "expected [N, C, H, W] with C a multiple of {} squared, found {}", b, x.shape());
   int64_t n = x.shape()[0], c = x.shape()[1] / (b * b), h = x.shape()[2], w = x.shape()[3];
   Tensor moved = mode == "DCR" ? transpose(x.reshaped({n, b, b, c, h, w}), {0, 3, 4, 1, 5, 2})
                                : transpose(x.reshaped({n, c, b, b, h, w}), {0, 1, 4, 2, 5, 3});
@@ -304,17 +305,16 @@ void spaceToDepth(Call &call) {
 
 void where(Call &call) {
   const Tensor &condition = call.input(0), &x = call.input(1), &y = call.input(2);
-  require(condition.type() == DType::Bool && x.type() == y.type(), "expected a condition of bool and two values of one type, found {}, {}, {}",
-          name(condition.type()), name(x.type()), name(y.type()));
+  require(condition.type() == DType::Bool && x.type() == y.type(),
+          "expected a condition of bool and two values of one type, found {}, {}, {}", name(condition.type()), name(x.type()),
+          name(y.type()));
   Shape shape = broadcast(broadcast(condition.shape(), x.shape()), y.shape());
   Tensor &result = call.make(0, x.type(), shape);
   std::array strides{broadcastStrides(condition.shape(), shape), broadcastStrides(x.shape(), shape), broadcastStrides(y.shape(), shape)};
   dispatchWidth(x.type(), [&](auto zero) {
     using Word = decltype(zero);
     Word *to = result.data<Word>();
-    walk(shape, strides, [&](const auto &at) {
-      *to++ = condition.data<uint8_t>()[at[0]] ? x.data<Word>()[at[1]] : y.data<Word>()[at[2]];
-    });
+    walk(shape, strides, [&](const auto &at) { *to++ = condition.data<uint8_t>()[at[0]] ? x.data<Word>()[at[1]] : y.data<Word>()[at[2]]; });
   });
 }
 
@@ -339,8 +339,8 @@ void reverseSequence(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() >= 2, "expected rank 2 or more, found shape {}", x.shape());
   int64_t batchAxis = call.integer("batch_axis", 1), timeAxis = call.integer("time_axis", 0);
-  require((batchAxis == 0 && timeAxis == 1) || (batchAxis == 1 && timeAxis == 0), "expected batch_axis and time_axis to be 0 and 1, found {} and {}", batchAxis,
-          timeAxis);
+  require((batchAxis == 0 && timeAxis == 1) || (batchAxis == 1 && timeAxis == 0),
+          "expected batch_axis and time_axis to be 0 and 1, found {} and {}", batchAxis, timeAxis);
   std::vector<int64_t> lengths = call.indices(1);
   require(static_cast<int64_t>(lengths.size()) == x.shape()[batchAxis], "expected {} sequence lengths, found {}", x.shape()[batchAxis],
           lengths.size());
@@ -350,7 +350,8 @@ void reverseSequence(Call &call) {
   for (int64_t i = 0; i < x.shape()[0]; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       int64_t time = timeAxis == 0 ? i : j, length = lengths[batchAxis == 0 ? i : j];
-      require(0 <= length && length <= x.shape()[timeAxis], "expected sequence lengths from 0 to {}, found {}", x.shape()[timeAxis], length);
+      require(0 <= length && length <= x.shape()[timeAxis], "expected sequence lengths from 0 to {}, found {}", x.shape()[timeAxis],
+              length);
       int64_t source = time < length ? length - 1 - time : time;
       int64_t from = timeAxis == 0 ? source * columns + j : i * columns + source;
       std::memcpy(result.bytes() + (i * columns + j) * unit, x.bytes() + from * unit, unit);

@@ -69,7 +69,7 @@ static void batchNormalizationTraining(Call &call, const Channels &view, double 
   const Tensor &x = call.input(0);
   double momentum = call.real("momentum", 0.9);
   Values<double> values(x), scale = perChannel(call, 1, view.channels), bias = perChannel(call, 2, view.channels),
-                 mean = perChannel(call, 3, view.channels), variance = perChannel(call, 4, view.channels);
+                            mean = perChannel(call, 3, view.channels), variance = perChannel(call, 4, view.channels);
   std::vector<double> result(values.size()), channel(view.batch * view.inner), means(view.channels), variances(view.channels);
   for (int64_t c = 0; c < view.channels; ++c) {
     auto at = [&](int64_t n, int64_t i) { return (n * view.channels + c) * view.inner + i; };
@@ -178,9 +178,7 @@ void skipLayerNormalization(Call &call) {
   require(x.rank() >= 1, "expected rank 1 or more, found a scalar");
   int64_t size = x.shape().back();
   Values<double> gamma = perChannel(call, 2, size);
-  auto optional = [&](int64_t i) {
-    return i > 0 && call.has(i) ? std::optional(perChannel(call, i, size)) : std::nullopt;
-  };
+  auto optional = [&](int64_t i) { return i > 0 && call.has(i) ? std::optional(perChannel(call, i, size)) : std::nullopt; };
   auto beta = optional(simplified ? -1 : 3), bias = optional(simplified ? 3 : 4);
   double epsilon = call.real("epsilon", 1e-12);
   std::vector<double> sums = broadcastTo(call.input(1), x.shape()), result(sums.size());

@@ -108,8 +108,9 @@ template <typename Map, typename Finish> static void poolSum(Call &call, bool co
 }
 
 void averagePool(Call &call) {
-  poolSum(call, call.integer("count_include_pad", 0), [](double x) { return x; },
-          [](double sum, double count) { return count > 0 ? sum / count : 0; });
+  poolSum(
+      call, call.integer("count_include_pad", 0), [](double x) { return x; },
+      [](double sum, double count) { return count > 0 ? sum / count : 0; });
 }
 
 void lpPool(Call &call) {
@@ -137,12 +138,14 @@ void globalAveragePool(Call &call) {
   globalPool(call, 0, [](double &sum, double x) { sum += x; }, [](double sum, double n) { return sum / n; });
 }
 void globalMaxPool(Call &call) {
-  globalPool(call, -HUGE_VAL, [](double &best, double x) { best = best != best || best > x ? best : x; },
-             [](double best, double) { return best; });
+  globalPool(
+      call, -HUGE_VAL, [](double &best, double x) { best = best != best || best > x ? best : x; },
+      [](double best, double) { return best; });
 }
 void globalLpPool(Call &call) {
   double p = static_cast<double>(call.integer("p", 2));
-  globalPool(call, 0, [=](double &sum, double x) { sum += std::pow(std::abs(x), p); }, [=](double sum, double) { return std::pow(sum, 1 / p); });
+  globalPool(
+      call, 0, [=](double &sum, double x) { sum += std::pow(std::abs(x), p); }, [=](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
 //===--- Back, and regions --------------------------------------------------------------------------------------------------===//
@@ -153,8 +156,8 @@ void maxUnpool(Call &call) {
   const Tensor &x = call.input(0);
   Shape sizes = spatial(x), kernel = kernelShape(call);
   size_t rank = sizes.size();
-  require(kernel.size() == rank && call.input(1).shape() == x.shape(), "expected indices of shape {} and a kernel of {} dimensions, found {} and {}",
-          x.shape(), rank, call.input(1).shape(), kernel);
+  require(kernel.size() == rank && call.input(1).shape() == x.shape(),
+          "expected indices of shape {} and a kernel of {} dimensions, found {} and {}", x.shape(), rank, call.input(1).shape(), kernel);
   Shape strides = windowAttribute(call, "strides", rank, 1), pads = windowAttribute(call, "pads", 2 * rank, 0);
   for (size_t d = 0; d < rank; ++d)
     require(!__builtin_mul_overflow(sizes[d] - 1, strides[d], &sizes[d]) &&

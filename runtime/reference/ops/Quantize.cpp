@@ -38,9 +38,7 @@ std::vector<double> dequantize(const Tensor &x, const Tensor &scale, const Tenso
 Tensor quantize(const std::vector<double> &values, const Shape &shape, const Tensor &scale, const Tensor &zero) {
   require(!isFloat(zero.type()) && zero.type() != DType::Bool, "expected a zero point of integers, found {}", name(zero.type()));
   Values<double> scales(scale), zeros(zero);
-  auto strides = [&](const Tensor &parameter) {
-    return broadcastStrides(parameter.count() == 1 ? Shape{} : parameter.shape(), shape);
-  };
+  auto strides = [&](const Tensor &parameter) { return broadcastStrides(parameter.count() == 1 ? Shape{} : parameter.shape(), shape); };
   std::vector<double> result(values.size());
   int64_t i = 0;
   walk(shape, std::array{strides(scale), strides(zero)}, [&](const auto &at) {

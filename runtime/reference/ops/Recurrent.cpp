@@ -54,7 +54,8 @@ static std::vector<Activation> activationsOf(Call &call, std::vector<std::string
     for (int64_t d = 0; d < directions; ++d)
       names.insert(names.end(), otherwise.begin(), otherwise.end());
   require(names.size() == each * directions, "expected {} activations, found {}", each * directions, names.size());
-  auto alphas = call.reals("activation_alpha").value_or(std::vector<float>()), betas = call.reals("activation_beta").value_or(std::vector<float>());
+  auto alphas = call.reals("activation_alpha").value_or(std::vector<float>()),
+       betas = call.reals("activation_beta").value_or(std::vector<float>());
   size_t nextAlpha = 0, nextBeta = 0;
   std::vector<Activation> result;
   for (const std::string &name : names) {
@@ -72,10 +73,10 @@ static std::vector<Activation> activationsOf(Call &call, std::vector<std::string
 /// What a cell sees in one step of one sequence. Vectors of `hidden` elements, gates of `gates` such vectors.
 struct Step {
   int64_t hidden;
-  const double *input;           // W x + its bias, [gates][hidden]
+  const double *input;            // W x + its bias, [gates][hidden]
   const double *recurrentWeights; // R, [gates][hidden][hidden]
-  const double *recurrentBias;   // [gates][hidden]
-  const double *peepholes;       // LSTM: [3][hidden]
+  const double *recurrentBias;    // [gates][hidden]
+  const double *peepholes;        // LSTM: [3][hidden]
   const Activation *activations;
   double clip;
   double *h, *c; // read and written
@@ -139,14 +140,22 @@ template <typename Cell> static void recurrent(Call &call, int64_t gates, std::v
       require(0 <= lengths[n] && lengths[n] <= steps, "expected sequence lengths from 0 to {}, found {}", steps, lengths[n]);
       int64_t state = (batchFirst ? n * directions + d : d * batch + n) * hidden;
       const double *bias = b.data() + d * 2 * gates * hidden;
-      Step step{hidden, input.data(), r.data() + d * gates * hidden * hidden, bias + gates * hidden, peepholes.data() + d * 3 * hidden * lstm,
-                functions.data() + d * static_cast<int64_t>(defaults.size()), clip, h.data() + state, c.data() + state};
+      Step step{hidden,
+                input.data(),
+                r.data() + d * gates * hidden * hidden,
+                bias + gates * hidden,
+                peepholes.data() + d * 3 * hidden * lstm,
+                functions.data() + d * static_cast<int64_t>(defaults.size()),
+                clip,
+                h.data() + state,
+                c.data() + state};
       for (int64_t s = 0; s < lengths[n]; ++s) {
         int64_t t = d == 1 || direction == "reverse" ? lengths[n] - 1 - s : s;
         std::copy_n(bias, gates * hidden, input.begin());
         contractVector(gates * hidden, width, w.data() + d * gates * hidden * width, values.data() + (t * batch + n) * width, input.data());
         cell(step);
-        std::copy_n(step.h, hidden, y.begin() + (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden);
+        std::copy_n(step.h, hidden,
+                    y.begin() + (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden);
       }
     }
   call.give(0, x.type(), shape, y);
@@ -189,7 +198,8 @@ void lstm(Call &call) {
   bool coupled = call.integer("input_forget", 0);
   recurrent(call, 4, {"Sigmoid", "Tanh", "Tanh"}, [=](Step &step) {
     int64_t hidden = step.hidden;
-    std::vector<double> in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h), cell = step.recur(3, step.h);
+    std::vector<double> in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h),
+                        cell = step.recur(3, step.h);
     const double *p = step.peepholes, *x = step.input;
     for (int64_t i = 0; i < hidden; ++i) {
       double open = step.activate(0, x[i] + in[i] + p[i] * step.c[i]);

@@ -144,8 +144,8 @@ void constantOfShape(Call &call) {
 void range(Call &call) {
   DType type = call.input(0).type();
   for (int64_t i = 0; i < 3; ++i)
-    require(call.input(i).count() == 1 && call.input(i).type() == type, "expected three scalars of one type, found {} of shape {} in input {}",
-            name(call.input(i).type()), call.input(i).shape(), i);
+    require(call.input(i).count() == 1 && call.input(i).type() == type,
+            "expected three scalars of one type, found {} of shape {} in input {}", name(call.input(i).type()), call.input(i).shape(), i);
   dispatch(type, [&](auto zero) {
     using T = decltype(zero);
     T start = Values<T>(call.input(0))[0], limit = Values<T>(call.input(1))[0], delta = Values<T>(call.input(2))[0];

@@ -183,7 +183,8 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
     roi = numbers(call, 1), scales = numbers(call, 2), sizes = numbers(call, 3);
   }
   require(scales.empty() != sizes.empty(), "expected either scales or sizes, found {}", sizes.empty() ? "neither" : "both");
-  require(sizes.size() + scales.size() == which.size(), "expected {} scales or sizes, found {}", which.size(), sizes.size() + scales.size());
+  require(sizes.size() + scales.size() == which.size(), "expected {} scales or sizes, found {}", which.size(),
+          sizes.size() + scales.size());
   if (!sizes.empty())
     setSizes(options, axes, which, sizes);
   for (size_t k = 0; k < scales.size(); ++k) {

@@ -37,8 +37,8 @@ static void mirror(std::vector<Complex> &spectrum, int64_t length) {
 void dft(Call &call) {
   const Tensor &x = call.input(0);
   int64_t rank = x.rank();
-  require(rank >= 2 && (x.shape().back() == 1 || x.shape().back() == 2), "expected real or complex numbers in the last dimension, found shape {}",
-          x.shape());
+  require(rank >= 2 && (x.shape().back() == 1 || x.shape().back() == 2),
+          "expected real or complex numbers in the last dimension, found shape {}", x.shape());
   int64_t axis = call.opset() < 20 ? call.integer("axis", 1) : call.has(2) ? call.index(2) : -2;
   axis = normalizeAxis(axis, rank);
   require(axis < rank - 1, "expected an axis before the last dimension, found {}", axis);
@@ -80,8 +80,8 @@ void stft(Call &call) {
   require(x.rank() == 3 && (x.shape()[2] == 1 || x.shape()[2] == 2), "expected a signal [batch, length, 1 or 2], found {}", x.shape());
   int64_t batch = x.shape()[0], length = x.shape()[1], parts = x.shape()[2], step = call.index(1);
   int64_t frame = call.has(3) ? call.index(3) : call.has(2) ? call.input(2).count() : length;
-  require(step >= 1 && frame >= 1 && frame <= length, "expected a step of 1 or more and a frame of at most {}, found {} and {}", length, step,
-          frame);
+  require(step >= 1 && frame >= 1 && frame <= length, "expected a step of 1 or more and a frame of at most {}, found {} and {}", length,
+          step, frame);
   require(!call.has(2) || call.input(2).shape() == Shape{frame}, "expected a window of shape [{}], found {}", frame,
           call.has(2) ? call.input(2).shape() : Shape{});
   bool onesided = call.integer("onesided", 1) && parts == 1;
@@ -112,8 +112,7 @@ void cosineWindow(Call &call) {
   struct {
     std::string_view op;
     double a0, a1, a2;
-  } constexpr windows[] = {
-      {"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  } constexpr windows[] = {{"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
   auto *row = std::ranges::find(windows, call.op(), [](const auto &window) { return window.op; });
   int64_t size = call.index(0);
   DType type = static_cast<DType>(call.integer("output_datatype", static_cast<int64_t>(DType::F32)));

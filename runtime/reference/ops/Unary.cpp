@@ -15,9 +15,7 @@ namespace tilewright::reference {
 static double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 static double geluExact(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
-static double geluTanh(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
+static double geluTanh(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }
 
 struct FloatFunction {
   std::string_view op;
@@ -86,9 +84,7 @@ void unaryFloat(Call &call) {
 
 //===--- Also for integers --------------------------------------------------------------------------------------------------===//
 
-static void expectNumbers(Call &call) {
-  require(call.input(0).type() != DType::Bool, "expected numbers, found bool");
-}
+static void expectNumbers(Call &call) { require(call.input(0).type() != DType::Bool, "expected numbers, found bool"); }
 
 static int64_t negated(int64_t x) { return static_cast<int64_t>(0 - static_cast<uint64_t>(x)); } // wraps at the smallest one
 
@@ -178,8 +174,9 @@ void clip(Call &call) {
         high = static_cast<T>(call.real("max", 0));
     }
     auto limit = [&](int64_t i) {
-      require(call.input(i).count() == 1 && call.input(i).type() == call.input(0).type(), "expected a scalar limit of {}, found {} of shape {}",
-              name(call.input(0).type()), name(call.input(i).type()), call.input(i).shape());
+      require(call.input(i).count() == 1 && call.input(i).type() == call.input(0).type(),
+              "expected a scalar limit of {}, found {} of shape {}", name(call.input(0).type()), name(call.input(i).type()),
+              call.input(i).shape());
       return Values<T>(call.input(i))[0];
     };
     if (call.opset() >= 11 && call.has(1))

@@ -37,7 +37,8 @@ TEST(ReferenceReduce, ReducesAxes) {
 TEST(ReferenceReduce, ReducesNothing) {
   expectOutputs({"ReduceSum", 13, {{"keepdims", int64_t{0}}}}, {floats({0, 2}, {}), indices({0})}, {vector({0, 0})});
   expectOutputs({"ReduceMax", 18, {{"keepdims", int64_t{0}}}}, {floats({0, 1}, {}), indices({0})}, {vector({-infinity})});
-  expectOutputs({"ReduceMin", 20, {{"keepdims", int64_t{0}}}}, {tensor(DType::I8, {0, 1}, {}), indices({0})}, {tensor(DType::I8, {1}, {127})});
+  expectOutputs({"ReduceMin", 20, {{"keepdims", int64_t{0}}}}, {tensor(DType::I8, {0, 1}, {}), indices({0})},
+                {tensor(DType::I8, {1}, {127})});
 }
 
 TEST(ReferenceProduct, MultipliesMatrices) {
@@ -56,8 +57,10 @@ TEST(ReferenceProduct, BroadcastsBatchesAndVectors) {
   expectOutputs({"MatMul"}, {vector({1, 2}), vector({3, 4})}, {scalar(11)});
   expectOutputs({"MatMul"}, {counting({2, 1, 2}), counting({2, 1}, 1)}, {floats({2, 1, 1}, {2, 8})});
   expectOutputs({"MatMul"}, {vector({1, 1}), counting({3, 2, 1})}, {floats({3, 1}, {1, 5, 9})});
-  expectOutputs({"MatMul"}, {tensor(DType::U32, {1, 1}, {4294967295}), tensor(DType::U32, {1, 1}, {2})}, {tensor(DType::U32, {1, 1}, {4294967294})});
-  expectMalformed({"MatMul"}, {counting({2, 3}), counting({2, 3})}, "expected equal inner dimensions, found 3 in shape [2, 3] and 2 in shape [2, 3]");
+  expectOutputs({"MatMul"}, {tensor(DType::U32, {1, 1}, {4294967295}), tensor(DType::U32, {1, 1}, {2})},
+                {tensor(DType::U32, {1, 1}, {4294967294})});
+  expectMalformed({"MatMul"}, {counting({2, 3}), counting({2, 3})},
+                  "expected equal inner dimensions, found 3 in shape [2, 3] and 2 in shape [2, 3]");
   expectMalformed({"MatMul"}, {scalar(1), vector({1})}, "rank 1 or more");
 }
 
@@ -71,11 +74,14 @@ TEST(ReferenceProduct, ScalesAndAddsInGemm) {
 TEST(ReferenceProduct, MultipliesQuantized) {
   Tensor a = tensor(DType::U8, {1, 2}, {11, 7}), b = tensor(DType::I8, {2, 1}, {-1, 4});
   expectOutputs({"MatMulInteger"}, {a, b, tensor(DType::U8, {}, {12})}, {tensor(DType::I32, {1, 1}, {-19})});
-  expectOutputs({"QLinearMatMul", 10}, {a, scalar(0.5), tensor(DType::U8, {}, {5}), b, scalar(1), tensor(DType::I8, {}, {0}), scalar(0.5), tensor(DType::U8, {}, {10})},
-                {tensor(DType::U8, {1, 1}, {12})});
-  expectOutputs({"QuantizeLinear"}, {vector({0.5, 1.5, -300, 300}), scalar(1), tensor(DType::I8, {}, {1})}, {tensor(DType::I8, {4}, {1, 3, -128, 127})});
-  expectOutputs({"DequantizeLinear", 13, {{"axis", int64_t{0}}}}, {tensor(DType::U8, {2, 1}, {3, 4}), vector({2, 10}), tensor(DType::U8, {2}, {1, 0})},
-                {floats({2, 1}, {4, 40})});
+  expectOutputs(
+      {"QLinearMatMul", 10},
+      {a, scalar(0.5), tensor(DType::U8, {}, {5}), b, scalar(1), tensor(DType::I8, {}, {0}), scalar(0.5), tensor(DType::U8, {}, {10})},
+      {tensor(DType::U8, {1, 1}, {12})});
+  expectOutputs({"QuantizeLinear"}, {vector({0.5, 1.5, -300, 300}), scalar(1), tensor(DType::I8, {}, {1})},
+                {tensor(DType::I8, {4}, {1, 3, -128, 127})});
+  expectOutputs({"DequantizeLinear", 13, {{"axis", int64_t{0}}}},
+                {tensor(DType::U8, {2, 1}, {3, 4}), vector({2, 10}), tensor(DType::U8, {2}, {1, 0})}, {floats({2, 1}, {4, 40})});
   expectOutputs({"DynamicQuantizeLinear", 11, {}, 3}, {vector({0, 255, 51})},
                 {tensor(DType::U8, {3}, {0, 255, 51}), scalar(1), tensor(DType::U8, {}, {0})});
 }
@@ -95,7 +101,8 @@ TEST(ReferenceProduct, SumsByEinstein) {
 }
 
 /// A convolution in one sum for each output, for any rank-2 window.
-static std::vector<double> convolve(const Tensor &x, const Tensor &w, int64_t groups, int64_t stride, int64_t dilation, int64_t pad, Shape &shape) {
+static std::vector<double> convolve(const Tensor &x, const Tensor &w, int64_t groups, int64_t stride, int64_t dilation, int64_t pad,
+                                    Shape &shape) {
   const Shape &xs = x.shape(), &ws = w.shape();
   auto size = [&](int64_t in, int64_t kernel) { return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; };
   shape = {xs[0], ws[0], size(xs[2], ws[2]), size(xs[3], ws[3])};
@@ -124,7 +131,8 @@ TEST(ReferenceConv, EqualsTheSum) {
     Tensor x = pattern({2, 4, 9, 40}, 5), w = pattern({8, 4 / groups, 3, 2}, 7);
     Shape shape;
     std::vector<double> expected = convolve(x, w, groups, stride, dilation, pad, shape);
-    Attributes attributes{{"group", groups}, {"strides", Ints{stride, stride}}, {"dilations", Ints{dilation, dilation}}, {"pads", Ints{pad, pad, pad, pad}}};
+    Attributes attributes{
+        {"group", groups}, {"strides", Ints{stride, stride}}, {"dilations", Ints{dilation, dilation}}, {"pads", Ints{pad, pad, pad, pad}}};
     expectOutputs({"Conv", 11, attributes}, {x, w}, {reference::store(DType::F32, shape, expected)});
   }
 }
@@ -135,7 +143,8 @@ TEST(ReferenceConv, PadsAutomaticallyAndTransposes) {
   expectOutputs({"Conv", 11, {{"auto_pad", "SAME_LOWER"}}}, {x, w, vector({100})}, {floats({1, 1, 4}, {110, 121, 132, 143})});
   expectOutputs({"ConvTranspose", 11, {{"strides", Ints{2}}}}, {x, w}, {floats({1, 1, 8}, {1, 10, 2, 20, 3, 30, 4, 40})});
   expectOutputs({"ConvTranspose", 11, {{"pads", Ints{1, 0}}, {"output_padding", Ints{0}}}}, {x, w}, {floats({1, 1, 4}, {12, 23, 34, 40})});
-  expectOutputs({"ConvInteger", 10}, {tensor(DType::U8, {1, 1, 2}, {3, 4}), tensor(DType::U8, {1, 1, 2}, {2, 1}), tensor(DType::U8, {}, {1})},
+  expectOutputs({"ConvInteger", 10},
+                {tensor(DType::U8, {1, 1, 2}, {3, 4}), tensor(DType::U8, {1, 1, 2}, {2, 1}), tensor(DType::U8, {}, {1})},
                 {tensor(DType::I32, {1, 1, 1}, {7})});
   expectMalformed({"Conv"}, {x, counting({1, 1, 5})}, "a kernel that spans 5 does not fit into a dimension of 4");
   expectMalformed({"Conv"}, {x, counting({1, 2, 2})}, "expected channels that divide into 1 groups");

@@ -29,7 +29,8 @@ TEST(ReferenceElementwise, RoundsHalfTypesOnce) {
 
 TEST(ReferenceElementwise, KeepsEveryHalf) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
-    float value = reference::fromHalf(static_cast<uint16_t>(bits)), expected = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+    float value = reference::fromHalf(static_cast<uint16_t>(bits)),
+          expected = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
     if (expected == expected) {
       ASSERT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << bits;
       ASSERT_EQ(reference::toHalf(value), bits);
@@ -47,7 +48,8 @@ TEST(ReferenceElementwise, ReadsAttributes) {
   expectOutputs({"Elu"}, {vector({-1, 2})}, {vector({std::expm1(-1.0), 2})});
   expectOutputs({"Gelu", 20}, {vector({1})}, {vector({0.8413447461})});
   expectOutputs({"Gelu", 20, {{"approximate", "tanh"}}}, {vector({1})}, {vector({0.8411919906})});
-  expectOutputs({"IsInf", 17, {{"detect_negative", int64_t{0}}}}, {vector({infinity, -infinity, NaN})}, {tensor(DType::Bool, {3}, {1, 0, 0})});
+  expectOutputs({"IsInf", 17, {{"detect_negative", int64_t{0}}}}, {vector({infinity, -infinity, NaN})},
+                {tensor(DType::Bool, {3}, {1, 0, 0})});
   expectOutputs({"Shrink", 9, {{"lambd", 1.5f}, {"bias", 1.0f}}}, {vector({-2, 0, 2})}, {vector({-1, 0, 1})});
   expectMalformed({"Gelu", 20, {{"approximate", "cubic"}}}, {vector({1})}, "expected approximate to be none or tanh, found 'cubic'");
   expectMalformed({"LeakyRelu", 16, {{"alpha", int64_t{1}}}}, {vector({1})}, "attribute 'alpha' has a kind");

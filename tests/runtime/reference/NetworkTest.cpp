@@ -20,12 +20,13 @@ TEST(ReferenceNormalization, Normalizes) {
   expectOutputs({"BatchNormalization", 15, {{"training_mode", int64_t{1}}, {"momentum", 0.5f}}, 3}, {x, one, zero, zero, one},
                 {floats({1, 2, 2}, {-unit, unit, -wide, wide}), vector({1, 10}), vector({1, 50.5})});
   expectOutputs({"RMSNormalization", 23, {{"epsilon", 0.0f}}}, {vector({3, 4}), one}, {vector({3 / std::sqrt(12.5), 4 / std::sqrt(12.5)})});
-  expectOutputs({"GroupNormalization", 18, {{"num_groups", int64_t{1}}, {"epsilon", 0.0f}}}, {floats({1, 2, 1}, {1, 3}), vector({2}), vector({1})},
-                {floats({1, 2, 1}, {-1, 3})});
+  expectOutputs({"GroupNormalization", 18, {{"num_groups", int64_t{1}}, {"epsilon", 0.0f}}},
+                {floats({1, 2, 1}, {1, 3}), vector({2}), vector({1})}, {floats({1, 2, 1}, {-1, 3})});
   expectOutputs({"LpNormalization"}, {floats({2, 2}, {3, 4, 0, 0})}, {floats({2, 2}, {0.6, 0.8, 0, 0})});
-  expectOutputs({"LRN", 13, {{"size", int64_t{3}}, {"alpha", 3.0f}, {"beta", 1.0f}}}, {floats({1, 2, 1}, {1, 2})}, {floats({1, 2, 1}, {1.0 / 6, 2.0 / 6})});
-  expectOutputs({"SkipLayerNormalization", 1, {{"epsilon", 0.0f}}, 1, "com.microsoft"}, {floats({1, 1, 2}, {1, 2}), floats({1, 1, 2}, {1, 4}), one, zero},
-                {floats({1, 1, 2}, {-1, 1})});
+  expectOutputs({"LRN", 13, {{"size", int64_t{3}}, {"alpha", 3.0f}, {"beta", 1.0f}}}, {floats({1, 2, 1}, {1, 2})},
+                {floats({1, 2, 1}, {1.0 / 6, 2.0 / 6})});
+  expectOutputs({"SkipLayerNormalization", 1, {{"epsilon", 0.0f}}, 1, "com.microsoft"},
+                {floats({1, 1, 2}, {1, 2}), floats({1, 1, 2}, {1, 4}), one, zero}, {floats({1, 1, 2}, {-1, 1})});
   expectMalformed({"InstanceNormalization"}, {x, vector({1}), zero}, "expected input 1 of shape [2], found [1]");
 }
 
@@ -66,7 +67,8 @@ TEST(ReferenceAttention, WeighsValues) {
   expectOutputs({"Attention", 23}, {q, k, v}, {floats({1, 1, 2, 1}, {15, 15})});
   expectOutputs({"Attention", 23, {{"is_causal", int64_t{1}}}}, {q, k, v}, {floats({1, 1, 2, 1}, {10, 15})});
   expectOutputs({"Attention", 23}, {q, k, v, tensor(DType::Bool, {2, 2}, {0, 1, 0, 0})}, {floats({1, 1, 2, 1}, {20, 0})});
-  expectOutputs({"RotaryEmbedding", 23}, {floats({1, 1, 1, 2}, {1, 0}), floats({1, 1, 1}, {0}), floats({1, 1, 1}, {1})}, {floats({1, 1, 1, 2}, {0, 1})});
+  expectOutputs({"RotaryEmbedding", 23}, {floats({1, 1, 1, 2}, {1, 0}), floats({1, 1, 1}, {0}), floats({1, 1, 1}, {1})},
+                {floats({1, 1, 1, 2}, {0, 1})});
   expectMalformed({"Attention", 23}, {q, k, floats({1, 1, 1, 1}, {1})}, "do not fit together");
 }
 
@@ -96,7 +98,8 @@ TEST(ReferenceOrder, SortsAndAccumulates) {
   expectOutputs({"ArgMax", 13, {{"keepdims", int64_t{0}}}}, {vector({1, 3, 3})}, {ints({}, {1})});
   expectOutputs({"ArgMin", 13, {{"select_last_index", int64_t{1}}}}, {vector({1, 3, 1})}, {indices({2})});
   expectOutputs({"CumSum"}, {vector({1, 2, 3}), ints({}, {0})}, {vector({1, 3, 6})});
-  expectOutputs({"CumSum", 11, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}}, {vector({1, 2, 3}), ints({}, {0})}, {vector({5, 3, 0})});
+  expectOutputs({"CumSum", 11, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}}, {vector({1, 2, 3}), ints({}, {0})},
+                {vector({5, 3, 0})});
   expectOutputs({"Det"}, {floats({2, 2}, {1, 2, 3, 4})}, {scalar(-2)});
 }
 
@@ -109,15 +112,19 @@ TEST(ReferenceDetection, SuppressesOverlaps) {
 TEST(ReferenceLoss, AveragesByWeight) {
   Tensor scores = floats({2, 2}, {-1, -2, -3, -4}), targets = indices({0, 1}), weights = vector({1, 3});
   expectOutputs({"NegativeLogLikelihoodLoss", 13}, {scores, targets, weights}, {scalar((1 + 12) / 4.0)});
-  expectOutputs({"NegativeLogLikelihoodLoss", 13, {{"reduction", "none"}, {"ignore_index", int64_t{1}}}}, {scores, targets}, {vector({1, 0})});
-  expectOutputs({"SoftmaxCrossEntropyLoss", 13, {}, 2}, {floats({1, 2}, {0, 0}), indices({1})}, {scalar(std::log(2.0)), floats({1, 2}, {-std::log(2.0), -std::log(2.0)})});
+  expectOutputs({"NegativeLogLikelihoodLoss", 13, {{"reduction", "none"}, {"ignore_index", int64_t{1}}}}, {scores, targets},
+                {vector({1, 0})});
+  expectOutputs({"SoftmaxCrossEntropyLoss", 13, {}, 2}, {floats({1, 2}, {0, 0}), indices({1})},
+                {scalar(std::log(2.0)), floats({1, 2}, {-std::log(2.0), -std::log(2.0)})});
   expectMalformed({"NegativeLogLikelihoodLoss", 13}, {scores, indices({0, 2})}, "index 2 is out of range for dimension 1 of size 2");
 }
 
 TEST(ReferenceSignal, Transforms) {
   expectOutputs({"DFT", 20}, {floats({2, 1}, {1, 2})}, {floats({2, 2}, {3, 0, -1, 0})});
-  expectOutputs({"DFT", 17, {{"axis", int64_t{0}}, {"inverse", int64_t{1}}}}, {floats({2, 2}, {3, 0, -1, 0})}, {floats({2, 2}, {1, 0, 2, 0})});
-  expectOutputs({"STFT", 17}, {counting({1, 4, 1}), ints({}, {2}), Tensor(), ints({}, {2})}, {floats({1, 2, 2, 2}, {1, 0, -1, 0, 5, 0, -1, 0})});
+  expectOutputs({"DFT", 17, {{"axis", int64_t{0}}, {"inverse", int64_t{1}}}}, {floats({2, 2}, {3, 0, -1, 0})},
+                {floats({2, 2}, {1, 0, 2, 0})});
+  expectOutputs({"STFT", 17}, {counting({1, 4, 1}), ints({}, {2}), Tensor(), ints({}, {2})},
+                {floats({1, 2, 2, 2}, {1, 0, -1, 0, 5, 0, -1, 0})});
   expectOutputs({"HannWindow", 17}, {ints({}, {4})}, {vector({0, 0.5, 1, 0.5})});
   expectMalformed({"HannWindow", 17}, {ints({}, {-1})}, "dimensions of 0 or more");
 }

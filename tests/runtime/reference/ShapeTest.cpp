@@ -128,8 +128,10 @@ TEST(ReferenceShape, Scatters) {
 TEST(ReferenceShape, SelectsAndGenerates) {
   expectOutputs({"OneHot"}, {indices({1, -1, 5}), ints({}, {3}), vector({0, 1})}, {floats({3, 3}, {0, 1, 0, 0, 0, 1, 0, 0, 0})});
   expectOutputs({"NonZero"}, {floats({2, 2}, {0, 1, 2, 0})}, {ints({2, 2}, {0, 1, 1, 0})});
-  expectOutputs({"Compress", 11, {{"axis", int64_t{0}}}}, {counting({3, 1}), tensor(DType::Bool, {3}, {1, 0, 1})}, {floats({2, 1}, {0, 2})});
-  expectOutputs({"Unique", 11, {}, 4}, {vector({2, 1, 1, 3, 2})}, {vector({1, 2, 3}), indices({1, 0, 3}), indices({1, 0, 0, 2, 1}), indices({2, 2, 1})});
+  expectOutputs({"Compress", 11, {{"axis", int64_t{0}}}}, {counting({3, 1}), tensor(DType::Bool, {3}, {1, 0, 1})},
+                {floats({2, 1}, {0, 2})});
+  expectOutputs({"Unique", 11, {}, 4}, {vector({2, 1, 1, 3, 2})},
+                {vector({1, 2, 3}), indices({1, 0, 3}), indices({1, 0, 0, 2, 1}), indices({2, 2, 1})});
   expectOutputs({"Unique", 11, {{"sorted", int64_t{0}}}}, {vector({2, 1, 1, 3})}, {vector({2, 1, 3})});
   expectOutputs({"Range"}, {scalar(10), scalar(4), scalar(-2)}, {vector({10, 8, 6})});
   expectMalformed({"Range"}, {scalar(1), scalar(2), scalar(0)}, "expected a delta other than 0");
