@@ -383,7 +383,7 @@ bool IndexAlgebra::isSizeNonNegative(Sum sum) {
       break;
     auto quotient = cast<AffineBinaryOpExpr>(negative->atoms[0]);
     auto by = dyn_cast<AffineConstantExpr>(quotient.getRHS());
-    if (!by || negative->coefficient % by.getValue() != 0)
+    if (!by || by.getValue() <= 0 || negative->coefficient % by.getValue() != 0) // an empty shape divides by 0
       return false;
     Term term = *negative;
     sum = addScaled(subtract(sum, {term}), toSum(quotient.getLHS()), {term.coefficient / by.getValue(), {}});
