@@ -150,7 +150,7 @@ void qlinearConv(NodeBuilder &b) {
   Term sum = convolve(b, channelsLast(b, centered(b, 0, 2)), centered(b, 3, 5), w, b.integer("group", 1));
   if (b.has(8))
     sum = sum + b.raw(8);
-  Term scale = b.raw(1) * b.raw(4) / b.raw(6);
+  Term scale = b.in(1) * b.in(4) / b.in(6);
   if (scale.rank() == 1 && graph::constantSize(scale.sizes()[0]) == 1)
     scale = b.reshape(scale, {});
   Term y = b.convert(sum, DType::I32, DType::F32) * scale;

@@ -46,6 +46,8 @@ void globalAveragePool(NodeBuilder &), globalMaxPool(NodeBuilder &), globalLpPoo
 void quantizeLinear(NodeBuilder &), dequantizeLinear(NodeBuilder &), dynamicQuantizeLinear(NodeBuilder &);
 /// round(y) + zero point (an input), saturated to the zero point's type.
 Term requantized(NodeBuilder &b, Term y, size_t zeroPoint);
+// Attention.cpp
+void attention(NodeBuilder &), rotaryEmbedding(NodeBuilder &);
 // Loss.cpp
 void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuilder &);
 // Recurrent.cpp

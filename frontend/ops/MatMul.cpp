@@ -78,7 +78,7 @@ void matmulInteger(NodeBuilder &b) {
 /// a, its scale and zero point; b, scale, zero point; scale and zero point of y.
 void qlinearMatmul(NodeBuilder &b) {
   auto scalar = [&](size_t i) {
-    Term scale = b.raw(i);
+    Term scale = b.in(i);
     if (scale.rank() > 1 || (scale.rank() == 1 && graph::constantSize(scale.sizes()[0]) != 1))
       decline("scales along a dimension are not compiled");
     return b.reshape(scale, {});

@@ -157,7 +157,9 @@ void lpNormalization(NodeBuilder &b) {
   b.expect(p == 1 || p == 2, fmt::format("expected p = 1 or 2, got {}", p));
   Term x = b.in(0);
   Term norm = b.reduce(ReduceKind::Sum, p == 1 ? b.abs(x) : x * x, {axis});
-  b.out(x / b.spread(p == 1 ? norm : b.sqrt(norm), x, {axis}));
+  Term isZero = b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, norm, b.like(norm, 0)); // nothing to scale: zeros stay
+  norm = b.select(isZero, b.like(norm, 1), p == 1 ? norm : b.sqrt(norm));
+  b.out(x / b.spread(norm, x, {axis}));
 }
 
 void meanVarianceNormalization(NodeBuilder &b) {

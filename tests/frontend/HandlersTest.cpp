@@ -209,6 +209,17 @@ std::vector<Case> normalizations() {
   };
 }
 
+std::vector<Case> attentions() {
+  return {
+      {"Attention", {{{2, 4, 3, 8}}, {{2, 2, 5, 8}}, {{2, 2, 5, 6}}}, {}, 23},
+      {"Attention", {{{2, 3, 32}}, {{2, 5, 16}}, {{2, 5, 16}}}, {{"q_num_heads", int64_t(4)}, {"kv_num_heads", int64_t(2)}, {"is_causal", int64_t(1)}}, 23},
+      {"Attention", {{{1, 2, 3, 8}}, {{1, 2, 3, 8}}, {{1, 2, 3, 8}}, {{3, 3}, DType::Bool}}, {{"softcap", 2.0f}}, 23},
+      {"RotaryEmbedding", {{{2, 3, 4, 8}}, {{2, 4, 4}}, {{2, 4, 4}}}, {}, 23},
+      {"RotaryEmbedding", {{{2, 4, 24}}, {{6, 2}}, {{6, 2}}, {{2, 4}, DType::I64, {0, 1, 2, 3, 2, 3, 4, 5}}},
+       {{"num_heads", int64_t(3)}, {"interleaved", int64_t(1)}, {"rotary_embedding_dim", int64_t(4)}}, 23},
+  };
+}
+
 std::vector<Case> convolutions() {
   using List = std::vector<int64_t>;
   return {
@@ -269,6 +280,7 @@ INSTANTIATE_TEST_SUITE_P(Products, HandlersTest, testing::ValuesIn(products()), 
 INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), caseName);
 INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Normalizations, HandlersTest, testing::ValuesIn(normalizations()), caseName);
+INSTANTIATE_TEST_SUITE_P(Attentions, HandlersTest, testing::ValuesIn(attentions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandlersTest, testing::ValuesIn(recurrences()), caseName);
 INSTANTIATE_TEST_SUITE_P(Quantizations, HandlersTest, testing::ValuesIn(quantizations()), caseName);
