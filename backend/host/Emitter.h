@@ -100,6 +100,7 @@ private:
   void emitEffectLoop(mlir::scf::ForOp op);
   void addRoot(Group &group, mlir::Operation *op, mlir::Value held);
   void emitGroup(Group &group);
+  tile::StoreOp storeLimiting(unsigned axis, int64_t size);
   void emitRows(Group &group, Position position, Ix columnFrom, Ix columnTo);
   void emitHeavy(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit);
   void emitColumns(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix column, Ix columnEnd, unsigned width);
@@ -117,7 +118,8 @@ private:
   unsigned wide, narrow; // elements of a main loop's vector, and of one register of f32
   bool masks;            // masked accesses of every element size
   unsigned registerRows = 6, registerColumns = 64;
-  uint32_t parallelAxes = ~0u; // axes along which nothing is reduced
+  uint32_t parallelAxes = ~0u;               // axes along which nothing is reduced
+  llvm::DenseSet<mlir::Value> contracted; // tiles whose rows a dot sums over
 
   llvm::Value *arguments = nullptr, *workspaceBase = nullptr, *errorWord = nullptr;
   llvm::SmallVector<llvm::Value *> buffers;

@@ -13,7 +13,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -57,10 +57,30 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   manager.run(module, modules);
 }
 
+namespace {
+/// Turns loop strength reduction off while it lives. Emission has chosen the addresses already; the pass moves the computation of row pointers back into
+/// inner loops, and accumulators then travel from register to register. LLVM offers no other handle than its command-line option.
+class KeepAddresses {
+public:
+  KeepAddresses() : option(static_cast<llvm::cl::opt<bool> *>(llvm::cl::getRegisteredOptions().lookup("disable-lsr"))), before(option && *option) { set(true); }
+  ~KeepAddresses() { set(before); }
+  KeepAddresses(const KeepAddresses &) = delete;
+
+private:
+  void set(bool value) {
+    if (option)
+      option->setValue(value);
+  }
+  llvm::cl::opt<bool> *option;
+  bool before;
+};
+} // namespace
+
 static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager manager;
+  KeepAddresses keepAddresses;
   machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
   manager.run(module);
   return object;

@@ -108,6 +108,29 @@ void Emitter::addRoot(Group &group, Operation *op, Value) {
   group.roots.push_back({store, nullptr, {}});
 }
 
+/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all stores agree, nobody sees what lies beyond.
+tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
+  tile::StoreOp result;
+  if (!(parallelAxes >> axis & 1))
+    return nullptr;
+  bool agree = true;
+  kernel.walk([&](tile::StoreOp store) {
+    auto type = cast<RankedTensorType>(store.getValue().getType());
+    unsigned dim = type.getRank() - 1 - axis;
+    if (axis >= type.getRank() || type.getDimSize(dim) != size) {
+      agree = false;
+      return;
+    }
+    Value offset = store.getOffsets()[dim];
+    agree &= !offset.getDefiningOp() || offset.getDefiningOp()->getBlock() == &kernel.getBody().front();
+    if (!result)
+      result = store;
+    unsigned resultDim = result.getOffsets().size() - 1 - axis;
+    agree &= result.getOffsets()[resultDim] == offset && result.getBounds().getResult(resultDim) == store.getBounds().getResult(dim);
+  });
+  return agree ? result : nullptr;
+}
+
 /// Emits the loops of `group` and empties it.
 void Emitter::emitGroup(Group &group) {
   if (group.roots.empty())
@@ -127,9 +150,13 @@ void Emitter::emitGroup(Group &group) {
   for (unsigned axis = 0; axis < rank; ++axis) {
     unsigned dim = rank - 1 - axis;
     limits[axis] = math.constant(current.shape[dim]);
-    if (!store || dim >= store.getOffsets().size())
+    tile::StoreOp limiting = store;
+    if (!limiting && axis > 0 && current.roots.front().value && !contracted.count(current.roots.front().value))
+      limiting = storeLimiting(axis, current.shape[dim]);
+    if (!limiting)
       continue;
-    Position::Live fact{axis, index(store.getOffsets()[dim]), evaluate(store.getBounds(), dim)};
+    unsigned storeDim = limiting.getOffsets().size() - 1 - axis;
+    Position::Live fact{axis, index(limiting.getOffsets()[storeDim]), evaluate(limiting.getBounds(), storeDim)};
     position.live.push_back(fact);
     limits[axis] = math.min(limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
@@ -312,6 +339,15 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
 
 //===- The function ---------------------------------------------------------------------------------------------------===//
 
+/// What the right sides of dots are computed from: their rows are the contracted dimension, not rows of a result.
+static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || !result.insert(value).second || !op)
+    return;
+  for (Value operand : op->getOperands())
+    collectContracted(operand, result);
+}
+
 /// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there dead elements must read as their fill.
 static uint32_t reducedAxes(tile::KernelOp kernel) {
   uint32_t result = 1;
@@ -363,6 +399,7 @@ Status Emitter::run() {
   function->addFnAttr("no-builtins");
   function->addFnAttr(llvm::Attribute::NoUnwind);
   parallelAxes = ~reducedAxes(kernel);
+  kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
   llvm::FastMathFlags flags;
   flags.setAllowContract();
   ir.setFastMathFlags(flags);

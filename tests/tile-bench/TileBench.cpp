@@ -1,6 +1,6 @@
-// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--v3] [--llvm OUT.ll] [--code OUT.bin]
+// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N] [--v3] [--llvm OUT.ll] [--code OUT.bin]
 //
-// Buffers get random values (sizes must be static); constants in panels get random values too, which costs the same as the right ones.
+// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too, which costs the same as the right ones.
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
   HostOptions options;
   std::string file, wanted, text, codeFile;
   double flops = 0, limit = 1;
+  int64_t symbol = 1;
   std::string llvmFile;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
@@ -69,6 +70,8 @@ int main(int argc, char **argv) {
       flops = std::atof(argv[++i]);
     else if (argument == "--seconds")
       limit = std::atof(argv[++i]);
+    else if (argument == "--symbol")
+      symbol = std::atoll(argv[++i]);
     else if (argument == "--llvm")
       llvmFile = argv[++i], options.llvmText = &text;
     else if (argument == "--code")
@@ -102,22 +105,29 @@ int main(int argc, char **argv) {
   double peak = __builtin_cpu_supports("avx512f") && options.vectorBits == 512 ? peakOf512() : 0;
   for (auto kernel : module->getOps<tile::KernelOp>()) {
     std::vector<void *> buffers;
+    std::vector<int64_t> scalars(kernel.getNumSymbols(), symbol);
+    auto evaluate = [&](mlir::AffineExpr size) {
+      llvm::SmallVector<mlir::AffineExpr> values(kernel.getNumSymbols(), mlir::getAffineConstantExpr(symbol, &context));
+      return mlir::cast<mlir::AffineConstantExpr>(mlir::simplifyAffineExpr(size.replaceSymbols(values), 0, 0)).getValue();
+    };
     for (mlir::Type type : kernel.getArgumentTypes()) {
-      auto buffer = mlir::cast<tile::BufferType>(type);
+      auto buffer = mlir::dyn_cast<tile::BufferType>(type);
+      if (!buffer)
+        continue;
       size_t bytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
       for (mlir::AffineExpr size : buffer.getSizes().getResults())
-        bytes *= mlir::cast<mlir::AffineConstantExpr>(size).getValue();
+        bytes *= evaluate(size);
       buffers.push_back(randomBytes(bytes, buffer.getElementType()));
     }
     int64_t grid[3], programs = 1;
     for (int i = 0; i < 3; ++i)
-      programs *= grid[i] = mlir::cast<mlir::AffineConstantExpr>(kernel.getGrid().getResult(i)).getValue();
+      programs *= grid[i] = evaluate(kernel.getGrid().getResult(i));
     HostKernelCode entry;
     for (const HostKernelCode &candidate : code->kernels)
       if (candidate.name == kernel.getSymName())
         entry = candidate;
     uint64_t error = 0;
-    HostKernelArgs arguments{buffers.data(), nullptr, grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
+    HostKernelArgs arguments{buffers.data(), scalars.data(), grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
     auto run = reinterpret_cast<HostKernel>(static_cast<char *>(mapped) + entry.entry);
     double best = 1e9, total = 0;
     for (int i = 0; i < 1000 && total < limit; ++i) {
