@@ -19,6 +19,10 @@ void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] 
 Value KernelDistributor::registerOf(Value tile, unsigned r) {
   if (Value known = registers_.find(tile)->second[r])
     return known;
+  if (auto load = loads_.find(tile); load != loads_.end()) {
+    loadBatch(*load->second, r);
+    return registers_[tile][r];
+  }
   Operation *op = tile.getDefiningOp();
   IRMapping mapping = scalars_;
   for (Value operand : op->getOperands())
@@ -309,6 +313,10 @@ LogicalResult KernelDistributor::run() {
   warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
   if (int64_t bytes = kernel_->getAttrOfType<IntegerAttr>("shared_bytes").getInt())
     shared_ = target_.sharedMemory(b_, output_, bytes);
+  unsigned stores = 0, dots = 0;
+  kernel_.walk([&](StoreOp) { ++stores; });
+  kernel_.walk([&](DotOp) { ++dots; });
+  hasEpilogue_ = dots > 0 && stores == 1;
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());
   return result;

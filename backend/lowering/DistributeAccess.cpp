@@ -49,8 +49,8 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
 /// An access with what its chunks share: index type, coordinates of this thread's first element, bounds, sizes.
 struct KernelDistributor::AccessContext {
   KernelDistributor &d;
-  const Access &access;
-  const Layout &layout;
+  Access access;
+  Layout layout;
   Chunks chunks;
   TileShape shape;
   SmallVector<Facts> facts, knownSymbols;
@@ -95,11 +95,10 @@ struct KernelDistributor::AccessContext {
   int64_t elementBytes() const { return ::elementBytes(access.tile.getElementType()); }
 
   /// Registers at which chunks begin, and the register of their i-th element.
-  SmallVector<unsigned> starts(bool single) const {
+  SmallVector<unsigned> starts() const {
     unsigned inChunk = 0;
-    if (!single)
-      for (unsigned bit : chunks.bits)
-        inChunk |= 1u << bit;
+    for (unsigned bit : chunks.bits)
+      inChunk |= 1u << bit;
     SmallVector<unsigned> result;
     for (unsigned r = 0; r < layout.registers(); ++r)
       if (!(r & inChunk))
@@ -249,33 +248,39 @@ template <typename Wide, typename Narrow> ValueRange eitherWay(ImplicitLocOpBuil
 }
 } // namespace
 
-void KernelDistributor::lowerLoad(LoadOp op) {
-  Access access = Access::of(op);
-  Layout layout = layoutOf(op.getType());
-  AccessContext context(*this, access, layout, chooseChunks(access, layout));
-  Type stored = op.getBuffer().getType().getElementType();
-  Value fill = context.chunks.vector > 1 ? fillAddress(stored, op.getFillAttr()) : Value();
-  auto vectorType = [&](int64_t count) -> Type { return count == 1 ? stored : VectorType::get(count, stored); };
-  // Single elements are branched around: of many, an address each would not fit in registers, while with branches they share one.
-  auto load = [&](unsigned r, int64_t count) -> Value {
-    auto [offset, live] = context.place(r);
-    auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, vectorType(count), pointer, count * elementBytes(stored)); };
-    if (!live)
-      return loadFrom(context.pointer(offset));
-    if (count > 1)
-      return loadFrom(arith::SelectOp::create(b_, live, context.pointer(offset), fill));
-    Value dead = fillValue(stored, op.getFillAttr());
-    return eitherWay(b_, live, stored, [&] { return Registers{loadFrom(context.pointer(offset))}; }, [&] { return Registers{dead}; }).front();
-  };
+/// A load with its chunks, of which some may be done.
+struct KernelDistributor::PendingLoad {
+  LoadOp op;
+  AccessContext context;
+  SmallVector<unsigned> starts;
+  Value whole, fill; // where chunks may be cut: is the tile whole? what dead chunks read
+
+  Type stored() { return op.getBuffer().getType().getElementType(); }
+  Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
+};
+
+/// `count` elements from register `r` on. Single elements are branched around: of many, an address each would not fit in registers, while with branches they
+/// share one.
+Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
+  auto [offset, live] = load.context.place(r);
+  auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored())); };
+  if (!live)
+    return loadFrom(load.context.pointer(offset));
+  if (count > 1)
+    return loadFrom(arith::SelectOp::create(b_, live, load.context.pointer(offset), load.fill));
+  Value dead = fillValue(load.stored(), load.op.getFillAttr());
+  return eitherWay(b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; }, [&] { return Registers{dead}; }).front();
+}
+
+/// Does chunks `first` to `last` of the load.
+void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last) {
+  AccessContext &context = load.context;
   int64_t width = context.chunks.vector;
-  if (context.mayCut())
-    for (Value index : access.indices)
-      registersOf(index); // before the branches
-  SmallVector<unsigned> starts = context.starts(false);
+  auto starts = ArrayRef(load.starts).slice(first, last - first);
   auto wide = [&] {
     Registers chunks;
     for (unsigned start : starts)
-      chunks.push_back(load(start, width));
+      chunks.push_back(loadAt(load, start, width));
     return chunks;
   };
   auto narrow = [&] {
@@ -283,22 +288,51 @@ void KernelDistributor::lowerLoad(LoadOp op) {
     for (unsigned start : starts) {
       Registers elements;
       for (int64_t i = 0; i < width; ++i)
-        elements.push_back(load(context.registerAt(start, i), 1));
-      chunks.push_back(vector::FromElementsOp::create(b_, cast<VectorType>(vectorType(width)), elements));
+        elements.push_back(loadAt(load, context.registerAt(start, i), 1));
+      chunks.push_back(vector::FromElementsOp::create(b_, cast<VectorType>(load.type(width)), elements));
     }
     return chunks;
   };
-  Registers chunks = context.mayCut() ? Registers(eitherWay(b_, context.isWhole(), SmallVector<Type>(starts.size(), vectorType(width)), wide, narrow)) : wide();
-
-  Registers registers(layout.registers());
+  Registers chunks = load.whole ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow)) : wide();
+  bool isBool = context.access.tile.getElementType().isInteger(1) && !load.stored().isInteger(1);
+  Registers &registers = registers_[load.op.getResult()];
   for (auto [start, chunk] : llvm::zip(starts, chunks))
     for (int64_t i = 0; i < width; ++i) {
       Value element = width == 1 ? chunk : vector::ExtractOp::create(b_, chunk, i).getResult();
-      if (access.tile.getElementType().isInteger(1) && !stored.isInteger(1))
-        element = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, element, arith::ConstantOp::create(b_, b_.getIntegerAttr(stored, 0)));
+      if (isBool)
+        element = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, element, arith::ConstantOp::create(b_, b_.getIntegerAttr(load.stored(), 0)));
       registers[context.registerAt(start, i)] = element;
     }
-  map(op.getResult(), registers);
+}
+
+/// Does the batch of chunks in which register `r` is.
+void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
+  constexpr size_t batch = 16; // in flight together; more would not fit beside the accumulators
+  for (unsigned bit : load.context.chunks.bits)
+    r &= ~(1u << bit);
+  size_t position = llvm::find(load.starts, r) - load.starts.begin();
+  loadChunks(load, position / batch * batch, std::min(load.starts.size(), position / batch * batch + batch));
+}
+
+/// Epilogues of contractions load in batches, when their store asks for it; else everything is loaded at once, to have as much in flight as can be. With
+/// a second store the batches after the first one might read what it wrote, in place.
+void KernelDistributor::lowerLoad(LoadOp op) {
+  Access access = Access::of(op);
+  Layout layout = layoutOf(op.getType());
+  auto load = std::make_shared<PendingLoad>(PendingLoad{op, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
+  load->starts = load->context.starts();
+  if (load->context.chunks.vector > 1)
+    load->fill = fillAddress(load->stored(), op.getFillAttr());
+  if (load->context.mayCut()) {
+    load->whole = load->context.isWhole();
+    for (Value index : access.indices)
+      registersOf(index); // before the branches
+  }
+  map(op.getResult(), Registers(layout.registers()));
+  if (!hasEpilogue_ || op->getParentOp() != kernel_)
+    return loadChunks(*load, 0, load->starts.size());
+  loads_[op.getResult()] = load;
+  waiting_.push_back(op.getResult());
 }
 
 //===- Stores ---------------------------------------------------------------------------------------------------------===//
@@ -329,7 +363,7 @@ void KernelDistributor::lowerStore(StoreOp op) {
   };
   int64_t width = context.chunks.vector;
   auto wide = [&] {
-    for (unsigned start : context.starts(false)) {
+    for (unsigned start : context.starts()) {
       if (width == 1) {
         store(start, valueOf(start), 1);
         continue;
@@ -412,7 +446,7 @@ void KernelDistributor::lowerCopy(SharedCopyOp op) {
   Value base = slotAddress(op.getShared(), op.getSlot());
   Value thread = threadPart(layout, [&](uint32_t basis) { return shared.address(basis); });
   Value fill = fillAddress(element, {});
-  for (unsigned start : context.starts(false)) {
+  for (unsigned start : context.starts()) {
     auto [offset, live] = context.place(start);
     Value position = arith::XOrIOp::create(b_, thread, i32(shared.address(layout.element(start))));
     Value to = LLVM::GEPOp::create(b_, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{position});

@@ -52,6 +52,10 @@ private:
 
   // DistributeAccess.cpp: global memory
   void lowerLoad(tile::LoadOp op);
+  struct PendingLoad;
+  Value loadAt(PendingLoad &load, unsigned r, int64_t count);
+  void loadChunks(PendingLoad &load, size_t first, size_t last);
+  void loadBatch(PendingLoad &load, unsigned r);
   void lowerStore(tile::StoreOp op);
   void lowerCheck(tile::CheckOp op);
   void lowerCopy(tile::SharedCopyOp op);
@@ -94,7 +98,9 @@ private:
   mlir::ImplicitLocOpBuilder b_;
   mlir::IRMapping scalars_;                       // index values, buffers
   llvm::DenseMap<Value, Registers> registers_;    // tiles; null where not computed yet
-  llvm::SmallVector<Value> waiting_;              // elementwise results with registers to compute
+  llvm::SmallVector<Value> waiting_;              // tiles with registers to compute
+  llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
+  bool hasEpilogue_ = false;
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;
 };

@@ -250,6 +250,16 @@ bool tilewright::tile::isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
+/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or if it walks from a multiple of the
+/// vector towards a border at a multiple.
+static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols, int64_t vector) {
+  Facts coordinate = factsOf(access.map.getResult(g), dims, symbols, vector);
+  if (coordinate.slope == 0)
+    return true;
+  Facts size = factsOf(access.buffer.getType().getSizes().getResult(g), {}, symbols, 1);
+  return coordinate.slope == 1 && coordinate.divisor % vector == 0 && size.divisor % vector == 0;
+}
+
 int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_t limit) {
   auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>());
   for (int64_t vector = std::min(limit, access.tile.getDimSize(dim)); vector > 1; vector /= 2) {
@@ -259,9 +269,7 @@ int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_
     if (address.slope != 1 || address.divisor % vector)
       continue;
     auto dims = dimensionFacts(access, dim, vector);
-    if (llvm::all_of(access.guard, [&](int64_t g) {
-          return isAlwaysInside(access, g) || factsOf(access.map.getResult(g), dims, symbols, vector).slope == 0;
-        }))
+    if (llvm::all_of(access.guard, [&](int64_t g) { return isAlwaysInside(access, g) || isInsideTogether(access, g, dims, symbols, vector); }))
       return vector;
   }
   return 1;
