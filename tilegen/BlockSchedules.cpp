@@ -15,12 +15,14 @@ constexpr int64_t longestRow = 8192;        // a row that one block holds in reg
 constexpr int64_t stepOfLongRow = 2048;
 constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
 constexpr int64_t elementsPerThread = 16;   // of a row
+constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
 
-/// Tiles of a contraction from large to small: the first that fits and fills the device.
+/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
+/// matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that narrow rows with deep steps beat square tiles.
 struct MatmulTile {
   int64_t rows, columns, warps;
 };
-constexpr MatmulTile halfTiles[] = {{128, 256, 8}, {128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4}, {32, 64, 2}, {32, 32, 1}, {16, 64, 2}, {16, 32, 1}};
+constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {16, 64, 4}, {16, 32, 2}};
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
 
 } // namespace
@@ -95,7 +97,6 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   bool half = bytes <= 2;
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   int64_t rows = sizeOf(LoopKind::Row).value_or(guessOfUnknown), columns = sizeOf(LoopKind::Column).value_or(guessOfUnknown);
-  int64_t step = std::min<int64_t>(half ? 32 : 16, std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown))));
   ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
   const MatmulTile *chosen = nullptr;
   for (const MatmulTile &tile : tiles) {
@@ -107,6 +108,10 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   }
   if (!chosen)
     chosen = &tiles.back();
+  int64_t step = half ? 128 : 16;
+  int64_t deepest = std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown)));
+  while (step > 16 && (step > deepest || (chosen->rows + chosen->columns) * step * bytes > bytesOfStage))
+    step /= 2;
   int64_t stageBytes = (chosen->rows + chosen->columns) * step * bytes;
   int64_t stages = target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1;
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);

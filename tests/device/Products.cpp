@@ -65,6 +65,8 @@ static DeviceCase product(const Product &p, std::string edge) {
     return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, j);
   };
   c.tolerance = (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
+  if (elementBytes(p.type) == 2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
+    c.tolerance += 0x1p-24 * double(p.k);
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;
   return c;
 }
