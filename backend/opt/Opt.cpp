@@ -1,6 +1,6 @@
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
 #include "backend/Dialects.h"
-#include "backend/lowering/CodePass.h"
+#include "backend/CodePass.h"
 #include "tilegen/place/PlacePass.h"
 #include "fusion/Passes.h"
 #include "tilegen/Passes.h"

@@ -1,5 +1,5 @@
 // Code generation as a pass, for tilewright-opt.
-#include "backend/lowering/CodePass.h"
+#include "backend/CodePass.h"
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/nvptx/CompileNvptx.h"
 
