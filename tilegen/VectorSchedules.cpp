@@ -21,10 +21,8 @@ constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, ste
 struct RegisterTile {
   int registers; // of the machine
   int64_t vectors, rows;
-  double unknownRows; // time of a multiplication, in that of the peak, where the number of rows is not known (measured: each row has its own address)
 };
-constexpr RegisterTile registerTiles[] = {{32, 4, 6, 1.1}, {32, 2, 14, 1.35}, {32, 1, 14, 2.5}, {16, 2, 6, 1.1}, {16, 1, 6, 2}};
-constexpr int64_t mostUnknownRows = 6;
+constexpr RegisterTile registerTiles[] = {{32, 4, 6}, {32, 2, 14}, {32, 1, 14}, {16, 2, 6}, {16, 1, 6}};
 
 } // namespace
 
@@ -83,17 +81,17 @@ struct MatmulShape {
 
 /// The register tile that wastes least: padded rows and columns count in full, and each multiplication costs a quarter of the loads that it shares
 /// with its neighbours.
-static MatmulShape shapeMatmul(std::optional<int64_t> knownRows, int64_t columns, int64_t rowLimit, const TargetDesc &target) {
-  int64_t lanes = target.vectorBits / 32, rows = std::max<int64_t>(1, knownRows.value_or(matmulRows));
+static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t rowLimit, const TargetDesc &target) {
+  int64_t lanes = target.vectorBits / 32;
   double least = std::numeric_limits<double>::infinity();
   MatmulShape best{};
   for (const RegisterTile &candidate : registerTiles) {
     if (candidate.registers != target.vectorRegisters)
       continue;
-    int64_t tallest = std::min(knownRows ? candidate.rows : std::min(candidate.rows, mostUnknownRows), rows), width = candidate.vectors * lanes;
+    int64_t tallest = std::min(candidate.rows, rows), width = candidate.vectors * lanes;
     for (int64_t height = tallest; 2 * height >= tallest; --height) {
-      double loads = 1.0 / candidate.vectors + 1.0 / height, time = knownRows ? 1 + loads / 4 : candidate.unknownRows + loads / 100;
-      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * time;
+      double loads = 1.0 / candidate.vectors + 1.0 / height;
+      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * (1 + loads / 4);
       if (cost >= least * 0.999)
         continue;
       least = cost;
@@ -106,8 +104,8 @@ static MatmulShape shapeMatmul(std::optional<int64_t> knownRows, int64_t columns
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
-  MatmulShape shape = shapeMatmul(sizeOf(LoopKind::Row), std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)),
-                                  packed ? matmulRows : unpackedRows, target);
+  MatmulShape shape = shapeMatmul(std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows)),
+                                  std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)), packed ? matmulRows : unpackedRows, target);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
   steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));

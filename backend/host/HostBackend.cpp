@@ -58,21 +58,27 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 namespace {
-/// Turns loop strength reduction off while it lives. Emission has chosen the addresses already; the pass moves the computation of row pointers back into
-/// inner loops, and accumulators then travel from register to register. LLVM offers no other handle than its command-line option.
-class KeepAddresses {
+/// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything already.
+///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel from register to register.
+///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the registers of the accumulators.
+/// LLVM offers no other handle than its command-line options.
+class KeepPlaces {
 public:
-  KeepAddresses() : option(static_cast<llvm::cl::opt<bool> *>(llvm::cl::getRegisteredOptions().lookup("disable-lsr"))), before(option && *option) { set(true); }
-  ~KeepAddresses() { set(before); }
-  KeepAddresses(const KeepAddresses &) = delete;
-
-private:
-  void set(bool value) {
-    if (option)
+  KeepPlaces() {
+    for (llvm::StringRef name : {"disable-lsr", "disable-machine-licm"})
+      if (auto *option = static_cast<llvm::cl::opt<bool> *>(llvm::cl::getRegisteredOptions().lookup(name))) {
+        before.push_back({option, *option});
+        option->setValue(true);
+      }
+  }
+  ~KeepPlaces() {
+    for (auto [option, value] : before)
       option->setValue(value);
   }
-  llvm::cl::opt<bool> *option;
-  bool before;
+  KeepPlaces(const KeepPlaces &) = delete;
+
+private:
+  llvm::SmallVector<std::pair<llvm::cl::opt<bool> *, bool>> before;
 };
 } // namespace
 
@@ -80,7 +86,7 @@ static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMac
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager manager;
-  KeepAddresses keepAddresses;
+  KeepPlaces keepPlaces;
   machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
   manager.run(module);
   return object;
