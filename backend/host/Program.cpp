@@ -122,7 +122,7 @@ tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
       return;
     }
     Value offset = store.getOffsets()[dim];
-    agree &= !offset.getDefiningOp() || offset.getDefiningOp()->getBlock() == &kernel.getBody().front();
+    agree &= offset.getParentBlock() == &kernel.getBody().front(); // not the index of a loop that may not have begun
     if (!result)
       result = store;
     unsigned resultDim = result.getOffsets().size() - 1 - axis;
