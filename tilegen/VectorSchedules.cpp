@@ -16,6 +16,8 @@ constexpr int64_t programElements = 16384;
 constexpr int64_t longestRow = 1 << 16;
 // Rows and columns of a contraction that one program computes: the left side's rows stay in the second-level cache for all its panels.
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
+// Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
+constexpr int64_t columnsOfGathered = 512;
 
 /// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
 struct RegisterTile {
@@ -67,9 +69,12 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     row *= steps.back();
   }
   SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, programElements / row));
-  // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together.
-  SmallVector<int64_t> registers = space.root == Root::Window ? SmallVector<int64_t>{target.vectorRegisters / 4, 2 * lanes} : SmallVector<int64_t>{1, 4 * lanes};
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers, 0);
+  // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together,
+  // where there are surely that many.
+  SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
+  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1), together = target.vectorRegisters / 4;
+  bool shared = space.root == Root::Window && rows >= together;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {shared ? together : 1, shared ? 2 * lanes : 4 * lanes}, 0);
 }
 
 namespace {
@@ -79,9 +84,9 @@ struct MatmulShape {
 };
 } // namespace
 
-/// The register tile that wastes least: padded rows and columns count in full, and each multiplication costs a quarter of the loads that it shares
+/// The register tile that wastes least: padded rows and columns count in full, and each multiplication costs half the loads that it shares
 /// with its neighbours.
-static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t rowLimit, const TargetDesc &target) {
+static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t rowLimit, int64_t columnLimit, const TargetDesc &target) {
   int64_t lanes = target.vectorBits / 32;
   double least = std::numeric_limits<double>::infinity();
   MatmulShape best{};
@@ -91,21 +96,35 @@ static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t rowLimit, 
     int64_t tallest = std::min(candidate.rows, rows), width = candidate.vectors * lanes;
     for (int64_t height = tallest; 2 * height >= tallest; --height) {
       double loads = 1.0 / candidate.vectors + 1.0 / height;
-      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * (1 + loads / 4);
+      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * (1 + loads / 2);
       if (cost >= least * 0.999)
         continue;
       least = cost;
-      best = {height, width, evenTile(rows, rowLimit, height), std::min(roundUp(columns, width), matmulColumns)};
+      best = {height, width, evenTile(rows, rowLimit, height), roundUp(evenTile(columns, columnLimit, width), width)};
     }
   }
   return best;
+}
+
+/// Whether some row of the left side may leave its buffer, so that the backend copies rows with their fill first.
+static bool gathersRows(const KernelSpace &space) {
+  Value value = space.lhs;
+  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    value = access.getData();
+  auto argument = dyn_cast<BlockArgument>(value);
+  IndexAlgebra facts = space.nest.algebra();
+  return argument && llvm::any_of(space.nest.accesses, [&](const Access &access) {
+           return access.buffer == argument.getArgNumber() && access.indexSizes.empty() && llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes), [&](auto pair) {
+                    return !facts.isInside(std::get<0>(pair), std::get<1>(pair));
+                  });
+         });
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
   MatmulShape shape = shapeMatmul(std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows)),
-                                  std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)), packed ? matmulRows : unpackedRows, target);
+                                  std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)), packed ? matmulRows : unpackedRows, gathersRows(space) ? columnsOfGathered : matmulColumns, target);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
   steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
