@@ -69,6 +69,7 @@ private:
   void addBounds(const Reference &reference, const Position &position, unsigned row, Access &result, llvm::MutableArrayRef<Lanes> coordinates);
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
+  llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
   llvm::Value *loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width);
   Rows emitCheck(tile::CheckOp op, const Position &position);
   void emitStore(tile::StoreOp op, const Position &position);

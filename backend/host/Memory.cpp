@@ -280,6 +280,31 @@ llvm::Value *Emitter::toMemory(llvm::Value *value, unsigned width) {
 
 static llvm::Align alignOf(llvm::Type *element) { return llvm::Align(std::max<uint64_t>(1, element->getPrimitiveSizeInBits() / 8)); }
 
+/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that holds it, which never crosses a page.
+/// Without masks (AVX2), lanes that are off read the kernel's arguments: a masked gather would become a branch for every lane.
+llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills) {
+  unsigned width = cast<llvm::FixedVectorType>(offsets->getType())->getNumElements(), bytes = memory->getPrimitiveSizeInBits() / 8;
+  llvm::Type *word = bytes < 4 ? ir.getInt32Ty() : memory, *offsetType = offsets->getType();
+  llvm::Value *shifts = nullptr;
+  if (bytes < 4) {
+    llvm::Value *low = ir.CreateAnd(ir.CreatePtrToInt(base, ir.getInt64Ty()), 3);
+    base = ir.CreateGEP(ir.getInt8Ty(), base, ir.CreateNeg(low));
+    llvm::Value *lows = ir.CreateVectorSplat(width, ir.CreateIntCast(low, offsetType->getScalarType(), false));
+    llvm::Value *places = ir.CreateAdd(ir.CreateMul(offsets, llvm::ConstantInt::get(offsetType, bytes)), lows);
+    llvm::Value *within = ir.CreateAnd(places, llvm::ConstantInt::get(offsetType, 3));
+    shifts = ir.CreateIntCast(ir.CreateShl(within, llvm::ConstantInt::get(offsetType, 3)), vectorOf(word, width), false);
+    offsets = ir.CreateSub(places, within);
+  }
+  llvm::Value *pointers = ir.CreateGEP(bytes < 4 ? ir.getInt8Ty() : memory, base, offsets), *on = llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
+  if (mask && !masks)
+    pointers = ir.CreateSelect(mask, pointers, ir.CreateVectorSplat(width, arguments));
+  llvm::Type *words = vectorOf(word, width);
+  llvm::Value *result = ir.CreateMaskedGather(words, pointers, alignOf(word), mask && masks ? mask : on, llvm::Constant::getNullValue(words));
+  if (shifts)
+    result = ir.CreateTrunc(ir.CreateLShr(result, shifts), vectorOf(memory, width));
+  return mask ? ir.CreateSelect(mask, result, fills) : result;
+}
+
 /// `fill` has the type of an element in memory.
 llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width) {
   llvm::Type *memory = memoryType(element), *type = vectorOf(memory, width);
@@ -298,11 +323,10 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
   llvm::Value *fills = ir.CreateVectorSplat(width, fill);
   llvm::Value *result = nullptr;
   auto touch = [&]() -> llvm::Value * {
-    llvm::Value *mask = access.mask ? access.mask : llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
     if (isContiguous)
-      return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, mask, fills) : ir.CreateAlignedLoad(type, access.pointer, align);
+      return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, access.mask, fills) : ir.CreateAlignedLoad(type, access.pointer, align);
     Lanes whole{{}, access.delta ? nullptr : access.stride, access.delta};
-    return ir.CreateMaskedGather(type, ir.CreateGEP(memory, access.pointer, deltas(whole, width)), align, mask, fills);
+    return gather(access.pointer, deltas(whole, width), access.mask, memory, fills);
   };
   if (!access.condition)
     return touch();
