@@ -28,6 +28,20 @@ struct Held {
   llvm::SmallVector<Ix> origin; // by axis, subtracted from coordinates: what is held may be a part of the tile
 };
 
+/// What is computed in one loop nest: stores and held values of one shape.
+struct Group {
+  struct Root {
+    tile::StoreOp store; // or
+    mlir::Value value;   // to be held in
+    Held target;
+  };
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<Root> roots;
+  llvm::SmallVector<Ix> limits = {};         // of the loops, by axis
+  Position position = {};                    // in the loops that are open
+  llvm::SmallVector<mlir::Value> heavy = {}; // needed a register tile at a time
+};
+
 class Emitter {
 public:
   Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options);
@@ -95,16 +109,18 @@ private:
   void overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body);
 
   //===- Program.cpp
-  struct Group; // stores and held values that are computed in the same loops
   void emitPrograms(llvm::Function *function);
   void emitBlock(mlir::Block &block);
   void emitEffectLoop(mlir::scf::ForOp op);
   void addRoot(Group &group, mlir::Operation *op, mlir::Value held);
   void emitGroup(Group &group);
   tile::StoreOp storeLimiting(unsigned axis, int64_t size);
-  void emitRows(Group &group, Position position, Ix columnFrom, Ix columnTo);
-  void emitHeavy(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit);
-  void emitColumns(Group &group, llvm::ArrayRef<mlir::Value> heavy, const Position &outer, Ix rowLimit, Ix column, Ix columnEnd, unsigned width);
+  void prepare(Group &group);
+  static bool sharesRows(const Group &earlier, const Group &later);
+  void flush();
+  void emitRows(const Group &group, Position position, Ix columnFrom, Ix columnTo);
+  void emitHeavy(const Group &group);
+  void emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width);
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
@@ -128,6 +144,7 @@ private:
   llvm::SmallVector<Ix, 3> programId;
   llvm::DenseMap<mlir::Value, Ix> indices; // of symbols and loops
   llvm::DenseMap<mlir::Value, Held> held;
+  std::vector<Group> phases; // taken over by emitGroup, not emitted yet
   uint64_t workspace = 0;
   Status status;
 

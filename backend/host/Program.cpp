@@ -15,17 +15,6 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// What is computed in one loop nest. Every member has the shape.
-struct Emitter::Group {
-  struct Root {
-    tile::StoreOp store; // or
-    Value value;         // to be held in
-    Held target;
-  };
-  SmallVector<int64_t> shape;
-  SmallVector<Root> roots;
-};
-
 Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
     : module(module), context(module.getContext()), ir(context), math(ir), kernel(kernel), options(options), wide(options.vectorBits / 8),
       narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {
@@ -131,58 +120,91 @@ tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
   return agree ? result : nullptr;
 }
 
-/// Emits the loops of `group` and empties it.
-void Emitter::emitGroup(Group &group) {
-  if (group.roots.empty())
-    return;
-  Group current = std::move(group);
-  group = {};
-  if (current.shape.empty())
-    current.shape = {1};
-  unsigned rank = current.shape.size();
-  tile::StoreOp store = current.roots.front().store;
-  Position position;
+/// How far the loops of `group` go, what is known inside, and what it needs register tiles for.
+void Emitter::prepare(Group &group) {
+  if (group.shape.empty())
+    group.shape = {1};
+  unsigned rank = group.shape.size();
+  tile::StoreOp store = group.roots.front().store;
+  Position &position = group.position;
   position.outer.resize(rank < 2 ? 0 : rank - 2, math.constant(0));
   position.rows = {math.constant(0)};
   position.column = math.constant(0);
   position.unseen = parallelAxes & ~1u;
-  SmallVector<Ix> limits(std::max(rank, 2u), math.constant(1)); // by axis
+  group.limits.assign(std::max(rank, 2u), math.constant(1));
   for (unsigned axis = 0; axis < rank; ++axis) {
     unsigned dim = rank - 1 - axis;
-    limits[axis] = math.constant(current.shape[dim]);
+    group.limits[axis] = math.constant(group.shape[dim]);
     tile::StoreOp limiting = store;
-    if (!limiting && axis > 0 && current.roots.front().value && !contracted.count(current.roots.front().value))
-      limiting = storeLimiting(axis, current.shape[dim]);
+    if (!limiting && axis > 0 && !contracted.count(group.roots.front().value))
+      limiting = storeLimiting(axis, group.shape[dim]);
     if (!limiting)
       continue;
     unsigned storeDim = limiting.getOffsets().size() - 1 - axis;
     Position::Live fact{axis, index(limiting.getOffsets()[storeDim]), evaluate(limiting.getBounds(), storeDim)};
     position.live.push_back(fact);
-    limits[axis] = math.min(limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
+    group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
+  for (Group::Root &root : group.roots)
+    collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
+}
+
+/// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that row.
+bool Emitter::sharesRows(const Group &earlier, const Group &later) {
+  return earlier.heavy.empty() && later.heavy.empty() && ArrayRef(earlier.shape).drop_back() == ArrayRef(later.shape).drop_back() &&
+         ArrayRef(earlier.limits).drop_front() == ArrayRef(later.limits).drop_front();
+}
+
+/// Takes the loops of `group` over, to be emitted together with those of its neighbours, and empties it.
+void Emitter::emitGroup(Group &group) {
+  if (group.roots.empty())
+    return;
+  Group current = std::move(group);
+  group = {};
+  prepare(current);
+  if (!phases.empty() && !sharesRows(phases.back(), current))
+    flush();
+  phases.push_back(std::move(current));
+  if (!phases.back().heavy.empty())
+    flush();
+}
+
+/// Emits the groups taken over: row by row all of them, so that a row stays in the first-level cache from the first to the last.
+void Emitter::flush() {
+  if (phases.empty())
+    return;
+  std::vector<Group> current = std::move(phases);
+  phases.clear();
   std::function<void(unsigned)> nest = [&](unsigned axis) {
-    if (axis >= 2)
-      return math.loop(math.constant(0), limits[axis], 1, [&](Ix coordinate) {
-        position.outer[position.outer.size() - (axis - 1)] = coordinate;
-        nest(axis - 1);
-      });
-    SmallVector<Value> heavy;
-    for (Group::Root &root : current.roots)
-      collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, heavy);
-    if (!heavy.empty())
-      return emitHeavy(current, heavy, position, limits[1], limits[0]);
-    math.loop(math.constant(0), limits[1], 1, [&](Ix row) {
-      position.rows = {row};
-      emitRows(current, position, math.constant(0), limits[0]);
+    const Group &first = current.front();
+    if (axis == 1 && !first.heavy.empty())
+      return emitHeavy(first);
+    math.loop(math.constant(0), first.limits[axis], 1, [&](Ix coordinate) {
+      for (Group &group : current) {
+        if (axis == 1)
+          group.position.rows = {coordinate};
+        else
+          group.position.outer[group.position.outer.size() - (axis - 1)] = coordinate;
+      }
+      if (axis > 1)
+        return nest(axis - 1);
+      for (const Group &group : current)
+        emitRows(group, group.position, math.constant(0), group.limits[0]);
     });
   };
-  nest(std::max(rank, 2u) - 1);
+  nest(current.front().limits.size() - 1);
 }
 
 /// All roots of one row, from column `from` to `to`.
-void Emitter::emitRows(Group &group, Position position, Ix from, Ix to) {
+void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   Ix whole = to;
-  for (Group::Root &root : group.roots) {
+  SmallVector<std::pair<Value, Held>> computed; // here, so not read
+  for (const Group::Root &root : group.roots)
+    if (auto found = held.find(root.value); root.value && found != held.end() && found->second.base == root.target.base) {
+      computed.push_back(*found);
+      held.erase(found);
+    }
+  for (Group::Root root : group.roots) {
     Value value = root.store ? root.store.getValue() : root.value;
     SmallVector<Position::Live> facts;
     if (root.value) { // a held tile is computed whole, so the loads decide how far that is possible without masks
@@ -192,25 +214,27 @@ void Emitter::emitRows(Group &group, Position position, Ix from, Ix to) {
     pullUniform(value, position);
   }
   unsigned widest = wide;
-  for (Group::Root &root : group.roots)
+  for (const Group::Root &root : group.roots)
     if (root.target.panel)
       widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
   overColumns(from, to, math.max(whole, from), widest, position, [&](const Position &inner) {
-    for (Group::Root &root : group.roots) {
+    for (const Group::Root &root : group.roots) {
       if (root.store)
         emitStore(root.store, inner);
       else
         storeHeld(root.target, pull(root.value, inner), inner);
     }
   });
+  held.insert(computed.begin(), computed.end());
 }
 
 /// Register tiles of the heavy values: whole ones, then narrower ones for what is left of the columns.
-void Emitter::emitHeavy(Group &group, ArrayRef<Value> heavy, const Position &outer, Ix rowLimit, Ix columnLimit) {
+void Emitter::emitHeavy(const Group &group) {
+  Ix columnLimit = group.limits[0];
   int64_t columns = group.shape.back();
   unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
   auto tiles = [&](Ix from, Ix to, unsigned width) {
-    math.loop(from, to, width, [&](Ix column) { emitColumns(group, heavy, outer, rowLimit, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
+    math.loop(from, to, width, [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
   };
   // A last tile of few columns takes one vector; one of more runs as whole tiles do, for all of a panel's lines are fetched anyway.
   Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
@@ -223,7 +247,10 @@ void Emitter::emitHeavy(Group &group, ArrayRef<Value> heavy, const Position &out
 }
 
 /// One column of register tiles, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last: nobody stores them.
-void Emitter::emitColumns(Group &group, ArrayRef<Value> heavy, const Position &outer, Ix rowLimit, Ix column, Ix columnEnd, unsigned width) {
+void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width) {
+  ArrayRef<Value> heavy = group.heavy;
+  const Position &outer = group.position;
+  Ix rowLimit = group.limits[1];
   int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
   unsigned count = std::min<int64_t>(registerRows, rows);
   math.loop(math.constant(0), rowLimit, count, [&](Ix row) {
@@ -281,6 +308,7 @@ void Emitter::emitBlock(Block &block) {
       bool inRegisters = !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
       if (!inRegisters) {
         emitGroup(group);
+        flush();
         emitEffectLoop(loop);
         continue;
       }
@@ -294,6 +322,7 @@ void Emitter::emitBlock(Block &block) {
         hold(group, result);
   }
   emitGroup(group);
+  flush();
 }
 
 /// A loop that stores, or whose tiles do not fit into registers: carried tiles are held, and each turn is a block.
@@ -311,6 +340,7 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
     Group init{current.back().shape, {{nullptr, op.getInitArgs()[i], current.back()}}};
     emitGroup(init);
   }
+  flush();
   math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, [&](Ix iv) {
     indices[op.getInductionVar()] = iv;
     for (unsigned i = 0; i < op.getNumResults(); ++i)
@@ -332,6 +362,7 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
         Group copy{current[i].shape, {{nullptr, op.getResult(i), current[i]}}};
         emitGroup(copy);
       }
+    flush();
   });
   for (unsigned i = 0; i < op.getNumResults(); ++i)
     held[op.getResult(i)] = current[i];
