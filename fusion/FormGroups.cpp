@@ -99,10 +99,7 @@ static void releaseViews(GroupGraph &graph) {
         continue;
       bool first = graph.groupOf(op->getOperand(0)) != group;
       bool last = llvm::none_of(op->getUsers(), [&](Operation *user) { return graph.groupOf(user) == group; });
-      if (!first && !last)
-        continue;
-      graph.release(op);
-      changed = true;
+      changed |= (first || last) && graph.release(op);
     }
   }
 }

@@ -100,12 +100,18 @@ void GroupGraph::dropCopy(Operation *copy, Operation *original) {
   copy->erase();
 }
 
-void GroupGraph::release(Operation *op) {
+bool GroupGraph::release(Operation *op) {
   Group &group = *groupOf(op);
-  llvm::erase(group.ops, op);
+  SmallVector<Operation *> rest = group.ops;
+  llvm::erase(rest, op);
+  GeometryOrRefusal geometry = analyze(rest);
+  auto *legal = std::get_if<Geometry>(&geometry);
+  if (!legal)
+    return false;
+  group.ops = std::move(rest);
+  group.geometry = std::move(*legal);
   own(op);
-  if (!group.ops.empty())
-    group.geometry = std::get<Geometry>(analyze(group.ops));
+  return true;
 }
 
 SmallVector<int64_t> Group::nodes() const {

@@ -56,8 +56,8 @@ public:
   mlir::Operation *copyFor(mlir::Operation *op, Group &consumer);
   /// Undoes copyFor.
   void dropCopy(mlir::Operation *copy, mlir::Operation *original);
-  /// Takes `op` out of its group: it is a group of its own again. The rest of the group gets new outputs.
-  void release(mlir::Operation *op);
+  /// Takes `op` out of its group: it is a group of its own again, and the rest gets new outputs. False if the rest could not be a kernel.
+  bool release(mlir::Operation *op);
 
   mlir::func::FuncOp main() const { return function; }
 
