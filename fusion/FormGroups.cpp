@@ -179,7 +179,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   if (mode == FusionMode::All) // equal work of different nodes is done once
-    normalize::shareEqual(main, normalize::Sharing::All);
+    normalize::shareEqual(main.front(), normalize::Sharing::All);
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them

@@ -203,11 +203,16 @@ std::optional<Reason> Analysis::visit(Operation *op) {
       });
 }
 
-/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows).
+/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows). Only a contraction
+/// stores several in different orders.
 std::optional<Refusal> Analysis::checkOutputs() {
   AffineExpr count;
   for (Value output : geometry.outputs) {
-    Space space = placeOf(output).space;
+    Place place = placeOf(output);
+    Space space = place.space;
+    bool isPermuted = llvm::any_of(place.steps, [](const Step &step) { return !step.perm.empty(); });
+    if (isPermuted && geometry.outputs.size() > 1 && geometry.kind != RootKind::Matmul)
+      return Refusal{Reason::OutputsDiffer, output.getDefiningOp()};
     bool fits = true;
     switch (geometry.kind) {
     case RootKind::Pointwise: {

@@ -42,7 +42,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::MapNotInvertible, "map-not-invertible", "the result is read through an access that is not one to one"},
     {Reason::RepeatsRoot, "repeats-root", "it would recompute a contraction or reduction for every repetition of its result"},
     {Reason::TwoMaps, "two-maps", "one value would be needed at two coordinates at once"},
-    {Reason::OutputsDiffer, "outputs-differ", "the outputs would have different numbers of elements"},
+    {Reason::OutputsDiffer, "outputs-differ", "the outputs would have different numbers of elements, or another order"},
     {Reason::NeededInMemory, "needed-in-memory", "the value is needed in memory by several kernels"},
     {Reason::NotConvex, "not-convex", "the group would not be convex: a path leaves it and comes back"},
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},

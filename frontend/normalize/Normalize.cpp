@@ -37,7 +37,7 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
   if (failed(rewrite(main)))
     return failure();
   normalize::orderGraph(main);
-  normalize::shareEqual(main, normalize::Sharing::Views);
+  normalize::shareEqual(main.front(), normalize::Sharing::Views);
   return success();
 }
 

@@ -145,9 +145,9 @@ static void addNodes(Operation *kept, Operation *gone) {
     kept->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(kept->getContext(), nodes));
 }
 
-void normalize::shareEqual(func::FuncOp function, Sharing sharing) {
+void normalize::shareEqual(Block &block, Sharing sharing) {
   std::map<std::pair<std::string, std::vector<const void *>>, Operation *> first;
-  for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator())) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (!isMemoryEffectFree(&op) || op.getNumRegions())
       continue;
     bool anyNode = sharing == Sharing::All || isa<graph::ReshapeOp, graph::ConstantOp, graph::DimsOp, arith::ConstantOp>(op);

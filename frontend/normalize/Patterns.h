@@ -17,7 +17,7 @@ enum class Sharing {
 };
 
 /// One operation for all equal ones; `graph.nodes_of` lists the nodes that a shared one works for.
-void shareEqual(mlir::func::FuncOp function, Sharing sharing);
+void shareEqual(mlir::Block &block, Sharing sharing);
 
 /// Operands of commutative operations in the order of their structural hashes, operations depth first from the function's results.
 void orderGraph(mlir::func::FuncOp function);

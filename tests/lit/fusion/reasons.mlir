@@ -113,7 +113,7 @@ module attributes {graph.nodes = ["first|A", "second|B"]} {
 
 // -----
 
-// CHECK: first is not fused with second because the outputs would have different numbers of elements
+// CHECK: first is not fused with second because the outputs would have different numbers of elements, or another order
 module attributes {graph.nodes = ["first|A", "second|B"]} {
   func.func @main(%a: tensor<64xf32>, %b: tensor<8x64xf32>) -> (tensor<64xf32>, tensor<8x64xf32>) {
     %0 = arith.negf %a {graph.node = 0 : i64} : tensor<64xf32>
