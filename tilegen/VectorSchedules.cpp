@@ -18,6 +18,8 @@ constexpr int64_t longestRow = 1 << 16;
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 // Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
 constexpr int64_t columnsOfGathered = 512;
+// Programs that a contraction should have for the threads there may be.
+constexpr int64_t enoughPrograms = 16;
 
 /// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
 struct RegisterTile {
@@ -120,11 +122,25 @@ static bool gathersRows(const KernelSpace &space) {
          });
 }
 
+/// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be.
+static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
+  int64_t others = 1, tile = shape.columnTile;
+  for (const Loop &loop : space.loops())
+    if (loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Row)
+      others *= llvm::divideCeil(std::max<int64_t>(1, constantOf(loop.size).value_or(1)), loop.kind == LoopKind::Row ? shape.rowTile : 1);
+  while (tile > least && others * static_cast<int64_t>(llvm::divideCeil(columns, tile)) < enoughPrograms)
+    tile = roundUp(evenTile(columns, std::max(tile / 2, least), shape.columns), shape.columns);
+  return tile;
+}
+
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
-  MatmulShape shape = shapeMatmul(std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows)),
-                                  std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns)), packed ? matmulRows : unpackedRows, gathersRows(space) ? columnsOfGathered : matmulColumns, target);
+  bool gathers = gathersRows(space);
+  int64_t rows = std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows));
+  int64_t columns = std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns));
+  MatmulShape shape = shapeMatmul(rows, columns, packed ? matmulRows : unpackedRows, gathers ? columnsOfGathered : matmulColumns, target);
+  shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
   steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));

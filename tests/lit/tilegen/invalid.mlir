@@ -1,0 +1,84 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(tilewright-tile-emit{target=host})"
+
+module {
+  // expected-error@+1 {{expected a schedule because the schedule stage comes before tiles}}
+  graph.kernel @unscheduled(%x: tensor<8xf32>) -> tensor<8xf32> {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected a schedule of root pointwise because the kernel has that root, got #tile.schedule<matmul}}
+  graph.kernel @other_root(%x: tensor<8xf32>) -> tensor<8xf32> attributes {schedule = #tile.schedule<matmul, tile = [8]>} {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected a schedule with 1 tile and 0 reduce sizes because the kernel has that many loops}}
+  graph.kernel @sizes(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {schedule = #tile.schedule<pointwise, tile = [8, 4]>} {
+    graph.return %x : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected outer reduce sizes of 1 because only the innermost reduced loop is a dimension of the product}}
+  graph.kernel @outer(%x: tensor<1x9x8x32xf32>, %w: tensor<3x3x32x16xf32>) -> tensor<1x9x8x16xf32>
+      attributes {schedule = #tile.schedule<matmul, tile = [72, 16], reduce = [3, 96]>} {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x9x8x32xf32> -> tensor<1x9x8x3x3x32xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x9x8x3x3x32xf32>, tensor<3x3x32x16xf32> -> tensor<1x9x8x16xf32>
+    graph.return %c : tensor<1x9x8x16xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected one contraction at most because a kernel has one root, got several}}
+  graph.kernel @two(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
+    %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %b = graph.contract %a, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    graph.return %b : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module {
+  graph.kernel @halves(%x: tensor<4x4xf32>) -> tensor<2x4xf32> attributes {schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
+    %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.slice %a offsets affine_map<() -> (1, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<4x4xf32> -> tensor<2x4xf32>
+    // expected-error@+1 {{expected output 0 to hold each element of the contraction's result once}}
+    graph.return %s : tensor<2x4xf32>
+  }
+}
+
+// -----
+
+module {
+  graph.kernel @unrelated(%x: tensor<4x6xf32>, %y: tensor<7xf32>) -> (tensor<4x6xf32>, tensor<7xf32>) attributes {schedule = #tile.schedule<pointwise, tile = [24]>} {
+    // expected-error@+1 {{expected outputs over the same loops because one kernel computes them}}
+    graph.return %x, %y : tensor<4x6xf32>, tensor<7xf32>
+  }
+}
+
+// -----
+
+module {
+  graph.kernel @other_rows(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {schedule = #tile.schedule<row_reduction, tile = [4], reduce = [6]>} {
+    %s = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<4x6xf32> -> tensor<4xf32>
+    %b = graph.broadcast %s dims [0] {graph.node = 0 : i64} : tensor<4xf32> -> tensor<4x6xf32>
+    // expected-error@+1 {{reduced}}
+    %t = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<4x6xf32> -> tensor<6xf32>
+    %c = graph.broadcast %t dims [1] {graph.node = 0 : i64} : tensor<6xf32> -> tensor<4x6xf32>
+    %y = arith.addf %b, %c {graph.node = 0 : i64} : tensor<4x6xf32>
+    graph.return %y : tensor<4x6xf32>
+  }
+}

@@ -1,0 +1,37 @@
+// The table of targets is consistent, and asking for what is not in it says what is.
+#include "tilegen/TargetDesc.h"
+
+#include "gtest/gtest.h"
+
+#include <set>
+
+using namespace tilewright;
+
+TEST(TargetDescTest, RowsAreConsistent) {
+  std::set<std::string_view> names;
+  for (const TargetDesc &row : targets()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " stands twice";
+    EXPECT_EQ(row.model == ProgramModel::Vector, row.backend == Backend::Host) << row.name;
+    EXPECT_EQ(row.warpWidth == 1, row.model == ProgramModel::Vector) << row.name;
+    EXPECT_EQ(row.maxThreads % row.warpWidth, 0) << row.name;
+    EXPECT_EQ(row.sharedBytes > 0, row.model == ProgramModel::Block) << row.name;
+    for (const MatrixInstruction &instruction : row.matrix) {
+      EXPECT_GT(instruction.m * instruction.n * instruction.k, 0) << instruction.name;
+      EXPECT_EQ(instruction.m * instruction.k % row.warpWidth, 0) << instruction.name << " does not spread over the lanes of " << row.name;
+    }
+  }
+}
+
+TEST(TargetDescTest, FindsByName) {
+  ASSERT_TRUE(findTarget("sm_90a").ok());
+  EXPECT_EQ((*findTarget("sm_90a"))->warpWidth, 32);
+  EXPECT_EQ((*findTarget("gfx942"))->warpWidth, 64);
+  EXPECT_EQ((*findTarget("host"))->name, "x86-64-v3");
+}
+
+TEST(TargetDescTest, SaysWhatThereIs) {
+  Expected<const TargetDesc *> missing = findTarget("sm_75");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), Code::Usage);
+  EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"), std::string::npos) << missing.status().message();
+}
