@@ -81,6 +81,7 @@ void AmdgcnTarget::lowerMath(Operation *root) {
   static constexpr std::pair<StringRef, StringRef> rows[] = {
       {"math.exp2", "llvm.amdgcn.exp2.f32"}, // 1 ulp; subnormal results are zero
       {"math.rsqrt", "llvm.amdgcn.rsq.f32"}, // 1 ulp
+      {"arith.divf", "llvm.amdgcn.fdiv.fast"}, // 2.5 ulp
   };
   root->walk([&](Operation *op) {
     for (auto [name, intrinsic] : rows)

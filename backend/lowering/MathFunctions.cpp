@@ -187,11 +187,21 @@ Value MathFunctions::expm1OfRemainder(Value r) { return fma(mul(r, r), polynomia
 // Beyond these arguments results are 0 or infinity; inside, n/2 is the exponent of a normal number.
 static constexpr double expLeast[] = {-104.0, -746.0}, expMost[] = {89.0, 710.0};
 
+/// By the target's exp2, whose argument x log2 e is rounded: what the rounding lost, times ln 2, is the relative correction.
+Value MathFunctions::expByNativeExp2(Value x) {
+  constexpr double log2e = std::numbers::log2e, rounded = static_cast<float>(log2e), largest = 88.722839;
+  Value bounded = atLeast(x, -200.0), product = mul(bounded, constant(rounded));
+  Value lost = fma(bounded, constant(log2e - rounded), fma(bounded, constant(rounded), negate(product)));
+  Value power = math::Exp2Op::create(builder, product);
+  Value result = fma(power, mul(lost, constant(std::numbers::ln2)), power);
+  return select(less(constant(largest), x), constant(std::numeric_limits<float>::infinity()), result);
+}
+
 Value MathFunctions::exp(Value x) {
+  if (native.exp2 && !wide)
+    return expByNativeExp2(x);
   Value clamped = atLeast(atMost(x, expMost[wide]), expLeast[wide]);
   Reduced reduced = reduceByLn2(clamped);
-  if (native.exp2 && !wide)
-    return scale(math::Exp2Op::create(builder, mul(reduced.r, constant(std::numbers::log2e))), reduced.n);
   return scale(add(expm1OfRemainder(reduced.r), constant(1.0)), reduced.n);
 }
 
@@ -212,7 +222,21 @@ Value MathFunctions::expm1(Value x) {
   return select(less(constant(wide ? 60.0 : 30.0), clamped), large, exact);
 }
 
+/// Minimax of (tanh x - x) / x^3 in x^2, |x| < 0.6: 3e-9.
+static constexpr double tanhSmall[] = {-0.33333298, 0.13331924, -0.053783824, 0.020795952, -0.00589513645};
+
+/// x + x^3 p(x^2) where that converges, 1 - 2 / (e^2x + 1) elsewhere.
+Value MathFunctions::tanhByNativeExp2(Value x) {
+  Value a = abs(x), square = mul(x, x);
+  Value small = fma(mul(square, x), polynomial(square, tanhSmall, tanhSmall), x);
+  Value power = math::Exp2Op::create(builder, mul(a, constant(2 * std::numbers::log2e)));
+  Value large = sub(constant(1.0), div(constant(2.0), add(power, constant(1.0))));
+  return select(less(a, constant(0.6)), small, copySign(large, x));
+}
+
 Value MathFunctions::tanh(Value x) {
+  if (native.exp2 && !wide)
+    return tanhByNativeExp2(x);
   Value a = atMost(abs(x), wide ? 20.0 : 10.0);
   Reduced reduced = reduceByLn2(add(a, a));
   Value power = powerOfTwo(reduced.n);
@@ -233,12 +257,18 @@ Value MathFunctions::cosh(Value x) {
   return select(less(a, constant(wide ? 700.0 : 80.0)), exact, mul(mul(half, h), h));
 }
 
+/// e^-q of an argument that neither overflows nor vanishes.
+Value MathFunctions::complementOfTail(Value q) {
+  if (native.exp2 && !wide)
+    return math::Exp2Op::create(builder, mul(q, constant(-std::numbers::log2e)));
+  Reduced reduced = reduceByLn2(negate(q));
+  return mul(add(expm1OfRemainder(reduced.r), constant(1.0)), powerOfTwo(reduced.n));
+}
+
 Value MathFunctions::erf(Value x) {
   Value a = abs(x), inner = mul(x, polynomial(mul(x, x), erfNarrow, erfWide));
   Value q = polynomial(atMost(a, wide ? 6.0 : 4.0), erfTailNarrow, erfTailWide);
-  Reduced reduced = reduceByLn2(negate(q));
-  Value complement = mul(add(expm1OfRemainder(reduced.r), constant(1.0)), powerOfTwo(reduced.n));
-  Value outer = copySign(sub(constant(1.0), complement), x);
+  Value outer = copySign(sub(constant(1.0), complementOfTail(q)), x);
   return select(less(a, constant(1.0)), inner, outer);
 }
 

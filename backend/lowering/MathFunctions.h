@@ -86,6 +86,9 @@ private:
   Value powerOfTwo(Value n);
   Value scale(Value p, Value n);
   Value expm1OfRemainder(Value r);
+  Value expByNativeExp2(Value x);
+  Value tanhByNativeExp2(Value x);
+  Value complementOfTail(Value q);
   Log logParts(Value x);
   Value logSpecial(Value x, Value result);
   Value sinOrCos(Value x, int64_t quarter);

@@ -72,6 +72,7 @@ void NvptxTarget::lowerMath(Operation *root) {
   static constexpr std::pair<StringRef, StringRef> rows[] = {
       {"math.log2", "llvm.nvvm.lg2.approx.f"},   // 2^-22.6 absolute near 1, else 2 ulp
       {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"}, // 2 ulp
+      {"arith.divf", "llvm.nvvm.div.full"},       // 2 ulp, PTX ISA "div.full.f32"
   };
   root->walk([&](Operation *op) {
     for (auto [name, intrinsic] : rows)
