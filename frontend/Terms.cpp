@@ -1,6 +1,8 @@
 // Elementwise words of the handlers' vocabulary: arithmetic on terms, comparisons, conversions, the usual functions.
 #include "frontend/NodeBuilder.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -29,6 +31,25 @@ Term operator-(double a, Term b) { return b.builder->like(b, a) - b; }
 Term operator*(double a, Term b) { return b.builder->like(b, a) * b; }
 Term operator/(double a, Term b) { return b.builder->like(b, a) / b; }
 Term operator-(Term a) { return a.isFloat() ? a.builder->apply<arith::NegFOp>(a) : 0.0 - a; }
+
+/// Toward zero, saturated, 0 for NaN: as the reference does. What is outside never reaches the conversion, which leaves it undefined.
+static Term toInteger(NodeBuilder &b, Term x, DType to) {
+  int bits = static_cast<int>(elementBytes(to)) * 8;
+  bool isSigned = findDType(to)->isSigned;
+  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0, limit = std::ldexp(1.0, isSigned ? bits - 1 : bits); // exact in every float type that x has
+  Type element = elementType(b.state.context, to), through = isSigned || bits == 64 ? element : b.state.builder.getIntegerType(2 * bits);
+  auto is = [&](arith::CmpFPredicate predicate, double bound) { return b.compare(predicate, arith::CmpIPredicate::eq, x, b.like(x, bound)); };
+  Term tooLow = is(arith::CmpFPredicate::OLT, low), tooHigh = is(arith::CmpFPredicate::OGE, limit), number = is(arith::CmpFPredicate::ORD, 0);
+  Term inside = b.select(b.apply<arith::OrIOp>(tooLow, tooHigh), b.like(x, 0), b.select(number, x, b.like(x, 0)));
+  RankedTensorType type = graph::withElementType(x.type(), through);
+  Term whole = isSigned || bits < 64 ? b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, type, inside.value))
+                                     : b.term(arith::FPToUIOp::create(b.state.builder, b.state.location, type, inside.value));
+  if (through != element)
+    whole = b.term(arith::TruncIOp::create(b.state.builder, b.state.location, graph::withElementType(type, element), whole.value));
+  uint64_t most = ~uint64_t(0) >> (64 - bits + isSigned);
+  Term least = b.splatInteger(x.sizes(), element, isSigned ? static_cast<int64_t>(~most) : 0);
+  return b.select(tooHigh, b.splatInteger(x.sizes(), element, static_cast<int64_t>(most)), b.select(tooLow, least, whole));
+}
 
 std::string NodeBuilder::print(Term x) const {
   std::string text;
@@ -105,14 +126,8 @@ Term NodeBuilder::convert(Term x, DType from, DType to) {
     fromWidth = x.element().getIntOrFloatBitWidth();
     return fromWidth < width ? CONVERT(ExtFOp, type, x) : CONVERT(TruncFOp, type, x);
   }
-  if (fromFloat) {
-    x = widen(x);
-    if (to == DType::U64)
-      return CONVERT(FPToUIOp, type, x);
-    // Through 64 bits, so that what does not fit wraps instead of being undefined.
-    Term wide = CONVERT(FPToSIOp, graph::withElementType(type, state.builder.getI64Type()), x);
-    return width == 64 ? wide : CONVERT(TruncIOp, type, wide);
-  }
+  if (fromFloat)
+    return toInteger(*this, widen(x), to);
   bool isSigned = findDType(from)->isSigned;
   if (toFloat) {
     RankedTensorType real = isHalf(to) ? graph::withElementType(type, state.builder.getF32Type()) : type;

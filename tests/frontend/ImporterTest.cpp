@@ -2,6 +2,7 @@
 #include "TinyModel.h"
 
 #include "frontend/graph/GraphOps.h"
+#include "runtime/reference/Reference.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -154,6 +155,24 @@ TEST_F(ImporterTest, HalfTypesAreStorage) {
   std::string ir = text(model);
   EXPECT_LT(ir.find("arith.extf"), ir.find("math.exp"));
   EXPECT_LT(ir.find("math.exp"), ir.find("arith.truncf"));
+}
+
+TEST_F(ImporterTest, CastsToIntegersSaturate) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  Tensor x = Tensor::allocate(DType::F32, {12});
+  std::ranges::copy(std::array{0.0f, -1.5f, 1.5f, 127.9f, 128.0f, 255.0f, 256.0f, 3e9f, -3e9f, infinity, -infinity, nan}, x.data<float>());
+  for (DType to : {DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32, DType::I64, DType::U64}) {
+    TinyModel model;
+    model.input("x", {12}).output("y");
+    setAttribute(model.node("Cast", {"x"}, {"y"}), "to", static_cast<int64_t>(to));
+    auto module = import(model);
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    auto got = graph::interpret(**module, std::span(&x, 1));
+    Attributes attributes{{"to", static_cast<int64_t>(to)}};
+    auto expected = evaluate({.op = "Cast", .domain = "", .opset = 17, .attributes = &attributes}, std::span(&x, 1));
+    ASSERT_TRUE(got.ok() && expected.ok());
+    expectClose((*got)[0], (*expected)[0], std::string(name(to)));
+  }
 }
 
 TEST_F(ImporterTest, ConstantsFoldAndSplatsStaySplats) {
