@@ -2,6 +2,7 @@
 #include "frontend/ModelImporter.h"
 
 #include "frontend/DimExpression.h"
+#include "frontend/OpTable.h"
 #include "frontend/TensorData.h"
 
 #include <queue>
@@ -16,21 +17,30 @@ constexpr int maxDepth = 64; // of functions and branches
 
 std::string canonicalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Every value name that `node` reads, those that its branches read from outside included.
-void collectReads(const onnx::NodeProto &node, std::vector<std::string> &names) {
-  std::vector<const onnx::NodeProto *> pending{&node};
-  while (!pending.empty()) {
-    const onnx::NodeProto *next = pending.back();
-    pending.pop_back();
-    names.insert(names.end(), next->input().begin(), next->input().end());
-    for (const auto &attribute : next->attribute())
-      if (attribute.has_g()) {
-        for (const auto &inner : attribute.g().node())
-          pending.push_back(&inner);
-        for (const auto &output : attribute.g().output())
-          names.push_back(output.name());
-      }
+/// A value that an unsupported node should have made: nothing is known of it, and what reads it is skipped.
+bool isPoisoned(const ImportedValue *value) { return value && !value->value && !value->constant && !value->elements; }
+
+/// Every value name that `node` reads from where it stands: its inputs, and what its branches read but do not define. Branches are nested
+/// no deeper than the parser allows.
+std::set<std::string> readsOf(const onnx::NodeProto &node) {
+  std::set<std::string> reads(node.input().begin(), node.input().end());
+  for (const auto &attribute : node.attribute()) {
+    if (!attribute.has_g())
+      continue;
+    std::set<std::string> inner, own;
+    for (const auto &tensor : attribute.g().initializer())
+      own.insert(tensor.name());
+    for (const auto &input : attribute.g().input())
+      own.insert(input.name());
+    for (const auto &output : attribute.g().output())
+      inner.insert(output.name());
+    for (const auto &nested : attribute.g().node()) {
+      own.insert(nested.output().begin(), nested.output().end());
+      inner.merge(readsOf(nested));
+    }
+    std::ranges::set_difference(inner, own, std::inserter(reads, reads.end()));
   }
+  return reads;
 }
 
 } // namespace
@@ -246,9 +256,7 @@ std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::Repeate
   std::vector<std::set<int>> readers(nodes.size());
   std::vector<int> waiting(nodes.size()), order;
   for (int i = 0; i < nodes.size(); ++i) {
-    std::vector<std::string> reads;
-    collectReads(nodes[i], reads);
-    for (const std::string &name : reads)
+    for (const std::string &name : readsOf(nodes[i]))
       if (auto found = producer.find(name); found != producer.end() && readers[found->second].insert(i).second)
         ++waiting[i];
   }
@@ -324,21 +332,29 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       node.inputs.push_back(input.empty() ? nullptr : lookup(input, scope, "it"));
     while (!node.inputs.empty() && !node.inputs.back())
       node.inputs.pop_back();
-    // A value that an unsupported node should have made has no type: what reads it is skipped, so that one import names all of them.
-    bool poisoned = llvm::any_of(node.inputs, [](ImportedValue *value) { return value && !value->value && !value->constant && !value->elements; });
     for (const std::string &output : proto.output())
       node.outputs.push_back(output.empty() ? nullptr : state.newValue(output));
-    if (!poisoned)
+    if (llvm::none_of(node.inputs, isPoisoned))
       importOperator(node);
+    else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
+      state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it"});
     for (int i = 0; i < proto.output_size(); ++i)
       if (node.outputs[i])
         define(proto.output(i), node.outputs[i], scope);
   } catch (ImportFailure &failure) {
+    Code code = failure.status.code();
+    if (code == Code::Unsupported && opset) { // the walk goes on, so that one import names all that is unsupported
+      state.report.unsupported.push_back({name, proto.op_type(), domain, opset, failure.status.message()});
+      for (const std::string &output : proto.output())
+        if (!output.empty())
+          scope.values.try_emplace(output, state.newValue(output));
+      return;
+    }
     // The innermost node is the one to name.
     if (failure.status.message().starts_with("node '"))
       throw;
     std::string version = opset ? fmt::format(", opset {}", opset) : "";
-    throw ImportFailure{Status(failure.status.code(), fmt::format("node '{}' ({}{}): {}", name, proto.op_type(), version, failure.status.message()))};
+    throw ImportFailure{Status(code, fmt::format("node '{}' ({}{}): {}", name, proto.op_type(), version, failure.status.message()))};
   }
 }
 
@@ -371,7 +387,13 @@ void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attribute
 void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
   if (proto.input_size() != 1)
     malformed("expected one condition, got {} inputs", proto.input_size());
-  const Tensor *condition = state.constantOf(*lookup(proto.input(0), scope, "it"));
+  ImportedValue *decision = lookup(proto.input(0), scope, "it");
+  if (isPoisoned(decision)) {
+    for (const std::string &output : proto.output())
+      define(output, state.newValue(output), scope);
+    return;
+  }
+  const Tensor *condition = state.constantOf(*decision);
   if (!condition)
     unsupported("its condition '{}' is only known at run time: a branch is supported where it is a constant", proto.input(0));
   if (condition->count() != 1 || condition->type() != DType::Bool)
