@@ -66,6 +66,7 @@ private:
   Value concat(Value x);
   Value contract(Value x);
   Value window(Value x);
+  void nameEverything(unsigned outputs);
 
   OwningOpRef<ModuleOp> module;
   func::FuncOp main;
@@ -259,6 +260,24 @@ Value Grower::window(Value x) {
   return reduce(view, axes, graph::ReduceKind::Sum);
 }
 
+/// What an importer would have written: names and types of inputs and outputs, and the nodes.
+void Grower::nameEverything(unsigned outputs) {
+  StringAttr type = builder.getStringAttr("float32");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    main.setArgAttr(i, graph::nameAttr, builder.getStringAttr("input" + std::to_string(i)));
+    main.setArgAttr(i, graph::dtypeAttr, type);
+  }
+  for (unsigned i = 0; i < outputs; ++i) {
+    main.setResultAttr(i, graph::nameAttr, builder.getStringAttr("output" + std::to_string(i)));
+    main.setResultAttr(i, graph::dtypeAttr, type);
+  }
+  SmallVector<std::string> nodes;
+  for (int64_t i = 0; i <= node; ++i)
+    nodes.push_back("node" + std::to_string(i) + "|Step");
+  (*module)->setAttr(graph::nodesAttr, builder.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
+  (*module)->setAttr(graph::symbolsAttr, builder.getArrayAttr({}));
+}
+
 OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
   using Step = Value (Grower::*)(Value);
   constexpr Step steps[] = {&Grower::unary,      &Grower::binary,    &Grower::binary, &Grower::binary, &Grower::transpose, &Grower::transpose, &Grower::reshape,
@@ -278,6 +297,7 @@ OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
       outputs.push_back(value);
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
   main.setFunctionType(builder.getFunctionType(main.getArgumentTypes(), ValueRange(outputs).getTypes()));
+  nameEverything(outputs.size());
   return std::move(module);
 }
 

@@ -1,18 +1,22 @@
-// Random graphs mean the same before and after normalization, and before and after grouping in every mode.
+// Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled, fused and unfused.
 #include "RandomGraph.h"
 
+#include "backend/Pipeline.h"
 #include "frontend/graph/Interpreter.h"
 #include "frontend/normalize/Normalize.h"
 #include "fusion/FormGroups.h"
 #include "fusion/RootKind.h"
+#include "runtime/Context.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
 
 using namespace mlir;
@@ -20,7 +24,8 @@ using namespace tilewright;
 
 namespace {
 
-constexpr unsigned graphs = 300, operations = 18;
+constexpr unsigned shares = 10; // cases that run side by side
+constexpr unsigned interpreted = 30, compiled = 4, operations = 18; // graphs of each share
 
 std::vector<Tensor> inputsFor(ModuleOp module, unsigned seed) {
   std::mt19937 random(seed);
@@ -54,13 +59,15 @@ void check(ModuleOp module, const std::vector<Tensor> &inputs, const std::vector
   expectClose(expected, *found);
 }
 
-class RandomGraphs : public testing::TestWithParam<unsigned> {};
+struct RandomGraphs : testing::TestWithParam<unsigned> {
+  RandomGraphs() : context(MLIRContext::Threading::DISABLED) {
+    context.loadDialect<graph::GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
+  }
+  MLIRContext context;
+};
 
 TEST_P(RandomGraphs, KeepTheirMeaning) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<graph::GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
-  constexpr unsigned share = graphs / 10;
-  for (unsigned seed = GetParam() * share; seed < (GetParam() + 1) * share; ++seed) {
+  for (unsigned seed = GetParam() * interpreted; seed < (GetParam() + 1) * interpreted; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     OwningOpRef<ModuleOp> module = test::randomGraph(context, seed, operations);
     ASSERT_TRUE(succeeded(module->verify()));
@@ -82,6 +89,52 @@ TEST_P(RandomGraphs, KeepTheirMeaning) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Share, RandomGraphs, testing::Range(0u, 10u));
+/// The graph's text, compiled for the host in `mode` and run.
+Expected<std::vector<Tensor>> compileAndRun(const std::string &path, PlanMode mode, const std::vector<Tensor> &inputs) {
+  CompileOptions options;
+  options.modelPath = path;
+  options.modes = {mode};
+  auto model = compileModel(options);
+  if (!model)
+    return model.status();
+  auto artifact = model->artifact();
+  auto device = runtime::openDevice("host");
+  if (!artifact || !device)
+    return artifact ? device.status() : artifact.status();
+  auto program = runtime::Program::create(*artifact, (*device)->info(), std::string(name(mode)));
+  if (!program)
+    return program.status();
+  auto run = runtime::Context::create(*program, *device);
+  if (!run)
+    return run.status();
+  return (*run)->run(inputs);
+}
+
+TEST_P(RandomGraphs, RunFusedAndUnfused) {
+  auto path = std::filesystem::temp_directory_path() / ("tilewright-random-" + std::to_string(::getpid()) + ".mlir");
+  for (unsigned i = 0; i < compiled; ++i) {
+    unsigned seed = 1000000 + GetParam() * compiled + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    OwningOpRef<ModuleOp> module = test::randomGraph(context, seed, operations);
+    std::vector<Tensor> inputs = inputsFor(*module, seed);
+    auto expected = graph::interpret(*module, inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    std::error_code failure;
+    llvm::raw_fd_ostream file(path.string(), failure);
+    module->print(file);
+    file.close();
+    for (PlanMode mode : {PlanMode::None, PlanMode::All}) {
+      SCOPED_TRACE(name(mode));
+      auto found = compileAndRun(path.string(), mode, inputs);
+      ASSERT_TRUE(found.ok()) << found.status().message();
+      expectClose(*expected, *found);
+    }
+    if (HasFatalFailure())
+      break;
+  }
+  std::filesystem::remove(path);
+}
+
+INSTANTIATE_TEST_SUITE_P(Share, RandomGraphs, testing::Range(0u, shares));
 
 } // namespace
