@@ -11,6 +11,8 @@ namespace tilewright::tilegen {
 namespace {
 
 constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 8 elements each
+constexpr int64_t fewestElements = 128;     // of one block
+constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
 constexpr int64_t stepOfLongRow = 2048;
 constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
@@ -60,6 +62,14 @@ static int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target
   return threads / target.warpWidth;
 }
 
+/// Elements of one block: few enough that a small problem still reaches every unit. Unknown sizes count as 1, for that is where it matters.
+static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
+  int64_t total = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    total *= constantOf(space.loops()[loop].size).value_or(1);
+  return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
+}
+
 static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   int64_t row = 1;
   SmallVector<int64_t> steps;
@@ -67,13 +77,15 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   for (unsigned loop : llvm::reverse(reduced)) {
     std::optional<int64_t> size = constantOf(space.loops()[loop].size);
     int64_t limit = std::max<int64_t>(1, longestRow / row);
-    int64_t step = 1;
+    // A long window reads several elements before it waits for the first.
+    int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
     if (space.root == Root::RowReduction)
       step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLongRow, limit);
     steps.insert(steps.begin(), step);
     row *= step;
   }
-  SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, pointwiseElements / row));
+  int64_t each = space.root == Root::RowReduction ? std::max<int64_t>(1, pointwiseElements / row) : parallelElements(space, target);
+  SmallVector<int64_t> tile = tileParallelLoops(space, each);
   int64_t elements = row;
   for (int64_t size : tile)
     elements *= size;
@@ -108,7 +120,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   }
   if (!chosen)
     chosen = &tiles.back();
-  int64_t step = half ? 128 : 16;
+  int64_t step = half ? 128 : 64;
   int64_t deepest = std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown)));
   while (step > 16 && (step > deepest || (chosen->rows + chosen->columns) * step * bytes > bytesOfStage))
     step /= 2;
