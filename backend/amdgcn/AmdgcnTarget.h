@@ -14,6 +14,7 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  bool predicatesLoads() const override { return false; } // a branch waits for its loads
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &) override {}
   void waitCopies(Builder &, unsigned) override {}

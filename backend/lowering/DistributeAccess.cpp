@@ -28,17 +28,21 @@ static SmallVector<unsigned> neighbourBits(const Layout &layout, const TileShape
   return bits;
 }
 
-KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, const Layout &layout) {
+KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, const Layout &layout, bool mayAssume) {
   TileShape shape(access.tile.getShape());
   Chunks best;
   best.dim = shape.rank() - 1;
   for (unsigned d = 0; d < shape.rank(); ++d) {
     SmallVector<unsigned> bits = neighbourBits(layout, shape, d);
     int64_t limit = std::min<int64_t>(1 << bits.size(), 16 / elementBytes(access.tile.getElementType()));
-    int64_t vector = vectorWidth(access, d, limit);
-    if (vector > best.vector) {
-      bits.truncate(llvm::Log2_64(vector));
-      best = {d, vector, bits};
+    for (SymbolSet aligned : {SymbolSet(0), mayAssume ? allSymbols : SymbolSet(0)}) {
+      int64_t vector = vectorWidth(access, d, limit, aligned);
+      if (vector <= best.vector || (aligned && vector * elementBytes(access.tile.getElementType()) < 16)) // two versions pay for the widest only
+        continue;
+      for (unsigned i = 0; aligned && i < 64; ++i) // only the symbols that matter
+        if (vectorWidth(access, d, vector, aligned & ~(SymbolSet(1) << i)) == vector)
+          aligned &= ~(SymbolSet(1) << i);
+      best = {d, vector, aligned, SmallVector<unsigned>(ArrayRef(bits).take_front(llvm::Log2_64(vector)))};
     }
   }
   return best;
@@ -66,10 +70,7 @@ struct KernelDistributor::AccessContext {
     for (unsigned i = 0; i < shape.rank(); ++i) {
       Value thread = d.threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, i); });
       Value offset = arith::IndexCastOp::create(d.b_, type, d.scalar(access.offsets[i]));
-      Value coordinate = arith::AddIOp::create(d.b_, offset, widen(thread));
-      // A mask is a scalar register of each wavefront on AMD. Loads' masks must not be kept for the stores: those compute them again.
-      bool masked = isa<StoreOp>(access.op) && !isAlwaysLive(access, i);
-      first.push_back(masked ? d.target_.opaque(d.b_, coordinate) : coordinate);
+      first.push_back(arith::AddIOp::create(d.b_, offset, widen(thread)));
       bounds.push_back(emitter.emit(access.bounds.getResult(i)));
     }
     for (AffineExpr size : access.buffer.getType().getSizes().getResults())
@@ -152,15 +153,28 @@ struct KernelDistributor::AccessContext {
   Value isInBounds(ArrayRef<Value> dims) {
     Value live;
     for (unsigned i = 0; i < shape.rank(); ++i)
-      if (!isAlwaysLive(access, i))
-        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, dims[i], bounds[i]));
+      if (!isAlwaysLive(access, i)) {
+        // Where a mask takes scarce registers, many are computed each time rather than kept.
+        Value coordinate = starts().size() > 8 ? d.target_.opaque(d.b_, dims[i]) : dims[i];
+        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, coordinate, bounds[i]));
+      }
     return live;
   }
 
-  /// May the bounds cut a chunk?
-  bool mayCut() const { return chunks.vector > 1 && !isLiveTogether(access, chunks.dim, chunks.vector); }
-  /// Is the whole tile live along the chunks' dimension? The same for the whole block.
+  /// May the bounds cut a chunk, or sizes be no multiples of what the chunks assume?
+  bool mayCut() const { return chunks.vector > 1 && (chunks.aligned || !isLiveTogether(access, chunks.dim, chunks.vector)); }
+  /// Are the chunks as they should be? The same for the whole block.
   Value isWhole() {
+    Value aligned;
+    for (auto [i, symbol] : llvm::enumerate(symbols))
+      if (i < 64 && chunks.aligned >> i & 1) {
+        Value rest = arith::AndIOp::create(d.b_, symbol, constant(chunks.vector - 1));
+        aligned = both(aligned, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::eq, rest, constant(0)));
+      }
+    return isLiveTogether(access, chunks.dim, chunks.vector, chunks.aligned) ? aligned : both(aligned, tileIsLive());
+  }
+  /// Is all of the tile live along the chunks' dimension?
+  Value tileIsLive() {
     Value offset = arith::IndexCastOp::create(d.b_, type, d.scalar(access.offsets[chunks.dim]));
     Value end = arith::AddIOp::create(d.b_, offset, constant(access.tile.getDimSize(chunks.dim)));
     return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sle, end, bounds[chunks.dim]);
@@ -259,14 +273,14 @@ struct KernelDistributor::PendingLoad {
   Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
 };
 
-/// `count` elements from register `r` on. Single elements are branched around: of many, an address each would not fit in registers, while with branches they
-/// share one.
+/// `count` elements from register `r` on. Where branches become predicates, single elements are branched around: of many, an address each would not fit
+/// in registers, while predicated ones share one.
 Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   auto [offset, live] = load.context.place(r);
   auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored())); };
   if (!live)
     return loadFrom(load.context.pointer(offset));
-  if (count > 1)
+  if (count > 1 || !target_.predicatesLoads())
     return loadFrom(arith::SelectOp::create(b_, live, load.context.pointer(offset), load.fill));
   Value dead = fillValue(load.stored(), load.op.getFillAttr());
   return eitherWay(b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; }, [&] { return Registers{dead}; }).front();
@@ -321,7 +335,7 @@ void KernelDistributor::lowerLoad(LoadOp op) {
   Layout layout = layoutOf(op.getType());
   auto load = std::make_shared<PendingLoad>(PendingLoad{op, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
   load->starts = load->context.starts();
-  if (load->context.chunks.vector > 1)
+  if (load->context.chunks.vector > 1 || !target_.predicatesLoads())
     load->fill = fillAddress(load->stored(), op.getFillAttr());
   if (load->context.mayCut()) {
     load->whole = load->context.isWhole();
@@ -439,7 +453,7 @@ void KernelDistributor::lowerCheck(CheckOp op) {
 void KernelDistributor::lowerCopy(SharedCopyOp op) {
   Access access = Access::of(op);
   Layout layout = toLayout(op.getLayout());
-  AccessContext context(*this, access, layout, chooseChunks(access, layout));
+  AccessContext context(*this, access, layout, chooseChunks(access, layout, /*mayAssume=*/false));
   SharedLayout shared = sharedLayout(op.getShared().getType());
   Type element = access.tile.getElementType();
   int64_t bytes = context.chunks.vector * elementBytes(element);

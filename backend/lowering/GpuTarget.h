@@ -29,6 +29,9 @@ public:
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
   virtual void barrier(Builder &b) = 0;
 
+  /// Does a branch around one load cost no more than a predicate, and let the next loads start?
+  virtual bool predicatesLoads() const = 0;
+
   /// Copies `bytes` (4, 8 or 16) from global to shared memory, of which the first `live` (i32; null means all) are read and the others zero. The copy may
   /// complete as late as in waitCopies.
   virtual void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) = 0;
@@ -47,7 +50,7 @@ public:
   virtual NativeMath nativeMath() const = 0;
   virtual void lowerMath(mlir::Operation *root) = 0;
 
-  /// The same i32 or i64, of which the optimizer knows nothing; `value` itself where that brings nothing.
+  /// The same i32 or i64, of which the optimizer knows nothing, so that nothing computed from it is kept for later; `value` itself where that brings nothing.
   virtual Value opaque(Builder &, Value value) { return value; }
 
   /// The address of the block's shared memory, of which it uses `bytes`.

@@ -25,10 +25,12 @@ private:
     tile::SharedLayout layout;
     mlir::Type element;
   };
-  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`.
+  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`. That is so only where
+  /// `vector` divides the symbols in `aligned`.
   struct Chunks {
     unsigned dim = 0;
     int64_t vector = 1;
+    tile::SymbolSet aligned = 0;
     llvm::SmallVector<unsigned> bits;
   };
   /// An access with its index arithmetic prepared: types, coordinates of this thread, sizes.
@@ -59,7 +61,7 @@ private:
   void lowerStore(tile::StoreOp op);
   void lowerCheck(tile::CheckOp op);
   void lowerCopy(tile::SharedCopyOp op);
-  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout);
+  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout, bool mayAssume = true);
   Value fillValue(mlir::Type element, mlir::Attribute fill);
   Value fillAddress(mlir::Type element, mlir::Attribute fill);
   Value isOwner(const tile::Layout &layout);

@@ -12,6 +12,7 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  bool predicatesLoads() const override { return true; }
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &b) override;
   void waitCopies(Builder &b, unsigned pending) override;

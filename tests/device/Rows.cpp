@@ -15,17 +15,17 @@ static std::string edgeOf(int64_t n) {
 }
 
 /// Softmax of each row in one tile.
-static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps) {
-  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps", typeText(type), rows, columns, warps), .family = "row reduction", .layout = tileRows > 1 ? "several rows" : "one row",
+static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps, bool runTime = false) {
+  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps, runTime ? "_dynamic" : ""), .family = "row reduction", .layout = runTime ? "run-time sizes" : tileRows > 1 ? "several rows" : "one row",
                .edge = edgeOf(columns), .type = type};
   std::string text = typeText(type), stored = fmt::format("tensor<{}x{}x{}>", tileRows, tileColumns, text), wide = fmt::format("tensor<{}x{}xf32>", tileRows, tileColumns);
-  std::string one = fmt::format("tensor<{}x1xf32>", tileRows), buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
-  std::string access = fmt::format("[%r, %c0] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1)", rows, columns);
+  std::string one = fmt::format("tensor<{}x1xf32>", tileRows), sizes = runTime ? "()[s0, s1] -> (s0, s1)" : fmt::format("() -> ({}, {})", rows, columns);
+  std::string buffer = fmt::format("!tile.buffer<{}, {}>", text, sizes), access = fmt::format("[%r, %c0] bounds {} map (d0, d1) -> (d0, d1)", sizes);
   bool narrow = type != DType::F32;
   const char *infinity = type == DType::F32 ? "0xFF800000" : type == DType::F16 ? "0xFC00" : "0xFF80";
   c.grid = {(rows + tileRows - 1) / tileRows, 1, 1};
   c.kernel = fmt::format(R"(
-    tile.kernel @k(%x: {0}, %y: {0}) attributes {{grid = affine_map<() -> ({1}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
+    tile.kernel @k(%x: {0}, %y: {0}{13}) attributes {{grid = affine_map<() -> ({1}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
       %p = tile.program_id 0
       %r = tile.size (d0) -> (d0 * {2})(%p)
       %c0 = arith.constant 0 : index
@@ -44,7 +44,10 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
     }})",
                          buffer, c.grid[0], tileRows, tileColumns, warps, access, infinity, text, stored,
                          narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide) : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide), wide, one,
-                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored) : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide));
+                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored) : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
+                         runTime ? ", %s0: index, %s1: index" : "");
+  if (runTime)
+    c.scalars = {rows, columns};
   c.buffers = {{type, rows * columns}, {type, rows * columns}};
   c.expected = [spec = c.buffers[0], columns](int64_t i) {
     double sum = 0;
@@ -108,6 +111,10 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(softmax(type, 4, 1024, 1, 1024, 4));
     cases.push_back(softmax(type, 3, 1023, 1, 1024, 8));
     cases.push_back(softmax(type, 2, 1025, 1, 2048, 8));
+    cases.push_back(softmax(type, 5, 64, 2, 64, 2, true)); // rows begin aligned, or not
+    cases.push_back(softmax(type, 5, 61, 2, 64, 2, true));
+    cases.push_back(softmax(type, 4, 1000, 1, 1024, 4, true));
+    cases.push_back(softmax(type, 4, 1021, 1, 1024, 4, true));
     cases.push_back(softmax(type, 70001, 61, 1, 64, 1));
     cases.back().edge = "over 65535 blocks";
   }

@@ -112,10 +112,13 @@ Facts tilewright::tile::factsOf(AffineExpr expr, ArrayRef<Facts> dims, ArrayRef<
 
 //===- Values ---------------------------------------------------------------------------------------------------------===//
 
-SmallVector<Facts> tilewright::tile::symbolFacts(KernelOp kernel) {
+SmallVector<Facts> tilewright::tile::symbolFacts(KernelOp kernel, SymbolSet aligned) {
   Facts size;
   size.low = 0;
-  return SmallVector<Facts>(kernel.getNumSymbols(), size);
+  SmallVector<Facts> facts(kernel.getNumSymbols(), size);
+  for (auto [i, fact] : llvm::enumerate(facts))
+    fact.divisor = i < 64 && aligned >> i & 1 ? 16 : 1;
+  return facts;
 }
 
 static Facts inductionFacts(scf::ForOp loop) {
@@ -205,8 +208,8 @@ Access Access::of(Operation *op) {
   return {op, cast<RankedTensorType>(store.getValue().getType()), store.getBuffer(), store.getOffsets(), {}, store.getBounds(), store.getMap(), {}};
 }
 
-static Facts boundFacts(const Access &access, unsigned dim) {
-  return factsOf(access.bounds.getResult(dim), {}, symbolFacts(access.op->getParentOfType<KernelOp>()), 1);
+static Facts boundFacts(const Access &access, unsigned dim, SymbolSet aligned = 0) {
+  return factsOf(access.bounds.getResult(dim), {}, symbolFacts(access.op->getParentOfType<KernelOp>(), aligned), 1);
 }
 
 SmallVector<Facts> tilewright::tile::dimensionFacts(const Access &access, unsigned dim, int64_t vector) {
@@ -230,8 +233,8 @@ SmallVector<Facts> tilewright::tile::dimensionFacts(const Access &access, unsign
   return facts;
 }
 
-Facts tilewright::tile::addressFacts(const Access &access, unsigned dim, int64_t vector) {
-  auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>());
+Facts tilewright::tile::addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
+  auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>(), aligned);
   auto dims = dimensionFacts(access, dim, vector);
   AffineMap sizes = access.buffer.getType().getSizes();
   Facts address = Facts::constant(0);
@@ -260,12 +263,12 @@ static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> di
   return coordinate.slope == 1 && coordinate.divisor % vector == 0 && size.divisor % vector == 0;
 }
 
-int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_t limit) {
-  auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>());
+int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned) {
+  auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>(), aligned);
   for (int64_t vector = std::min(limit, access.tile.getDimSize(dim)); vector > 1; vector /= 2) {
     if (factsOf(access.offsets[dim]).divisor % vector)
       continue;
-    Facts address = addressFacts(access, dim, vector);
+    Facts address = addressFacts(access, dim, vector, aligned);
     if (address.slope != 1 || address.divisor % vector)
       continue;
     auto dims = dimensionFacts(access, dim, vector);
@@ -275,8 +278,8 @@ int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_
   return 1;
 }
 
-bool tilewright::tile::isLiveTogether(const Access &access, unsigned dim, int64_t vector) {
-  return isAlwaysLive(access, dim) || boundFacts(access, dim).divisor % vector == 0;
+bool tilewright::tile::isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
+  return isAlwaysLive(access, dim) || boundFacts(access, dim, aligned).divisor % vector == 0;
 }
 
 bool tilewright::tile::isAlwaysLive(const Access &access, unsigned dim) {

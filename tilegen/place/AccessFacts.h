@@ -48,18 +48,23 @@ struct Access {
 
 /// Facts for the dimensions of an access's map if it is done `vector` elements at a time along `dim`.
 llvm::SmallVector<Facts> dimensionFacts(const Access &access, unsigned dim, int64_t vector);
-llvm::SmallVector<Facts> symbolFacts(KernelOp kernel);
+/// A set of the kernel's symbols, by bits: those that are supposed to be multiples of every vector width.
+using SymbolSet = uint64_t;
+constexpr SymbolSet allSymbols = ~SymbolSet(0);
+/// Facts about the kernel's run-time sizes.
+llvm::SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned = 0);
 
 /// Facts about the element address of an access.
-Facts addressFacts(const Access &access, unsigned dim, int64_t vector);
+Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 
 /// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after the one before, and the first an aligned one.
-int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit);
+/// Who supposes symbols to be aligned must check it when running.
+int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned = 0);
 /// Does the address move by 1 along `dim`, aligned or not?
 bool isContiguous(const Access &access, unsigned dim);
 
 /// Are `vector` neighbours along `dim` all live or all dead?
-bool isLiveTogether(const Access &access, unsigned dim, int64_t vector);
+bool isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 /// Is every element of the tile live in dimension `dim`?
 bool isAlwaysLive(const Access &access, unsigned dim);
 /// Is the guarded buffer dimension `coordinate` never left?

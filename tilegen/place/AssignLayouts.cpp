@@ -144,7 +144,7 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
     if (d != fast)
       blocking.order.push_back(d);
   for (const Access &access : accesses)
-    blocking.vector = std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType())));
+    blocking.vector = std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
   while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
     blocking.vector /= 2;
   return blocking;
