@@ -59,7 +59,8 @@ struct KernelDistributor::AccessContext {
   TileShape shape;
   SmallVector<Facts> facts, knownSymbols;
   IntegerType type;
-  SmallVector<Value> first, bounds, sizes, symbols;
+  SmallVector<Value> first, sizes, symbols;
+  SmallVector<Value> threads, remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
 
   AccessContext(KernelDistributor &d, const Access &access, const Layout &layout, Chunks chunks)
       : d(d), access(access), layout(layout), chunks(chunks), shape(access.tile.getShape()),
@@ -71,7 +72,8 @@ struct KernelDistributor::AccessContext {
       Value thread = d.threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, i); });
       Value offset = arith::IndexCastOp::create(d.b_, type, d.scalar(access.offsets[i]));
       first.push_back(arith::AddIOp::create(d.b_, offset, widen(thread)));
-      bounds.push_back(emitter.emit(access.bounds.getResult(i)));
+      threads.push_back(thread);
+      remaining.push_back(remainingFrom(offset, emitter.emit(access.bounds.getResult(i))));
     }
     for (AffineExpr size : access.buffer.getType().getSizes().getResults())
       sizes.push_back(emitter.emit(size));
@@ -89,6 +91,15 @@ struct KernelDistributor::AccessContext {
       narrow &= access.indices.empty() || !isa<AffineDimExpr>(expr) ? fits(expr) : true;
     narrow &= llvm::all_of(extents.getResults(), fits) && llvm::all_of(access.bounds.getResults(), fits);
     type = narrow && access.indices.empty() ? d.b_.getI32Type() : d.b_.getI64Type();
+  }
+
+  /// max(bound - offset, 0), cut off where 32 bits end: tiles are smaller. So masks are 32-bit comparisons, whatever the sizes are.
+  Value remainingFrom(Value offset, Value bound) {
+    Value rest = arith::MaxSIOp::create(d.b_, arith::SubIOp::create(d.b_, bound, offset), constant(0));
+    if (type.isInteger(32))
+      return rest;
+    rest = arith::MinSIOp::create(d.b_, rest, constant(std::numeric_limits<int32_t>::max()));
+    return arith::TruncIOp::create(d.b_, d.b_.getI32Type(), rest);
   }
 
   Value widen(Value word) { return type.isInteger(32) ? word : arith::ExtUIOp::create(d.b_, type, word).getResult(); }
@@ -139,7 +150,7 @@ struct KernelDistributor::AccessContext {
   };
   Place place(unsigned r) {
     SmallVector<Value> dims = coordinates(r);
-    Value live = isInBounds(dims);
+    Value live = isInBounds(r);
     IndexEmitter emitter(d.b_, type, dims, symbols, facts, knownSymbols);
     Value address;
     for (auto [i, expr] : llvm::enumerate(access.map.getResults())) {
@@ -150,13 +161,15 @@ struct KernelDistributor::AccessContext {
     }
     return {address ? address : constant(0), live};
   }
-  Value isInBounds(ArrayRef<Value> dims) {
+  Value isInBounds(unsigned r) {
     Value live;
+    uint32_t element = layout.element(r);
     for (unsigned i = 0; i < shape.rank(); ++i)
       if (!isAlwaysLive(access, i)) {
         // Where a mask takes scarce registers, many are computed each time rather than kept.
-        Value coordinate = starts().size() > 8 ? d.target_.opaque(d.b_, dims[i]) : dims[i];
-        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, coordinate, bounds[i]));
+        Value position = arith::AddIOp::create(d.b_, threads[i], d.i32(shape.coordinate(element, i)));
+        position = starts().size() > 8 ? d.target_.opaque(d.b_, position) : position;
+        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, position, remaining[i]));
       }
     return live;
   }
@@ -175,9 +188,7 @@ struct KernelDistributor::AccessContext {
   }
   /// Is all of the tile live along the chunks' dimension?
   Value tileIsLive() {
-    Value offset = arith::IndexCastOp::create(d.b_, type, d.scalar(access.offsets[chunks.dim]));
-    Value end = arith::AddIOp::create(d.b_, offset, constant(access.tile.getDimSize(chunks.dim)));
-    return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sle, end, bounds[chunks.dim]);
+    return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sge, remaining[chunks.dim], d.i32(access.tile.getDimSize(chunks.dim)));
   }
 
   Value pointer(Value offset) {

@@ -26,9 +26,10 @@ tile.kernel @chain(%x: !tile.buffer<f16, () -> (8192, 8192)>, %bias: !tile.buffe
 }
 
 // CHECK-LABEL: .entry ragged(
-// CHECK-COUNT-8: ld.global.nc.b32
 // CHECK-COUNT-2: ld.global.nc.v4.b32
+// CHECK-COUNT-8: ld.global.nc.b32
 // CHECK-COUNT-2: st.global.v4.b32
+// CHECK-COUNT-8: st.global.b32
 tile.kernel @ragged(%x: !tile.buffer<f32, ()[s0] -> (s0)>, %y: !tile.buffer<f32, ()[s0] -> (s0)>, %s0: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 1024, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [1024], warps = 4>} {
   %p = tile.program_id 0
