@@ -4,6 +4,7 @@
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/host/HostBackend.h"
 #include "backend/nvptx/CompileNvptx.h"
+#include "tilegen/place/Place.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -33,31 +34,40 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
   return code;
 }
 
-Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target) {
+Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {
   switch (target.backend) {
-  case Backend::Nvptx: return compileNvptx(module, target);
+  case Backend::Nvptx: return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .llvmText = nullptr});
   case Backend::Amdgcn: return compileAmdgcn(module, target);
   case Backend::Host: break;
   }
   return generateHost(module, target);
 }
 
-Expected<std::string> generateAssembly(mlir::ModuleOp module, const TargetDesc &target) {
-  if (target.backend == Backend::Amdgcn)
-    return assemblyAmdgcn(module, target);
-  if (target.backend == Backend::Nvptx) { // PTX is text already
-    Expected<TargetCode> code = compileNvptx(module, target);
-    if (!code)
-      return code.status();
-    return std::string(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
+Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target) {
+  CodeText text;
+  if (target.backend == Backend::Host) {
+    HostOptions options = hostOptions(target);
+    options.llvmText = &text.llvm;
+    options.assemblyText = &text.assembly;
+    Expected<HostCode> host = compileHost(module, options);
+    return host ? Expected<CodeText>(std::move(text)) : host.status();
   }
-  std::string text;
-  HostOptions options = hostOptions(target);
-  options.llvmText = &text;
-  Expected<HostCode> host = compileHost(module, options);
-  if (!host)
-    return host.status();
+  if (target.backend == Backend::Amdgcn) {
+    Expected<std::string> assembly = assemblyAmdgcn(module, target, &text.llvm);
+    if (!assembly)
+      return assembly.status();
+    text.assembly = std::move(*assembly);
+    return text;
+  }
+  Expected<TargetCode> code = compileNvptx(module, target, {.cubin = false, .faults = {}, .llvmText = &text.llvm});
+  if (!code)
+    return code.status();
+  text.assembly.assign(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size()); // PTX is text already
   return text;
+}
+
+mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target) {
+  return target.backend == Backend::Host ? mlir::success() : tile::placeTiles(module, target);
 }
 
 } // namespace tilewright

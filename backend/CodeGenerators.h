@@ -9,10 +9,20 @@
 
 namespace tilewright {
 
-/// Code for every tile.kernel of `module`, which is left as it was.
-Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target);
+struct CodeOptions {
+  bool cubin = false; // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
+};
 
-/// The same as text for a person: assembly or PTX.
-Expected<std::string> generateAssembly(mlir::ModuleOp module, const TargetDesc &target);
+/// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.
+Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
+
+/// What a person reads of the same: the LLVM IR, or PTX or assembly.
+struct CodeText {
+  std::string llvm, assembly;
+};
+Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target);
+
+/// Gives the tiles of a GPU's kernels their layouts and places. Host programs stay as they are.
+mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target);
 
 } // namespace tilewright

@@ -29,7 +29,8 @@ namespace tilewright {
 //===- Names ----------------------------------------------------------------------------------------------------------===//
 
 static constexpr std::pair<std::string_view, Stage> stageNames[] = {
-    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule}, {"tile", Stage::Tile}, {"code", Stage::Code},
+    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule}, {"tile", Stage::Tile},
+    {"place", Stage::Place},   {"llvm", Stage::Llvm},           {"code", Stage::Code},
 };
 static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {
     {"reference", PlanMode::Reference}, {"none", PlanMode::None}, {"epilogue", PlanMode::Epilogue}, {"all", PlanMode::All}};
@@ -246,7 +247,7 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);
-  Expected<TargetCode> code = generateCode(*module, **target);
+  Expected<TargetCode> code = generateCode(*module, **target, {options.cubin});
   if (!code)
     return code.status();
   storage->code.push_back(std::move(*code));
@@ -294,8 +295,14 @@ Expected<std::string> Compiler::emit(Stage last) {
   if (last > Stage::Normalize)
     if (Status status = lower(**module, **target, options.modes.front(), last); !status)
       return status;
-  if (last == Stage::Code)
-    return generateAssembly(**module, **target);
+  if (last == Stage::Place && failed(placeKernels(**module, **target)))
+    return Diagnostics(*storage->context).failure("place");
+  if (last > Stage::Place) {
+    Expected<CodeText> text = generateText(**module, **target);
+    if (!text)
+      return text.status();
+    return last == Stage::Llvm ? text->llvm : text->assembly;
+  }
   std::string text;
   llvm::raw_string_ostream(text) << **module;
   return text;

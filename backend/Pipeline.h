@@ -14,7 +14,7 @@
 namespace tilewright {
 
 /// The stages, in order; each leaves IR that can be printed, edited and resumed from.
-enum class Stage { Import, Normalize, Group, Schedule, Tile, Code };
+enum class Stage { Import, Normalize, Group, Schedule, Tile, Place, Llvm, Code };
 
 /// The name of a stage on the command line, and the reverse.
 std::string_view name(Stage stage);
@@ -30,6 +30,7 @@ struct CompileOptions {
   ImportOptions import;
   std::vector<std::string> targets = {"host"};      // rows of TargetDesc
   std::vector<PlanMode> modes = {PlanMode::All};    // one plan for each target and mode
+  bool cubin = false;                               // NVIDIA code assembled by ptxas instead of PTX
   std::string dumpFolder;                           // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
 };

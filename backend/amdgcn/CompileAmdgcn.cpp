@@ -35,7 +35,7 @@ static void initialize() {
   });
 }
 
-static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output) {
+static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output, std::string *llvmText = nullptr) {
   initialize();
   loadDialects(*module.getContext());
   std::string diagnostics;
@@ -47,11 +47,11 @@ static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, l
   auto distributed = distribute(module, target);
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
-  return generateCode(**distributed, {"amdgcn-amd-amdhsa", std::string(desc.cpu), "", output, unselectable});
+  return generateCode(**distributed, {"amdgcn-amd-amdhsa", std::string(desc.cpu), "", output, unselectable, llvmText});
 }
 
-Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc) {
-  return generate(module, desc, llvm::CodeGenFileType::AssemblyFile);
+Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc, std::string *llvmText) {
+  return generate(module, desc, llvm::CodeGenFileType::AssemblyFile, llvmText);
 }
 
 Expected<TargetCode> tilewright::compileAmdgcn(ModuleOp module, const TargetDesc &desc) {

@@ -13,7 +13,7 @@ namespace tilewright {
 /// A code object (HSACO) with all tile.kernels of `module`, which it places first, unless they are placed. `module` is changed by that.
 Expected<TargetCode> compileAmdgcn(mlir::ModuleOp module, const TargetDesc &target);
 
-/// The same as assembly text, for people and tests.
-Expected<std::string> assemblyAmdgcn(mlir::ModuleOp module, const TargetDesc &target);
+/// The same as assembly text, for people and tests; `llvmText` receives the LLVM IR, if set.
+Expected<std::string> assemblyAmdgcn(mlir::ModuleOp module, const TargetDesc &target, std::string *llvmText = nullptr);
 
 } // namespace tilewright

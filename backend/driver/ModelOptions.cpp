@@ -20,6 +20,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")->expected(0, 1)->default_str("0");
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
+  command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
   command.add_flag("-q,--quiet", options.quiet, "no remarks");
 }
 
@@ -56,6 +57,7 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   compile.modes = std::move(modes);
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
+  compile.cubin = options.cubin;
   compile.dumpFolder = options.dumpStages;
   return compile;
 }

@@ -15,6 +15,7 @@ struct ModelOptions {
   std::optional<uint64_t> randomWeights;
   bool noFallback = false;
   std::string dumpStages;
+  bool cubin = false;
   bool quiet = false;
 };
 

@@ -8,6 +8,7 @@
 #include "backend/host/FlatLink.h"
 #include "backend/lowering/MathExpansion.h"
 
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -82,12 +83,12 @@ private:
 };
 } // namespace
 
-static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine) {
+static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager manager;
   KeepPlaces keepPlaces;
-  machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  machine.addPassesToEmitFile(manager, stream, nullptr, type);
   manager.run(module);
   return object;
 }
@@ -127,7 +128,12 @@ Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
     llvm::raw_string_ostream stream(*options.llvmText);
     llvmModule.print(stream, nullptr);
   }
-  llvm::SmallVector<char, 0> object = generate(llvmModule, *machine);
+  if (options.assemblyText) {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(llvmModule); // code generation changes what it reads
+    llvm::SmallVector<char, 0> text = generate(*copy, *machine, llvm::CodeGenFileType::AssemblyFile);
+    options.assemblyText->assign(text.begin(), text.end());
+  }
+  llvm::SmallVector<char, 0> object = generate(llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
   Expected<host::FlatImage> image = host::linkFlat(llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "host"));
   if (!image)
     return image.status();

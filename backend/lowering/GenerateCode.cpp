@@ -115,6 +115,8 @@ Expected<std::string> tilewright::generateCode(ModuleOp source, const Machine &s
   optimize(*module, *machine);
   if (Status status = checkSelectable(*module, settings); !status) // the optimizer makes new calls
     return status;
+  if (settings.llvmText)
+    llvm::raw_string_ostream(*settings.llvmText) << *module;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

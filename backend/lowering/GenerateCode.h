@@ -18,6 +18,7 @@ struct Machine {
   llvm::CodeGenFileType output = llvm::CodeGenFileType::AssemblyFile;
   /// Intrinsics that this backend cannot select, by their names up to the type ("llvm.exp"): meeting one would abort the process.
   std::set<std::string> unselectable;
+  std::string *llvmText = nullptr; // receives the LLVM IR that the code is generated from, if set
 };
 
 /// Loads what lowering creates operations of.

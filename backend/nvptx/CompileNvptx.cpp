@@ -77,7 +77,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto distributed = distribute(module, target, options.faults);
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
-  Expected<std::string> ptx = generateCode(**distributed, {"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable});
+  Expected<std::string> ptx = generateCode(**distributed, {"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText});
   if (ptx && options.cubin)
     ptx = assemble(*ptx, desc.cpu);
   if (!ptx)

@@ -13,6 +13,7 @@ namespace tilewright {
 struct NvptxOptions {
   bool cubin = false; // assemble with ptxas, which must be installed
   InjectedFaults faults;
+  std::string *llvmText = nullptr; // receives the LLVM IR, if set
 };
 
 /// PTX (or a cubin) of all tile.kernels of `module`, which it places first, unless they are placed. `module` is changed by that.
