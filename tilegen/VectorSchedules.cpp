@@ -10,15 +10,16 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
-// Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the first-level cache.
-constexpr int64_t programElements = 16384;
+// Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the first-level cache; and fewer, down
+// to the least, where there would not be a program for every thread.
+constexpr int64_t programElements = 16384, leastElements = 2048;
 // A reduced loop longer than this, or of unknown length, is walked in steps.
 constexpr int64_t longestRow = 1 << 16;
 // Rows and columns of a contraction that one program computes: the left side's rows stay in the second-level cache for all its panels.
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 // Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
 constexpr int64_t columnsOfGathered = 512;
-// Programs that a contraction should have for the threads there may be.
+// Programs that a kernel should have for the threads there may be.
 constexpr int64_t enoughPrograms = 16;
 
 /// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
@@ -46,6 +47,17 @@ static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
   return roundUp((size + parts - 1) / parts, step);
 }
 
+/// Elements that a program of this kernel should compute.
+static int64_t elementsOfProgram(const KernelSpace &space) {
+  int64_t total = 1;
+  for (const Loop &loop : space.loops())
+    if (std::optional<int64_t> size = constantOf(loop.size))
+      total = std::min(total * std::max<int64_t>(1, *size), enoughPrograms * programElements);
+    else
+      return programElements;
+  return std::clamp(total / enoughPrograms, leastElements, programElements);
+}
+
 /// Tiles of the parallel loops, innermost first until a program has its elements.
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
@@ -70,7 +82,7 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     steps.push_back(whole ? std::max<int64_t>(1, *size) : space.root == Root::RowReduction && innermost ? 4 * lanes : 1);
     row *= steps.back();
   }
-  SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, programElements / row));
+  SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, elementsOfProgram(space) / row));
   // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together,
   // where there are surely that many.
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
@@ -152,7 +164,7 @@ tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc
     return scheduleMatmul(space, target);
   if (space.root != Root::Pointwise)
     return scheduleReductions(space, target);
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tileParallelLoops(space, programElements), {}, 1, 1,
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tileParallelLoops(space, elementsOfProgram(space)), {}, 1, 1,
                                  {1, 4 * target.vectorBits / 32}, 0);
 }
 
