@@ -55,11 +55,11 @@ static const IntrinsicRow intrinsicRows[] = {
 
 static const CastRow castRows[] = {
     {"arith.extsi", I::SExt},     {"arith.extui", I::ZExt},     {"arith.trunci", I::Trunc},   {"arith.sitofp", I::SIToFP},
-    {"arith.uitofp", I::UIToFP},  {"arith.fptosi", I::FPToSI},  {"arith.fptoui", I::FPToUI},  {"arith.bitcast", I::BitCast},
+    {"arith.uitofp", I::UIToFP},  {"arith.bitcast", I::BitCast},
 };
 
 static const StringRef otherOperations[] = {
-    "arith.negf",  "arith.cmpf",     "arith.cmpi",       "arith.select",     "arith.extf",       "arith.truncf",   "arith.divsi",  "arith.divui",    "arith.remsi",
+    "arith.fptosi", "arith.fptoui", "arith.negf",  "arith.cmpf",     "arith.cmpi",       "arith.select",     "arith.extf",       "arith.truncf",   "arith.divsi",  "arith.divui",    "arith.remsi",
     "arith.remui", "arith.index_cast", "arith.index_castui", "arith.floordivsi", "arith.ceildivsi", "math.absi",     "math.isnan",   "math.isinf",    "math.isfinite",
 };
 
@@ -176,29 +176,29 @@ static llvm::CmpInst::Predicate predicate(arith::CmpIPredicate predicate) {
   return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
 }
 
-/// x / y and x % y where y may be 0 or -1 in lanes that nobody looks at: those divide by 1.
+/// x / y and x % y, which are 0 where y is 0; y = -1 negates. No lane traps, whatever it holds.
 static llvm::Value *divide(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x, llvm::Value *y) {
   llvm::Type *type = x->getType();
   llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1), *minusOne = llvm::Constant::getAllOnesValue(type);
-  bool isSigned = !name.ends_with("ui");
+  llvm::Value *isZero = ir.CreateICmpEQ(y, zero);
+  if (name.ends_with("ui")) {
+    llvm::Value *divisor = ir.CreateSelect(isZero, one, y);
+    return name == "arith.divui" ? ir.CreateSelect(isZero, zero, ir.CreateUDiv(x, divisor)) : ir.CreateURem(x, divisor);
+  }
   llvm::Value *isMinusOne = ir.CreateICmpEQ(y, minusOne);
-  llvm::Value *unsafe = ir.CreateICmpEQ(y, zero);
-  if (isSigned)
-    unsafe = ir.CreateOr(unsafe, isMinusOne);
-  llvm::Value *divisor = ir.CreateSelect(unsafe, one, y);
-  if (!isSigned)
-    return name == "arith.divui" ? ir.CreateUDiv(x, divisor) : ir.CreateURem(x, divisor);
+  llvm::Value *divisor = ir.CreateSelect(ir.CreateOr(isZero, isMinusOne), one, y);
   if (name == "arith.remsi")
-    return ir.CreateSRem(x, divisor); // x % -1 = x % 1 = 0
+    return ir.CreateSRem(x, divisor); // by 1: 0
   llvm::Value *quotient = ir.CreateSelect(isMinusOne, ir.CreateNeg(x), ir.CreateSDiv(x, divisor));
-  if (name == "arith.divsi")
-    return quotient;
-  llvm::Value *rest = ir.CreateSub(x, ir.CreateMul(quotient, y));
-  bool isFloor = name == "arith.floordivsi";
-  llvm::Value *differ = ir.CreateICmpSLT(ir.CreateXor(rest, y), zero);
-  llvm::Value *adjust = ir.CreateAnd(ir.CreateICmpNE(rest, zero), isFloor ? differ : ir.CreateNot(differ));
-  llvm::Value *step = ir.CreateZExt(adjust, type);
-  return isFloor ? ir.CreateSub(quotient, step) : ir.CreateAdd(quotient, step);
+  if (name != "arith.divsi") {
+    llvm::Value *rest = ir.CreateSub(x, ir.CreateMul(quotient, y));
+    bool isFloor = name == "arith.floordivsi";
+    llvm::Value *differ = ir.CreateICmpSLT(ir.CreateXor(rest, y), zero);
+    llvm::Value *adjust = ir.CreateAnd(ir.CreateICmpNE(rest, zero), isFloor ? differ : ir.CreateNot(differ));
+    llvm::Value *step = ir.CreateZExt(adjust, type);
+    quotient = isFloor ? ir.CreateSub(quotient, step) : ir.CreateAdd(quotient, step);
+  }
+  return ir.CreateSelect(isZero, zero, quotient);
 }
 
 static llvm::Value *classify(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x) {
@@ -223,6 +223,10 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   }
   if (const CastRow *row = find(castRows, op))
     return ir.CreateCast(row->opcode, v[0], result);
+  if (name == "arith.fptosi" || name == "arith.fptoui") { // saturates; NaN gives 0
+    ID convert = name == "arith.fptosi" ? intrinsic::fptosi_sat : intrinsic::fptoui_sat;
+    return ir.CreateIntrinsic(convert, {result, v[0]->getType()}, {v[0]});
+  }
   if (name == "arith.negf")
     return ir.CreateFNeg(v[0]);
   if (name == "arith.select")

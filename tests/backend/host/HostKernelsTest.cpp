@@ -479,12 +479,43 @@ tile.kernel @mixed(%x: !tile.buffer<i64, () -> (77)>, %m: !tile.buffer<i8, () ->
   for (int i = 0; i < 77; ++i)
     x[i] = i * 5 - 190, mask[i] = i % 3 == 0;
   runner.run("mixed", {x.data(), mask.data(), y.data(), less.data()}, {}, {1, 1, 1});
-  for (int i = 1; i < 77; ++i) { // x / 0 in element 0 may be anything, but must not trap
-    double f = std::floor(x[i] / 7.0) + x[i] / i;
+  for (int i = 0; i < 77; ++i) {
+    double f = std::floor(x[i] / 7.0) + (i ? x[i] / i : 0);
     EXPECT_NEAR(y[i], mask[i] ? std::tanh(std::exp(f)) : f, 1e-14) << i;
     EXPECT_EQ(less[i], x[i] < i) << i;
   }
   EXPECT_EQ(less[77], 42);
+}
+
+TEST_P(HostKernels, CastsSaturateAndDivisionsByZeroAreZero) {
+  Runner runner(R"(
+tile.kernel @edges(%x: !tile.buffer<f32, () -> (8)>, %i: !tile.buffer<i32, () -> (8)>, %b: !tile.buffer<i8, () -> (8)>, %q: !tile.buffer<i32, () -> (8)>, %r: !tile.buffer<i32, () -> (8)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  %w = arith.fptosi %v : tensor<8xf32> to tensor<8xi32>
+  %n = arith.fptoui %v : tensor<8xf32> to tensor<8xi8>
+  %zero = arith.constant dense<0> : tensor<8xi32>
+  %k = tile.coordinate %c0 dim 0 : tensor<8xi32>
+  %two = arith.constant dense<2> : tensor<8xi32>
+  %d = arith.subi %k, %two : tensor<8xi32>
+  %qq = arith.divsi %w, %d : tensor<8xi32>
+  %rr = arith.remsi %w, %d : tensor<8xi32>
+  tile.store %w, %i[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi32> -> !tile.buffer<i32, () -> (8)>
+  tile.store %n, %b[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi8> -> !tile.buffer<i8, () -> (8)>
+  tile.store %qq, %q[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi32> -> !tile.buffer<i32, () -> (8)>
+  tile.store %rr, %r[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi32> -> !tile.buffer<i32, () -> (8)>
+  tile.return
+})", GetParam());
+  ASSERT_EQ(runner.error(), "");
+  std::vector<float> x = {NAN, -3e9f, 7.9f, 3e9f, -1.5f, 300, -INFINITY, 200};
+  std::vector<int32_t> i(8), q(8), r(8);
+  std::vector<uint8_t> b(8);
+  runner.run("edges", {x.data(), i.data(), b.data(), q.data(), r.data()}, {}, {1, 1, 1});
+  EXPECT_EQ(i, (std::vector<int32_t>{0, INT32_MIN, 7, INT32_MAX, -1, 300, INT32_MIN, 200}));
+  EXPECT_EQ(b, (std::vector<uint8_t>{0, 0, 7, 255, 0, 255, 0, 200}));
+  EXPECT_EQ(q, (std::vector<int32_t>{0, INT32_MIN, 0, INT32_MAX, 0, 100, INT32_MIN / 4, 40})); // divisors -2, -1, 0, 1, ...
+  EXPECT_EQ(r, (std::vector<int32_t>{0, 0, 0, 0, -1, 0, 0, 0}));
 }
 
 TEST_P(HostKernels, RefusesWhatItCannotEmit) {
