@@ -39,32 +39,34 @@ struct CostRow {
 
 using I = llvm::Instruction;
 static const InstructionRow binaryRows[] = {
-    {"arith.addf", I::FAdd}, {"arith.subf", I::FSub}, {"arith.mulf", I::FMul}, {"arith.divf", I::FDiv}, {"arith.addi", I::Add},
-    {"arith.subi", I::Sub},  {"arith.muli", I::Mul},  {"arith.andi", I::And},  {"arith.ori", I::Or},    {"arith.xori", I::Xor},
+    {"arith.addf", I::FAdd}, {"arith.subf", I::FSub},  {"arith.mulf", I::FMul},  {"arith.divf", I::FDiv}, {"arith.addi", I::Add},
+    {"arith.subi", I::Sub},  {"arith.muli", I::Mul},   {"arith.andi", I::And},   {"arith.ori", I::Or},    {"arith.xori", I::Xor},
     {"arith.shli", I::Shl},  {"arith.shrsi", I::AShr}, {"arith.shrui", I::LShr},
 };
 
 static const IntrinsicRow intrinsicRows[] = {
-    {"arith.maximumf", intrinsic::maximum}, {"arith.minimumf", intrinsic::minimum}, {"arith.maxnumf", intrinsic::maxnum},
-    {"arith.minnumf", intrinsic::minnum},   {"arith.maxsi", intrinsic::smax},       {"arith.minsi", intrinsic::smin},
-    {"arith.maxui", intrinsic::umax},       {"arith.minui", intrinsic::umin},       {"math.fma", intrinsic::fma},
-    {"math.sqrt", intrinsic::sqrt},         {"math.absf", intrinsic::fabs},         {"math.copysign", intrinsic::copysign},
-    {"math.floor", intrinsic::floor},       {"math.ceil", intrinsic::ceil},         {"math.trunc", intrinsic::trunc},
+    {"arith.maximumf", intrinsic::maximum}, {"arith.minimumf", intrinsic::minimum},   {"arith.maxnumf", intrinsic::maxnum},
+    {"arith.minnumf", intrinsic::minnum},   {"arith.maxsi", intrinsic::smax},         {"arith.minsi", intrinsic::smin},
+    {"arith.maxui", intrinsic::umax},       {"arith.minui", intrinsic::umin},         {"math.fma", intrinsic::fma},
+    {"math.sqrt", intrinsic::sqrt},         {"math.absf", intrinsic::fabs},           {"math.copysign", intrinsic::copysign},
+    {"math.floor", intrinsic::floor},       {"math.ceil", intrinsic::ceil},           {"math.trunc", intrinsic::trunc},
     {"math.round", intrinsic::round},       {"math.roundeven", intrinsic::roundeven}, {"math.ctpop", intrinsic::ctpop},
 };
 
 static const CastRow castRows[] = {
-    {"arith.extsi", I::SExt},     {"arith.extui", I::ZExt},     {"arith.trunci", I::Trunc},   {"arith.sitofp", I::SIToFP},
-    {"arith.uitofp", I::UIToFP},  {"arith.bitcast", I::BitCast},
+    {"arith.extsi", I::SExt},    {"arith.extui", I::ZExt},    {"arith.trunci", I::Trunc},
+    {"arith.sitofp", I::SIToFP}, {"arith.uitofp", I::UIToFP}, {"arith.bitcast", I::BitCast},
 };
 
 static const StringRef otherOperations[] = {
-    "arith.fptosi", "arith.fptoui", "arith.negf",  "arith.cmpf",     "arith.cmpi",       "arith.select",     "arith.extf",       "arith.truncf",   "arith.divsi",  "arith.divui",    "arith.remsi",
-    "arith.remui", "arith.index_cast", "arith.index_castui", "arith.floordivsi", "arith.ceildivsi", "math.absi",     "math.isnan",   "math.isinf",    "math.isfinite",
+    "arith.fptosi",     "arith.fptoui",    "arith.negf",  "arith.cmpf",  "arith.cmpi",  "arith.select",     "arith.extf",
+    "arith.truncf",     "arith.divsi",     "arith.divui", "arith.remsi", "arith.remui", "arith.index_cast", "arith.index_castui",
+    "arith.floordivsi", "arith.ceildivsi", "math.absi",   "math.isnan",  "math.isinf",  "math.isfinite",
 };
 
 static const CostRow costRows[] = {
-    {"arith.divf", 4},  {"math.sqrt", 6},   {"arith.divsi", 20}, {"arith.divui", 20}, {"arith.remsi", 20}, {"arith.remui", 20}, {"arith.floordivsi", 24}, {"arith.ceildivsi", 24},
+    {"arith.divf", 4},   {"math.sqrt", 6},      {"arith.divsi", 20},      {"arith.divui", 20},
+    {"arith.remsi", 20}, {"arith.remui", 20},   {"arith.floordivsi", 24}, {"arith.ceildivsi", 24},
     {"arith.select", 1}, {"arith.maximumf", 2}, {"arith.minimumf", 2},
 };
 
@@ -75,7 +77,8 @@ template <typename Row, size_t N> static const Row *find(const Row (&rows)[N], O
 }
 
 bool isElementwise(Operation *op) {
-  return find(binaryRows, op) || find(intrinsicRows, op) || find(castRows, op) || llvm::is_contained(otherOperations, op->getName().getStringRef());
+  return find(binaryRows, op) || find(intrinsicRows, op) || find(castRows, op) ||
+         llvm::is_contained(otherOperations, op->getName().getStringRef());
 }
 
 unsigned elementwiseCost(Operation *op) {
@@ -125,12 +128,15 @@ static llvm::Value *bfloatOfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, uns
   return ir.CreateBitCast(narrow, vectorOf(ir.getBFloatTy(), width));
 }
 
-/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result moves to its odd neighbour beyond the value.
+/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result moves to its odd
+/// neighbour beyond the value.
 static llvm::Value *oddFloatOfDouble(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
   llvm::Type *f32 = vectorOf(ir.getFloatTy(), width), *i32 = vectorOf(ir.getInt32Ty(), width);
-  llvm::Value *rounded = ir.CreateFPTrunc(value, f32), *back = ir.CreateFPExt(rounded, value->getType()), *bits = ir.CreateBitCast(rounded, i32);
+  llvm::Value *rounded = ir.CreateFPTrunc(value, f32), *back = ir.CreateFPExt(rounded, value->getType()),
+              *bits = ir.CreateBitCast(rounded, i32);
   llvm::Value *isEven = ir.CreateICmpEQ(ir.CreateAnd(bits, llvm::ConstantInt::get(i32, 1)), llvm::ConstantInt::get(i32, 0));
-  llvm::Value *isSmaller = ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(intrinsic::fabs, back), ir.CreateUnaryIntrinsic(intrinsic::fabs, value));
+  llvm::Value *isSmaller =
+      ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(intrinsic::fabs, back), ir.CreateUnaryIntrinsic(intrinsic::fabs, value));
   llvm::Value *step = ir.CreateSelect(isSmaller, llvm::ConstantInt::get(i32, 1), llvm::Constant::getAllOnesValue(i32));
   llvm::Value *moves = ir.CreateAnd(isEven, ir.CreateFCmpONE(back, value));
   return ir.CreateBitCast(ir.CreateSelect(moves, ir.CreateAdd(bits, step), bits), f32);
@@ -162,8 +168,9 @@ static llvm::CmpInst::Predicate predicate(arith::CmpFPredicate predicate) {
   using P = arith::CmpFPredicate;
   using C = llvm::CmpInst;
   static const std::pair<P, C::Predicate> rows[] = {
-      {P::AlwaysFalse, C::FCMP_FALSE}, {P::OEQ, C::FCMP_OEQ}, {P::OGT, C::FCMP_OGT}, {P::OGE, C::FCMP_OGE}, {P::OLT, C::FCMP_OLT}, {P::OLE, C::FCMP_OLE},
-      {P::ONE, C::FCMP_ONE},           {P::ORD, C::FCMP_ORD}, {P::UEQ, C::FCMP_UEQ}, {P::UGT, C::FCMP_UGT}, {P::UGE, C::FCMP_UGE}, {P::ULT, C::FCMP_ULT},
+      {P::AlwaysFalse, C::FCMP_FALSE}, {P::OEQ, C::FCMP_OEQ}, {P::OGT, C::FCMP_OGT}, {P::OGE, C::FCMP_OGE},
+      {P::OLT, C::FCMP_OLT},           {P::OLE, C::FCMP_OLE}, {P::ONE, C::FCMP_ONE}, {P::ORD, C::FCMP_ORD},
+      {P::UEQ, C::FCMP_UEQ},           {P::UGT, C::FCMP_UGT}, {P::UGE, C::FCMP_UGE}, {P::ULT, C::FCMP_ULT},
       {P::ULE, C::FCMP_ULE},           {P::UNE, C::FCMP_UNE}, {P::UNO, C::FCMP_UNO}, {P::AlwaysTrue, C::FCMP_TRUE}};
   return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
 }
@@ -171,15 +178,17 @@ static llvm::CmpInst::Predicate predicate(arith::CmpFPredicate predicate) {
 static llvm::CmpInst::Predicate predicate(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   using C = llvm::CmpInst;
-  static const std::pair<P, C::Predicate> rows[] = {{P::eq, C::ICMP_EQ},   {P::ne, C::ICMP_NE},   {P::slt, C::ICMP_SLT}, {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT},
-                                                    {P::sge, C::ICMP_SGE}, {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT}, {P::uge, C::ICMP_UGE}};
+  static const std::pair<P, C::Predicate> rows[] = {
+      {P::eq, C::ICMP_EQ},   {P::ne, C::ICMP_NE},   {P::slt, C::ICMP_SLT}, {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT},
+      {P::sge, C::ICMP_SGE}, {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT}, {P::uge, C::ICMP_UGE}};
   return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
 }
 
 /// x / y and x % y, which are 0 where y is 0; y = -1 negates. No lane traps, whatever it holds.
 static llvm::Value *divide(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x, llvm::Value *y) {
   llvm::Type *type = x->getType();
-  llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1), *minusOne = llvm::Constant::getAllOnesValue(type);
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1),
+              *minusOne = llvm::Constant::getAllOnesValue(type);
   llvm::Value *isZero = ir.CreateICmpEQ(y, zero);
   if (name.ends_with("ui")) {
     llvm::Value *divisor = ir.CreateSelect(isZero, one, y);

@@ -11,7 +11,9 @@ namespace tilewright::host {
 
 void Emitter::fail(Operation *op, const Twine &reason) {
   if (status.ok())
-    status = Status(Code::Unsupported, (Twine("kernel '") + kernel.getSymName() + "': the host backend cannot emit '" + op->getName().getStringRef() + "': " + reason).str());
+    status = Status(Code::Unsupported, (Twine("kernel '") + kernel.getSymName() + "': the host backend cannot emit '" +
+                                        op->getName().getStringRef() + "': " + reason)
+                                           .str());
 }
 
 llvm::Type *Emitter::typeOf(Value value) { return elementType(context, value.getType()); }
@@ -112,7 +114,8 @@ bool Emitter::isUniform(Value value, const Position &position) {
   unsigned last = cast<RankedTensorType>(value.getType()).getRank() - 1;
   auto columnIsLive = [&](ValueRange offsets, AffineMap bounds) {
     Ix offset = index(offsets[last]), bound = evaluate(bounds, last);
-    return position.isLive(0, offset, bound) || math.alwaysLess(math.add(math.add(offset, position.column), math.constant(position.width - 1)), bound);
+    return position.isLive(0, offset, bound) ||
+           math.alwaysLess(math.add(math.add(offset, position.column), math.constant(position.width - 1)), bound);
   };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](arith::ConstantOp) { return true; })
@@ -120,12 +123,16 @@ bool Emitter::isUniform(Value value, const Position &position) {
         return cast<RankedTensorType>(broadcast.getInput().getType()).getDimSize(last) == 1 || isUniform(broadcast.getInput(), position);
       })
       .Case([&](tile::LoadOp load) {
-        return !load.getMap().isFunctionOfDim(last) && llvm::all_of(load.getIndices(), [&](Value index) { return isUniform(index, position); }) &&
+        return !load.getMap().isFunctionOfDim(last) &&
+               llvm::all_of(load.getIndices(), [&](Value index) { return isUniform(index, position); }) &&
                columnIsLive(load.getOffsets(), load.getBounds());
       })
-      .Case([&](tile::CheckOp check) { return isUniform(check.getIndex(), position) && columnIsLive(check.getOffsets(), check.getBounds()); })
+      .Case(
+          [&](tile::CheckOp check) { return isUniform(check.getIndex(), position) && columnIsLive(check.getOffsets(), check.getBounds()); })
       .Case([&](tile::CoordinateOp coordinate) { return coordinate.getDim() != last; })
-      .Default([&](Operation *other) { return isElementwise(other) && llvm::all_of(other->getOperands(), [&](Value operand) { return isUniform(operand, position); }); });
+      .Default([&](Operation *other) {
+        return isElementwise(other) && llvm::all_of(other->getOperands(), [&](Value operand) { return isUniform(operand, position); });
+      });
 }
 
 Rows Emitter::pull(Value value, const Position &position) {

@@ -25,7 +25,7 @@ struct Held {
   llvm::SmallVector<int64_t> shape;
   int64_t rowStride = 1, panel = 0; // rowStride counts the padding
   llvm::Type *element = nullptr;    // set: held wider than the tile (half types as f32, for dot alone)
-  llvm::SmallVector<Ix> origin; // by axis, subtracted from coordinates: what is held may be a part of the tile
+  llvm::SmallVector<Ix> origin;     // by axis, subtracted from coordinates: what is held may be a part of the tile
 };
 
 /// What is computed in one loop nest: stores and held values of one shape.
@@ -54,7 +54,6 @@ private:
   //===- Emitter.cpp: values
   Ix index(mlir::Value value);
   Ix indexOf(mlir::Operation *op);
-  llvm::Value *condition(mlir::Value value);
   Ix evaluate(mlir::AffineMap map, unsigned result, llvm::ArrayRef<Ix> dims = {});
   Rows pull(mlir::Value value, const Position &position);
   Rows compute(mlir::Value value, const Position &position);
@@ -80,7 +79,8 @@ private:
   Lanes scaleLanes(const Lanes &a, Ix factor, unsigned width);
   struct Reference; // what a load and a store have in common
   Access access(const Reference &reference, const Position &position, unsigned row);
-  void addBounds(const Reference &reference, const Position &position, unsigned row, Access &result, llvm::MutableArrayRef<Lanes> coordinates);
+  void addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
+                 llvm::MutableArrayRef<Lanes> coordinates);
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
   llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
@@ -105,14 +105,15 @@ private:
   llvm::Value *convertIfFloat(llvm::Value *value, llvm::Type *element, unsigned width);
   llvm::Value *columnsBefore(const Position &position); // lanes before position.end
   void pullUniform(mlir::Value value, const Position &position);
-  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to `wholeTo` `position`'s facts about columns hold.
+  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to `wholeTo` `position`'s facts
+  /// about columns hold.
   void overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body);
 
   //===- Program.cpp
   void emitPrograms(llvm::Function *function);
   void emitBlock(mlir::Block &block);
   void emitEffectLoop(mlir::scf::ForOp op);
-  void addRoot(Group &group, mlir::Operation *op, mlir::Value held);
+  void addStore(Group &group, tile::StoreOp store);
   void emitGroup(Group &group);
   tile::StoreOp storeLimiting(unsigned axis, int64_t size);
   void prepare(Group &group);
@@ -124,7 +125,7 @@ private:
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
-  void holdOperands(Group &group, mlir::Operation *op);
+  void holdOperands(Group &group, tile::DotOp dot);
 
   llvm::Module &module;
   llvm::LLVMContext &context;
@@ -135,7 +136,7 @@ private:
   unsigned wide, narrow; // elements of a main loop's vector, and of one register of f32
   bool masks;            // masked accesses of every element size
   unsigned registerRows = 6, registerColumns = 64;
-  uint32_t parallelAxes = ~0u;               // axes along which nothing is reduced
+  uint32_t parallelAxes = ~0u;            // axes along which nothing is reduced
   llvm::DenseSet<mlir::Value> contracted; // tiles whose rows a dot sums over
 
   llvm::Value *arguments = nullptr, *workspaceBase = nullptr, *errorWord = nullptr;

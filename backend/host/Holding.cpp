@@ -112,11 +112,12 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRow
 
 bool hasDirectOperands(Operation *op, unsigned registerRows) {
   return !op->walk([&](tile::DotOp dot) {
-               auto type = cast<RankedTensorType>(dot.getResult().getType());
-               int64_t rows = type.getDimSize(type.getRank() - 2);
-               bool direct = isDirectOperand(dot.getLhs(), true, rows, registerRows) && isDirectOperand(dot.getRhs(), false, rows, registerRows);
-               return direct ? WalkResult::advance() : WalkResult::interrupt();
-             }).wasInterrupted();
+              auto type = cast<RankedTensorType>(dot.getResult().getType());
+              int64_t rows = type.getDimSize(type.getRank() - 2);
+              bool direct =
+                  isDirectOperand(dot.getLhs(), true, rows, registerRows) && isDirectOperand(dot.getRhs(), false, rows, registerRows);
+              return direct ? WalkResult::advance() : WalkResult::interrupt();
+            }).wasInterrupted();
 }
 
 //===- Sharing --------------------------------------------------------------------------------------------------------===//
@@ -138,7 +139,8 @@ static unsigned costOf(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
 }
 
 /// The loops in which `value` will be computed, by what starts them: a reduction, a dot, a nested loop; all stores of the block are one.
-static void collectConsumers(Value value, Block *block, llvm::SmallPtrSetImpl<void *> &consumers, llvm::SmallPtrSetImpl<Operation *> &seen) {
+static void collectConsumers(Value value, Block *block, llvm::SmallPtrSetImpl<void *> &consumers,
+                             llvm::SmallPtrSetImpl<Operation *> &seen) {
   for (Operation *user : value.getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
     if (isa<tile::StoreOp>(here) || here->hasTrait<OpTrait::IsTerminator>())

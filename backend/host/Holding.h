@@ -14,7 +14,8 @@ bool isHeavy(mlir::Operation *op);
 /// Holds a store or another effect that must happen exactly once.
 bool hasEffects(mlir::Operation *op);
 
-/// Whether every element that `loop` yields depends on carried elements of the same position only, so that the loop can run for one register tile alone.
+/// Whether every element that `loop` yields depends on carried elements of the same position only, so that the loop can run for one
+/// register tile alone.
 bool runsByPosition(mlir::scf::ForOp loop);
 
 /// Whether carried tile `i` is read by nothing but its own next value, at the same position: it can be updated in place.
@@ -23,7 +24,8 @@ bool updatesInPlace(mlir::scf::ForOp loop, unsigned i);
 /// Whether the buffer is a constant stored in panels.
 bool isPacked(tile::LoadOp load);
 
-/// Whether `value`, an operand of a dot, is as cheap to read from where it is as from the workspace. `rows`: rows of the result; `registerRows`: of those computed together.
+/// Whether `value`, an operand of a dot, is as cheap to read from where it is as from the workspace. `rows`: rows of the result;
+/// `registerRows`: of those computed together.
 bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, unsigned registerRows);
 
 /// Whether every dot below `op` has direct operands.
@@ -32,7 +34,8 @@ bool hasDirectOperands(mlir::Operation *op, unsigned registerRows);
 /// An elementwise value that costs much and is needed in several loops, where those part: it is held.
 bool isSharedAndCostly(mlir::Value value);
 
-/// Whether a heavy value has a single use, which leads through single uses of elementwise operations to a store, or to a yield of its own block.
+/// Whether a heavy value has a single use, which leads through single uses of elementwise operations to a store, or to a yield of its own
+/// block.
 bool feedsOneStore(mlir::Value heavy);
 
 /// The heavy values that `value` reaches through elementwise operations.

@@ -38,8 +38,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &opt
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, options.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, options.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -60,8 +60,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 namespace {
 /// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything already.
-///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel from register to register.
-///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the registers of the accumulators.
+///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel from register to
+///  register.
+///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the registers of the
+///  accumulators.
 /// LLVM offers no other handle than its command-line options.
 class KeepPlaces {
 public:

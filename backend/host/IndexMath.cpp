@@ -106,7 +106,8 @@ Ix IndexMath::add(Ix a, Ix b) {
     return a;
   Facts fa = facts(a), fb = facts(b);
   Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+  return place(
+      {Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
 }
 
 Ix IndexMath::sub(Ix a, Ix b) {
@@ -117,7 +118,8 @@ Ix IndexMath::sub(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
   int64_t low = isOpen(fb.max) ? INT64_MIN : -fb.max, high = isOpen(fb.min) ? INT64_MAX : -fb.min;
   Facts result{0, addEnds(fa.min, low, INT64_MIN), addEnds(fa.max, high, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
+  return place(
+      {Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
 }
 
 Ix IndexMath::mul(Ix a, Ix b) {
@@ -128,7 +130,8 @@ Ix IndexMath::mul(Ix a, Ix b) {
   if (isConstant(b, 0))
     return b;
   Facts result = mulFacts(facts(a), facts(b));
-  return place({Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
+  return place(
+      {Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
 }
 
 Ix IndexMath::floorDiv(Ix a, Ix b) {
@@ -146,12 +149,15 @@ Ix IndexMath::floorDiv(Ix a, Ix b) {
     result.divisor = fa.divisor / fb.divisor;
   bool exact = asConstant(b) && fa.divisor % fb.divisor == 0;
   Ix divisor = fb.min > 0 ? b : max(b, constant(1)); // hoisted above the test that a size is not zero
-  return place({Kind::Div, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth), [&]() -> Value * {
-    if (fa.min >= 0)
-      return ir.CreateUDiv(a, divisor, "", exact);
-    Value *quotient = ir.CreateSDiv(a, divisor), *rest = ir.CreateSRem(a, divisor);
-    return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.getInt64Ty()));
-  }, result);
+  return place(
+      {Kind::Div, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth),
+      [&]() -> Value * {
+        if (fa.min >= 0)
+          return ir.CreateUDiv(a, divisor, "", exact);
+        Value *quotient = ir.CreateSDiv(a, divisor), *rest = ir.CreateSRem(a, divisor);
+        return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.getInt64Ty()));
+      },
+      result);
 }
 
 Ix IndexMath::ceilDiv(Ix a, Ix b) { return floorDiv(add(a, sub(b, constant(1))), b); }
@@ -164,12 +170,15 @@ Ix IndexMath::mod(Ix a, Ix b) {
     return a;
   Facts result{0, 0, isOpen(fb.max) ? INT64_MAX : fb.max - 1, std::gcd(fa.divisor, fb.divisor)};
   Ix divisor = fb.min > 0 ? b : max(b, constant(1));
-  return place({Kind::Mod, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth), [&]() -> Value * {
-    if (fa.min >= 0)
-      return ir.CreateURem(a, divisor);
-    Value *rest = ir.CreateSRem(a, divisor);
-    return ir.CreateSelect(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.CreateAdd(rest, divisor), rest);
-  }, result);
+  return place(
+      {Kind::Mod, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth),
+      [&]() -> Value * {
+        if (fa.min >= 0)
+          return ir.CreateURem(a, divisor);
+        Value *rest = ir.CreateSRem(a, divisor);
+        return ir.CreateSelect(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.CreateAdd(rest, divisor), rest);
+      },
+      result);
 }
 
 Ix IndexMath::min(Ix a, Ix b) {
@@ -179,7 +188,9 @@ Ix IndexMath::min(Ix a, Ix b) {
   if (!isOpen(fb.max) && fb.max <= fa.min)
     return b;
   Facts result{0, std::min(fa.min, fb.min), std::min(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Min, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }, result);
+  return place(
+      {Kind::Min, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); },
+      result);
 }
 
 Ix IndexMath::max(Ix a, Ix b) {
@@ -189,7 +200,9 @@ Ix IndexMath::max(Ix a, Ix b) {
   if (!isOpen(fa.max) && fb.min >= fa.max)
     return b;
   Facts result{0, std::max(fa.min, fb.min), std::max(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Max, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); }, result);
+  return place(
+      {Kind::Max, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); },
+      result);
 }
 
 bool IndexMath::alwaysLess(Ix a, Ix b) {
@@ -226,7 +239,8 @@ Value *IndexMath::choose(Value *condition, Value *a, Value *b) {
 Value *IndexMath::pointer(llvm::Type *element, Value *base, Ix index) {
   if (isConstant(index, 0))
     return base;
-  return place({Kind::Pointer, base, index, element}, std::max(facts(base).depth, facts(index).depth), [&] { return ir.CreateGEP(element, base, index); });
+  return place({Kind::Pointer, base, index, element}, std::max(facts(base).depth, facts(index).depth),
+               [&] { return ir.CreateGEP(element, base, index); });
 }
 
 Ix IndexMath::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols) {
@@ -270,7 +284,8 @@ void IndexMath::loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> 
   auto turns = [&] {
     llvm::BasicBlock *before = ir.GetInsertBlock();
     llvm::Function *function = before->getParent();
-    auto *header = llvm::BasicBlock::Create(ir.getContext(), "loop", function), *after = llvm::BasicBlock::Create(ir.getContext(), "after", function);
+    auto *header = llvm::BasicBlock::Create(ir.getContext(), "loop", function),
+         *after = llvm::BasicBlock::Create(ir.getContext(), "after", function);
     open(ir.CreateBr(header));
     ir.SetInsertPoint(header);
     llvm::PHINode *iv = ir.CreatePHI(ir.getInt64Ty(), 2);
@@ -298,7 +313,8 @@ void IndexMath::when(Value *condition, llvm::function_ref<void()> body) {
   if (condition == ir.getFalse())
     return;
   llvm::Function *function = ir.GetInsertBlock()->getParent();
-  auto *then = llvm::BasicBlock::Create(ir.getContext(), "then", function), *after = llvm::BasicBlock::Create(ir.getContext(), "after", function);
+  auto *then = llvm::BasicBlock::Create(ir.getContext(), "then", function),
+       *after = llvm::BasicBlock::Create(ir.getContext(), "after", function);
   open(ir.CreateCondBr(condition, then, after));
   ir.SetInsertPoint(then);
   body();

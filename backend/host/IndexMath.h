@@ -1,7 +1,7 @@
 // Scalar index arithmetic that places itself: every value is computed once, in the outermost scope in which its operands exist.
 //
-// A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion to do, and facts about
-// values (range, divisor) fold most bound checks and all of the remainders of aligned loops before any instruction is made.
+// A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion to do, and facts
+// about values (range, divisor) fold most bound checks and all of the remainders of aligned loops before any instruction is made.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"

@@ -16,7 +16,8 @@ llvm::Value *Emitter::slot(llvm::Type *type) {
   return top.CreateAlloca(type);
 }
 
-void Emitter::overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body) {
+void Emitter::overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position,
+                          llvm::function_ref<void(const Position &)> body) {
   auto steps = [&](Ix begin, Ix end, unsigned width, bool isWhole, bool needsEnd) {
     math.loop(begin, end, width, [&](Ix column) {
       Position inner = position;
@@ -99,11 +100,15 @@ llvm::Value *Emitter::identity(ReduceKind kind, llvm::Type *type) {
   case ReduceKind::Prod:
     return isFloat ? (llvm::Value *)llvm::ConstantFP::get(type, 1.0) : llvm::ConstantInt::get(type, 1);
   case ReduceKind::Max:
-    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type, true)
-                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 0) : llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
+    return isFloat
+               ? (llvm::Value *)llvm::ConstantFP::getInfinity(type, true)
+               : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 0)
+                                                                          : llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
   case ReduceKind::Min:
-    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type)
-                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 1) : llvm::APInt::getSignedMaxValue(type->getScalarSizeInBits()));
+    return isFloat
+               ? (llvm::Value *)llvm::ConstantFP::getInfinity(type)
+               : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 1)
+                                                                          : llvm::APInt::getSignedMaxValue(type->getScalarSizeInBits()));
   }
   return nullptr;
 }
@@ -150,7 +155,8 @@ Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
       ir.CreateStore(combine(kind, ir.CreateLoad(vector, slots[row]), value), slots[row]);
     }
   };
-  auto *before = cast<llvm::Instruction>(ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
+  auto *before =
+      cast<llvm::Instruction>(ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
   Position source = position;
   if (axis == 0) {
     source.forget(0);
@@ -216,7 +222,8 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
     Rows a = pull(op.getLhs(), left);
     for (auto [row, place] : llvm::enumerate(accumulators)) {
       llvm::Value *scalar = splat({widen(a[row], 1)}, 1, width).front(), *sum = ir.CreateLoad(vector, place);
-      llvm::Value *next = element->isIntegerTy() ? ir.CreateAdd(sum, ir.CreateMul(scalar, b)) : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
+      llvm::Value *next = element->isIntegerTy() ? ir.CreateAdd(sum, ir.CreateMul(scalar, b))
+                                                 : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
       ir.CreateStore(next, place);
     }
   });

@@ -1,8 +1,9 @@
 // Reads and writes of global memory through maps, and of tiles held in the workspace.
 //
-// An address is evaluated for all lanes at once as base + stride * lane, where base is a sum of terms, each in its own scope. A division keeps that
-// form if alignment shows that no lane crosses a multiple of the divisor ((64 q + lane) mod 64 = lane); otherwise lanes differ by a vector
-// of small integers, and the access is a gather. Lanes of one vector lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
+// An address is evaluated for all lanes at once as base + stride * lane, where base is a sum of terms, each in its own scope. A division
+// keeps that form if alignment shows that no lane crosses a multiple of the divisor ((64 q + lane) mod 64 = lane); otherwise lanes differ
+// by a vector of small integers, and the access is a gather. Lanes of one vector lie within 2^31 elements of each other, but for index
+// tiles, which get 64 bits.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
@@ -176,7 +177,8 @@ static llvm::Value *lanesBelow(llvm::IRBuilder<> &ir, IndexMath &math, llvm::Val
 }
 
 /// Makes dead coordinates harmless: nothing to do if none is, another element where nobody looks, a condition or a mask otherwise.
-void Emitter::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result, MutableArrayRef<Lanes> coordinates) {
+void Emitter::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
+                        MutableArrayRef<Lanes> coordinates) {
   unsigned rank = reference.offsets.size(), width = position.width;
   for (unsigned i = 0; i < rank; ++i) {
     unsigned axis = rank - 1 - i;
@@ -280,8 +282,9 @@ llvm::Value *Emitter::toMemory(llvm::Value *value, unsigned width) {
 
 static llvm::Align alignOf(llvm::Type *element) { return llvm::Align(std::max<uint64_t>(1, element->getPrimitiveSizeInBits() / 8)); }
 
-/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that holds it, which never crosses a page.
-/// Without masks (AVX2), lanes that are off read the kernel's arguments: a masked gather would become a branch for every lane.
+/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that holds it, which never
+/// crosses a page. Without masks (AVX2), lanes that are off read the kernel's arguments: a masked gather would become a branch for every
+/// lane.
 llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills) {
   unsigned width = cast<llvm::FixedVectorType>(offsets->getType())->getNumElements(), bytes = memory->getPrimitiveSizeInBits() / 8;
   llvm::Type *word = bytes < 4 ? ir.getInt32Ty() : memory, *offsetType = offsets->getType();
@@ -295,11 +298,13 @@ llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Valu
     shifts = ir.CreateIntCast(ir.CreateShl(within, llvm::ConstantInt::get(offsetType, 3)), vectorOf(word, width), false);
     offsets = ir.CreateSub(places, within);
   }
-  llvm::Value *pointers = ir.CreateGEP(bytes < 4 ? ir.getInt8Ty() : memory, base, offsets), *on = llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
+  llvm::Value *pointers = ir.CreateGEP(bytes < 4 ? ir.getInt8Ty() : memory, base, offsets),
+              *on = llvm::Constant::getAllOnesValue(vectorOf(ir.getInt1Ty(), width));
   if (mask && !masks)
     pointers = ir.CreateSelect(mask, pointers, ir.CreateVectorSplat(width, arguments));
   llvm::Type *words = vectorOf(word, width);
-  llvm::Value *result = ir.CreateMaskedGather(words, pointers, alignOf(word), mask && masks ? mask : on, llvm::Constant::getNullValue(words));
+  llvm::Value *result =
+      ir.CreateMaskedGather(words, pointers, alignOf(word), mask && masks ? mask : on, llvm::Constant::getNullValue(words));
   if (shifts)
     result = ir.CreateTrunc(ir.CreateLShr(result, shifts), vectorOf(memory, width));
   return mask ? ir.CreateSelect(mask, result, fills) : result;
@@ -324,7 +329,8 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
   llvm::Value *result = nullptr;
   auto touch = [&]() -> llvm::Value * {
     if (isContiguous)
-      return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, access.mask, fills) : ir.CreateAlignedLoad(type, access.pointer, align);
+      return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, access.mask, fills)
+                         : ir.CreateAlignedLoad(type, access.pointer, align);
     Lanes whole{{}, access.delta ? nullptr : access.stride, access.delta};
     return gather(access.pointer, deltas(whole, width), access.mask, memory, fills);
   };
@@ -341,11 +347,17 @@ Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
   llvm::Type *element = typeOf(op.getResult());
   llvm::Value *fill = llvm::Constant::getNullValue(memoryType(element));
   if (Attribute attribute = op.getFillAttr()) {
-    llvm::Constant *constant = isa<FloatAttr>(attribute) ? (llvm::Constant *)llvm::ConstantFP::get(context, cast<FloatAttr>(attribute).getValue())
-                                                         : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
+    llvm::Constant *constant = isa<FloatAttr>(attribute)
+                                   ? (llvm::Constant *)llvm::ConstantFP::get(context, cast<FloatAttr>(attribute).getValue())
+                                   : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
     fill = toMemory(constant, 1);
   }
-  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(), op.getMap(), op.getGuard()};
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()],
+                      op.getBuffer().getType(),
+                      op.getOffsets(),
+                      op.getBounds(),
+                      op.getMap(),
+                      op.getGuard()};
   if (isPacked(op))
     reference.panel = cast<AffineConstantExpr>(op.getBuffer().getType().getSizes().getResults().back()).getValue();
   for (Value index : op.getIndices())
@@ -361,7 +373,8 @@ llvm::Value *Emitter::columnsBefore(const Position &position) {
 }
 
 void Emitter::emitStore(tile::StoreOp op, const Position &position) {
-  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(), op.getMap()};
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(),
+                      op.getBounds(), op.getMap()};
   Rows rows = pull(op.getValue(), position);
   unsigned width = position.width;
   for (unsigned row = 0; row < rows.size(); ++row) {
@@ -380,7 +393,8 @@ void Emitter::emitStore(tile::StoreOp op, const Position &position) {
       else {
         Lanes whole{{}, target.delta ? nullptr : target.stride, target.delta};
         llvm::Value *offsets = deltas(whole, width);
-        llvm::Value *pointers = offsets ? ir.CreateGEP(value->getType()->getScalarType(), target.pointer, offsets) : ir.CreateVectorSplat(width, target.pointer);
+        llvm::Value *pointers = offsets ? ir.CreateGEP(value->getType()->getScalarType(), target.pointer, offsets)
+                                        : ir.CreateVectorSplat(width, target.pointer);
         ir.CreateMaskedScatter(value, pointers, align, mask);
       }
     });
@@ -411,7 +425,8 @@ Rows Emitter::emitCheck(tile::CheckOp op, const Position &position) {
       bad = ir.CreateAnd(bad, live.condition);
     math.when(bad, [&] {
       uint64_t word = errorWordOf(Fault::IndexOutOfRange, static_cast<uint32_t>(op.getSite()));
-      ir.CreateAtomicCmpXchg(errorWord, ir.getInt64(0), ir.getInt64(word), llvm::Align(8), llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+      ir.CreateAtomicCmpXchg(errorWord, ir.getInt64(0), ir.getInt64(word), llvm::Align(8), llvm::AtomicOrdering::Monotonic,
+                             llvm::AtomicOrdering::Monotonic);
     });
     llvm::Value *atMost = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows[row], last);
     result.push_back(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, atMost, zero));

@@ -5,8 +5,8 @@
 
 namespace tilewright::host {
 
-/// A register tile: `rows.size()` rows of `width` neighbouring elements. Axes are counted from the innermost: 0 is the column, 1 the row, 2 and up are
-/// `outer` from its end. Every coordinate is relative to the tile's origin.
+/// A register tile: `rows.size()` rows of `width` neighbouring elements. Axes are counted from the innermost: 0 is the column, 1 the row, 2
+/// and up are `outer` from its end. Every coordinate is relative to the tile's origin.
 struct Position {
   /// offset + coordinate < bound for the whole register tile along `axis`.
   struct Live {

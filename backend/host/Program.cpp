@@ -1,7 +1,9 @@
-// One program of a kernel, in order: what is held is computed into the workspace, stores are grouped into loop nests, loops with effects run.
+// One program of a kernel, in order: what is held is computed into the workspace, stores are grouped into loop nests, loops with effects
+// run.
 //
-//   matmul + epilogue:   for columns by 64 { for rows by 6 { registers = dot; scratch = registers; for row { y[row] = epilogue(scratch[row]) } } }
-//   softmax:             for row { max[row] = ... }  for row { e[row] = exp(x - max) }  for row { sum[row] }  for row { y[row] = e / sum }
+//   matmul + epilogue:   for columns by 64 { for rows by 6 { registers = dot; scratch = registers; for row { y[row] =
+//   epilogue(scratch[row]) } } } softmax:             for row { max[row] = ... }  for row { e[row] = exp(x - max) }  for row { sum[row] }
+//   for row { y[row] = e / sum }
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
@@ -72,8 +74,8 @@ bool Emitter::hold(Group &group, Value value, int64_t panel) {
   return true;
 }
 
-void Emitter::holdOperands(Group &group, Operation *op) {
-  auto dot = cast<tile::DotOp>(op);
+/// Holds what a dot would otherwise compute again for every register tile: packed, gathered or converted once.
+void Emitter::holdOperands(Group &group, tile::DotOp dot) {
   auto type = cast<RankedTensorType>(dot.getResult().getType());
   int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
   if (!held.count(dot.getLhs()) && !isDirectOperand(dot.getLhs(), true, rows, registerRows))
@@ -84,12 +86,13 @@ void Emitter::holdOperands(Group &group, Operation *op) {
 
 //===- Loop nests -----------------------------------------------------------------------------------------------------===//
 
-void Emitter::addRoot(Group &group, Operation *op, Value) {
-  auto store = cast<tile::StoreOp>(op);
+/// Stores of the same elements run in the same loops.
+void Emitter::addStore(Group &group, tile::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getValue().getType());
   if (!group.roots.empty()) {
     tile::StoreOp first = group.roots.front().store;
-    bool sameLoops = first && ArrayRef(group.shape) == type.getShape() && first.getOffsets() == store.getOffsets() && first.getBounds() == store.getBounds();
+    bool sameLoops = first && ArrayRef(group.shape) == type.getShape() && first.getOffsets() == store.getOffsets() &&
+                     first.getBounds() == store.getBounds();
     if (!sameLoops)
       emitGroup(group);
   }
@@ -97,7 +100,8 @@ void Emitter::addRoot(Group &group, Operation *op, Value) {
   group.roots.push_back({store, nullptr, {}});
 }
 
-/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all stores agree, nobody sees what lies beyond.
+/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all stores agree, nobody
+/// sees what lies beyond.
 tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
   tile::StoreOp result;
   if (!(parallelAxes >> axis & 1))
@@ -146,10 +150,12 @@ void Emitter::prepare(Group &group) {
     group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
   for (Group::Root &root : group.roots)
-    collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
+    collectHeavy(
+        root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
 }
 
-/// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that row.
+/// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that
+/// row.
 bool Emitter::sharesRows(const Group &earlier, const Group &later) {
   return earlier.heavy.empty() && later.heavy.empty() && ArrayRef(earlier.shape).drop_back() == ArrayRef(later.shape).drop_back() &&
          ArrayRef(earlier.limits).drop_front() == ArrayRef(later.limits).drop_front();
@@ -234,7 +240,8 @@ void Emitter::emitHeavy(const Group &group) {
   int64_t columns = group.shape.back();
   unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
   auto tiles = [&](Ix from, Ix to, unsigned width) {
-    math.loop(from, to, width, [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
+    math.loop(from, to, width,
+              [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
   };
   // A last tile of few columns takes one vector; one of more runs as whole tiles do, for all of a panel's lines are fetched anyway.
   Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
@@ -246,7 +253,8 @@ void Emitter::emitHeavy(const Group &group) {
   math.when(math.negate(isLong), [&] { tiles(whole, columnLimit, narrow); });
 }
 
-/// One column of register tiles, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last: nobody stores them.
+/// One column of register tiles, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last:
+/// nobody stores them.
 void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width) {
   ArrayRef<Value> heavy = group.heavy;
   const Position &outer = group.position;
@@ -287,7 +295,8 @@ Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned w
   scratch.rowStride = width;
   scratch.origin = {column, row};
   for (unsigned i = 0; i < count; ++i)
-    ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(memory, scratch.base, math.constant(i)), llvm::Align(memory->getScalarSizeInBits() / 8));
+    ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(memory, scratch.base, math.constant(i)),
+                          llvm::Align(memory->getScalarSizeInBits() / 8));
   return scratch;
 }
 
@@ -297,7 +306,7 @@ void Emitter::emitBlock(Block &block) {
   Group group;
   for (Operation &op : block.without_terminator()) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      addRoot(group, store, nullptr);
+      addStore(group, store);
       continue;
     }
     if (op.getNumResults() == 0 && !isa<scf::ForOp>(op)) {
@@ -313,8 +322,8 @@ void Emitter::emitBlock(Block &block) {
         continue;
       }
     }
-    if (isa<tile::DotOp>(op))
-      holdOperands(group, &op);
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      holdOperands(group, dot);
     bool isReduction = isa<tile::ReduceOp>(op);
     for (Value result : op.getResults())
       if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
@@ -382,7 +391,9 @@ static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
 /// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there dead elements must read as their fill.
 static uint32_t reducedAxes(tile::KernelOp kernel) {
   uint32_t result = 1;
-  kernel.walk([&](tile::ReduceOp reduce) { result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim()); });
+  kernel.walk([&](tile::ReduceOp reduce) {
+    result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim());
+  });
   return result;
 }
 

@@ -29,7 +29,7 @@ static constexpr double halfPiNarrow[] = {1.5707962513, 7.54978941586e-8, 5.3903
 static constexpr double halfPiWide[] = {1.570796326794896558, 6.1232339957367648033e-17, 1.0828566739219139682e-32};
 
 // (exp(r) - 1 - r) / r^2 on |r| <= ln2/2: relative error 4.9e-11; 5.5e-20.
-static constexpr double expNarrow[] = {0.500000007935875252,  0.166666668246206894, 0.0416662661282060027,
+static constexpr double expNarrow[] = {0.500000007935875252,   0.166666668246206894,  0.0416662661282060027,
                                        0.00833327224444344947, 0.0013946305926412195, 0.000199142530985556885};
 static constexpr double expWide[] = {0.5,
                                      0.16666666666666684,
@@ -44,16 +44,16 @@ static constexpr double expWide[] = {0.5,
                                      2.0926957307470544e-9};
 
 // (2^r - 1) / r on |r| <= 1/2: 1.9e-9; 4.2e-20.
-static constexpr double exp2Narrow[] = {0.693147206768849391,  0.240226512536726253,   0.0555032700543333858,
+static constexpr double exp2Narrow[] = {0.693147206768849391,   0.240226512536726253,   0.0555032700543333858,
                                         0.00961801430542117841, 0.00134005300962739419, 0.00015473548408543871};
-static constexpr double exp2Wide[] = {0.693147180559945308,      0.240226506959100712,   0.0555041086648217001,   0.00961812910762849317,
-                                      0.00133335581463900618,    0.000154035303933442644, 0.0000152527338565961703, 1.32154868307933173e-6,
-                                      1.01780510575382757e-7,    7.0548890062108095e-9,  4.45669709825119676e-10, 2.57408536044816889e-11};
+static constexpr double exp2Wide[] = {0.693147180559945308,   0.240226506959100712,    0.0555041086648217001,    0.00961812910762849317,
+                                      0.00133335581463900618, 0.000154035303933442644, 0.0000152527338565961703, 1.32154868307933173e-6,
+                                      1.01780510575382757e-7, 7.0548890062108095e-9,   4.45669709825119676e-10,  2.57408536044816889e-11};
 
 // (log(1+f) - f + f^2/2) / f^3: 7.5e-10. And in f64 (log((1+s)/(1-s))/s - 2)/s^2 as a polynomial in s^2: 2.0e-18.
-static constexpr double logNarrow[] = {0.333333124515308174, -0.250000089832328692, 0.200021263042410044,
-                                       -0.166680284430472184, 0.142194482384781961, -0.124050409390866808,
-                                       0.118883165651313047, -0.116786003940194458, 0.0674972597066506782};
+static constexpr double logNarrow[] = {0.333333124515308174,  -0.250000089832328692, 0.200021263042410044,
+                                       -0.166680284430472184, 0.142194482384781961,  -0.124050409390866808,
+                                       0.118883165651313047,  -0.116786003940194458, 0.0674972597066506782};
 static constexpr double logWide[] = {0.666666666666666665, 0.400000000000008881, 0.285714285707974348, 0.222222223930007689,
                                      0.181817955125431875, 0.15386246193357999,  0.132686094921421412, 0.130882463694782223};
 
@@ -73,21 +73,22 @@ static constexpr double atanWide[] = {-0.333333333333333332,  0.1999999999999981
                                       -0.0523063327624963043, 0.045523197330483796,  -0.0345871498785744648, 0.0163020265824143688};
 
 // erf(x)/x as a polynomial in x^2 on |x| <= 1: 1.2e-9; 1.3e-19.
-static constexpr double erfNarrow[] = {1.12837916591335321,  -0.37612627133074666,   0.112836001423188767,    -0.0268544431371916509,
+static constexpr double erfNarrow[] = {1.12837916591335321,    -0.37612627133074666,     0.112836001423188767,    -0.0268544431371916509,
                                        0.00518953252380259595, -0.000802081618154703018, 0.0000788903567683854879};
-static constexpr double erfWide[] = {1.12837916709551257,       -0.376126389031837482,    0.112837916709548844,    -0.026866170645077863,
-                                     0.00522397762482832202,    -0.000854832698141978953, 0.000120553311327619709, -0.000014925595767865794,
-                                     1.64610084135256392e-6,    -1.63503955886949388e-7,  1.46603247448903635e-8,  -1.13749413697867589e-9,
+static constexpr double erfWide[] = {1.12837916709551257,    -0.376126389031837482,    0.112837916709548844,    -0.026866170645077863,
+                                     0.00522397762482832202, -0.000854832698141978953, 0.000120553311327619709, -0.000014925595767865794,
+                                     1.64610084135256392e-6, -1.63503955886949388e-7,  1.46603247448903635e-8,  -1.13749413697867589e-9,
                                      5.96066259145599189e-11};
 
 // -log(1 - erf(x)) on 1 <= x <= 4 (f32) and 6 (f64), absolute error of erf: 2.2e-11; 1.3e-20. Beyond, erf rounds to 1.
-static constexpr double erfTailNarrow[] = {-0.000188089834521569471, 1.12957865375116983,  0.633219447942841446,     0.108419046518424591,
-                                           -0.0252085468771928299,   0.00420466712170036449, -0.000441357111521133269, 0.0000216885612396989595};
+static constexpr double erfTailNarrow[] = {-0.000188089834521569471, 1.12957865375116983,     0.633219447942841446,
+                                           0.108419046518424591,     -0.0252085468771928299,  0.00420466712170036449,
+                                           -0.000441357111521133269, 0.0000216885612396989595};
 static constexpr double erfTailWide[] = {
-    -2.67201468156997628e-8, 1.1283795081477808,      0.636617714011173102,     0.102780418858209834,   -0.0191494001151825348,
-    -0.000167005690418364639, 0.00162997259040679037, -0.000507083075805827196, -0.0000585395357868049809, 0.000134645370092585807,
-    -0.0000774467418835248101, 0.0000297785253618207893, -8.7235111204516139e-6, 2.02334440854509034e-6, -3.74804149644691148e-7,
-    5.50619958309555541e-8,  -6.28947113686788586e-9, 5.3923033448814532e-10,   -3.26596047187802567e-11, 1.24581022598072262e-12,
+    -2.67201468156997628e-8,   1.1283795081477808,       0.636617714011173102,     0.102780418858209834,      -0.0191494001151825348,
+    -0.000167005690418364639,  0.00162997259040679037,   -0.000507083075805827196, -0.0000585395357868049809, 0.000134645370092585807,
+    -0.0000774467418835248101, 0.0000297785253618207893, -8.7235111204516139e-6,   2.02334440854509034e-6,    -3.74804149644691148e-7,
+    5.50619958309555541e-8,    -6.28947113686788586e-9,  5.3923033448814532e-10,   -3.26596047187802567e-11,  1.24581022598072262e-12,
     -2.24993710692465823e-14};
 
 //===- Primitives -----------------------------------------------------------------------------------------------------===//
@@ -118,7 +119,9 @@ static Value splat(ImplicitLocOpBuilder &builder, Type type, TypedAttr element) 
 }
 
 Value MathFunctions::constant(double value) { return splat(builder, type, builder.getFloatAttr(getElementTypeOrSelf(type), value)); }
-Value MathFunctions::integer(int64_t value) { return splat(builder, intType, builder.getIntegerAttr(getElementTypeOrSelf(intType), value)); }
+Value MathFunctions::integer(int64_t value) {
+  return splat(builder, intType, builder.getIntegerAttr(getElementTypeOrSelf(intType), value));
+}
 Value MathFunctions::add(Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
 Value MathFunctions::sub(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
 Value MathFunctions::mul(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
@@ -281,7 +284,8 @@ MathFunctions::Log MathFunctions::logParts(Value x) {
   Value normal = select(small, mul(x, constant(wide ? 0x1p54 : 0x1p25)), x);
   // Subtracting the bits of sqrt(1/2) makes the exponent field round at that point.
   Value raw = bits(normal), shift = integer(wide ? 52 : 23);
-  Value exponent = arith::ShRSIOp::create(builder, arith::SubIOp::create(builder, raw, integer(wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3)), shift);
+  Value exponent =
+      arith::ShRSIOp::create(builder, arith::SubIOp::create(builder, raw, integer(wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3)), shift);
   Value f = sub(fromBits(arith::SubIOp::create(builder, raw, arith::ShLIOp::create(builder, exponent, shift))), constant(1.0));
   Value e = sub(arith::SIToFPOp::create(builder, type, exponent), select(small, constant(wide ? 54.0 : 25.0), constant(0.0)));
   if (!wideTables) {
@@ -368,7 +372,8 @@ Value MathFunctions::cos(Value x) { return sinOrCos(x, 1); }
 Value MathFunctions::tan(Value x) {
   Reduced reduced = reduce(x, 2.0 / std::numbers::pi, halfPiNarrow, halfPiWide);
   auto [sine, cosine] = sinAndCosOfRemainder(reduced.r);
-  Value odd = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, arith::AndIOp::create(builder, reduced.bits, integer(1)), integer(0));
+  Value odd =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, arith::AndIOp::create(builder, reduced.bits, integer(1)), integer(0));
   return div(select(odd, negate(cosine), sine), select(odd, sine, cosine));
 }
 

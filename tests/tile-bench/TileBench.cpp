@@ -1,6 +1,8 @@
-// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N] [--v3] [--llvm OUT.ll] [--code OUT.bin]
+// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N] [--v3] [--llvm
+// OUT.ll] [--code OUT.bin]
 //
-// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too, which costs the same as the right ones.
+// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too, which costs the same as
+// the right ones.
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
@@ -12,9 +14,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <random>
-#include <ctime>
 #include <sys/mman.h>
 
 using namespace tilewright;
@@ -36,7 +38,7 @@ static double peakOf512() {
 #define FMA(i) "vfmadd231ps %%zmm30, %%zmm31, %%zmm" #i "\n"
                  FMA(0) FMA(1) FMA(2) FMA(3) FMA(4) FMA(5) FMA(6) FMA(7) FMA(8) FMA(9) FMA(10) FMA(11)
 #undef FMA
-                 "dec %0\n jnz 1b\n"
+                     "dec %0\n jnz 1b\n"
                  : "+r"(turns)
                  :
                  : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
@@ -127,7 +129,8 @@ int main(int argc, char **argv) {
       if (candidate.name == kernel.getSymName())
         entry = candidate;
     uint64_t error = 0;
-    HostKernelArgs arguments{buffers.data(), scalars.data(), grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
+    HostKernelArgs arguments{buffers.data(), scalars.data(), grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]),
+                             &error};
     auto run = reinterpret_cast<HostKernel>(static_cast<char *>(mapped) + entry.entry);
     double best = 1e9, total = 0;
     for (int i = 0; i < 1000 && total < limit; ++i) {

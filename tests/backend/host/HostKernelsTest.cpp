@@ -76,7 +76,8 @@ tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffe
   %q = arith.divf %w, %d : tensor<3x256xf32>
   tile.store %q, %y[%r, %c] bounds ()[s0, s1] -> (s0, s1) map (d0, d1) -> (d0, d1) : tensor<3x256xf32> -> !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {7, 1000}, {3, 64}, {10, 257}, {2, 15}, {4, 0}}) {
     auto x = randomFloats(rows * columns, 1, 8), g = randomFloats(columns, 2);
@@ -103,7 +104,8 @@ tile.kernel @transpose(%x: !tile.buffer<f32, () -> (37, 50)>, %y: !tile.buffer<f
   tile.store %v, %y[%r, %c0] bounds () -> (50, 37) map (d0, d1) -> (d0, d1) : tensor<16x40xf32> -> !tile.buffer<f32, () -> (50, 37)>
   tile.store %v, %z[%r, %c0] bounds () -> (50, 37) map (d0, d1) -> (d1, d0) : tensor<16x40xf32> -> !tile.buffer<f32, () -> (37, 50)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   auto x = randomFloats(37 * 50, 3);
   Guarded y(37 * 50), z(37 * 50);
@@ -127,7 +129,8 @@ tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buff
   %s = arith.addf %v, %w : tensor<128xf32>
   tile.store %s, %y[%o] bounds ()[s0] -> (s0 * 63) map (d0) -> (d0) : tensor<128xf32> -> !tile.buffer<f32, ()[s0] -> (s0 * 63)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   for (int64_t n : {1, 5, 64}) {
     auto x = randomFloats(n * 63, 4);
@@ -159,7 +162,8 @@ tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f
   %q = arith.divf %e, %sb : tensor<1x1024xf32>
   tile.store %q, %y[%r, %c0] bounds () -> (64, 1000) map (d0, d1) -> (d0, d1) : tensor<1x1024xf32> -> !tile.buffer<f32, () -> (64, 1000)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   auto x = randomFloats(64000, 5, 20);
   Guarded y(64000);
@@ -209,7 +213,8 @@ tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<
     tile.store %q, %y[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) : tensor<2x128xf32> -> !tile.buffer<f32, ()[s0] -> (4, s0)>
   }
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   for (int64_t n : {1, 128, 300, 1000}) {
     auto x = randomFloats(4 * n, 6, 20);
@@ -238,7 +243,8 @@ tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32
   %q = arith.divf %s, %k : tensor<1x1x40xf32>
   tile.store %q, %y[%n, %c0, %c0] bounds () -> (3, 1, 40) map (d0, d1, d2) -> (d0, d2) : tensor<1x1x40xf32> -> !tile.buffer<f32, () -> (3, 40)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   auto x = randomFloats(3 * 49 * 40, 7);
   Guarded y(120);
@@ -411,7 +417,8 @@ tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<
   }
   tile.store %acc, %y[%r, %c] bounds () -> (180, 70) map (d0, d1) -> (d0 floordiv 90, (d0 floordiv 10) mod 9, d0 mod 10, d1) : tensor<48x64xf32> -> !tile.buffer<f32, () -> (2, 9, 10, 70)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   auto x = randomFloats(3600, 15), w = randomFloats(3 * 3 * 20 * 70, 16);
   Guarded y(180 * 70);
@@ -435,7 +442,8 @@ tile.kernel @embed(%ids: !tile.buffer<i64, ()[s0] -> (s0)>, %t: !tile.buffer<f32
   %v = tile.load %t[%r, %c0] at (%safe : tensor<1x33xi64>) bounds ()[s0] -> (s0, 33) map (d0, d1, d2) -> (d2, d1) : !tile.buffer<f32, ()[s0] -> (10, 33)> -> tensor<1x33xf32>
   tile.store %v, %y[%r, %c0] bounds ()[s0] -> (s0, 33) map (d0, d1) -> (d0, d1) : tensor<1x33xf32> -> !tile.buffer<f32, ()[s0] -> (s0, 33)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   auto table = randomFloats(330, 17);
   std::vector<int64_t> ids = {3, 0, 9, 9, 5};
@@ -471,7 +479,8 @@ tile.kernel @mixed(%x: !tile.buffer<i64, () -> (77)>, %m: !tile.buffer<i8, () ->
   tile.store %r, %y[%c0] bounds () -> (77) map (d0) -> (d0) : tensor<77xf64> -> !tile.buffer<f64, () -> (77)>
   tile.store %p, %b[%c0] bounds () -> (77) map (d0) -> (d0) : tensor<77xi1> -> !tile.buffer<i8, () -> (77)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   std::vector<int64_t> x(77);
   std::vector<int8_t> mask(77), less(77 + 1, 42);
@@ -506,7 +515,8 @@ tile.kernel @edges(%x: !tile.buffer<f32, () -> (8)>, %i: !tile.buffer<i32, () ->
   tile.store %qq, %q[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi32> -> !tile.buffer<i32, () -> (8)>
   tile.store %rr, %r[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xi32> -> !tile.buffer<i32, () -> (8)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   ASSERT_EQ(runner.error(), "");
   std::vector<float> x = {NAN, -3e9f, 7.9f, 3e9f, -1.5f, 300, -INFINITY, 200};
   std::vector<int32_t> i(8), q(8), r(8);
@@ -525,10 +535,12 @@ tile.kernel @f(%y: !tile.buffer<f32, () -> (2)>) attributes {grid = affine_map<(
   %v = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   tile.store %v, %y[%c0] bounds () -> (2) map (d0) -> (d0) : tensor<2xf32> -> !tile.buffer<f32, () -> (2)>
   tile.return
-})", GetParam());
+})",
+                GetParam());
   EXPECT_EQ(runner.error(), "kernel 'f': the host backend cannot emit 'arith.constant': only constants of one value are tiles");
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, HostKernels, testing::ValuesIn(hostLevels()), [](const auto &info) { return info.param.cpu == "x86-64-v4" ? "v4" : "v3"; });
+INSTANTIATE_TEST_SUITE_P(Levels, HostKernels, testing::ValuesIn(hostLevels()),
+                         [](const auto &info) { return info.param.cpu == "x86-64-v4" ? "v4" : "v3"; });
 
 } // namespace

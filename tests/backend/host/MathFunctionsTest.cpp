@@ -27,28 +27,17 @@ struct Function {
 Wide logarithm2(Wide x) { return std::log2(x); }
 
 const Function functions[] = {
-    {"math.exp", std::exp, nullptr, -110, 95, 1.2, 3, 0},
-    {"math.exp2", std::exp2, nullptr, -160, 135, 1.2, 3, 0},
-    {"math.expm1", std::expm1, nullptr, -110, 95, 2.5, 4, 0},
-    {"math.log", std::log, nullptr, 0, 1e38, 1.5, 3, 0},
-    {"math.log2", logarithm2, nullptr, 0, 1e38, 1.5, 4, 0},
-    {"math.log10", std::log10, nullptr, 0, 1e38, 2.5, 4, 0},
-    {"math.log1p", std::log1p, nullptr, -1, 1e30, 2.5, 4, 0},
-    {"math.tanh", std::tanh, nullptr, -12, 12, 3.5, 5, 0},
-    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 50, 0},
-    {"math.sin", std::sin, nullptr, -1e6, 1e6, 2, 3, 1e-7},
-    {"math.cos", std::cos, nullptr, -1e6, 1e6, 2, 3, 1e-7},
-    {"math.tan", std::tan, nullptr, -1000, 1000, 4, 5, 1e-7},
-    {"math.asin", std::asin, nullptr, -1, 1, 5, 6, 0},
-    {"math.acos", std::acos, nullptr, -1, 1, 5, 6, 0},
-    {"math.atan", std::atan, nullptr, -1e10, 1e10, 5, 5, 0},
-    {"math.sinh", std::sinh, nullptr, -88, 88, 5, 8, 0},
-    {"math.cosh", std::cosh, nullptr, -88, 88, 5, 8, 0},
-    {"math.asinh", std::asinh, nullptr, -1e18, 1e18, 5, 6, 0},
-    {"math.acosh", std::acosh, nullptr, 1, 1e18, 5, 6, 0},
-    {"math.atanh", std::atanh, nullptr, -1, 1, 5, 6, 0},
-    {"math.atan2", nullptr, std::atan2, -100, 100, 5, 6, 0},
-    {"math.powf", nullptr, std::pow, 0, 30, 2, 500, 0},
+    {"math.exp", std::exp, nullptr, -110, 95, 1.2, 3, 0},       {"math.exp2", std::exp2, nullptr, -160, 135, 1.2, 3, 0},
+    {"math.expm1", std::expm1, nullptr, -110, 95, 2.5, 4, 0},   {"math.log", std::log, nullptr, 0, 1e38, 1.5, 3, 0},
+    {"math.log2", logarithm2, nullptr, 0, 1e38, 1.5, 4, 0},     {"math.log10", std::log10, nullptr, 0, 1e38, 2.5, 4, 0},
+    {"math.log1p", std::log1p, nullptr, -1, 1e30, 2.5, 4, 0},   {"math.tanh", std::tanh, nullptr, -12, 12, 3.5, 5, 0},
+    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 50, 0},         {"math.sin", std::sin, nullptr, -1e6, 1e6, 2, 3, 1e-7},
+    {"math.cos", std::cos, nullptr, -1e6, 1e6, 2, 3, 1e-7},     {"math.tan", std::tan, nullptr, -1000, 1000, 4, 5, 1e-7},
+    {"math.asin", std::asin, nullptr, -1, 1, 5, 6, 0},          {"math.acos", std::acos, nullptr, -1, 1, 5, 6, 0},
+    {"math.atan", std::atan, nullptr, -1e10, 1e10, 5, 5, 0},    {"math.sinh", std::sinh, nullptr, -88, 88, 5, 8, 0},
+    {"math.cosh", std::cosh, nullptr, -88, 88, 5, 8, 0},        {"math.asinh", std::asinh, nullptr, -1e18, 1e18, 5, 6, 0},
+    {"math.acosh", std::acosh, nullptr, 1, 1e18, 5, 6, 0},      {"math.atanh", std::atanh, nullptr, -1, 1, 5, 6, 0},
+    {"math.atan2", nullptr, std::atan2, -100, 100, 5, 6, 0},    {"math.powf", nullptr, std::pow, 0, 30, 2, 500, 0},
     {"arith.remf", nullptr, std::fmod, -1000, 1000, 0, 1e9, 0},
 };
 
@@ -60,7 +49,8 @@ template <typename Real> std::string kernelText() {
   for (const Function &function : functions) {
     std::string name = function.operation;
     std::replace(name.begin(), name.end(), '.', '_');
-    text += "tile.kernel @" + name + "(%x: " + buffer + ", %y: " + buffer + ", %z: " + buffer + ") attributes {grid = affine_map<() -> (16, 1, 1)>} {\n" +
+    text += "tile.kernel @" + name + "(%x: " + buffer + ", %y: " + buffer + ", %z: " + buffer +
+            ") attributes {grid = affine_map<() -> (16, 1, 1)>} {\n" +
             "  %p = tile.program_id 0\n  %o = tile.size (d0) -> (d0 * 1024)(%p)\n" +
             "  %a = tile.load %x[%o] bounds () -> (16384) map (d0) -> (d0) : " + buffer + " -> " + tile + "\n" +
             "  %b = tile.load %y[%o] bounds () -> (16384) map (d0) -> (d0) : " + buffer + " -> " + tile + "\n" +
@@ -149,6 +139,7 @@ TEST_P(MathFunctionErrors, SpecialValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, MathFunctionErrors, testing::ValuesIn(hostLevels()), [](const auto &info) { return info.param.cpu == "x86-64-v4" ? "v4" : "v3"; });
+INSTANTIATE_TEST_SUITE_P(Levels, MathFunctionErrors, testing::ValuesIn(hostLevels()),
+                         [](const auto &info) { return info.param.cpu == "x86-64-v4" ? "v4" : "v3"; });
 
 } // namespace
