@@ -68,9 +68,11 @@ void KernelDistributor::lowerRead(SharedReadOp op) {
   sharedTiles_.insert({op.getResult(), {slotAddress(op.getShared(), op.getSlot()), sharedLayout(op.getShared().getType()), op.getShared().getType().getTile().getElementType()}});
 }
 
-/// `count` neighbours of a row of shared memory, from this thread's element `part` on.
-Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count) {
+/// `count` neighbours of a row of shared memory, from this thread's element `part` on; `moved`, if there, is xor-ed to the address.
+Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count, Value moved) {
   Value thread = threadPart(layout, [&](uint32_t basis) { return shared.layout.address(basis); });
+  if (moved)
+    thread = arith::XOrIOp::create(b_, thread, moved);
   Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
   Value address = LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
   Type type = count == 1 ? shared.element : VectorType::get(count, shared.element);
@@ -203,7 +205,7 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
     return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult() : arith::ExtSIOp::create(b_, sum, value).getResult();
   };
   // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed by their position.
-  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth) {
+  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth, Value moved) {
     DenseMap<uint32_t, Value> elements;
     unsigned width = 1u << rowBits(layout, shared.layout, shared.element).size();
     if (shared.layout.fast == kDim)
@@ -212,25 +214,47 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
       uint32_t part = layout.element(r), at = shape.coordinate(part, kDim);
       if (at < k || at >= k + depth || shape.coordinate(part, shared.layout.fast) % width)
         continue;
-      Value piece = readVector(shared, layout, part, width);
+      Value piece = readVector(shared, layout, part, width, moved);
       for (unsigned i = 0; i < width; ++i)
         elements[part | i * shape.basis(shared.layout.fast, 0)] = widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult());
     }
     return elements;
   };
+  unsigned steps = 1u << aShape.bits(n), depth = std::min(steps, 4u), unrolled = std::min(steps, 16u);
+  // The first `unrolled` steps, of slots whose rows are moved along k by what is xor-ed to their addresses.
+  auto multiply = [&](Registers acc, Value lhsMoved, Value rhsMoved) {
+    for (unsigned first = 0; first < unrolled; first += depth) {
+      auto as = readAll(lhs, a, aShape, n, first, depth, lhsMoved);
+      auto bs = readAll(rhs, b, bShape, m, first, depth, rhsMoved);
+      for (unsigned k = first; k < first + depth; ++k)
+        for (unsigned r = 0; r < c.registers(); ++r) {
+          uint32_t part = c.element(r);
+          Value x = as.lookup(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
+          Value y = bs.lookup(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
+          acc[r] = isa<FloatType>(sum) ? math::FmaOp::create(b_, x, y, acc[r]).getResult()
+                                       : arith::AddIOp::create(b_, acc[r], arith::MulIOp::create(b_, x, y)).getResult();
+        }
+    }
+    return acc;
+  };
   Registers acc = registersOf(op.getAcc());
-  unsigned steps = 1u << aShape.bits(n), depth = std::min(steps, 4u);
-  for (unsigned first = 0; first < steps; first += depth) {
-    auto as = readAll(lhs, a, aShape, n, first, depth);
-    auto bs = readAll(rhs, b, bShape, m, first, depth);
-    for (unsigned k = first; k < first + depth; ++k)
-      for (unsigned r = 0; r < c.registers(); ++r) {
-        uint32_t part = c.element(r);
-        Value x = as.lookup(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
-        Value y = bs.lookup(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
-        acc[r] = isa<FloatType>(sum) ? math::FmaOp::create(b_, x, y, acc[r]).getResult()
-                                     : arith::AddIOp::create(b_, acc[r], arith::MulIOp::create(b_, x, y)).getResult();
-      }
+  if (steps == unrolled) {
+    acc = multiply(acc, {}, {});
+  } else { // deep steps are a loop: unrolled as a whole, more is read ahead than fits in registers
+    auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b_, value); };
+    auto loop = scf::ForOp::create(b_, index(0), index(steps / unrolled), index(1), acc);
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(loop.getBody());
+    Value trip = arith::IndexCastOp::create(b_, b_.getI32Type(), loop.getInductionVar());
+    auto moved = [&](const SharedTile &shared, const TileShape &shape, unsigned kDim) {
+      SmallVector<uint32_t> contributions;
+      for (unsigned bit = llvm::Log2_32(unrolled); bit < shape.bits(kDim); ++bit)
+        contributions.push_back(shared.layout.address(shape.basis(kDim, bit)));
+      return linear(trip, contributions);
+    };
+    Value lhsMoved = moved(lhs, aShape, n), rhsMoved = moved(rhs, bShape, m);
+    scf::YieldOp::create(b_, multiply(Registers(loop.getRegionIterArgs()), lhsMoved, rhsMoved));
+    acc.assign(loop.getResults().begin(), loop.getResults().end());
   }
   map(op.getResult(), acc);
 }

@@ -97,6 +97,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 64, 64, 64, 64, 64, 16, 4, 2, at, bt}, "power of two"));
         cases.push_back(product({type, 50, 61, 37, 32, 64, 16, 4, 3, at, bt}, "prime"));
         cases.push_back(product({type, 300, 200, 129, 64, 64, 16, 4, 3, at, bt}, "beside a power of two"));
+        cases.push_back(product({type, 40, 33, 100, 16, 32, 64, 1, 2, at, bt}, "beside a power of two"));
       }
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
 }
