@@ -113,7 +113,17 @@ AffineExpr ImportState::resolve(AffineExpr size) const {
 }
 
 RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type element) const {
-  return graph::makeTensorType(context, llvm::map_to_vector(sizes, [&](AffineExpr size) { return resolve(size); }), element);
+  // Far above what memory holds (windows are never stored), far below what index arithmetic overflows at.
+  constexpr double most = 1ll << 50;
+  double count = 1;
+  Sizes resolved = llvm::map_to_vector(sizes, [&](AffineExpr size) { return resolve(size); });
+  for (AffineExpr size : resolved) {
+    int64_t constant = graph::constantSize(size).value_or(1);
+    count *= static_cast<double>(constant);
+    if (constant < 0 || count > most)
+      malformed("expected sizes from 0 up to 2^50 elements, got {}", print(resolved));
+  }
+  return graph::makeTensorType(context, resolved, element);
 }
 
 void ImportState::replaceSymbol(unsigned position, AffineExpr by) {

@@ -56,6 +56,8 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_p
     ModelImporter(state, std::move(model), files).run();
   } catch (ImportFailure &failure) {
     return failure.status;
+  } catch (const std::bad_alloc &) {
+    return Status(Code::Malformed, "the model asks for more memory than there is");
   }
   state.finish();
   eraseDead(state.main);

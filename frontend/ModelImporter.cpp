@@ -323,6 +323,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       return inlineFunction(proto, *function->second, scope);
     opset = opsetOf(domain, proto.op_type(), scope);
     ++state.report.nodeCount;
+    if (proto.output().empty())
+      malformed("expected outputs, got none");
     if (domain.empty() && proto.op_type() == "If")
       return importBranch(proto, scope);
     NodeBuilder::Node node{name, proto.op_type(), domain, opset, attributesOf(proto, scope), {}, {}};

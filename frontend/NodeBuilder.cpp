@@ -1,6 +1,7 @@
 // The handlers' vocabulary: inputs, attributes, results, accesses and loops. Elementwise words are in Terms.cpp.
 #include "frontend/NodeBuilder.h"
 
+#include "frontend/TensorData.h"
 #include "frontend/graph/Shapes.h"
 
 using namespace mlir;
@@ -57,6 +58,13 @@ Sizes NodeBuilder::knownSizes(size_t i) const {
   return *elements;
 }
 
+AffineExpr NodeBuilder::knownSize(size_t i) const {
+  Sizes sizes = knownSizes(i);
+  if (sizes.size() != 1)
+    malformed("expected input {} to have one element, got {}", i, sizes.size());
+  return sizes[0];
+}
+
 std::vector<int64_t> NodeBuilder::knownIntegers(size_t i) const {
   std::vector<int64_t> numbers;
   for (AffineExpr element : knownSizes(i)) {
@@ -92,6 +100,11 @@ std::optional<std::vector<int64_t>> NodeBuilder::integersFrom(std::string_view n
   return has(i) ? std::optional(knownIntegers(i)) : std::nullopt;
 }
 
+void NodeBuilder::expectRank(size_t i, int64_t least, int64_t most) const {
+  if (rank(i) < least || rank(i) > most)
+    malformed("expected input {} of rank {}, got {}", i, least == most ? std::to_string(least) : fmt::format("{} to {}", least, most), print(sizes(i)));
+}
+
 void NodeBuilder::expect(bool condition, const std::string &what) const {
   if (!condition)
     malformed("{}", what);
@@ -122,7 +135,12 @@ void NodeBuilder::out(Term result, DType type, size_t i) {
     result = term(arith::TruncFOp::create(state.builder, state.location, graph::withElementType(result.type(), stored), result.value));
   if (result.element() != stored)
     throw ImportFailure{Status(Code::Internal, fmt::format("the handler of {} made another element type than {}", node.op, tilewright::name(type)))};
+  std::vector<int64_t> known;
+  for (AffineExpr size : result.sizes())
+    known.push_back(graph::constantSize(size).value_or(1));
   ImportedValue &output = *node.outputs[i];
+  if (Expected<int64_t> bytes = checkedByteSize(known, type, output.name); !bytes)
+    throw ImportFailure{bytes.status()};
   output.type = type;
   output.value = result.value;
   output.sizes = result.sizes();
@@ -169,6 +187,14 @@ Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t
 Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes) {
   auto first = static_cast<int64_t>(sizes.size()) - x.rank();
   return broadcast(x, sizes, llvm::to_vector(llvm::seq<int64_t>(first, sizes.size())));
+}
+
+Term NodeBuilder::along(Term vector, Term like, int64_t dim) {
+  if (vector.rank() != 1 || dim < 0 || dim >= like.rank())
+    malformed("expected a vector along dimension {} of {}, got {}", dim, print(like.sizes()), print(vector.sizes()));
+  if (graph::constantSize(vector.sizes()[0]) != 1)
+    unify(vector.sizes()[0], like.sizes()[dim], fmt::format("the vector along dimension {}", dim));
+  return broadcast(vector, like.sizes(), {dim});
 }
 
 Term NodeBuilder::reshape(Term x, ArrayRef<AffineExpr> sizes) {

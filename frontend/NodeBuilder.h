@@ -75,6 +75,7 @@ public:
   /// Contents of an integer input as numbers or as sizes; declines if the import does not know them.
   std::vector<int64_t> knownIntegers(size_t i) const;
   Sizes knownSizes(size_t i) const;
+  mlir::AffineExpr knownSize(size_t i) const; // the only one
   /// The only element of a constant input, if it has one element.
   std::optional<double> scalarConstant(size_t i) const;
   const Tensor *constant(size_t i) const { return has(i) ? state.constantOf(*node.inputs[i]) : nullptr; }
@@ -85,6 +86,8 @@ public:
   int64_t axis(int64_t axis, int64_t rank, bool orEnd = false) const;
   std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank) const; // sorted, distinct
   void expect(bool condition, const std::string &what) const;               // Malformed otherwise
+  void expectRank(size_t input, int64_t least, int64_t most) const;
+  void expectRank(size_t input, int64_t rank) const { expectRank(input, rank, rank); }
 
   //===- Results ---------------------------------------------------------------------------------------------------------===//
   /// Output `i` is `term`, narrowed to the type of input 0.
@@ -109,7 +112,7 @@ public:
   /// Dimension i of x becomes dimension dims[i].
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> dims);
   /// A vector along dimension `dim` of `like`.
-  Term along(Term vector, Term like, int64_t dim) { return broadcast(vector, like.sizes(), {dim}); }
+  Term along(Term vector, Term like, int64_t dim);
   Term reshape(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term transpose(Term x, llvm::ArrayRef<int64_t> perm);
   /// size elements of dimension `dim`, from `offset` on.

@@ -78,7 +78,7 @@ Result constantOfShape(NodeBuilder &b) {
   if (!value || value->type() != DType::I64 || value->count() != 1)
     return std::nullopt;
   auto dims = numbers(b, 0);
-  if (!dims || dims->size() > 1 || elementCount(*dims) > 64)
+  if (!dims || dims->size() > 1 || elementCount(*dims) > 64 || elementCount(*dims) < 0)
     return std::nullopt;
   Sizes sizes;
   for (int64_t dim : *dims)
@@ -88,7 +88,11 @@ Result constantOfShape(NodeBuilder &b) {
 
 Result range(NodeBuilder &b) {
   auto start = numbers(b, 0), limit = numbers(b, 1), step = numbers(b, 2);
-  if (!start || !limit || !step || step->front() == 0)
+  constexpr int64_t far = int64_t(1) << 40;
+  for (const auto &bound : {start, limit, step})
+    if (!bound || bound->size() != 1 || std::abs(bound->front()) > far)
+      return std::nullopt;
+  if (step->front() == 0)
     return std::nullopt;
   int64_t count = std::max<int64_t>(0, (limit->front() - start->front() + step->front() - (step->front() > 0 ? 1 : -1)) / step->front());
   if (count > 64)
@@ -203,7 +207,7 @@ Result multiply(NodeBuilder &b) { return elementwise(b, [](AffineExpr x, AffineE
 Result divide(NodeBuilder &b) {
   return elementwise(b, [](AffineExpr x, AffineExpr y) -> AffineExpr {
     auto a = graph::constantSize(x), d = graph::constantSize(y);
-    if (a && d && *d != 0)
+    if (a && d && *d != 0 && *d != -1)
       return getAffineConstantExpr(*a / *d, x.getContext()); // toward zero, as ONNX does
     return signOf(y) == 1 && signOf(x) == 1 ? x.floorDiv(y) : AffineExpr();
   });

@@ -40,9 +40,13 @@ struct ByDegree {
 
 using Polynomial = std::map<Monomial, int64_t, ByDegree>;
 
+/// Sizes that overflow are refused where types are made; until then they wrap.
+int64_t times(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+
 void addTerm(Polynomial &sum, const Monomial &monomial, int64_t coefficient) {
   int64_t &slot = sum[monomial];
-  slot += coefficient;
+  slot = plus(slot, coefficient);
   if (slot == 0)
     sum.erase(monomial);
 }
@@ -57,7 +61,7 @@ Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   Polynomial product;
   for (auto &[am, ac] : a)
     for (auto &[bm, bc] : b)
-      addTerm(product, multiply(am, bm), ac * bc);
+      addTerm(product, multiply(am, bm), times(ac, bc));
   return product;
 }
 
@@ -78,12 +82,12 @@ std::optional<Polynomial> divide(Polynomial rest, const Polynomial &divisor) {
   while (!rest.empty()) {
     auto &[monomial, coefficient] = *rest.begin();
     std::optional<Monomial> factor = divide(monomial, leadMonomial);
-    if (!factor || coefficient % leadCoefficient != 0)
+    if (!factor || (leadCoefficient != -1 && coefficient % leadCoefficient != 0))
       return std::nullopt;
-    int64_t scale = coefficient / leadCoefficient;
+    int64_t scale = leadCoefficient == -1 ? times(coefficient, -1) : coefficient / leadCoefficient;
     addTerm(quotient, *factor, scale);
     for (auto &[m, c] : divisor)
-      addTerm(rest, multiply(m, *factor), -c * scale);
+      addTerm(rest, multiply(m, *factor), times(times(c, -1), scale));
   }
   return quotient;
 }

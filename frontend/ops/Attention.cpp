@@ -54,6 +54,7 @@ std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past
   auto require = [&](Term condition) { sees = sees ? b.apply<arith::AndIOp>(*sees, condition) : condition; };
   auto atMost = [&](Term x, Term y) { return b.compare(F::OLE, I::sle, x, y); };
   if (b.has(6)) { // lengths without padding, by batch: the last query is at the last of them
+    b.unify(b.sizes(6)[0], scores[0], "lengths");
     Term length = b.broadcast(b.convert(b.raw(6), b.type(6), DType::I64), scores, {0});
     require(b.compare(F::OLT, I::slt, key, length));
     position = position + (length - b.sizeAs(scores[2], scores, i64));
@@ -85,6 +86,15 @@ Term masked(NodeBuilder &b, Term scores) {
 } // namespace
 
 void attention(NodeBuilder &b) {
+  for (size_t i = 0; i < 3; ++i)
+    b.expectRank(i, 3, 4);
+  if (b.has(3))
+    b.expectRank(3, 1, 4);
+  for (size_t i = 4; i < 6; ++i)
+    if (b.has(i))
+      b.expectRank(i, 4);
+  if (b.has(6))
+    b.expectRank(6, 1);
   Term q = byHeads(b, b.raw(0), "q_num_heads"), k = byHeads(b, b.raw(1), "kv_num_heads"), v = byHeads(b, b.raw(2), "kv_num_heads");
   AffineExpr past = b.number(0);
   b.expect(b.has(4) == b.has(5), "expected past_key and past_value together");
@@ -130,6 +140,10 @@ void attention(NodeBuilder &b) {
 
 /// Pairs of elements turned by the angle of their position: halves of a head, or neighbours if interleaved.
 void rotaryEmbedding(NodeBuilder &b) {
+  b.expectRank(0, 3, 4);
+  b.expectRank(1, b.has(3) ? 2 : 3), b.expectRank(2, b.has(3) ? 2 : 3);
+  if (b.has(3))
+    b.expectRank(3, 2);
   Term x = byHeads(b, b.in(0), "num_heads"), cosine = b.in(1), sine = b.in(2);
   Sizes sizes = x.sizes();
   int64_t rotated = b.integer("rotary_embedding_dim", 0);
@@ -142,10 +156,14 @@ void rotaryEmbedding(NodeBuilder &b) {
   Sizes part{sizes[0], sizes[1], sizes[2], half};
   auto angles = [&](Term cache) { // [batch, sequence, half] for every head
     if (b.has(3)) {
+      b.unify(b.sizes(3)[0], sizes[0], "batch of the positions"), b.unify(b.sizes(3)[1], sizes[2], "length of the positions");
       Term position = b.convert(b.raw(3), b.type(3), DType::I64);
       auto map = AffineMap::get(4, 0, {getAffineDimExpr(3, b.state.context), getAffineDimExpr(2, b.state.context)}, b.state.context);
       cache = b.gather(cache, {b.broadcast(position, {sizes[0], sizes[2], half}, {0, 1})}, map, {sizes[0], sizes[2], half});
     }
+    Sizes wanted{sizes[0], sizes[2], half};
+    for (size_t i = 0; i < 3; ++i)
+      b.unify(cache.sizes()[i], wanted[i], fmt::format("dimension {} of the angles", i));
     return b.broadcast(cache, part, {0, 2, 3});
   };
   b.expect(cosine.sizes().back() == half && sine.sizes() == cosine.sizes(),

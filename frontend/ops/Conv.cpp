@@ -84,7 +84,7 @@ Term convolveGrouped(NodeBuilder &b, Term x, Term weights, const WindowShape &w,
 Term convolve(NodeBuilder &b, Term x, Term weights, const WindowShape &w, int64_t groups) {
   Sizes sizes = weights.sizes();
   std::optional<int64_t> outputs = graph::constantSize(sizes[0]);
-  b.expect(groups >= 1, fmt::format("expected at least one group, got {}", groups));
+  b.expect(groups >= 1 && groups <= 1 << 24, fmt::format("expected at least one group, got {}", groups));
   b.unify(x.sizes().back(), sizes[1] * groups, "input channels");
   if (groups == 1)
     return convolveDense(b, x, weights, w);
@@ -118,7 +118,7 @@ void conv(NodeBuilder &b) {
   WindowShape w = convolutionWindow(b, 0, 1);
   Term result = convolve(b, channelsLast(b, b.raw(0)), b.raw(1), w, b.integer("group", 1));
   if (b.has(2))
-    result = result + b.in(2);
+    result = result + b.along(b.in(2), result, result.rank() - 1);
   b.out(channelsFirst(b, stored(b, result)));
 }
 
@@ -149,11 +149,11 @@ void qlinearConv(NodeBuilder &b) {
   WindowShape w = convolutionWindow(b, 0, 3);
   Term sum = convolve(b, channelsLast(b, centered(b, 0, 2)), centered(b, 3, 5), w, b.integer("group", 1));
   if (b.has(8))
-    sum = sum + b.raw(8);
+    sum = sum + b.along(b.raw(8), sum, sum.rank() - 1);
   Term scale = b.in(1) * b.in(4) / b.in(6);
-  if (scale.rank() == 1 && graph::constantSize(scale.sizes()[0]) == 1)
-    scale = b.reshape(scale, {});
-  Term y = b.convert(sum, DType::I32, DType::F32) * scale;
+  Term y = b.convert(sum, DType::I32, DType::F32);
+  bool isVector = scale.rank() == 1 && graph::constantSize(scale.sizes()[0]) != 1;
+  y = y * (isVector ? b.along(scale, y, y.rank() - 1) : b.reshape(scale, {}));
   b.out(channelsFirst(b, requantized(b, y, 7)), b.type(7));
 }
 
@@ -226,7 +226,7 @@ void convTranspose(NodeBuilder &b) {
   // [C, M/G, k...] -> [G, C/G, M/G, k...] -> [G, M/G, C/G, k...] -> [M, C/G, k...], and every kernel dimension backwards.
   Term weights = b.raw(1);
   Sizes sizes = weights.sizes();
-  AffineExpr perGroup = groups >= 1 ? graph::divideExactly(sizes[0], b.number(groups)) : AffineExpr();
+  AffineExpr perGroup = groups >= 1 && groups <= 1 << 24 ? graph::divideExactly(sizes[0], b.number(groups)) : AffineExpr();
   b.expect(perGroup != nullptr, fmt::format("expected input channels that {} groups divide, got {}", groups, b.state.print(sizes[0])));
   Sizes split{b.number(groups), perGroup, sizes[1]}, joined{sizes[1] * groups, perGroup};
   split.append(sizes.begin() + 2, sizes.end()), joined.append(sizes.begin() + 2, sizes.end());
@@ -238,7 +238,7 @@ void convTranspose(NodeBuilder &b) {
       weights = b.slice(weights, 2 + static_cast<int64_t>(i), b.number(kernel[i] - 1), b.number(kernel[i]), -1);
   Term result = convolve(b, x, weights, w, groups);
   if (b.has(2))
-    result = result + b.in(2);
+    result = result + b.along(b.in(2), result, result.rank() - 1);
   b.out(channelsFirst(b, stored(b, result)));
 }
 

@@ -73,6 +73,11 @@ void gatherElements(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", 0), b.rank(0)), rank = b.rank(0);
   b.expect(b.rank(1) == rank, fmt::format("expected indices of rank {}, got {}", rank, b.rank(1)));
   Term data = b.raw(0), index = indexTerm(b, data.sizes()[axis]);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    AffineExpr wanted = index.sizes()[dim], given = data.sizes()[dim];
+    if (dim != axis && !b.state.requireAtMost(wanted, given, fmt::format("node '{}' reads {} of {} elements", b.node.name, b.state.print(wanted), b.state.print(given))))
+      malformed("expected at most {} indices in dimension {}, got {}", b.state.print(given), dim, b.state.print(wanted));
+  }
   SmallVector<AffineExpr> coordinates;
   for (int64_t dim = 0; dim < rank; ++dim)
     coordinates.push_back(getAffineDimExpr(dim == axis ? rank : dim, b.state.context));
@@ -82,6 +87,7 @@ void gatherElements(NodeBuilder &b) {
 /// The last dimension of indices names leading coordinates (after batch_dims) of data.
 void gatherND(NodeBuilder &b) {
   int64_t batch = b.integer("batch_dims", 0);
+  b.expect(b.rank(0) >= 1 && b.rank(1) >= 1, fmt::format("expected data and indices of rank 1 or more, got {} and {}", b.rank(0), b.rank(1)));
   Term data = b.raw(0), indices = b.raw(1);
   Sizes indexSizes = indices.sizes(), sizes(indexSizes.begin(), indexSizes.end() - 1);
   std::optional<int64_t> tuple = graph::constantSize(indexSizes.back());
@@ -89,6 +95,8 @@ void gatherND(NodeBuilder &b) {
     decline("index tuples of a symbolic length are not compiled");
   b.expect(batch >= 0 && batch < data.rank() && batch <= static_cast<int64_t>(sizes.size()) && *tuple >= 1 && batch + *tuple <= data.rank(),
            fmt::format("expected index tuples of 1 to {} because of the data's rank and batch_dims {}, got {}", data.rank() - batch, batch, *tuple));
+  for (int64_t dim = 0; dim < batch; ++dim)
+    b.unify(sizes[dim], data.sizes()[dim], fmt::format("batch dimension {} of the indices", dim));
   Sizes dataSizes = data.sizes(), tail(dataSizes.begin() + batch + *tuple, dataSizes.end());
   int64_t lead = static_cast<int64_t>(sizes.size());
   llvm::append_range(sizes, tail);

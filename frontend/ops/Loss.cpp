@@ -28,6 +28,8 @@ void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) 
   }
   auto rank = static_cast<int64_t>(wanted.size());
   if (b.has(weightInput))
+    b.expectRank(weightInput, 1);
+  if (b.has(weightInput))
     counts = b.gather(b.in(weightInput), {at}, AffineMap::get(rank + 1, 0, getAffineDimExpr(rank, b.state.context)), wanted);
   if (ignored)
     counts = b.select(*ignored, b.like(counts, 0), counts);

@@ -59,7 +59,7 @@ Term shifted(NodeBuilder &b, size_t i, size_t zeroPoint, int64_t alongDim) {
   if (!b.has(zeroPoint))
     return x;
   Term zero = b.convert(b.raw(zeroPoint), b.type(zeroPoint), DType::I32);
-  if (zero.rank() == 1 && graph::constantSize(zero.sizes()[0]) != 1 && alongDim != x.rank() - 1)
+  if (zero.rank() == 1 && graph::constantSize(zero.sizes()[0]) != 1)
     zero = b.along(zero, x, alongDim);
   else if (zero.rank() == 1 && graph::constantSize(zero.sizes()[0]) == 1)
     zero = b.reshape(zero, {});

@@ -82,6 +82,7 @@ void rmsNormalization(NodeBuilder &b) {
 
 /// com.microsoft: LayerNormalization(input + skip + bias), the sum as fourth output.
 void skipLayerNormalization(NodeBuilder &b) {
+  b.expectRank(0, 1, 8);
   Term x = b.in(0) + b.in(1);
   if (b.has(4))
     x = x + b.in(4);
@@ -93,6 +94,7 @@ void skipLayerNormalization(NodeBuilder &b) {
 }
 
 void instanceNormalization(NodeBuilder &b) {
+  b.expectRank(0, 3, 8);
   Term x = b.in(0);
   Term y = normalized(b, x, range(2, x.rank()), b.real("epsilon", 1e-5));
   b.out(y * b.along(b.in(1), x, 1) + b.along(b.in(2), x, 1));
@@ -100,6 +102,7 @@ void instanceNormalization(NodeBuilder &b) {
 
 /// Groups of channels normalize together; scale and bias are per channel since opset 21, per group before.
 void groupNormalization(NodeBuilder &b) {
+  b.expectRank(0, 3, 8);
   Term x = b.in(0);
   Sizes sizes = x.sizes(), split{sizes[0], b.number(b.integer("num_groups", 1))};
   AffineExpr channels = graph::divideExactly(sizes[1], split[1]);
@@ -142,6 +145,8 @@ void batchNormalization(NodeBuilder &b) {
 /// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta: the sum is one over windows of channels.
 void lrn(NodeBuilder &b) {
   int64_t size = b.integer("size", 1), low = (size - 1) / 2;
+  b.expectRank(0, 3, 8);
+  b.expect(size >= 1 && size <= 1 << 20, fmt::format("expected a positive size, got {}", size));
   double alpha = b.real("alpha", 1e-4), beta = b.real("beta", 0.75), bias = b.real("bias", 1);
   Term x = b.in(0), square = x * x;
   Sizes sizes = x.sizes();

@@ -24,8 +24,11 @@ SmallVector<int64_t> kernelAxes(const WindowShape &w) {
 /// How many elements each window holds, by output position: the product over dimensions of what lies inside.
 Tensor windowCounts(NodeBuilder &b, const WindowShape &w, bool includePadding) {
   Shape shape;
+  double elements = 1;
   for (AffineExpr size : w.output)
-    shape.push_back(*graph::constantSize(size));
+    shape.push_back(*graph::constantSize(size)), elements *= static_cast<double>(shape.back());
+  if (elements > 1 << 24)
+    decline("averages over {} partly padded windows are not compiled", elements);
   Tensor counts = Tensor::allocate(DType::F32, shape);
   for (int64_t flat = 0; flat < counts.count(); ++flat) {
     double product = 1;

@@ -62,12 +62,16 @@ struct Kind {
 
 /// One slice of a parameter that has a direction first.
 Term ofDirection(NodeBuilder &b, size_t i, int64_t direction) {
+  b.expectRank(i, i == 3 ? 2 : 3);
   Term x = b.in(i);
   Sizes sizes = x.sizes();
   return b.reshape(b.slice(x, 0, b.number(direction), b.number(1)), llvm::ArrayRef(sizes).drop_front());
 }
 
 Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64_t directions) {
+  for (size_t i = 1; i <= 3; ++i)
+    if (b.has(i) || i < 3)
+      b.unify(b.input(i).sizes.empty() ? b.number(0) : b.sizes(i)[0], b.number(directions), fmt::format("directions of input {}", i));
   Term weights = ofDirection(b, 1, direction); // [gates * H, I]
   Cell cell{};
   cell.recurrence = ofDirection(b, 2, direction);
@@ -85,7 +89,7 @@ Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64
     cell.bias = b.slice(both, 0, gates[0], gates[0]);
   }
   bool initial = b.has(5), batchFirst = b.integer("layout", 0);
-  auto stateFrom = [&](size_t i) { return batchFirst ? b.reshape(b.slice(b.in(i), 1, b.number(direction), b.number(1)), state) : ofDirection(b, i, direction); };
+  auto stateFrom = [&](size_t i) { b.expectRank(i, 3); return batchFirst ? b.reshape(b.slice(b.in(i), 1, b.number(direction), b.number(1)), state) : ofDirection(b, i, direction); };
   cell.hidden = initial ? stateFrom(5) : b.splat(state, x.element(), 0);
   cell.cell = b.has(6) ? stateFrom(6) : b.splat(state, x.element(), 0);
   auto found = b.node.attributes.find("activations");
@@ -104,7 +108,7 @@ Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64
 void recurrent(NodeBuilder &b, const Kind &kind) {
   if (b.has(4) || b.has(7) || b.hasAttribute("clip") || b.integer("input_forget", 0))
     decline("sequence lengths, peepholes, clipping and coupled gates are not compiled");
-  b.expect(b.rank(0) == 3, fmt::format("expected an input of rank 3, got {}", b.rank(0)));
+  b.expectRank(0, 3);
   bool batchFirst = b.integer("layout", 0);
   Term x = batchFirst ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0);
   std::optional<int64_t> steps = graph::constantSize(x.sizes()[0]);

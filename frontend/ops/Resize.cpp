@@ -115,8 +115,11 @@ std::vector<Axis> changedAxes(NodeBuilder &b, std::optional<std::vector<double>>
       continue;
     if (!from)
       decline("resizing a symbolic dimension is not compiled");
-    int64_t to = scales ? static_cast<int64_t>(std::floor(static_cast<double>(*from) * (*scales)[i])) : (*sizes)[i];
+    double wanted = scales ? std::floor(static_cast<double>(*from) * (*scales)[i]) : static_cast<double>((*sizes)[i]);
+    int64_t to = std::abs(wanted) < 1e15 ? static_cast<int64_t>(wanted) : -1;
     double scale = scales ? (*scales)[i] : static_cast<double>(to) / static_cast<double>(*from);
+    constexpr int64_t most = 1 << 24;
+    b.expect(std::isfinite(scale) && scale > 0 && to <= most, fmt::format("expected a positive scale to at most 2^24 elements, got {}", scale));
     b.expect(*from > 0 && to > 0, fmt::format("expected positive sizes, got {} to {}", *from, to));
     if (to != *from || scale != 1)
       changed.push_back({dims[i], *from, to, scale});

@@ -196,6 +196,7 @@ void slice(NodeBuilder &b) {
   Term x = b.raw(0);
   for (size_t i = 0; i < starts.size(); ++i) {
     b.expect(steps[i] != 0, "expected steps other than 0");
+    steps[i] = std::clamp<int64_t>(steps[i], -(int64_t(1) << 40), int64_t(1) << 40);
     x = sliceAlong(b, x, b.axis(axes[i], x.rank()), starts[i], ends[i], steps[i]);
   }
   b.out(x);
@@ -258,7 +259,9 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
   std::optional<int64_t> size = graph::constantSize(x.sizes()[dim]);
   if (!size)
     decline("padding a symbolic dimension by mode '{}' is not compiled", mode);
+  constexpr int64_t most = 1 << 24;
   b.expect(*size > 0, "expected elements to pad with, got an empty dimension");
+  b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0, fmt::format("expected paddings that leave at least 0 elements, got {} and {}", low, high));
   Tensor index = Tensor::allocate(DType::I64, {*size + low + high});
   for (int64_t i = 0; i < index.count(); ++i) {
     int64_t at = i - low, period = 2 * (*size - 1);
@@ -373,8 +376,9 @@ void eyeLike(NodeBuilder &b) {
 
 /// indices compared with 0..depth-1 along a new dimension.
 void oneHot(NodeBuilder &b) {
-  Sizes depth = b.knownSizes(1);
-  b.expect(depth.size() == 1, fmt::format("expected one depth, got {}", depth.size()));
+  Sizes depth{b.knownSize(1)};
+  b.expectRank(2, 1);
+  b.unify(b.sizes(2)[0], b.number(2), "values (off and on)");
   int64_t axis = b.axis(b.integer("axis", -1), b.rank(0) + 1);
   Sizes sizes = b.sizes(0);
   sizes.insert(sizes.begin() + axis, depth[0]);
@@ -406,7 +410,7 @@ void range(NodeBuilder &b) {
   DType type = b.type(0);
   if (type != DType::I64 && type != DType::I32)
     decline("a range of {} whose bounds are no constants is not compiled", name(type));
-  AffineExpr start = b.knownSizes(0)[0], limit = b.knownSizes(1)[0], delta = b.knownSizes(2)[0];
+  AffineExpr start = b.knownSize(0), limit = b.knownSize(1), delta = b.knownSize(2);
   std::optional<int64_t> step = graph::constantSize(delta);
   if (!step || *step <= 0)
     decline("a range with a step that is not a positive constant is not compiled");

@@ -11,7 +11,7 @@ SmallVector<int64_t> listAttribute(NodeBuilder &b, std::string_view name, size_t
     return SmallVector<int64_t>(count, fallback);
   b.expect(given->size() == count, fmt::format("expected {} {} because of the input's rank, got {}", count, name, given->size()));
   for (int64_t value : *given)
-    b.expect(value >= least, fmt::format("expected {} of at least {}, got {}", name, least, value));
+    b.expect(value >= least && value <= (1 << 24), fmt::format("expected {} of {} to 2^24, got {}", name, least, value));
   return SmallVector<int64_t>(given->begin(), given->end());
 }
 
@@ -29,8 +29,8 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
   bool ceiling = b.integer("ceil_mode", 0);
   for (size_t i = 0; i < n; ++i) {
     AffineExpr size = spatialSizes[i];
+    b.expect(w.kernel[i] >= 1 && w.kernel[i] <= (1 << 24), fmt::format("expected kernel sizes of 1 to 2^24, got {}", w.kernel[i]));
     int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1, stride = w.strides[i];
-    b.expect(w.kernel[i] >= 1, fmt::format("expected kernel sizes of at least 1, got {}", w.kernel[i]));
     if (automatic == "VALID")
       w.low[i] = w.high[i] = 0;
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
