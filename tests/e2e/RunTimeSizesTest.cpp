@@ -1,0 +1,97 @@
+// One artifact without given shapes serves every batch and sequence length: compiled once, fused, unfused and by the reference, it runs
+// at each size and the three agree.
+#include "backend/Pipeline.h"
+#include "models/Random.h"
+#include "runtime/Context.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+
+namespace {
+
+/// The plans of one demo model, each in a context of its own on the host.
+class Demo {
+public:
+  explicit Demo(const std::string &name) {
+    const char *demos = std::getenv("TILEWRIGHT_DEMOS");
+    CompileOptions options;
+    options.modelPath = std::string(demos ? demos : TILEWRIGHT_BINARY_DIR "/models/demo") + "/" + name + "/model.onnx";
+    options.modes = {PlanMode::All, PlanMode::None, PlanMode::Reference};
+    auto compiled = compileModel(options);
+    auto device = openDevice("host");
+    if (!compiled || !device) {
+      ADD_FAILURE() << (compiled ? device.status() : compiled.status()).message();
+      return;
+    }
+    for (const char *mode : {"all", "none", "reference"}) {
+      auto artifact = compiled->artifact();
+      auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), mode) : artifact.status();
+      auto context = program ? Context::create(*program, *device) : program.status();
+      if (!context) {
+        ADD_FAILURE() << mode << ": " << context.status().message();
+        return;
+      }
+      contexts.push_back(std::move(*context));
+    }
+  }
+
+  std::vector<std::unique_ptr<Context>> contexts; // fused, unfused, reference
+};
+
+Tensor randomTensor(Shape shape) {
+  Tensor tensor = Tensor::allocate(DType::F32, std::move(shape));
+  models::Random random("inputs");
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    tensor.data<float>()[i] = static_cast<float>(random.normal());
+  return tensor;
+}
+
+/// The tolerance of f32: relative 1e-3, absolute 1e-5.
+void expectNear(const Tensor &got, const Tensor &want, const std::string &what) {
+  ASSERT_EQ(got.shape(), want.shape()) << what;
+  for (int64_t i = 0; i < want.count(); ++i) {
+    float g = got.data<float>()[i], w = want.data<float>()[i];
+    ASSERT_LE(std::fabs(g - w), 1e-5f + 1e-3f * std::fabs(w)) << what << ", element " << i;
+  }
+}
+
+void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
+  ASSERT_EQ(demo.contexts.size(), 3u);
+  for (const Shape &shape : shapes) {
+    std::string what = "at";
+    for (int64_t size : shape)
+      what += " " + std::to_string(size);
+    std::vector<Tensor> inputs = {randomTensor(shape)}, results;
+    for (auto &context : demo.contexts) {
+      auto outputs = context->run(inputs);
+      ASSERT_TRUE(outputs.ok()) << what << ": " << outputs.status().message();
+      ASSERT_EQ(outputs->size(), 1u);
+      results.push_back(outputs->front());
+    }
+    expectNear(results[0], results[2], "fused " + what);
+    expectNear(results[1], results[2], "unfused " + what);
+  }
+  for (size_t mode : {0, 1}) { // the compiled plans: no operator ran through the reference, and every size was one more frame of one program
+    EXPECT_EQ(demo.contexts[mode]->counters().hostCalls, 0u);
+    EXPECT_GT(demo.contexts[mode]->counters().launches, 0u);
+    EXPECT_EQ(demo.contexts[mode]->counters().frames, shapes.size());
+  }
+  EXPECT_GT(demo.contexts[2]->counters().hostCalls, 0u);
+}
+
+} // namespace
+
+TEST(RunTimeSizes, MlpAtEveryBatch) {
+  Demo demo("mlp");
+  runAtAll(demo, {{1, 784}, {7, 784}, {64, 784}});
+}
+
+TEST(RunTimeSizes, EncoderAtEveryBatchAndSequence) {
+  Demo demo("encoder");
+  runAtAll(demo, {{1, 1, 256}, {1, 17, 256}, {7, 17, 256}, {64, 17, 256}, {1, 128, 256}, {7, 1, 256}});
+}
