@@ -1,5 +1,6 @@
 // The distributor's frame: kernels to functions, loops to loops that carry registers, elementwise operations to scalars.
 #include "backend/lowering/KernelDistributor.h"
+#include "backend/lowering/SafeIntegers.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -28,8 +29,14 @@ Value KernelDistributor::registerOf(Value tile, unsigned r) {
   for (Value operand : op->getOperands())
     if (registers_.contains(operand))
       mapping.map(operand, registerOf(operand, r));
+  Type element = cast<RankedTensorType>(tile.getType()).getElementType();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(mapping.lookupOrDefault(operand));
+  if (Value safe = emitSafeInteger(b_, op, operands, element))
+    return registers_[tile][r] = safe;
   Operation *clone = b_.clone(*op, mapping);
-  clone->getResult(0).setType(cast<RankedTensorType>(tile.getType()).getElementType());
+  clone->getResult(0).setType(element);
   return registers_[tile][r] = clone->getResult(0);
 }
 

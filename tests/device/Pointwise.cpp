@@ -102,10 +102,42 @@ static DeviceCase transposition(DType type, int64_t rows, int64_t columns) {
   return c;
 }
 
+/// y = x / d + x % d, where d may be 0 and -1: divisions by zero are zero.
+static DeviceCase division(DType type, int64_t n) {
+  DeviceCase c{.name = fmt::format("divide_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: !tile.buffer<{0}, () -> ({1})>, %d: !tile.buffer<{0}, () -> ({1})>, %y: !tile.buffer<{0}, () -> ({1})>)
+        attributes {{grid = affine_map<() -> ({2}, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [256], warps = 2>}} {{
+      %p = tile.program_id 0
+      %o = tile.size (d0) -> (d0 * 256)(%p)
+      %v = tile.load %x[%o] bounds () -> ({1}) map (d0) -> (d0) : !tile.buffer<{0}, () -> ({1})> -> tensor<256x{0}>
+      %w = tile.load %d[%o] bounds () -> ({1}) map (d0) -> (d0) : !tile.buffer<{0}, () -> ({1})> -> tensor<256x{0}>
+      %three = arith.constant dense<3> : tensor<256x{0}>
+      %e = arith.remsi %w, %three : tensor<256x{0}>
+      %q = arith.divsi %v, %e : tensor<256x{0}>
+      %r = arith.remsi %v, %w : tensor<256x{0}>
+      %s = arith.addi %q, %r : tensor<256x{0}>
+      tile.store %s, %y[%o] bounds () -> ({1}) map (d0) -> (d0) : tensor<256x{0}> -> !tile.buffer<{0}, () -> ({1})>
+      tile.return
+    }})",
+                         typeText(type), n, (n + 255) / 256);
+  c.buffers = {{type, n}, {type, n}, {type, n}};
+  c.grid = {(n + 255) / 256, 1, 1};
+  c.expected = [specs = c.buffers](int64_t i) {
+    auto x = int64_t(inputValue(specs[0], 0, i)), d = int64_t(inputValue(specs[1], 1, i));
+    return double((d % 3 ? x / (d % 3) : 0) + (d ? x % d : 0));
+  };
+  c.tolerance = 0;
+  c.small = n < 5000;
+  return c;
+}
+
 void addPointwiseCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I64, DType::I32, DType::I8})
     for (int64_t n : {1, 7, 1021, 1023, 1024, 1025, 65537})
       cases.push_back(lengths(type, n));
+  for (DType type : {DType::I64, DType::I32})
+    cases.push_back(division(type, 1021));
   cases.push_back(lengths(DType::F16, 67108859));
   cases.push_back(lengths(DType::F32, 70000 * 128 + 1, 128));
   cases.back().edge = "over 65535 blocks";
