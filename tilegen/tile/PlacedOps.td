@@ -36,9 +36,7 @@ def SharedType : TypeDef<Tile_Dialect, "Shared"> {
 def SharedAllocOp : Tile_Op<"shared_alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "room in shared memory, `offset` bytes from the block's start";
   let description = [{
-    ```mlir
-    %s = tile.shared_alloc offset 0 : !tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>
-    ```
+    See tile.shared_copy for an example.
   }];
   let arguments = (ins I64Attr:$offset);
   let results = (outs SharedType:$result);
@@ -50,6 +48,25 @@ def SharedCopyOp : Tile_Op<"shared_copy", [MemoryEffects<[MemRead, MemWrite]>]> 
   let description = [{
     Operands are those of tile.load. `layout` says which thread copies what. The copy is complete after a tile.copy_wait that covers the
     tile.copy_commit after it, and seen by other threads after the next tile.barrier.
+
+    ```mlir
+    tile.kernel @placed(%x: !tile.buffer<f16, () -> (32, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 2048 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %s = tile.shared_alloc offset 0 : !tile.shared<tensor<32x16xf16>, fast = 1, slots = 2>
+      tile.shared_copy %x[%c0, %c0] bounds () -> (32, 16) map (d0, d1) -> (d0, d1) into %s[%c0]
+          by <reg = [1, 2, 4, 256], lane = [8, 16, 32, 64, 128], warp = []> : !tile.buffer<f16, () -> (32, 16)> -> !tile.shared<tensor<32x16xf16>, fast = 1, slots = 2>
+      tile.copy_commit
+      %zero = arith.constant dense<0.0> : tensor<32x16xf16, #tile.layout<reg = [1, 2, 4, 256], lane = [8, 16, 32, 64, 128], warp = []>>
+      tile.shared_write %zero, %s[%c1] : tensor<32x16xf16, #tile.layout<reg = [1, 2, 4, 256], lane = [8, 16, 32, 64, 128], warp = []>>
+          -> !tile.shared<tensor<32x16xf16>, fast = 1, slots = 2>
+      tile.copy_wait 0
+      tile.barrier
+      %a = tile.shared_read %s[%c0] : !tile.shared<tensor<32x16xf16>, fast = 1, slots = 2>
+          -> tensor<32x16xf16, #tile.layout<reg = [1, 128, 8, 256], lane = [2, 4, 16, 32, 64], warp = []>>
+      tile.return
+    }
+    ```
   }];
   let arguments = (ins BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$map,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$guard, SharedType:$shared, Index:$slot, LayoutAttr:$layout);
@@ -60,12 +77,14 @@ def SharedCopyOp : Tile_Op<"shared_copy", [MemoryEffects<[MemRead, MemWrite]>]> 
 
 def SharedWriteOp : Tile_Op<"shared_write", [MemoryEffects<[MemWrite]>]> {
   let summary = "write a tile from registers to a slot";
+  let description = [{ See tile.shared_copy for an example. }];
   let arguments = (ins AnyStaticShapeTensor:$value, SharedType:$shared, Index:$slot);
   let assemblyFormat = "$value `,` $shared `[` $slot `]` attr-dict `:` type($value) `->` type($shared)";
 }
 
 def SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
   let summary = "a tile from a slot, read by the tile.dot that uses it";
+  let description = [{ See tile.shared_copy for an example. }];
   let arguments = (ins SharedType:$shared, Index:$slot);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$shared `[` $slot `]` attr-dict `:` type($shared) `->` type($result)";
@@ -73,17 +92,20 @@ def SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
 
 def CopyCommitOp : Tile_Op<"copy_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "end a group of copies";
+  let description = [{ See tile.shared_copy for an example. }];
   let assemblyFormat = "attr-dict";
 }
 
 def CopyWaitOp : Tile_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until at most `pending` groups of this thread's copies are incomplete";
+  let description = [{ See tile.shared_copy for an example. }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
 
 def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for the block's other threads; what they wrote to shared memory is seen";
+  let description = [{ See tile.shared_copy for an example. }];
   let assemblyFormat = "attr-dict";
 }
 
