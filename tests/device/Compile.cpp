@@ -9,6 +9,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -31,7 +32,8 @@ int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
   InjectedFaults faults{takes("--drop-masks"), takes("--drop-barriers")};
-  if (words.empty()) {
+  bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
+  if (words.empty() || unknown) {
     std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers]\n";
     return 2;
   }
