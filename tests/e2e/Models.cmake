@@ -34,3 +34,6 @@ foreach(folder node pytorch-converted pytorch-operator simple)
     --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/${folder}.txt ${quota})
   set_tests_properties(e2e.onnx.${folder} PROPERTIES TIMEOUT 900 LABELS e2e)
 endforeach()
+add_test(NAME e2e.onnx.node.no-fallback COMMAND tilewright test ${onnxTests}/node --no-fallback
+  --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/node-no-fallback.txt --at-least 600)
+set_tests_properties(e2e.onnx.node.no-fallback PROPERTIES TIMEOUT 900 LABELS e2e)
