@@ -17,7 +17,6 @@ constexpr int64_t longestRow = 8192;        // a row that one block holds in reg
 constexpr int64_t stepOfLongRow = 2048;
 constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
 constexpr int64_t elementsPerThread = 16;   // of a row
-constexpr int64_t smallTile = 32 * 32;      // of a product without matrix instructions: larger ones spill where steps are deep
 constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
@@ -121,7 +120,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   }
   if (!chosen)
     chosen = &tiles.back();
-  int64_t step = half ? 128 : chosen->rows * chosen->columns <= smallTile ? 64 : 16;
+  int64_t step = half ? 128 : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
   int64_t deepest = std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown)));
   while (step > 16 && (step > deepest || (chosen->rows + chosen->columns) * step * bytes > bytesOfStage))
     step /= 2;
