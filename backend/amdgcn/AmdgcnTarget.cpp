@@ -78,20 +78,12 @@ SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fra
 }
 
 void AmdgcnTarget::lowerMath(Operation *root) {
-  static constexpr std::pair<StringRef, StringRef> rows[] = {
+  static constexpr IntrinsicRow rows[] = {
       {"math.exp2", "llvm.amdgcn.exp2.f32"}, // 1 ulp; subnormal results are zero
       {"math.rsqrt", "llvm.amdgcn.rsq.f32"}, // 1 ulp
       {"arith.divf", "llvm.amdgcn.fdiv.fast"}, // 2.5 ulp
   };
-  root->walk([&](Operation *op) {
-    for (auto [name, intrinsic] : rows)
-      if (op->getName().getStringRef() == name && op->getResult(0).getType().isF32()) {
-        GpuTarget::Builder b(op->getLoc(), op);
-        op->replaceAllUsesWith(ValueRange{callIntrinsic(b, intrinsic, b.getF32Type(), op->getOperands())});
-        op->erase();
-        return;
-      }
-  });
+  replaceByIntrinsics(root, rows);
 }
 
 Value AmdgcnTarget::opaque(Builder &b, Value value) {

@@ -9,7 +9,7 @@
 namespace tilewright {
 
 void addModelArgument(CLI::App &command, ModelOptions &options) {
-  command.add_option("MODEL", options.model, "model.onnx, or a compiled artifact")->required();
+  command.add_option("MODEL", options.model, "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages")->required();
 }
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {

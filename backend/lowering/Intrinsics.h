@@ -16,4 +16,20 @@ inline mlir::Value wordConstant(mlir::ImplicitLocOpBuilder &b, int64_t value) {
   return mlir::arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
 }
 
+/// An operation of f32 and the intrinsic that computes it.
+using IntrinsicRow = std::pair<llvm::StringRef, llvm::StringRef>;
+
+/// Replaces the operations on f32 below `root` that `rows` name by their intrinsics.
+inline void replaceByIntrinsics(mlir::Operation *root, llvm::ArrayRef<IntrinsicRow> rows) {
+  root->walk([&](mlir::Operation *op) {
+    for (auto [name, intrinsic] : rows)
+      if (op->getName().getStringRef() == name && op->getResult(0).getType().isF32()) {
+        mlir::ImplicitLocOpBuilder b(op->getLoc(), op);
+        op->replaceAllUsesWith(mlir::ValueRange{callIntrinsic(b, intrinsic, b.getF32Type(), op->getOperands())});
+        op->erase();
+        return;
+      }
+  });
+}
+
 } // namespace tilewright

@@ -69,20 +69,12 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Va
 
 /// What is left of math that LLVM would not select: each on f32.
 void NvptxTarget::lowerMath(Operation *root) {
-  static constexpr std::pair<StringRef, StringRef> rows[] = {
+  static constexpr IntrinsicRow rows[] = {
       {"math.log2", "llvm.nvvm.lg2.approx.f"},   // 2^-22.6 absolute near 1, else 2 ulp
       {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"}, // 2 ulp
       {"arith.divf", "llvm.nvvm.div.full"},       // 2 ulp, PTX ISA "div.full.f32"
   };
-  root->walk([&](Operation *op) {
-    for (auto [name, intrinsic] : rows)
-      if (op->getName().getStringRef() == name && op->getResult(0).getType().isF32()) {
-        GpuTarget::Builder b(op->getLoc(), op);
-        op->replaceAllUsesWith(ValueRange{callIntrinsic(b, intrinsic, b.getF32Type(), op->getOperands())});
-        op->erase();
-        return;
-      }
-  });
+  replaceByIntrinsics(root, rows);
 }
 
 /// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to.
