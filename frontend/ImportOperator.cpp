@@ -10,10 +10,13 @@ namespace tilewright {
 namespace {
 
 /// Operators whose result may be far larger than what they read.
-constexpr std::string_view growing[] = {"ConstantOfShape", "Expand", "EyeLike", "OneHot", "Pad", "Range", "Resize", "Tile", "Upsample"};
-constexpr std::string_view random[] = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-constexpr double maxFolded = 1 << 26;  // elements of a folded constant, by the bound below
-constexpr double maxGrown = 1 << 20;   // the same for operators that grow
+constexpr std::string_view growing[] = {"AffineGrid",    "BlackmanWindow", "CenterCropPad",   "ConstantOfShape", "Expand", "EyeLike",
+                                        "HammingWindow", "HannWindow",     "MelWeightMatrix", "OneHot",          "Pad",    "Range",
+                                        "Resize",        "Tile",           "Upsample"};
+constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
+constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
 /// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their counts, for
 /// growing operators also what their small integer inputs say.
@@ -77,7 +80,8 @@ bool ModelImporter::foldConstants(NodeBuilder &b) {
   bool grows = llvm::is_contained(growing, node.op);
   if (inputs.empty() || resultBound(b, grows) > (grows ? maxGrown : maxFolded))
     return false;
-  ReferenceCall call{.op = node.op, .domain = node.domain, .opset = node.opset, .attributes = &node.attributes, .outputCount = node.outputs.size()};
+  ReferenceCall call{
+      .op = node.op, .domain = node.domain, .opset = node.opset, .attributes = &node.attributes, .outputCount = node.outputs.size()};
   Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
   if (!outputs) {
     if (outputs.status().code() == Code::Malformed)

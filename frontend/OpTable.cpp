@@ -8,12 +8,16 @@ namespace {
 
 constexpr OpRow rows[] = {
     {"", "Abs", 1, ops::abs},
+    {"", "Acos", 7, ops::acos},
     {"", "Acosh", 9, ops::acosh},
     {"", "Add", 7, ops::add},
+    {"", "AffineGrid", 20, ops::affineGrid},
     {"", "And", 7, ops::bitAnd},
     {"", "ArgMax", 1, ops::argMax},
     {"", "ArgMin", 1, ops::argMin},
+    {"", "Asin", 7, ops::asin},
     {"", "Asinh", 9, ops::asinh},
+    {"", "Atan", 7, ops::atan},
     {"", "Atanh", 9, ops::atanh},
     {"", "Attention", 23, ops::attention},
     {"", "AveragePool", 1, ops::averagePool},
@@ -62,6 +66,7 @@ constexpr OpRow rows[] = {
     {"", "GlobalMaxPool", 1, ops::globalMaxPool},
     {"", "Greater", 7, ops::greaterThan},
     {"", "GreaterOrEqual", 12, ops::greaterOrEqual},
+    {"", "GridSample", 16, ops::gridSample},
     {"", "GroupNormalization", 18, ops::groupNormalization},
     {"", "HardSigmoid", 1, ops::hardSigmoid},
     {"", "HardSwish", 14, ops::hardSwish},
@@ -137,6 +142,7 @@ constexpr OpRow rows[] = {
     {"", "Squeeze", 1, ops::squeeze},
     {"", "Sub", 7, ops::sub},
     {"", "Sum", 1, ops::sum},
+    {"", "SwiGLU", 28, ops::swiGlu},
     {"", "Swish", 24, ops::swish},
     {"", "Tan", 7, ops::tan},
     {"", "Tanh", 1, ops::tanh},
@@ -151,7 +157,9 @@ constexpr OpRow rows[] = {
     {"com.microsoft", "BiasGelu", 1, ops::biasGelu},
     {"com.microsoft", "FastGelu", 1, ops::fastGelu},
     {"com.microsoft", "Gelu", 1, ops::gelu},
+    {"com.microsoft", "QuickGelu", 1, ops::quickGelu},
     {"com.microsoft", "SkipLayerNormalization", 1, ops::skipLayerNormalization},
+    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, ops::skipSimplifiedLayerNormalization},
 };
 
 auto key(const OpRow &row) { return std::tuple(row.domain, row.op, row.since); }

@@ -155,6 +155,9 @@ void sqrt(NodeBuilder &b) { b.out(b.sqrt(b.in(0))); }
 void sin(NodeBuilder &b) { b.out(b.apply<math::SinOp>(b.in(0))); }
 void cos(NodeBuilder &b) { b.out(b.apply<math::CosOp>(b.in(0))); }
 void tan(NodeBuilder &b) { Term x = b.in(0); b.out(b.apply<math::SinOp>(x) / b.apply<math::CosOp>(x)); }
+void asin(NodeBuilder &b) { b.out(b.apply<math::AsinOp>(b.in(0))); }
+void acos(NodeBuilder &b) { b.out(b.apply<math::AcosOp>(b.in(0))); }
+void atan(NodeBuilder &b) { b.out(b.apply<math::AtanOp>(b.in(0))); }
 void sinh(NodeBuilder &b) { Term up = b.apply<math::ExpM1Op>(b.in(0)); b.out(0.5 * (up + up / (up + 1.0))); } // exact near 0
 void cosh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.exp(x) + b.exp(-x))); }
 void acosh(NodeBuilder &b) { Term x = b.in(0); b.out(b.log(x + b.sqrt(x * x - 1.0))); }
@@ -189,6 +192,8 @@ void softsign(NodeBuilder &b) { Term x = b.in(0); b.out(x / (1.0 + b.abs(x))); }
 void hardSwish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.minimum(b.maximum(x * (1.0 / 6) + 0.5, 0), 1)); }
 void mish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.tanh(softplusOf(b, x))); }
 void swish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1))); }
+void quickGelu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1.702))); }
+void swiGlu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1)) * b.in(1)); }
 void gelu(NodeBuilder &b) { b.out(b.text("approximate", "none") == "tanh" ? tanhGelu(b, b.in(0)) : erfGelu(b, b.in(0))); }
 void biasGelu(NodeBuilder &b) { b.out(erfGelu(b, b.in(0) + b.in(1))); }
 void fastGelu(NodeBuilder &b) { b.out(tanhGelu(b, b.has(1) ? b.in(0) + b.in(1) : b.in(0))); }

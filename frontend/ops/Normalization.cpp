@@ -37,7 +37,24 @@ Term normalized(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon, 
   return centered * b.spread(scale, x, axes);
 }
 
+/// 1 / sqrt(mean of squares + epsilon) along `axes`, for each element.
+Term rootMeanSquareInverse(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon) {
+  return b.spread(1.0 / b.sqrt(b.mean(x * x, axes) + epsilon), x, axes);
+}
+
 Term f32Input(NodeBuilder &b, size_t i) { return b.type(i) == DType::F64 ? b.raw(i) : b.convert(b.raw(i), b.type(i), DType::F32); }
+
+/// com.microsoft: input + skip + the bias at `bias`, which is the fourth output too.
+Term skipSum(NodeBuilder &b, size_t bias) {
+  b.expectRank(0, 1, 8);
+  if (b.wants(1) || b.wants(2))
+    decline("its mean and variance are not compiled");
+  Term x = b.in(0) + b.in(1);
+  if (b.has(bias))
+    x = x + b.in(bias);
+  b.out(x, b.type(0), 3);
+  return x;
+}
 
 } // namespace
 
@@ -76,21 +93,19 @@ void rmsNormalization(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", -1), b.rank(0));
   Term x = f32Input(b, 0);
   SmallVector<int64_t> axes = range(axis, x.rank());
-  Term scale = 1.0 / b.sqrt(b.mean(x * x, axes) + b.real("epsilon", 1e-5));
-  b.out(x * b.spread(scale, x, axes) * f32Input(b, 1));
+  b.out(x * rootMeanSquareInverse(b, x, axes, b.real("epsilon", 1e-5)) * f32Input(b, 1));
 }
 
-/// com.microsoft: LayerNormalization(input + skip + bias), the sum as fourth output.
 void skipLayerNormalization(NodeBuilder &b) {
-  b.expectRank(0, 1, 8);
-  Term x = b.in(0) + b.in(1);
-  if (b.has(4))
-    x = x + b.in(4);
+  Term x = skipSum(b, 4);
   Term y = normalized(b, x, {x.rank() - 1}, b.real("epsilon", 1e-12)) * b.in(2);
   b.out(b.has(3) ? y + b.in(3) : y);
-  if (b.wants(1) || b.wants(2))
-    decline("its mean and variance are not compiled");
-  b.out(x, b.type(0), 3);
+}
+
+void skipSimplifiedLayerNormalization(NodeBuilder &b) {
+  Term x = skipSum(b, 3);
+  SmallVector<int64_t> axes = {x.rank() - 1};
+  b.out(x * rootMeanSquareInverse(b, x, axes, b.real("epsilon", 1e-12)) * b.in(2));
 }
 
 void instanceNormalization(NodeBuilder &b) {

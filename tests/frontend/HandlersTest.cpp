@@ -83,7 +83,7 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
 std::vector<Case> elementwise() {
   std::vector<Case> cases;
   for (const char *op : {"Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Tanh", "Elu",
-                         "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal", "IsNaN", "IsInf", "Identity"})
+                         "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal", "IsNaN", "IsInf", "Identity", "Atan", "Asin", "Acos"})
     cases.push_back({op, {{{3, 5}}}});
   for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
     cases.push_back({op, {{{2, 3, 4}}, {{3, 1}}}});
@@ -106,6 +106,8 @@ std::vector<Case> elementwise() {
   cases.push_back({"Gelu", {{{4, 6}}}, {}, 20});
   cases.push_back({"Gelu", {{{4, 6}}}, {{"approximate", std::string("tanh")}}, 20});
   cases.push_back({"Mish", {{{4, 6}}}, {}, 18});
+  cases.push_back({"SwiGLU", {{{4, 6}}, {{4, 6}}}, {{"alpha", 1.5f}}, 28});
+  cases.push_back({"QuickGelu", {{{4, 6}}}, {}, 17, 1, "com.microsoft"});
   return cases;
 }
 
@@ -206,6 +208,7 @@ std::vector<Case> normalizations() {
       {"LpNormalization", {{{3, 4}}}, {{"p", int64_t(1)}}},
       {"LpNormalization", {{{3, 4}}}},
       {"MeanVarianceNormalization", {{{2, 3, 4, 4}}}},
+      {"SkipSimplifiedLayerNormalization", {{{2, 3, 4}}, {{2, 3, 4}}, {{4}}, {{4}}}, {{"epsilon", 1e-5f}}, 17, 1, "com.microsoft"},
   };
 }
 
@@ -249,6 +252,20 @@ std::vector<Case> convolutions() {
   };
 }
 
+std::vector<Case> grids() {
+  std::vector<Case> cases;
+  for (const char *mode : {"linear", "nearest", "cubic"})
+    for (const char *padding : {"zeros", "border", "reflection"})
+      for (int64_t alignCorners : {0, 1}) // sampleTensor gives places up to twice the image away
+        cases.push_back({"GridSample", {{{2, 3, 4, 5}}, {{2, 3, 2, 2}}}, {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", alignCorners}}, 20});
+  cases.push_back({"GridSample", {{{1, 2, 3, 4}}, {{1, 5, 1, 2}}}, {{"mode", std::string("bilinear")}}, 16});
+  cases.push_back({"GridSample", {{{1, 2, 3, 4, 5}}, {{1, 2, 3, 2, 3}}}, {}, 20});
+  cases.push_back({"GridSample", {{{1, 2, 1, 4}}, {{1, 2, 3, 2}}}, {{"padding_mode", std::string("reflection")}, {"align_corners", int64_t(1)}}, 20});
+  cases.push_back({"AffineGrid", {{{2, 2, 3}}, {{4}, DType::I64, {2, 3, 4, 5}}}, {}, 20});
+  cases.push_back({"AffineGrid", {{{1, 3, 4}}, {{5}, DType::I64, {1, 2, 3, 1, 4}}}, {{"align_corners", int64_t(1)}}, 20});
+  return cases;
+}
+
 std::vector<Case> quantizations() {
   return {
       {"QuantizeLinear", {{{3, 4}}, {{}}, {{}, DType::U8}}},
@@ -281,6 +298,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), case
 INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Normalizations, HandlersTest, testing::ValuesIn(normalizations()), caseName);
 INSTANTIATE_TEST_SUITE_P(Attentions, HandlersTest, testing::ValuesIn(attentions()), caseName);
+INSTANTIATE_TEST_SUITE_P(Grids, HandlersTest, testing::ValuesIn(grids()), caseName);
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandlersTest, testing::ValuesIn(recurrences()), caseName);
 INSTANTIATE_TEST_SUITE_P(Quantizations, HandlersTest, testing::ValuesIn(quantizations()), caseName);

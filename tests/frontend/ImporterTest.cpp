@@ -458,6 +458,9 @@ TEST_F(ImporterTest, RefusesShapesThatDoNotFit) {
   gather.input("x", {2, 3}).output("y").integers("i", {}, {5});
   gather.node("Gather", {"x", "i"}, {"y"});
   refuses(gather, Code::Malformed, {"'y'", "index 5", "size 2"});
+  TinyModel grid;
+  grid.input("x", {1, 2, 3, 4}).input("g", {1, 5, 6, 3}).output("y").node("GridSample", {"x", "g"}, {"y"});
+  refuses(grid, Code::Malformed, {"'y'", "GridSample", "the grid's coordinates = 2", "got 3"});
   TinyModel transpose = relu();
   transpose.proto.mutable_graph()->mutable_node(0)->set_op_type("Transpose");
   setAttribute(transpose.proto.mutable_graph()->mutable_node(0), "perm", std::vector<int64_t>{0, 0});
@@ -490,6 +493,10 @@ TEST_F(ImporterTest, RefusesBadAttributes) {
   onnx::NodeProto *node = twice.node("Softmax", {"x"}, {"y"});
   setAttribute(node, "axis", int64_t(1)), setAttribute(node, "axis", int64_t(0));
   refuses(twice, Code::Malformed, {"'axis'", "twice"});
+  TinyModel grid;
+  grid.input("x", {1, 2, 3, 4}).input("g", {1, 5, 6, 2}).output("y");
+  setAttribute(grid.node("GridSample", {"x", "g"}, {"y"}), "padding_mode", std::string("wrap"));
+  refuses(grid, Code::Malformed, {"'y'", "zeros, border or reflection", "'wrap'"});
   TinyModel missing = relu();
   missing.proto.mutable_graph()->mutable_node(0)->clear_input();
   refuses(missing, Code::Malformed, {"'y'", "input 0"});

@@ -1,0 +1,182 @@
+// Sampling at computed positions: GridSample reads an image between its pixels, AffineGrid says where.
+//
+//   y[n, c, o..] = sum over taps of weight * x[n, c, index..]        the taps of one dimension: 1 (nearest), 2 (linear) or 4 (cubic)
+#include "frontend/ops/Handlers.h"
+
+using namespace mlir;
+
+namespace tilewright::ops {
+namespace {
+
+using F = arith::CmpFPredicate;
+using I = arith::CmpIPredicate;
+
+/// An index into one dimension of the image, and how much it counts; both of the result's sizes.
+struct Tap {
+  Term index, weight;
+};
+
+/// One dimension of the image under the options of the node.
+struct GridAxis {
+  NodeBuilder &b;
+  std::string mode, padding;
+  bool alignCorners;
+  Term last; // index of the last pixel, as a float
+
+  Term clamp(Term x) const { return b.minimum(b.maximum(x, 0), last); }
+
+  /// Mirrored at both borders until inside: the middles of the outer pixels, or their outer edges.
+  Term reflect(Term x) const {
+    double low = alignCorners ? 0 : -0.5;
+    Term span = last - 2 * low, turns = 2.0 * span;
+    Term folded = b.apply<arith::RemFOp>(b.abs(x - low), turns);
+    Term mirrored = b.select(b.compare(F::OGT, I::sgt, folded, span), turns - folded, folded) + low;
+    return b.select(b.compare(F::OGT, I::sgt, span, b.like(span, 0)), mirrored, b.like(x, 0)); // a single pixel has no span between middles
+  }
+
+  /// From [-1, 1] to pixels, inside the image unless zeros lie around it.
+  Term position(Term normalized) const {
+    Term x = alignCorners ? (normalized + 1.0) * 0.5 * last : ((normalized + 1.0) * (last + 1.0) - 1.0) * 0.5;
+    if (mode == "nearest")
+      x = b.apply<math::RoundEvenOp>(x);
+    if (padding == "border")
+      x = clamp(x);
+    else if (padding == "reflection")
+      x = reflect(x);
+    return mode == "nearest" ? b.apply<math::RoundEvenOp>(x) : x;
+  }
+
+  Tap tap(Term at, Term weight, Term isFinite) const {
+    Term counts = isFinite;
+    if (padding == "reflection")
+      at = b.apply<math::RoundEvenOp>(reflect(at));
+    else if (padding == "zeros")
+      counts = b.apply<arith::AndIOp>(counts, b.compare(F::OEQ, I::eq, at, clamp(at)));
+    DType type = at.element().isF64() ? DType::F64 : DType::F32;
+    return {b.convert(clamp(at), type, DType::I64), b.select(counts, weight, b.like(weight, 0))};
+  }
+
+  SmallVector<Tap> taps(Term normalized) const {
+    Term x = position(normalized);
+    Term isFinite = b.compare(F::OLT, I::slt, b.abs(normalized), b.like(normalized, std::numeric_limits<double>::infinity()));
+    if (mode == "nearest")
+      return {tap(x, b.like(x, 1), isFinite)};
+    Term low = b.apply<math::FloorOp>(x), t = x - low;
+    if (mode == "linear")
+      return {tap(low, 1.0 - t, isFinite), tap(low + 1.0, t, isFinite)};
+    // Keys' kernel, with a = -0.75 as ONNX fixes it.
+    constexpr double a = -0.75;
+    auto near = [](Term d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
+    auto far = [](Term d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+    return {tap(low - 1.0, far(t + 1.0), isFinite), tap(low, near(t), isFinite), tap(low + 1.0, near(1.0 - t), isFinite),
+            tap(low + 2.0, far(2.0 - t), isFinite)};
+  }
+};
+
+/// x[n, c, index..]
+Term readAt(NodeBuilder &b, Term x, ArrayRef<Term> indices, ArrayRef<AffineExpr> sizes) {
+  SmallVector<AffineExpr> coordinates;
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    coordinates.push_back(getAffineDimExpr(dim < 2 ? dim : x.rank() + dim - 2, b.state.context));
+  return b.gather(x, indices, AffineMap::get(x.rank() + indices.size(), 0, coordinates, b.state.context), sizes);
+}
+
+/// Every combination of one tap for each dimension.
+Term interpolate(NodeBuilder &b, Term x, ArrayRef<SmallVector<Tap>> axes, ArrayRef<AffineExpr> sizes) {
+  std::optional<Term> sum;
+  size_t combinations = 1;
+  for (ArrayRef<Tap> taps : axes)
+    combinations *= taps.size();
+  for (size_t number = 0; number < combinations; ++number) {
+    SmallVector<Term> indices;
+    std::optional<Term> weight;
+    size_t rest = number;
+    for (ArrayRef<Tap> taps : axes) {
+      const Tap &tap = taps[rest % taps.size()];
+      rest /= taps.size();
+      indices.push_back(tap.index);
+      weight = weight ? *weight * tap.weight : tap.weight;
+    }
+    Term part = b.widen(readAt(b, x, indices, sizes)) * *weight;
+    sum = sum ? *sum + part : part;
+  }
+  return *sum;
+}
+
+} // namespace
+
+/// The grid's last dimension lists coordinates from the image's last dimension to its first.
+void gridSample(NodeBuilder &b) {
+  std::string mode = b.text("mode", "linear"), padding = b.text("padding_mode", "zeros");
+  if (mode == "bilinear" || mode == "bicubic")
+    mode = mode.substr(2);
+  b.expect(mode == "nearest" || mode == "linear" || mode == "cubic", fmt::format("expected mode to be nearest, linear or cubic, got '{}'", mode));
+  b.expect(padding == "zeros" || padding == "border" || padding == "reflection",
+           fmt::format("expected padding_mode to be zeros, border or reflection, got '{}'", padding));
+  b.expectRank(0, 3, 8);
+  b.expectRank(1, b.rank(0));
+  int64_t spatial = b.rank(0) - 2;
+  if (!isFloat(b.type(0)))
+    decline("sampling of integers is not compiled");
+  if (mode == "cubic" && spatial > 2)
+    decline("cubic sampling in more than two dimensions is not compiled");
+  Term x = b.raw(0), grid = b.convert(b.raw(1), b.type(1), b.type(0) == DType::F64 ? DType::F64 : DType::F32);
+  b.unify(grid.sizes().back(), b.number(spatial), "the length of the grid's coordinates");
+  b.unify(grid.sizes()[0], x.sizes()[0], "the grid's batch size");
+
+  Sizes sizes = x.sizes(), places = grid.sizes();
+  places.pop_back();
+  SmallVector<int64_t> placeDims = {0};
+  for (int64_t dim = 2; dim < x.rank(); ++dim) {
+    sizes[dim] = places[dim - 1];
+    placeDims.push_back(dim);
+  }
+  std::vector<SmallVector<Tap>> axes;
+  for (int64_t dim = 0; dim < spatial; ++dim) {
+    Term normalized = b.reshape(b.slice(grid, x.rank() - 1, b.number(spatial - 1 - dim), b.number(1)), places);
+    Term last = b.sizeAs(x.sizes()[dim + 2], places, normalized.element()) - 1.0;
+    GridAxis axis{b, mode, padding, b.integer("align_corners", 0) != 0, last};
+    SmallVector<Tap> &taps = axes.emplace_back(axis.taps(normalized));
+    for (Tap &tap : taps)
+      tap = {b.broadcast(tap.index, sizes, placeDims), b.broadcast(tap.weight, sizes, placeDims)};
+  }
+  b.out(interpolate(b, x, axes, sizes));
+}
+
+/// theta [N, r, r + 1] applied to a regular grid over [-1, 1] in r dimensions, which is a constant: [places, r + 1].
+void affineGrid(NodeBuilder &b) {
+  std::vector<int64_t> size = b.knownIntegers(1);
+  int64_t spatial = static_cast<int64_t>(size.size()) - 2;
+  b.expect(spatial == 2 || spatial == 3, fmt::format("expected a size of 4 or 5 elements, got {}", size.size()));
+  b.expectRank(0, 3);
+  Term theta = b.in(0);
+  int64_t expected[] = {size[0], spatial, spatial + 1};
+  int64_t places = 1;
+  for (int64_t dim = 0; dim < 3; ++dim)
+    b.unify(theta.sizes()[dim], b.number(expected[dim]), fmt::format("dimension {} of theta", dim));
+  for (int64_t length : llvm::ArrayRef(size).drop_front(2)) {
+    b.expect(length > 0 && length <= 1 << 24 && places <= (1 << 24) / length, fmt::format("expected 1 to 2^24 places, got a dimension of {}", length));
+    places *= length;
+  }
+  bool alignCorners = b.integer("align_corners", 0);
+  Tensor regular = Tensor::allocate(DType::F32, {places, spatial + 1});
+  for (int64_t place = 0; place < places; ++place) {
+    float *row = regular.data<float>() + place * (spatial + 1);
+    int64_t rest = place;
+    for (int64_t i = 0; i < spatial; ++i) { // x first: the last dimension
+      int64_t length = size[size.size() - 1 - i], at = rest % length;
+      rest /= length;
+      double step = alignCorners ? (length > 1 ? -1 + 2.0 * at / (length - 1) : 0) : (2.0 * at + 1) / length - 1;
+      row[i] = static_cast<float>(step);
+    }
+    row[spatial] = 1;
+  }
+  Term grid = b.convert(b.constantTerm(regular), DType::F32, theta.element().isF64() ? DType::F64 : DType::F32);
+  Sizes sizes{theta.sizes()[0]};
+  for (int64_t length : llvm::ArrayRef(size).drop_front(2))
+    sizes.push_back(b.number(length));
+  sizes.push_back(b.number(spatial));
+  b.out(b.reshape(b.contract(theta, grid, "nrd,pd->npr"), sizes));
+}
+
+} // namespace tilewright::ops
