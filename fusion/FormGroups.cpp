@@ -41,18 +41,20 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode) {
       GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
       if (auto *legal = std::get_if<Geometry>(&geometry)) {
         graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
+        edge.consumer->rules.insert(rule.name);
         changed = true;
       }
     }
   return changed;
 }
 
-/// Applies `rules` in order, again and again, until none finds anything.
-static void applyRules(llvm::ArrayRef<Rule> rules, GroupGraph &graph, FusionMode mode) {
+/// Applies the rules of `round` in order, again and again, until none finds anything.
+static void applyRules(Round round, GroupGraph &graph, FusionMode mode) {
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Rule &rule : rules)
-      changed |= applyRule(rule, graph, mode);
+    for (const Rule &rule : ruleTable())
+      if (rule.first <= round)
+        changed |= applyRule(rule, graph, mode);
   }
 }
 
@@ -159,7 +161,7 @@ static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp 
     std::vector<std::string> nodes;
     for (int64_t node : group->nodes())
       nodes.push_back(nodeName(module, node));
-    report.launches.push_back({"host", group->geometry.kind, std::move(nodes)});
+    report.launches.push_back({"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
   }
   for (const OpenEdge &open : collectEdges(graph, mode))
     report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer), nodeName(module, nodeOf(open.edge.value.getDefiningOp())),
@@ -182,9 +184,9 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
     normalize::shareEqual(main.front(), normalize::Sharing::All);
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
-  applyRules(ruleTable().take_front(3), graph, mode); // roots take what follows them
+  applyRules(Round::Epilogues, graph, mode);
   carryAccesses(graph, mode, Carry::Transposes);
-  applyRules(ruleTable(), graph, mode);
+  applyRules(Round::All, graph, mode);
   joinSiblings(graph, mode);
   releaseViews(graph);
 

@@ -79,6 +79,7 @@ bool GroupGraph::pathAround(const Group &from, const Group &to) const {
 void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
   into.ops = united(into, from);
   into.geometry = std::move(geometry);
+  into.rules.insert_range(from.rules);
   for (Operation *op : from.ops)
     owners[op] = &into;
   from.ops.clear();

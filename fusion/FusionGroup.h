@@ -7,6 +7,7 @@
 #include "fusion/Geometry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <memory>
 #include <vector>
@@ -16,6 +17,7 @@ namespace tilewright::fusion {
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   Geometry geometry;
+  llvm::SetVector<llvm::StringRef> rules;   // by which it grew, in the order in which each was first applied
   bool onHost = false;                      // data-dependent: never merges
 
   /// A reshape alone: between kernels it is the same memory under another shape, and no work.

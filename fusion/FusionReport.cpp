@@ -36,6 +36,7 @@ std::string FusionReport::json() const {
           json.attribute("kernel", launch.kernel);
           json.attribute("root", name(launch.kind));
           json.attributeArray("nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
+          json.attributeArray("rules", [&] { llvm::for_each(launch.rules, [&](const std::string &rule) { json.value(rule); }); });
         });
     });
     json.attributeArray("edges", [&] {

@@ -15,6 +15,7 @@ struct FusionReport {
     std::string kernel;
     RootKind kind;
     std::vector<std::string> nodes; // ONNX names
+    std::vector<std::string> rules; // of fusion/RuleTable.cpp, by which it grew
   };
   /// A value that one launch (or host call) writes and another reads.
   struct Edge {
@@ -29,7 +30,7 @@ struct FusionReport {
 
   /// One paragraph a launch: what it holds, and why each of its readers is another one.
   std::string text() const;
-  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes"}], "edges": [{"from", "to", "reason", "because", ...}]}
+  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason", "because", ...}]}
   std::string json() const;
 };
 

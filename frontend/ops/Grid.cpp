@@ -110,7 +110,8 @@ void gridSample(NodeBuilder &b) {
   std::string mode = b.text("mode", "linear"), padding = b.text("padding_mode", "zeros");
   if (mode == "bilinear" || mode == "bicubic")
     mode = mode.substr(2);
-  b.expect(mode == "nearest" || mode == "linear" || mode == "cubic", fmt::format("expected mode to be nearest, linear or cubic, got '{}'", mode));
+  b.expect(mode == "nearest" || mode == "linear" || mode == "cubic",
+           fmt::format("expected mode to be nearest, linear or cubic, got '{}'", mode));
   b.expect(padding == "zeros" || padding == "border" || padding == "reflection",
            fmt::format("expected padding_mode to be zeros, border or reflection, got '{}'", padding));
   b.expectRank(0, 3, 8);
@@ -155,7 +156,8 @@ void affineGrid(NodeBuilder &b) {
   for (int64_t dim = 0; dim < 3; ++dim)
     b.unify(theta.sizes()[dim], b.number(expected[dim]), fmt::format("dimension {} of theta", dim));
   for (int64_t length : llvm::ArrayRef(size).drop_front(2)) {
-    b.expect(length > 0 && length <= 1 << 24 && places <= (1 << 24) / length, fmt::format("expected 1 to 2^24 places, got a dimension of {}", length));
+    b.expect(length > 0 && length <= 1 << 24 && places <= (1 << 24) / length,
+             fmt::format("expected 1 to 2^24 places, got a dimension of {}", length));
     places *= length;
   }
   bool alignCorners = b.integer("align_corners", 0);

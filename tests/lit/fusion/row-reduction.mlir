@@ -2,7 +2,12 @@
 // normalization is stored as well, because others read it.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=none | FileCheck %s --check-prefix=NONE
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON
 
+// JSON: "rules": [
+// JSON-NEXT: "reduction-epilogue",
+// JSON-NEXT: "reduction-chain",
+// JSON-NEXT: "reduction-prologue"
 // CHECK-LABEL: func.func @main
 // CHECK: graph.launch @scale_softmax(%arg0)
 // CHECK-NOT: graph.launch
