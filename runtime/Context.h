@@ -49,7 +49,7 @@ public:
   /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's shape.
   Status runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
-  /// Executes once, step by step, and returns the milliseconds of each step.
+  /// Executes what is bound once more, step by step, and returns the milliseconds of each step.
   Expected<std::vector<double>> profile();
 
   const Program &program() const { return *program_; }

@@ -268,9 +268,10 @@ TEST_P(DeviceConformance, RunsWholePlans) {
       Program::create(*Artifact::fromBytes(*serializeArtifact(sample.contents)), device_->info());
   ASSERT_TRUE(program.ok()) << program.status().message();
   std::unique_ptr<Context> context = std::move(*Context::create(*program, device_));
+  Tensor x; // must outlive what reads it, profile() too
   for (int64_t batch : {1, 7, 7, 7, 0, 64, 7})
     for (float first : {-5.0f, 2.0f}) {
-      Tensor x = Tensor::allocate(DType::F32, {batch, 4});
+      x = Tensor::allocate(DType::F32, {batch, 4});
       std::vector<float> expected;
       for (int64_t i = 0; i < x.count(); ++i) {
         x.data<float>()[i] = first + static_cast<float>(i % 11);
