@@ -14,7 +14,12 @@ static constexpr MatrixInstruction ampereMatrix[] = {
     {"mma.sync.m16n8k32.s8", 16, 8, 32, MatrixType::I8},
 };
 
-// AMD Instinct MI200 and MI300 instruction set architecture guides, "Matrix core instructions".
+// AMD Instinct MI100, MI200 and MI300 instruction set architecture guides, "Matrix core instructions".
+static constexpr MatrixInstruction cdna1Matrix[] = {
+    {"v_mfma_f32_32x32x8f16", 32, 32, 8, MatrixType::F16},     {"v_mfma_f32_16x16x16f16", 16, 16, 16, MatrixType::F16},
+    {"v_mfma_f32_32x32x4bf16", 32, 32, 4, MatrixType::BF16},   {"v_mfma_f32_16x16x8bf16", 16, 16, 8, MatrixType::BF16},
+    {"v_mfma_f32_32x32x2f32", 32, 32, 2, MatrixType::F32},     {"v_mfma_i32_32x32x8i8", 32, 32, 8, MatrixType::I8},
+};
 static constexpr MatrixInstruction cdna2Matrix[] = {
     {"v_mfma_f32_32x32x8f16", 32, 32, 8, MatrixType::F16},     {"v_mfma_f32_16x16x16f16", 16, 16, 16, MatrixType::F16},
     {"v_mfma_f32_32x32x8bf16_1k", 32, 32, 8, MatrixType::BF16}, {"v_mfma_f32_16x16x16bf16_1k", 16, 16, 16, MatrixType::BF16},
@@ -51,7 +56,8 @@ static constexpr TargetDesc table[] = {
     {"sm_100a", "sm_100a", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true},
     {"sm_120a", "sm_120a", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix, true},
 
-    // AMD's architecture guides as above (registers, LDS) and data sheets: MI250X (one of its two dies), MI300X, MI355X, RX 7900 XTX, RX 9070 XT.
+    // AMD's architecture guides as above (registers, LDS) and data sheets: MI100, MI250X (one of its two dies), MI300X, MI355X, RX 7900 XTX, RX 9070 XT.
+    {"gfx908", "gfx908", Backend::Amdgcn, ProgramModel::Block, 128, 256, 64, 1024, 120, 64 << 10, 1.23e12, 23.1e12, 184.6e12, cdna1Matrix, false},
     {"gfx90a", "gfx90a", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 110, 64 << 10, 1.6e12, 23.9e12, 191.5e12, cdna2Matrix, false},
     {"gfx942", "gfx942", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 304, 64 << 10, 5.3e12, 163.4e12, 1307e12, cdna3Matrix, false},
     {"gfx950", "gfx950", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 256, 160 << 10, 8.0e12, 157.3e12, 2500e12, cdna3Matrix, true},

@@ -1,5 +1,6 @@
 // The table of targets is consistent, and asking for what is not in it says what is.
 #include "tilegen/TargetDesc.h"
+#include "tilegen/place/Place.h"
 
 #include "gtest/gtest.h"
 
@@ -20,6 +21,18 @@ TEST(TargetDescTest, RowsAreConsistent) {
       EXPECT_EQ(instruction.m * instruction.k % row.warpWidth, 0) << instruction.name << " does not spread over the lanes of " << row.name;
     }
   }
+}
+
+TEST(TargetDescTest, MatrixInstructionsAreChosenByElementType) {
+  auto types = [](std::string_view target) {
+    std::set<MatrixType> found;
+    for (auto [type, name] : tile::placeFacts(**findTarget(target)).fragments)
+      found.insert(type);
+    return found;
+  };
+  EXPECT_EQ(types("sm_80"), (std::set{MatrixType::F16, MatrixType::BF16}));
+  EXPECT_EQ(types("gfx90a"), (std::set{MatrixType::F16, MatrixType::BF16}));
+  EXPECT_EQ(types("gfx908"), std::set{MatrixType::F16}); // its bf16 instructions are half as deep, and have no fragments here
 }
 
 TEST(TargetDescTest, FindsByName) {

@@ -158,9 +158,10 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts) {
   Type element = lhs.getElementType();
   if (!(element.isF16() || element.isBF16()) || !acc.getElementType().isF32())
     return nullptr;
-  for (StringRef name : facts.fragments) {
+  auto type = element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
+  for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    if (m >= row->m && n >= row->n && k >= row->k)
+    if (elements == type && m >= row->m && n >= row->n && k >= row->k)
       return row;
   }
   return nullptr;

@@ -1,8 +1,6 @@
 // The stage "place" as its table of contents, and layouts as attributes of types.
 #include "tilegen/place/Place.h"
 
-#include "tilegen/TargetDesc.h"
-
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -51,9 +49,9 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
-      if (row.lanes() == facts.lanes && instruction.type == MatrixType::F16 && unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n &&
+      if (row.lanes() == facts.lanes && (instruction.type == MatrixType::F16 || instruction.type == MatrixType::BF16) && unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n &&
           unsigned(instruction.k) * row.steps == row.k)
-        facts.fragments.push_back(row.name);
+        facts.fragments.push_back({instruction.type, row.name});
   return facts;
 }
 

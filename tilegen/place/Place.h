@@ -2,13 +2,10 @@
 #pragma once
 
 #include "tilegen/Layout.h"
+#include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/IR/BuiltinOps.h"
-
-namespace tilewright {
-struct TargetDesc;
-}
 
 namespace tilewright::tile {
 
@@ -17,7 +14,7 @@ struct PlaceFacts {
   unsigned lanes = 32;           // of a warp or wavefront
   bool copiesAsync = false;      // global to shared memory without registers
   int64_t sharedBytes = 0;       // of a block
-  llvm::SmallVector<llvm::StringRef> fragments; // matrix instructions by preference, rows of allFragments()
+  llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>> fragments; // matrix instructions by preference: elements, and a row of allFragments()
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 

@@ -1,6 +1,7 @@
 // A product in half precision for CDNA: 16-byte loads a step ahead, LDS, MFMA in the loop, nothing spilled.
 // RUN: tilewright-opt %s --tilewright-code-print=target=gfx942 -o /dev/null | FileCheck %s
 // RUN: tilewright-opt %s --tilewright-code-print=target=gfx90a -o /dev/null | FileCheck %s
+// RUN: tilewright-opt %s --tilewright-code-print=target=gfx908 -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: matmul:
 // CHECK: [[LOOP:.LBB0_[0-9]+]]:
