@@ -17,6 +17,10 @@ constexpr int64_t longestRow = 8192;        // a row that one block holds in reg
 constexpr int64_t stepOfLongRow = 2048;
 constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
 constexpr int64_t elementsPerThread = 16;   // of a row
+constexpr int64_t bytesOfSector = 32;       // of memory, that a transfer takes at least
+constexpr int64_t columnsOfGemv = 4;        // of one block, where each column is a row of memory
+constexpr int64_t elementsOfGemv = 8192;    // that a block multiplies at a time
+constexpr int64_t elementsPerThreadOfGemv = 32;
 constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
@@ -92,6 +96,39 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, warpsFor(elements, elementsPerThread, target), 1, {}, 0);
 }
 
+//===- Contractions ---------------------------------------------------------------------------------------------------===//
+
+/// Whether neighbours along the columns are neighbours in memory wherever the right side is read.
+static bool columnsAreContiguous(const KernelSpace &space) {
+  unsigned column = space.loopsOfKind(LoopKind::Column).back(), reduced = space.loopsOfKind(LoopKind::Reduction).back();
+  auto varies = [](const Access &access, unsigned loop) { return llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, loop); }); };
+  return llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    return varies(access, column) && varies(access, reduced) && space.strideOf(access, column) == getAffineConstantExpr(1, space.nest.context);
+  });
+}
+
+/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a matrix instruction:
+/// a vector times a matrix, and a small convolution over many channels. Null for others.
+static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
+  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
+  Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  int64_t depth = sizeOf(LoopKind::Reduction).value_or(guessOfUnknown);
+  if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
+    return {};
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  int64_t width = std::min(powerAbove(*columns), columnsAreContiguous(space) ? bytesOfSector / bytes : columnsOfGemv);
+  bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
+  if (*rows > 1 && *columns > 1 && !fewResults)
+    return {};
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size() + 1, 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.push_back(width);
+  steps.back() = std::min(powerAbove(depth), elementsOfGemv / width);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(width * steps.back(), elementsPerThreadOfGemv, target), 1,
+                                 {}, 0);
+}
+
 /// Blocks that the product is cut into.
 static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   int64_t blocks = 1;
@@ -133,8 +170,10 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
 }
 
 tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {
-  if (space.root == Root::Matmul)
-    return scheduleMatmul(space, target);
+  if (space.root == Root::Matmul) {
+    tile::ScheduleAttr gemv = scheduleGemv(space, target);
+    return gemv ? gemv : scheduleMatmul(space, target);
+  }
   if (space.root != Root::Pointwise)
     return scheduleReductions(space, target);
   SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);

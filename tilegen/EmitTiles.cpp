@@ -49,7 +49,7 @@ private:
 /// Tile sizes of the schedule, parallel loops (batch, rows, columns) first, then reduced ones.
 LogicalResult KernelEmitter::assignTiles() {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  if (schedule.getRoot() != rootName(space.root))
+  if (!isScheduledBy(space.root, schedule.getRoot()))
     return source.emitOpError() << "expected a schedule of root " << rootName(space.root) << " because the kernel has that root, got " << schedule;
   if (schedule.getTile().size() + reduced.size() != space.loops().size() || schedule.getReduce().size() != reduced.size())
     return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and " << reduced.size()
@@ -57,7 +57,7 @@ LogicalResult KernelEmitter::assignTiles() {
   size_t parallel = 0, inner = 0;
   for (const Loop &loop : space.loops())
     tiles.push_back(loop.kind == LoopKind::Reduction ? schedule.getReduce()[inner++] : schedule.getTile()[parallel++]);
-  if (space.root == Root::Matmul)
+  if (schedule.getRoot() == rootName(Root::Matmul))
     for (unsigned loop : ArrayRef(reduced).drop_back())
       if (tiles[loop] != 1)
         return source.emitOpError() << "expected outer reduce sizes of 1 because only the innermost reduced loop is a dimension of the product, got "
@@ -203,7 +203,8 @@ LogicalResult KernelEmitter::emit() {
   tile::KernelOp kernel = createKernel();
   TileEmitter emitter(kernel, space, symbols, tiles, indexType());
   setOffsets(emitter);
-  LogicalResult status = space.root == Root::Matmul      ? emitMatmul(emitter, packed ? schedule.getPack() : 0)
+  LogicalResult status = schedule.getRoot() == rootName(Root::Gemv) ? emitGemv(emitter)
+                         : space.root == Root::Matmul    ? emitMatmul(emitter, packed ? schedule.getPack() : 0)
                          : space.root == Root::Pointwise ? emitPointwise(emitter)
                                                          : emitReductions(emitter);
   if (failed(status)) {

@@ -13,8 +13,12 @@ using namespace mlir;
 namespace tilewright::tilegen {
 
 llvm::StringRef rootName(Root root) {
-  static constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window"};
+  static constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
   return names[static_cast<unsigned>(root)];
+}
+
+bool isScheduledBy(Root root, llvm::StringRef schedule) {
+  return schedule == rootName(root) || (root == Root::Matmul && schedule == rootName(Root::Gemv));
 }
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }

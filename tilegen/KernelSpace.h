@@ -5,6 +5,7 @@
 //   row_reduction   those of the rows, and the reduced ones, innermost
 //   window          those of the output, and the reduced ones, which are not innermost
 //   matmul          batch..., outer reduced..., m, n, k
+//   gemv            those of matmul: the schedule's other way to compute a contraction, never a kernel's own root
 //
 // Schedule selection and emission both start from here, so that a schedule's sizes mean the same to both.
 #pragma once
@@ -13,8 +14,10 @@
 
 namespace tilewright::tilegen {
 
-enum class Root { Pointwise, RowReduction, Matmul, Window };
+enum class Root { Pointwise, RowReduction, Matmul, Window, Gemv };
 llvm::StringRef rootName(Root root);
+/// Whether a schedule named `schedule` can compute a kernel of this root.
+bool isScheduledBy(Root root, llvm::StringRef schedule);
 
 struct KernelSpace {
   graph::KernelOp source;

@@ -11,6 +11,9 @@ mlir::LogicalResult emitReductions(TileEmitter &emitter);
 /// `pack` is the width of the right side's panels, 0 for the plain form.
 mlir::LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack);
 
+/// A contraction as products and their sum, without tile.dot.
+mlir::LogicalResult emitGemv(TileEmitter &emitter);
+
 /// Whether the right side of a contraction is a constant that can be stored in panels, and which argument it is.
 std::optional<unsigned> packableArgument(const KernelSpace &space);
 /// The form in which panels of `width` columns store it: (panel, batch..., reduced..., column within the panel) -> its own coordinates.

@@ -64,7 +64,7 @@ void TileDialect::initialize() {
 
 //===- #tile.schedule -------------------------------------------------------------------------------------------------===//
 
-static constexpr StringRef scheduleRoots[] = {"pointwise", "row_reduction", "matmul", "window"};
+static constexpr StringRef scheduleRoots[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
 
 /// The numbered parameters in the order in which they print: a list or a single number each.
 namespace {
@@ -134,7 +134,7 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce,
                                    int64_t warps, int64_t stages, ArrayRef<int64_t> registers, int64_t pack) {
   if (!llvm::is_contained(scheduleRoots, root))
-    return emitError() << "expected a root of pointwise, row_reduction, matmul or window, got '" << root << "'";
+    return emitError() << "expected a root of pointwise, row_reduction, matmul, window or gemv, got '" << root << "'";
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)

@@ -57,7 +57,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let summary = "root, tile sizes and resources of one kernel on one target";
   let description = [{
     `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`.
-    `root`: pointwise, row_reduction, matmul or window. `tile`: one size for each parallel loop of the root, outermost first. `reduce`: one size for
+    `root`: pointwise, row_reduction, matmul, window or gemv (a contraction summed without matrix instructions). `tile`: one size for each parallel loop of the root, outermost first. `reduce`: one size for
     each reduction loop (a step of the loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`: rows and columns that are
     computed at a time (host: the register tile). `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
   }];

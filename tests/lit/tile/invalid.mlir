@@ -119,7 +119,7 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // -----
 
-// expected-error@+1 {{expected a root of pointwise, row_reduction, matmul or window, got 'conv'}}
+// expected-error@+1 {{expected a root of pointwise, row_reduction, matmul, window or gemv, got 'conv'}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<conv, tile = [8]>} { tile.return }
 
 // -----
