@@ -83,6 +83,7 @@ void AmdgcnTarget::lowerMath(Operation *root) {
       {"math.rsqrt", "llvm.amdgcn.rsq.f32"}, // 1 ulp
       {"arith.divf", "llvm.amdgcn.fdiv.fast"}, // 2.5 ulp
   };
+  multiplyByReciprocals(root, "llvm.amdgcn.rcp.f32"); // 1 ulp
   replaceByIntrinsics(root, rows);
 }
 

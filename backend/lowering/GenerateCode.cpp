@@ -1,6 +1,8 @@
 // The way from a distributed module to machine code, the same for every GPU.
 #include "backend/lowering/GenerateCode.h"
 
+#include "backend/lowering/ReciprocalDivisions.h"
+
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -26,6 +28,7 @@ void tilewright::loadDialects(MLIRContext &context) {
 }
 
 LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
+  markReciprocalDivisions(module);
   expandMath(module, target.nativeMath());
   target.lowerMath(module);
   PassManager passes(module.getContext());

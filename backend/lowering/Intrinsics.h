@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/lowering/GpuTarget.h"
+#include "backend/lowering/ReciprocalDivisions.h"
 
 namespace tilewright {
 
@@ -14,6 +15,18 @@ inline mlir::Value callIntrinsic(mlir::ImplicitLocOpBuilder &b, llvm::StringRef 
 
 inline mlir::Value wordConstant(mlir::ImplicitLocOpBuilder &b, int64_t value) {
   return mlir::arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+/// Makes the divisions that ReciprocalDivisions marked products with what `reciprocal` computes.
+inline void multiplyByReciprocals(mlir::Operation *root, llvm::StringRef reciprocal) {
+  root->walk([&](mlir::arith::DivFOp division) {
+    if (!division->hasAttr(byReciprocalAttr))
+      return;
+    mlir::ImplicitLocOpBuilder b(division.getLoc(), division);
+    mlir::Value inverse = callIntrinsic(b, reciprocal, b.getF32Type(), division.getRhs());
+    division.replaceAllUsesWith(mlir::arith::MulFOp::create(b, division.getLhs(), inverse).getResult());
+    division.erase();
+  });
 }
 
 /// An operation of f32 and the intrinsic that computes it.

@@ -10,6 +10,8 @@
 // Chebyshev nodes, weighted so that the error is relative to the function's value).
 #include "backend/lowering/MathFunctions.h"
 
+#include "backend/lowering/ReciprocalDivisions.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -192,12 +194,11 @@ static constexpr double expLeast[] = {-104.0, -746.0}, expMost[] = {89.0, 710.0}
 
 /// By the target's exp2, whose argument x log2 e is rounded: what the rounding lost, times ln 2, is the relative correction.
 Value MathFunctions::expByNativeExp2(Value x) {
-  constexpr double log2e = std::numbers::log2e, rounded = static_cast<float>(log2e), largest = 88.722839;
-  Value bounded = atLeast(x, -200.0), product = mul(bounded, constant(rounded));
+  constexpr double log2e = std::numbers::log2e, rounded = static_cast<float>(log2e);
+  Value bounded = atMost(atLeast(x, -200.0), 200.0), product = mul(bounded, constant(rounded));
   Value lost = fma(bounded, constant(log2e - rounded), fma(bounded, constant(rounded), negate(product)));
-  Value power = math::Exp2Op::create(builder, product);
-  Value result = fma(power, mul(lost, constant(std::numbers::ln2)), power);
-  return select(less(constant(largest), x), constant(std::numeric_limits<float>::infinity()), result);
+  Value correction = fma(lost, constant(std::numbers::ln2), constant(1.0)); // positive, so that infinity stays what it is
+  return mul(math::Exp2Op::create(builder, product), correction);
 }
 
 Value MathFunctions::exp(Value x) {
@@ -228,19 +229,19 @@ Value MathFunctions::expm1(Value x) {
 /// Minimax of (tanh x - x) / x^3 in x^2, |x| < 0.6: 3e-9.
 static constexpr double tanhSmall[] = {-0.33333298, 0.13331924, -0.053783824, 0.020795952, -0.00589513645};
 
-/// x + x^3 p(x^2) where that converges, 1 - 2 / (e^2x + 1) elsewhere; the quotient as the square of a reciprocal root, which is one instruction where a
-/// division is ten.
+/// x + x^3 p(x^2) where that converges, 1 - 2 / (e^2x + 1) elsewhere; a divisor that large needs no more than a reciprocal.
 Value MathFunctions::tanhByNativeExp2(Value x) {
   Value a = abs(x), square = mul(x, x);
   Value small = fma(mul(square, x), polynomial(square, tanhSmall, tanhSmall), x);
   Value power = math::Exp2Op::create(builder, mul(a, constant(2 * std::numbers::log2e)));
-  Value root = math::RsqrtOp::create(builder, add(power, constant(1.0)));
-  Value large = fma(mul(root, constant(-2.0)), root, constant(1.0));
+  Value reciprocal = div(constant(1.0), add(power, constant(1.0)));
+  reciprocal.getDefiningOp()->setAttr(byReciprocalAttr, builder.getUnitAttr());
+  Value large = fma(reciprocal, constant(-2.0), constant(1.0));
   return select(less(a, constant(0.6)), small, copySign(large, x));
 }
 
 Value MathFunctions::tanh(Value x) {
-  if (native.exp2 && native.rsqrt && !wide)
+  if (native.exp2 && !wide)
     return tanhByNativeExp2(x);
   Value a = atMost(abs(x), wide ? 20.0 : 10.0);
   Reduced reduced = reduceByLn2(add(a, a));

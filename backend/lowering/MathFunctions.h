@@ -22,7 +22,7 @@ namespace tilewright {
 
 /// Which functions the target computes well by itself.
 struct NativeMath {
-  bool exp2 = false;  // math.exp2 stays, and exp is built on it; results may then be as inexact as the target's
+  bool exp2 = false;  // math.exp2 stays, and exp is built on it; results may then be as inexact as the target's, and subnormal ones zero
   bool log2 = false;  // math.log2 stays
   bool rsqrt = false; // math.rsqrt stays
 };

@@ -70,10 +70,12 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Va
 /// What is left of math that LLVM would not select: each on f32.
 void NvptxTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
+      {"math.exp2", "llvm.nvvm.ex2.approx.ftz.f32"}, // 2 ulp; subnormal results are zero
       {"math.log2", "llvm.nvvm.lg2.approx.f"},   // 2^-22.6 absolute near 1, else 2 ulp
       {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"}, // 2 ulp
       {"arith.divf", "llvm.nvvm.div.full"},       // 2 ulp, PTX ISA "div.full.f32"
   };
+  multiplyByReciprocals(root, "llvm.nvvm.rcp.approx.ftz.f"); // 1 ulp
   replaceByIntrinsics(root, rows);
 }
 
