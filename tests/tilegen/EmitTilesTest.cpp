@@ -28,6 +28,7 @@ struct EmitTilesTest : KernelFileTest {
 TEST_P(EmitTilesTest, UnderTheSchedulesOfVectors) { run("x86-64-v4", unchanged); }
 TEST_P(EmitTilesTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(EmitTilesTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
+TEST_P(EmitTilesTest, WithContractionsAsGemv) { run("sm_90a", asGemv); }
 TEST_P(EmitTilesTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EmitTilesTest, testing::ValuesIn(kernelFiles()), [](const auto &info) { return info.param; });

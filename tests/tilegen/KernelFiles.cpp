@@ -72,6 +72,13 @@ tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule) { return perturb(schedule, true); }
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(schedule, false); }
 
+tile::ScheduleAttr asGemv(tile::ScheduleAttr schedule) {
+  tile::ScheduleAttr odd = oddSizes(schedule);
+  if (schedule.getRoot() != "matmul")
+    return odd;
+  return tile::ScheduleAttr::get(schedule.getContext(), "gemv", odd.getTile(), odd.getReduce(), 1, 1, {}, 0);
+}
+
 KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<int64_t> moduleSymbols) {
   std::mt19937 random(1);
   std::vector<Dense> inputs;

@@ -17,6 +17,8 @@ using Change = tile::ScheduleAttr (*)(tile::ScheduleAttr);
 tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule);
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule);
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule);
+/// Contractions as sums of products, the rest as oddSizes.
+tile::ScheduleAttr asGemv(tile::ScheduleAttr schedule);
 
 /// Buffers of one run of a kernel: random inputs (packed where the kernel wants panels), outputs of NaNs; and what is expected of these.
 struct KernelCase {

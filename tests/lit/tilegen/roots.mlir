@@ -39,6 +39,16 @@
 // BLOCK: tile.dot
 // BLOCK: scf.yield
 // BLOCK: tile.store
+
+// A vector times a matrix: no tile.dot, the reduced loop is a dimension, 32 bytes of a row of the matrix a block.
+// BLOCK-LABEL: tile.kernel @vector_matrix
+// BLOCK-SAME: schedule = #tile.schedule<gemv, tile = [1, 16], reduce = [512]
+// BLOCK: scf.for
+// BLOCK: tile.load %arg1{{.*}} -> tensor<1x16x512xf16>
+// BLOCK-NOT: tile.dot
+// BLOCK: scf.yield
+// BLOCK: tile.reduce <sum> {{.*}} dim 2
+// BLOCK: tile.store
 module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
   graph.kernel @bias_relu(%x: tensor<8x128x768xf32>, %b: tensor<768xf32>) -> tensor<8x128x768xf32> {
     %0 = graph.broadcast %b dims [2] {graph.node = 0 : i64} : tensor<768xf32> -> tensor<8x128x768xf32>
@@ -68,5 +78,9 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
     %0 = graph.broadcast %b dims [1] {graph.node = 0 : i64} : tensor<300xf32> -> tensor<100x300xf32>
     %1 = arith.addf %c, %0 {graph.node = 0 : i64} : tensor<100x300xf32>
     graph.return %1 : tensor<100x300xf32>
+  }
+  graph.kernel @vector_matrix(%x: tensor<1x4096xf16>, %w: tensor<4096x1000xf16>) -> tensor<1x1000xf32> {
+    %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4096xf16>, tensor<4096x1000xf16> -> tensor<1x1000xf32>
+    graph.return %0 : tensor<1x1000xf32>
   }
 }

@@ -5,7 +5,7 @@
 // CHECK: .maxntid 128
 // CHECK-COUNT-2: ld.global.nc.v4.b32
 // CHECK-NOT: ld.global.nc.b
-// CHECK: ex2.approx.f32
+// CHECK: ex2.approx.ftz.f32
 // CHECK: st.global.v4.b32
 tile.kernel @chain(%x: !tile.buffer<f16, () -> (8192, 8192)>, %bias: !tile.buffer<f16, () -> (8192)>, %y: !tile.buffer<f16, () -> (8192, 8192)>)
     attributes {grid = affine_map<() -> (65536, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [1, 1024], warps = 4>} {
