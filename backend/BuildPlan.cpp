@@ -261,6 +261,13 @@ rt::GroupId PlanBuilder::groupOf(Operation *op, StringRef name, StringRef root) 
     group.bytesMoved = expr(bytes.getValue().getResult(0));
   if (auto flops = op->getAttrOfType<AffineMapAttr>("graph.flops"))
     group.flops = expr(flops.getValue().getResult(0));
+  auto products = op->getAttrOfType<ArrayAttr>("graph.products");
+  for (mlir::Attribute attribute : products ? products.getValue() : ArrayRef<mlir::Attribute>()) {
+    auto product = cast<ArrayAttr>(attribute);
+    AffineMap sizes = cast<AffineMapAttr>(product[0]).getValue();
+    group.products.push_back({expr(sizes.getResult(0)), expr(sizes.getResult(1)), expr(sizes.getResult(2)), expr(sizes.getResult(3)),
+                              memoryType(cast<TypeAttr>(product[1]).getValue())});
+  }
   plan.groups.push_back(std::move(group));
   return plan.groups.size() - 1;
 }

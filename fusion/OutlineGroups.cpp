@@ -42,6 +42,13 @@ static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<in
   launch->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
   launch->setAttr("graph.flops", expression(flopsOf(kernel)));
   launch->setAttr("graph.bytes", expression(bytesOf(kernel)));
+  SmallVector<Attribute> products;
+  for (const Product &product : productsOf(kernel)) {
+    auto sizes = AffineMap::get(0, symbols ? symbols.size() : 0, ArrayRef(product.sizes), module.getContext());
+    products.push_back(ArrayAttr::get(module.getContext(), {AffineMapAttr::get(sizes), TypeAttr::get(product.type)}));
+  }
+  if (!products.empty())
+    launch->setAttr("graph.products", ArrayAttr::get(module.getContext(), products));
 }
 
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {

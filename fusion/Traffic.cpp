@@ -19,19 +19,38 @@ static AffineExpr bytesOf(Type type) {
   return countOf(type) * static_cast<int64_t>(std::max(1u, bits / 8)); // bool is a byte
 }
 
-/// Twice the product of all loops: each loop's size is that of an operand's dimension.
+/// Each loop's size is that of an operand's dimension; what names the loop (lhs, rhs, result) says whether it is batch, m, n or k.
+static Product productOf(graph::ContractOp op) {
+  AffineExpr one = getAffineConstantExpr(1, op.getContext());
+  Product product{{one, one, one, one}, cast<RankedTensorType>(op.getLhs().getType()).getElementType()};
+  const Value tensors[] = {op.getLhs(), op.getRhs(), op.getResult()};
+  for (unsigned loop = 0; loop < op.getMap(0).getNumDims(); ++loop) {
+    bool named[3];
+    AffineExpr size = one;
+    for (unsigned i = 0; i < 3; ++i) {
+      std::optional<unsigned> dim = op.getMap(i).getResultPosition(getAffineDimExpr(loop, op.getContext()));
+      named[i] = dim.has_value();
+      if (dim)
+        size = graph::getSizes(cast<RankedTensorType>(tensors[i].getType()))[*dim];
+    }
+    unsigned role = !named[2] ? 3 : named[0] && named[1] ? 0 : named[0] ? 1 : 2;
+    product.sizes[role] = graph::canonicalSize(product.sizes[role] * size);
+  }
+  return product;
+}
+
+SmallVector<Product> fusion::productsOf(graph::KernelOp kernel) {
+  SmallVector<Product> products;
+  for (auto contract : kernel.getBody().front().getOps<graph::ContractOp>())
+    products.push_back(productOf(contract));
+  return products;
+}
+
+/// A multiplication and an addition for each step of all loops.
 static AffineExpr flopsOf(graph::ContractOp op) {
   AffineExpr flops = getAffineConstantExpr(2, op.getContext());
-  unsigned loops = op.getMap(0).getNumDims();
-  for (unsigned loop = 0; loop < loops; ++loop)
-    for (unsigned i = 0; i < 3; ++i) {
-      Value tensor = i == 0 ? op.getLhs() : i == 1 ? op.getRhs() : op.getResult();
-      std::optional<unsigned> dim = op.getMap(i).getResultPosition(getAffineDimExpr(loop, op.getContext()));
-      if (!dim)
-        continue;
-      flops = flops * graph::getSizes(cast<RankedTensorType>(tensor.getType()))[*dim];
-      break;
-    }
+  for (AffineExpr size : productOf(op).sizes)
+    flops = flops * size;
   return flops;
 }
 

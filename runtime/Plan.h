@@ -138,6 +138,13 @@ struct Guard {
 
 using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard>;
 
+/// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows with its filters.
+struct Product {
+  ExprId batch = none, m = none, n = none, k = none;
+  DType type = DType::F32; // of the operands
+  bool operator==(const Product &) const = default;
+};
+
 /// What one fusion group computes and costs, for `bench`, `inspect` and error messages. Nothing here is needed to run.
 struct Group {
   std::string name;
@@ -146,6 +153,7 @@ struct Group {
   ExprId bytesMoved = none;         // unique bytes read and written, by access map
   ExprId flops = none;
   std::vector<std::string> reasons; // why it did not grow further
+  std::vector<Product> products;    // its contractions, to be compared with a vendor's library
   bool operator==(const Group &) const = default;
 };
 

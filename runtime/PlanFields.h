@@ -45,8 +45,9 @@ template <typename A> void fields(A &archive, Is<HostCall> auto &s) {
 template <typename A> void fields(A &archive, Is<WriteDims> auto &s) { archive(s.value, s.elements); }
 template <typename A> void fields(A &archive, Is<Copy> auto &s) { archive(s.target, s.source); }
 template <typename A> void fields(A &archive, Is<Guard> auto &s) { archive(s.relation, s.lhs, s.rhs, s.message); }
+template <typename A> void fields(A &archive, Is<Product> auto &s) { archive(s.batch, s.m, s.n, s.k, s.type); }
 template <typename A> void fields(A &archive, Is<Group> auto &s) {
-  archive(s.name, s.rootKind, s.members, s.bytesMoved, s.flops, s.reasons);
+  archive(s.name, s.rootKind, s.members, s.bytesMoved, s.flops, s.reasons, s.products);
 }
 template <typename A> void fields(A &archive, Is<Plan> auto &s) {
   archive(s.target, s.mode, s.requirements, s.symbols, s.exprs, s.values, s.inputs, s.outputs, s.kernels, s.steps, s.groups, s.faults);

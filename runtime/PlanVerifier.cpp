@@ -202,9 +202,17 @@ Status PlanChecker::checkKernels() const {
 }
 
 Status PlanChecker::checkGroups() const {
-  for (const Group &group : plan_.groups)
-    if (!isExprOrNone(group.bytesMoved) || !isExprOrNone(group.flops))
+  for (const Group &group : plan_.groups) {
+    bool there = isExprOrNone(group.bytesMoved) && isExprOrNone(group.flops);
+    for (const Product &product : group.products) {
+      for (ExprId size : {product.batch, product.m, product.n, product.k})
+        there &= size < plan_.exprs.size();
+      if (!findDType(product.type))
+        return broken("group '{}' has a product of an unknown type", group.name);
+    }
+    if (!there)
       return broken("group '{}' names an expression that is not there", group.name);
+  }
   return {};
 }
 

@@ -1,5 +1,7 @@
 // tilewright bench: the fused program beside the unfused one, in one process, in turn.
+#include "backend/driver/BenchHtml.h"
 #include "backend/driver/BenchReport.h"
+#include "backend/driver/BenchTrace.h"
 #include "backend/driver/Commands.h"
 #include "backend/driver/Compare.h"
 #include "backend/driver/InputOptions.h"
@@ -17,8 +19,8 @@ struct BenchCommand {
   ModelOptions model;
   InputOptions inputs;
   Duration duration;
-  bool noGroups = false;
-  std::string exportJson;
+  bool noGroups = false, json = false;
+  std::string exportJson, exportTrace, report;
 };
 } // namespace
 
@@ -83,14 +85,24 @@ static Status measure(BenchCommand &command, runtime::Context &fused, runtime::C
   if (!fusedSteps || !unfusedSteps)
     return !fusedSteps ? fusedSteps.status() : unfusedSteps.status();
   report.groups = groupRows(fused, *fusedSteps, unfused, *unfusedSteps, report.peaks);
-  return {};
+  return timeVendor(const_cast<runtime::Device &>(fused.device()), report);
 }
 
-static Status exportJson(const std::string &path, const BenchReport &report) {
+static Status writeText(const std::string &path, const std::string &text) {
+  if (path.empty())
+    return {};
   std::ofstream file(path);
-  file << jsonReport(report).dump(2) << '\n';
+  file << text << '\n';
   file.close();
   return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path));
+}
+
+/// One run of each, step by step.
+static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused, const BenchReport &report) {
+  Expected<std::vector<double>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
+  TILEWRIGHT_TRY(fusedSteps);
+  TILEWRIGHT_TRY(unfusedSteps);
+  return writeText(path, chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps)).dump());
 }
 
 static Status bench(BenchCommand &command) {
@@ -112,10 +124,14 @@ static Status bench(BenchCommand &command) {
   report.model = command.model.model;
   report.device = (*device)->info().name;
   report.target = (*fused)->program().plan().target;
+  report.machine = machineFacts((*device)->info());
   TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
-  fmt::print("{}", printReport(report, !command.noGroups));
-  if (!command.exportJson.empty())
-    TILEWRIGHT_TRY(exportJson(command.exportJson, report));
+  fmt::print("{}", command.json ? jsonReport(report).dump(2) + "\n" : printReport(report, !command.noGroups));
+  TILEWRIGHT_TRY(writeText(command.exportJson, jsonReport(report).dump(2)));
+  if (!command.exportTrace.empty())
+    TILEWRIGHT_TRY(exportTrace(command.exportTrace, **fused, **unfused, report));
+  if (!command.report.empty())
+    TILEWRIGHT_TRY(writeText(command.report, htmlReport(report)));
   return report.agree ? Status() : Status(Code::Differs, "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
 }
 
@@ -124,10 +140,16 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<BenchCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--warmup-ms", options->duration.warmupMs, "time before measuring")->capture_default_str();
+  command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")->capture_default_str();
   command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")->capture_default_str();
+  command->add_option_function<double>("--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds");
   command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
+  command->add_flag("--json", options->json, "print what --export-json writes, instead of tables");
   command->add_option("--export-json", options->exportJson, "write everything measured to this file");
+  command->add_option("--export-trace", options->exportTrace, "write one run of each as a Chrome trace, for chrome://tracing or Perfetto");
+  command->add_option("--report", options->report, "write tables and a chart as one HTML file");
+  command->footer("Example: tilewright bench model.onnx --shapes=x:8x128x256 --report bench.html --export-trace bench.json\n"
+                  "Beside the products of OpenBLAS, MKL or BLIS on the host, cuBLAS on NVIDIA GPUs, where the library is installed.");
   command->callback([options, &exitCode] { exitCode = report(bench(*options)); });
 }
 

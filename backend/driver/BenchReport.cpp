@@ -1,6 +1,7 @@
 // Puts the measurements of `bench` into tables and JSON.
 #include "backend/driver/BenchReport.h"
 
+#include "backend/driver/Json.h"
 #include "backend/driver/Table.h"
 
 #include <algorithm>
@@ -48,6 +49,46 @@ static std::string memberName(const std::string &member) {
   return bar == std::string::npos ? member : bar == 0 ? member.substr(1) : member.substr(0, bar);
 }
 
+static std::vector<std::string> memberNames(const runtime::Group &group) {
+  std::vector<std::string> names;
+  for (const std::string &member : group.members)
+    names.push_back(memberName(member));
+  return names;
+}
+
+std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector<double> &milliseconds) {
+  const runtime::Plan &plan = context.program().plan();
+  std::vector<StepRow> rows;
+  double start = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    StepRow row;
+    row.startMs = start;
+    row.ms = milliseconds[i];
+    start += row.ms;
+    if (runtime::GroupId id = groupOf(plan.steps[i]); id != runtime::none) {
+      const runtime::Group &group = plan.groups[id];
+      row.name = group.name;
+      row.members = memberNames(group);
+      row.bytes = valueOf(context, group.bytesMoved);
+      row.flops = valueOf(context, group.flops);
+    } else if (std::holds_alternative<runtime::Guard>(plan.steps[i])) {
+      continue; // checked before the run
+    } else {
+      row.name = std::holds_alternative<runtime::Copy>(plan.steps[i]) ? "copy" : "write sizes";
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+static std::vector<ProductSize> productsOf(const runtime::Context &context, const runtime::Group &group) {
+  std::vector<ProductSize> sizes;
+  auto size = [&](runtime::ExprId id) { return static_cast<int64_t>(valueOf(context, id)); };
+  for (const runtime::Product &product : group.products)
+    sizes.push_back({size(product.batch), size(product.m), size(product.n), size(product.k), product.type});
+  return sizes;
+}
+
 std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector<double> &fusedSteps, const runtime::Context &unfused,
                                 const std::vector<double> &unfusedSteps, const Peaks &peaks) {
   const runtime::Plan &plan = fused.program().plan(), &parts = unfused.program().plan();
@@ -62,8 +103,8 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     GroupRow row;
     row.name = group.name;
     std::set<std::string> members(group.members.begin(), group.members.end());
-    for (const std::string &member : group.members)
-      row.members.push_back(memberName(member));
+    row.members = memberNames(group);
+    row.products = productsOf(fused, group);
     row.fusedMs = fusedSteps[i];
     for (size_t j = 0; j < parts.steps.size(); ++j) {
       runtime::GroupId part = groupOf(parts.steps[j]);
@@ -86,12 +127,11 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
   return rows;
 }
 
-static std::string bytesText(double bytes) {
+std::string bytesText(double bytes) {
   return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.1f} kB", bytes / 1e3);
 }
 
-/// The members as one cell: all of them if short, else the first and how many more.
-static std::string membersText(const std::vector<std::string> &members) {
+std::string membersText(const std::vector<std::string> &members) {
   std::string text = fmt::format("{}", fmt::join(members, " "));
   return text.size() <= 60 || members.empty() ? text : fmt::format("{} .. {} ({} nodes)", members.front(), members.back(), members.size());
 }
@@ -113,10 +153,18 @@ static std::string sidesTable(const BenchReport &report) {
 }
 
 static std::string groupsTable(const BenchReport &report) {
-  Table table({"group", "ms", "parts unfused, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
-  for (const GroupRow &row : report.groups)
-    table.add({row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs), fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6),
-               fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6), fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)});
+  bool vendor = !report.vendor.empty();
+  std::vector<std::string> header = {"group", "ms", "parts unfused, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"};
+  if (vendor)
+    header.insert(header.begin() + 3, "vendor, ms");
+  Table table(header);
+  for (const GroupRow &row : report.groups) {
+    std::vector<std::string> cells = {row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs), fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6),
+                                      fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6), fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)};
+    if (vendor)
+      cells.insert(cells.begin() + 3, row.vendorMs ? fmt::format("{:.4f}", *row.vendorMs) : "-");
+    table.add(cells);
+  }
   return table.print();
 }
 
@@ -128,7 +176,8 @@ std::string printReport(const BenchReport &report, bool perKernel) {
     return text;
   text += fmt::format("\nroof, measured now: {:.1f} GB/s copied", report.peaks.bytesPerSecond / 1e9);
   text += report.peaks.flopsPerSecond > 0 ? fmt::format(", {:.1f} GFLOP/s multiplied and added in float32\n", report.peaks.flopsPerSecond / 1e9) : "\n";
-  return text + "\n" + groupsTable(report);
+  text += report.vendor.empty() ? report.vendorAbsent : "vendor: the matrix products of each group alone, by " + report.vendor;
+  return text + "\n\n" + groupsTable(report);
 }
 
 static nlohmann::json jsonSide(const BenchSide &side) {
@@ -137,7 +186,7 @@ static nlohmann::json jsonSide(const BenchSide &side) {
 }
 
 nlohmann::json jsonReport(const BenchReport &report) {
-  nlohmann::json json = {{"schema", 1},
+  nlohmann::json json = {{"schema", schemaVersion},
                          {"model", report.model},
                          {"device", report.device},
                          {"target", report.target},
@@ -145,6 +194,8 @@ nlohmann::json jsonReport(const BenchReport &report) {
                          {"unfused", jsonSide(report.unfused)},
                          {"largest_difference", report.largestDifference},
                          {"agree", report.agree},
+                         {"vendor", report.vendor.empty() ? nlohmann::json(nullptr) : nlohmann::json(report.vendor)},
+                         {"machine", std::map<std::string, std::string>(report.machine.begin(), report.machine.end())},
                          {"peaks", {{"bytes_per_second", report.peaks.bytesPerSecond}, {"flops_per_second", report.peaks.flopsPerSecond}}},
                          {"groups", nlohmann::json::array()}};
   for (const GroupRow &row : report.groups)
@@ -155,6 +206,7 @@ nlohmann::json jsonReport(const BenchReport &report) {
                               {"bytes", row.bytes},
                               {"flops", row.flops},
                               {"roof", row.roof},
+                              {"vendor_ms", row.vendorMs ? nlohmann::json(*row.vendorMs) : nlohmann::json(nullptr)},
                               {"roof_share", row.roofShare}});
   return json;
 }

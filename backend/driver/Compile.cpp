@@ -37,7 +37,7 @@ static Status compile(const CompileCommand &command) {
     return options.status();
   if (!command.emit.empty())
     return emit(*options, command.emit);
-  Expected<CompiledModel> model = compileModel(*options);
+  Expected<CompiledModel> model = compileShowingProgress(*options);
   if (!model)
     return model.status();
   printRemarks(command.model, *model);
@@ -55,6 +55,7 @@ void addCompileCommand(CLI::App &app, int &exitCode) {
   command->add_option("--emit", options->emit, "print the IR of a stage instead: import, normalize, group, schedule, tile, place, llvm or code");
   command->add_option("--explain-fusion", options->explain, "print what was fused, and why not more; =json as JSON")->expected(0, 1)->default_str("text");
   command->add_flag("--with-unfused", options->withUnfused, "hold the unfused plan too, so that the artifact can be benched");
+  command->footer("Example: tilewright compile model.onnx -o model.tw --target host --target sm_90a");
   command->callback([options, &exitCode] { exitCode = report(compile(*options)); });
 }
 

@@ -1,8 +1,10 @@
 // Finds inputs and the device of a run.
 #include "backend/driver/InputOptions.h"
 
+#include "backend/driver/Npz.h"
 #include "backend/driver/TensorFiles.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -11,15 +13,17 @@ namespace fs = std::filesystem;
 namespace tilewright {
 
 void addInputOptions(CLI::App &command, InputOptions &options) {
-  command.add_option("--inputs", options.inputs, "a test data folder, NAME=FILE.npy, or random:SEED (the default, random:0)")->delimiter(',');
-  command.add_option("--dim", options.sizes, "size of a symbolic dimension of invented inputs, batch=8; 1 where absent")->delimiter(',');
+  command.add_option("--inputs", options.inputs, "a folder of test data, NAME=FILE.npy, FILE.npz (arrays by name), NAME=FILE.npz, or random:SEED (the default, random:0)")
+      ->delimiter(',')->allow_extra_args(false);
+  command.add_option("--dim,-f", options.sizes, "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")->delimiter(',')->allow_extra_args(false);
+  command.add_option("--seed", options.seed, "invent inputs from this seed: the same as --inputs random:SEED");
   command.add_option("--device", options.device, "host, cuda or cuda:N; by default what runs the first target");
 }
 
 static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const std::vector<std::string> &texts) {
   std::vector<std::pair<std::string, int64_t>> sizes;
   for (const std::string &text : texts) {
-    size_t equal = text.find('=');
+    size_t equal = text.find_first_of("=:");
     std::string number = equal == std::string::npos ? "" : text.substr(equal + 1);
     if (number.empty() || number.size() > 12 || number.find_first_not_of("0123456789") != std::string::npos)
       return Status(Code::Usage, fmt::format("--dim {}: expected NAME=SIZE", text));
@@ -28,28 +32,51 @@ static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const s
   return sizes;
 }
 
+/// The arrays of an archive: all of them by name, or for NAME=FILE.npz the one of that name, or the only one.
+static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, const std::string &wanted) {
+  Expected<std::vector<NamedTensor>> arrays = readNpz(file);
+  if (!arrays || wanted.empty())
+    return arrays;
+  for (NamedTensor &array : *arrays)
+    if (array.name == wanted || arrays->size() == 1)
+      return std::vector<NamedTensor>{{wanted, std::move(array.tensor)}};
+  return Status(Code::Usage, fmt::format("--inputs {}={}: has {} arrays, none of them of that name", wanted, file, arrays->size()));
+}
+
+/// What one --inputs names; `seed` is set by random:SEED.
+static Expected<std::vector<NamedTensor>> readSource(const std::string &source, uint64_t &seed) {
+  if (source.starts_with("random:")) {
+    std::string_view digits = std::string_view(source).substr(7);
+    auto [end, error] = std::from_chars(digits.begin(), digits.end(), seed);
+    if (error != std::errc() || end != digits.end())
+      return Status(Code::Usage, fmt::format("--inputs {}: expected a number after random:", source));
+    return std::vector<NamedTensor>();
+  }
+  if (fs::is_directory(source))
+    return readTestData(testDataSet(source), "input");
+  size_t equal = source.find('=');
+  std::string name = equal == std::string::npos ? "" : source.substr(0, equal), file = equal == std::string::npos ? source : source.substr(equal + 1);
+  if (file.ends_with(".npz"))
+    return readArchive(file, name);
+  if (name.empty())
+    return Status(Code::Io, fmt::format("--inputs {}: is no folder, and not of the form NAME=FILE.npy, FILE.npz or random:SEED", source));
+  Expected<NamedTensor> tensor = readTensorFile(file);
+  if (!tensor)
+    return tensor.status();
+  return std::vector<NamedTensor>{{name, std::move(tensor->tensor)}};
+}
+
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options) {
   auto sizes = parseSizes(options.sizes);
   if (!sizes)
     return sizes.status();
-  uint64_t seed = 0;
+  uint64_t seed = options.seed;
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
-    if (source.starts_with("random:")) {
-      seed = std::strtoull(source.c_str() + 7, nullptr, 10);
-    } else if (size_t equal = source.find('='); equal != std::string::npos) {
-      Expected<NamedTensor> tensor = readTensorFile(source.substr(equal + 1));
-      if (!tensor)
-        return tensor.status();
-      given.push_back({source.substr(0, equal), std::move(tensor->tensor)});
-    } else if (fs::is_directory(source)) {
-      Expected<std::vector<NamedTensor>> data = readTestData(testDataSet(source), "input");
-      if (!data)
-        return data.status();
-      given.insert(given.end(), data->begin(), data->end());
-    } else {
-      return Status(Code::Io, fmt::format("--inputs {}: is no folder, and not of the form NAME=FILE.npy or random:SEED", source));
-    }
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, seed);
+    if (!tensors)
+      return tensors.status();
+    given.insert(given.end(), tensors->begin(), tensors->end());
   }
   if (given.empty() && !plan.inputs.empty())
     return randomInputs(plan, seed, *sizes);

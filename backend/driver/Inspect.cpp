@@ -1,5 +1,6 @@
 // tilewright inspect: what a model or artifact holds.
 #include "backend/driver/Commands.h"
+#include "backend/driver/Json.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Table.h"
 #include "backend/Dialects.h"
@@ -73,7 +74,7 @@ static Status inspectSupport(const InspectCommand &command) {
   ImportReport report;
   auto module = importModel(context, command.model.model, options->import, &report);
   if (command.json) {
-    nlohmann::json json = {{"schema", 1}, {"nodes", report.nodeCount}, {"reference", nlohmann::json::array()}, {"unsupported", nlohmann::json::array()}};
+    nlohmann::json json = {{"schema", schemaVersion}, {"nodes", report.nodeCount}, {"reference", nlohmann::json::array()}, {"unsupported", nlohmann::json::array()}};
     for (const auto &entry : report.fallbacks)
       json["reference"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
     for (const auto &entry : report.unsupported)
@@ -96,7 +97,7 @@ static Status inspect(InspectCommand &command) {
     Expected<CompileOptions> options = compileOptions(command.model);
     if (!options)
       return options.status();
-    Expected<CompiledModel> model = compileModel(*options);
+    Expected<CompiledModel> model = compileShowingProgress(*options);
     if (!model)
       return model.status();
     fmt::print("{}", command.json ? model->fusionReportJson() : model->fusionReport());
@@ -107,7 +108,7 @@ static Status inspect(InspectCommand &command) {
     return artifact.status();
   const runtime::Contents &contents = artifact->contents();
   bool all = !command.io && !command.ops && !command.memory && !command.fusion;
-  nlohmann::json json = {{"schema", 1}, {"model", contents.metadata.modelName}, {"compiler", contents.metadata.compilerVersion}, {"plans", nlohmann::json::array()}};
+  nlohmann::json json = {{"schema", schemaVersion}, {"model", contents.metadata.modelName}, {"compiler", contents.metadata.compilerVersion}, {"plans", nlohmann::json::array()}};
   for (const runtime::Plan &plan : contents.plans) {
     nlohmann::json entry = {{"target", plan.target}, {"mode", plan.mode}};
     if (all || command.io)
@@ -132,6 +133,7 @@ void addInspectCommand(CLI::App &app, int &exitCode) {
   command->add_flag("--memory", options->memory, "bytes of constants and code, number of temporaries");
   command->add_flag("--support", options->support, "all nodes that are not compiled, at once");
   command->add_flag("--json", options->json, "JSON where text is the default");
+  command->footer("Example: tilewright inspect model.onnx --support");
   command->callback([options, &exitCode] { exitCode = report(inspect(*options)); });
 }
 

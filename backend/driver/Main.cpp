@@ -1,5 +1,8 @@
 // The command line: a table of commands.
 #include "backend/driver/Commands.h"
+#include "backend/driver/ModelOptions.h"
+
+#include <fmt/format.h>
 
 using namespace tilewright;
 
@@ -7,9 +10,31 @@ static constexpr void (*commands[])(CLI::App &, int &) = {
     addCompileCommand, addRunCommand, addBenchCommand, addVerifyCommand, addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
 };
 
-static constexpr const char *footer = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device or driver missing,
+/// Commands that are promised and not there yet.
+static constexpr std::pair<std::string_view, std::string_view> notBuilt[] = {
+    {"tune", "schedules are chosen by the cost model; --dump-stages and an edited schedule stand in for it"},
+    {"cache", "nothing is cached between compiles; keep the artifact that compile -o writes"},
+};
+
+static constexpr const char *footer = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device, driver or memory missing,
 6 input/output, 7 internal error.
 Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
+
+static int parse(CLI::App &app, int argc, char **argv) {
+  std::string_view first = argc > 1 ? argv[1] : "";
+  for (const auto &[name, instead] : notBuilt)
+    if (first == name)
+      return report({Code::Unsupported, fmt::format("the command {} is not built yet: {}", name, instead)});
+  bool isCommand = !app.get_subcommands([&](CLI::App *command) { return command->get_name() == first; }).empty();
+  if (!first.empty() && !first.starts_with('-') && !isCommand)
+    return report({Code::Usage, fmt::format("there is no command '{}'; tilewright --help lists them", first)});
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(Code::Usage);
+  }
+  return 0;
+}
 
 int main(int argc, char **argv) {
   CLI::App app("Compiles ONNX models to fused tile kernels, runs them, and shows what fusion bought.", "tilewright");
@@ -19,9 +44,11 @@ int main(int argc, char **argv) {
   for (auto add : commands)
     add(app, exitCode);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    int usage = parse(app, argc, argv);
+    return usage ? usage : exitCode;
+  } catch (const std::bad_alloc &) {
+    return report({Code::Device, "there is too little memory; use smaller inputs or models"});
+  } catch (const std::exception &error) {
+    return report({Code::Internal, fmt::format("an exception, which is a bug of ours: {}", error.what())});
   }
-  return exitCode;
 }

@@ -84,7 +84,7 @@ static constexpr int rounds = 1 << 16;
   for (TYPE &sum : sums)                                                                                                                               \
     sum = SET(1.0f);                                                                                                                                   \
   for (int i = 0; i < rounds; ++i)                                                                                                                     \
-    for (TYPE &sum : sums) {                                                                                                                           \
+    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) { /* else the sums live in memory without optimization */                                \
       sum = FMA(sum, factor, addend);                                                                                                                  \
       asm volatile("" : "+v"(sum));                                                                                                                    \
     }                                                                                                                                                  \

@@ -1,6 +1,7 @@
 // Options shared by the commands that take a model.
 #include "backend/driver/ModelOptions.h"
 
+#include "backend/driver/Progress.h"
 #include "runtime/Format.h"
 
 #include <fmt/format.h>
@@ -8,14 +9,22 @@
 
 namespace tilewright {
 
+static constexpr const char *otherTools = "As trtexec, polygraphy and onnxruntime_perf_test spell it";
+
 void addModelArgument(CLI::App &command, ModelOptions &options) {
-  command.add_option("MODEL", options.model, "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages")->required();
+  command.add_option("MODEL", options.model, "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages");
+  command.add_option("--onnx,--loadEngine", options.model, "MODEL")->group(otherTools);
+  command.parse_complete_callback([&options] {
+    if (options.model.empty())
+      throw CLI::RequiredError("MODEL");
+  });
 }
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
   addModelArgument(command, options);
-  command.add_option("--target", options.targets, "host, sm_80, sm_90a, gfx90a, gfx942, ...; may be repeated");
-  command.add_option("--shapes", options.shapes, "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")->delimiter(',');
+  command.add_option("--target", options.targets, "host, sm_80, sm_90a, gfx90a, gfx942, ...; may be repeated")->allow_extra_args(false);
+  command.add_option("--shapes", options.shapes, "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")->allow_extra_args(false);
+  command.add_option("--input-shapes", options.shapes, "--shapes, as x:[8,128] y:[8]")->group(otherTools);
   command.add_option("--fuse", options.fuse, "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
   command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")->expected(0, 1)->default_str("0");
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
@@ -24,24 +33,56 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("-q,--quiet", options.quiet, "no remarks");
 }
 
-/// "x:8x128" or "x:8x128,..." split by CLI11 at the commas.
-static Status parseShapes(const std::vector<std::string> &texts, ImportOptions &import) {
-  for (const std::string &text : texts) {
-    size_t colon = text.rfind(':');
-    if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
-      return {Code::Usage, fmt::format("--shapes {}: expected NAME:8x128", text)};
-    Shape shape;
-    std::string sizes = text.substr(colon + 1);
-    for (size_t at = 0; at <= sizes.size();) {
-      size_t end = std::min(sizes.find('x', at), sizes.size());
-      std::string size = sizes.substr(at, end - at);
-      if (size.empty() || size.size() > 12 || size.find_first_not_of("0123456789") != std::string::npos)
-        return {Code::Usage, fmt::format("--shapes {}: expected sizes like 8x128, got '{}'", text, sizes)};
-      shape.push_back(std::stoll(size));
-      at = end + 1;
-    }
-    import.shapes[text.substr(0, colon)] = std::move(shape);
+/// Cuts at the commas that stand outside brackets: "x:8x128,y:[8,128]".
+static std::vector<std::string> splitShapes(const std::string &text) {
+  std::vector<std::string> items(1);
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '[') - (c == ']');
+    if (c == ',' && depth == 0)
+      items.emplace_back();
+    else
+      items.back() += c;
   }
+  return items;
+}
+
+/// "8x128", as trtexec writes sizes, or "[8,128]", as polygraphy does.
+static std::optional<Shape> parseSizes(std::string sizes) {
+  char separator = 'x';
+  if (sizes.starts_with('[') && sizes.ends_with(']')) {
+    separator = ',';
+    sizes = sizes.substr(1, sizes.size() - 2);
+    if (sizes.empty())
+      return Shape();
+  }
+  Shape shape;
+  for (size_t at = 0; at <= sizes.size();) {
+    size_t end = std::min(sizes.find(separator, at), sizes.size());
+    std::string size = sizes.substr(at, end - at);
+    if (size.empty() || size.size() > 12 || size.find_first_not_of("0123456789") != std::string::npos)
+      return std::nullopt;
+    shape.push_back(std::stoll(size));
+    at = end + 1;
+  }
+  return shape;
+}
+
+/// NAME:SIZES, ...; a name may be quoted, as trtexec wants those that have a colon.
+static Status parseShapes(const std::vector<std::string> &texts, ImportOptions &import) {
+  for (const std::string &text : texts)
+    for (const std::string &item : splitShapes(text)) {
+      size_t colon = item.rfind(':');
+      if (colon == std::string::npos || colon == 0 || colon + 1 == item.size())
+        return {Code::Usage, fmt::format("--shapes {}: expected NAME:8x128", item)};
+      std::optional<Shape> shape = parseSizes(item.substr(colon + 1));
+      if (!shape)
+        return {Code::Usage, fmt::format("--shapes {}: expected sizes like 8x128 or [8,128], got '{}'", item, item.substr(colon + 1))};
+      std::string name = item.substr(0, colon);
+      if (name.size() > 2 && name.front() == '\'' && name.back() == '\'')
+        name = name.substr(1, name.size() - 2);
+      import.shapes[name] = std::move(*shape);
+    }
   return {};
 }
 
@@ -77,13 +118,26 @@ void printRemarks(const ModelOptions &options, const CompiledModel &model) {
     fmt::print(stderr, "warning: {}\n", warning);
 }
 
+/// How often a compile calls its progress: import and normalize for each way of importing, four stages for each plan.
+static size_t stageCount(const CompileOptions &options) {
+  size_t references = std::count(options.modes.begin(), options.modes.end(), PlanMode::Reference);
+  size_t imports = (references > 0) + (references < options.modes.size());
+  return 2 * imports + 4 * options.targets.size() * options.modes.size();
+}
+
+Expected<CompiledModel> compileShowingProgress(CompileOptions options) {
+  StepProgress progress("compile", stageCount(options));
+  options.progress = [&](std::string_view stage) { progress.begin(stage); };
+  return compileModel(options);
+}
+
 Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vector<PlanMode> modes) {
   if (isArtifact(options.model))
     return runtime::Artifact::open(options.model);
   Expected<CompileOptions> compile = compileOptions(options, std::move(modes));
   if (!compile)
     return compile.status();
-  Expected<CompiledModel> model = compileModel(*compile);
+  Expected<CompiledModel> model = compileShowingProgress(std::move(*compile));
   if (!model)
     return model.status();
   printRemarks(options, *model);

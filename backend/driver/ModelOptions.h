@@ -33,6 +33,9 @@ bool isArtifact(const std::string &path);
 /// Says on stderr what runs through the reference, unless --quiet.
 void printRemarks(const ModelOptions &options, const CompiledModel &model);
 
+/// compileModel with a progress bar.
+Expected<CompiledModel> compileShowingProgress(CompileOptions options);
+
 /// Opens an artifact, or compiles a model in memory and prints its fallbacks as remarks to stderr.
 Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vector<PlanMode> modes = {});
 

@@ -1,10 +1,13 @@
 // Reads and writes .npy:  "\x93NUMPY" major minor, header length, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", bytes.
 #include "backend/driver/Npy.h"
 
+#include "frontend/MappedFile.h"
+
+#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <regex>
+#include <optional>
 
 namespace tilewright {
 
@@ -22,60 +25,87 @@ static constexpr Descriptor descriptors[] = {
 
 static constexpr std::string_view magic = "\x93NUMPY";
 
-static Status malformed(const std::filesystem::path &path, std::string_view why) {
-  return {Code::Malformed, fmt::format("{}: {}", path.string(), why)};
+/// What stands between `open` and `close` as the value of `key`.
+static std::optional<std::string_view> valueOf(std::string_view header, std::string_view key, char open, char close) {
+  size_t at = header.find(key);
+  if (at == std::string_view::npos)
+    return std::nullopt;
+  at = header.find_first_not_of(' ', at + key.size());
+  if (at == std::string_view::npos || header[at] != open)
+    return std::nullopt;
+  size_t end = header.find(close, at + 1);
+  if (end == std::string_view::npos)
+    return std::nullopt;
+  return header.substr(at + 1, end - at - 1);
 }
 
-/// The shape tuple of a header, "(2, 3)" or "(4,)" or "()". Empty where a number is negative or does not fit.
-static std::optional<Shape> parseShape(const std::string &text) {
+/// The inside of a shape tuple: "2, 3", "4," or "". Empty where it is none, or its bytes would not fit.
+static std::optional<Shape> parseShape(std::string_view text, size_t elementBytes) {
   Shape shape;
-  int64_t count = 1;
-  static const std::regex number("[0-9]+");
-  for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it) {
-    if (it->length() > 18)
+  int64_t bytes = static_cast<int64_t>(elementBytes);
+  while ((text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())), !text.empty())) {
+    int64_t size = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc() || size < 0 || __builtin_mul_overflow(bytes, size, &bytes))
       return std::nullopt;
-    shape.push_back(std::stoll(it->str()));
-    if (__builtin_mul_overflow(count, shape.back(), &count))
+    shape.push_back(size);
+    text.remove_prefix(end - text.data());
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (!text.empty() && text.front() != ',')
       return std::nullopt;
+    text.remove_prefix(text.empty() ? 0 : 1);
   }
   return shape;
 }
 
-Expected<Tensor> readNpy(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Status(Code::Io, fmt::format("{}: cannot be opened", path.string()));
-  char start[8];
-  if (!file.read(start, 8) || std::string_view(start, 6) != magic)
-    return malformed(path, "is not a .npy file");
-  uint32_t length = 0;
-  if (!file.read(reinterpret_cast<char *>(&length), start[6] == 1 ? 2 : 4) || length > 65536)
-    return malformed(path, "has no header");
-  std::string header(length, ' ');
-  if (!file.read(header.data(), length))
-    return malformed(path, "ends inside its header");
-  std::smatch descr, shapeText;
-  if (!std::regex_search(header, descr, std::regex("'descr': *'([^']*)'")) || !std::regex_search(header, shapeText, std::regex("'shape': *\\(([^)]*)\\)")))
-    return malformed(path, "has a header without type or shape");
+/// The elements that follow a header.
+static Expected<Tensor> parseElements(std::string_view header, std::string_view data, const std::string &name) {
+  auto malformed = [&](std::string_view why) { return Status(Code::Malformed, fmt::format("{}: {}", name, why)); };
+  auto descr = valueOf(header, "'descr':", '\'', '\''), shapeText = valueOf(header, "'shape':", '(', ')');
+  if (!descr || !shapeText)
+    return malformed("has a header without type or shape");
   if (header.find("'fortran_order': False") == std::string::npos)
-    return malformed(path, "is in Fortran order, expected C order (np.ascontiguousarray)");
+    return malformed("is in Fortran order, expected C order (np.ascontiguousarray)");
   for (const Descriptor &row : descriptors) {
-    if (row.text != descr[1].str())
+    if (row.text != *descr)
       continue;
-    std::optional<Shape> shape = parseShape(shapeText[1].str());
+    std::optional<Shape> shape = parseShape(*shapeText, elementBytes(row.type));
     if (!shape)
-      return malformed(path, "has a shape that is too large");
-    uint64_t expected = elementCount(*shape) * elementBytes(row.type), present = std::filesystem::file_size(path) - file.tellg();
-    if (present != expected)
-      return malformed(path, fmt::format("holds {} bytes of data, expected {} for its shape", present, expected));
+      return malformed(fmt::format("has the shape ({}), which is none or too large", *shapeText));
+    uint64_t expected = elementCount(*shape) * elementBytes(row.type);
+    if (data.size() != expected)
+      return malformed(fmt::format("holds {} bytes of data, expected {} for its shape", data.size(), expected));
     Tensor tensor = Tensor::allocate(row.type, *shape);
-    file.read(reinterpret_cast<char *>(tensor.bytes()), expected);
+    std::copy(data.begin(), data.end(), reinterpret_cast<char *>(tensor.bytes()));
     return tensor;
   }
-  return malformed(path, fmt::format("has elements of type '{}', expected one of f4, f2, f8, i1 to i8, u1 to u8 or b1 in little-endian order", descr[1].str()));
+  return malformed(fmt::format("has elements of type '{}', expected one of f4, f2, f8, i1 to i8, u1 to u8 or b1 in little-endian order", *descr));
 }
 
-Status writeNpy(const std::filesystem::path &path, const Tensor &tensor) {
+Expected<Tensor> parseNpy(std::span<const std::byte> bytes, const std::string &name) {
+  auto malformed = [&](std::string_view why) { return Status(Code::Malformed, fmt::format("{}: {}", name, why)); };
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  if (!text.starts_with(magic) || text.size() < magic.size() + 2)
+    return malformed("is not a .npy file");
+  size_t lengthBytes = text[magic.size()] == 1 ? 2 : 4;
+  text.remove_prefix(magic.size() + 2);
+  uint32_t length = 0;
+  if (text.size() < lengthBytes)
+    return malformed("has no header");
+  std::memcpy(&length, text.data(), lengthBytes);
+  text.remove_prefix(lengthBytes);
+  if (length > text.size())
+    return malformed("ends inside its header");
+  return parseElements(text.substr(0, length), text.substr(length), name);
+}
+
+Expected<Tensor> readNpy(const std::filesystem::path &path) {
+  Expected<MappedFile> file = MappedFile::open(path.string());
+  TILEWRIGHT_TRY(file);
+  return parseNpy(file->bytes(), path.string());
+}
+
+std::string npyHeader(const Tensor &tensor) {
   std::string_view descr = "<u2";
   for (const Descriptor &row : descriptors)
     if (row.type == tensor.type())
@@ -88,8 +118,14 @@ Status writeNpy(const std::filesystem::path &path, const Tensor &tensor) {
   header.resize((prefix + header.size() + 1 + 63) / 64 * 64 - prefix, ' '); // data starts at a multiple of 64
   header.back() = '\n';
   uint16_t length = header.size();
+  std::string start(magic);
+  start.append("\x01\x00", 2).append(reinterpret_cast<char *>(&length), 2);
+  return start + header;
+}
+
+Status writeNpy(const std::filesystem::path &path, const Tensor &tensor) {
   std::ofstream file(path, std::ios::binary);
-  file.write(magic.data(), magic.size()).write("\x01\x00", 2).write(reinterpret_cast<char *>(&length), 2) << header;
+  file << npyHeader(tensor);
   file.write(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
   file.close();
   if (!file)

@@ -1,6 +1,8 @@
-// Draws progress: "measuring [#######             ] 35 %".
+// Draws progress: "compile [##########                    ] 35 % tile".
 #include "backend/driver/Progress.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,21 +10,34 @@ namespace tilewright {
 
 static constexpr int width = 30;
 
-Progress::Progress(std::string what) : what(std::move(what)), terminal(isatty(STDERR_FILENO)) {}
-
-Progress::~Progress() {
-  if (terminal && shown >= 0)
-    fmt::print(stderr, "\r{:{}}\r", "", what.size() + width + 10);
+/// A terminal that can go back to the start of its line.
+static bool canDraw() {
+  const char *kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && !(kind && std::string_view(kind) == "dumb");
 }
 
-void Progress::show(double share) {
-  int percent = static_cast<int>(share * 100);
-  if (!terminal || percent == shown)
+Progress::Progress(std::string what) : what(std::move(what)), terminal(canDraw()) {}
+
+Progress::~Progress() {
+  if (!shown.empty())
+    fmt::print(stderr, "\r{:{}}\r", "", shown.size());
+}
+
+void Progress::show(double share, std::string_view detail) {
+  if (!terminal)
     return;
-  shown = percent;
-  int filled = percent * width / 100;
-  fmt::print(stderr, "\r{} [{:#<{}}{:{}}] {} %", what, "", filled, "", width - filled, percent);
+  int percent = static_cast<int>(std::clamp(share, 0.0, 1.0) * 100), filled = percent * width / 100;
+  std::string line = fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent, detail.empty() ? "" : " ", detail);
+  if (line == shown)
+    return;
+  fmt::print(stderr, "\r{:<{}}", line, shown.size());
   std::fflush(stderr);
+  shown = std::move(line);
+}
+
+void StepProgress::begin(std::string_view step) {
+  progress.show(static_cast<double>(begun) / steps, fmt::format("{} ({} of {})", step, std::min(begun + 1, steps), steps));
+  ++begun;
 }
 
 } // namespace tilewright

@@ -1,7 +1,8 @@
-// A progress bar on stderr, on a terminal only.
+// A progress bar on stderr, on a terminal only. It has no colours, so that NO_COLOR has nothing to take away.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tilewright {
 
@@ -9,13 +10,25 @@ class Progress {
 public:
   explicit Progress(std::string what);
   ~Progress(); // clears the line
-  /// `share` from 0 to 1.
-  void show(double share);
+  Progress(const Progress &) = delete;
+  /// `share` from 0 to 1; `detail` says what is going on.
+  void show(double share, std::string_view detail = "");
 
 private:
   std::string what;
   bool terminal;
-  int shown = -1; // per cent
+  std::string shown; // the line as it stands
+};
+
+/// Counts the steps of a known number, one call each, as they begin.
+class StepProgress {
+public:
+  StepProgress(std::string what, size_t steps) : progress(std::move(what)), steps(steps) {}
+  void begin(std::string_view step);
+
+private:
+  Progress progress;
+  size_t steps, begun = 0;
 };
 
 } // namespace tilewright

@@ -2,14 +2,17 @@
 #include "backend/driver/Commands.h"
 #include "backend/driver/Compare.h"
 #include "backend/driver/InputOptions.h"
+#include "backend/driver/Json.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Npy.h"
+#include "backend/driver/Npz.h"
 #include "backend/driver/TensorFiles.h"
 
 #include "runtime/Context.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
 
@@ -21,6 +24,7 @@ struct RunCommand {
   InputOptions inputs;
   std::string outputs, check;
   std::optional<double> relative, absolute;
+  bool json = false;
 };
 } // namespace
 
@@ -33,6 +37,12 @@ static std::string fileName(const std::string &name) {
 }
 
 static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> &outputs, const fs::path &folder) {
+  if (folder.extension() == ".npz") {
+    std::vector<NamedTensor> named;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      named.push_back({plan.values[plan.outputs[i]].name, outputs[i]});
+    return writeNpz(folder, named);
+  }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -40,6 +50,19 @@ static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> 
   for (size_t i = 0; i < outputs.size(); ++i)
     TILEWRIGHT_TRY(writeNpy(folder / (fileName(plan.values[plan.outputs[i]].name) + ".npy"), outputs[i]));
   return {};
+}
+
+/// Names, types and shapes of the outputs.
+static void printOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
+  nlohmann::json json = {{"schema", schemaVersion}, {"outputs", nlohmann::json::array()}};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string &label = plan.values[plan.outputs[i]].name;
+    if (!command.json)
+      fmt::print("{} {} [{}]\n", label, name(outputs[i].type()), fmt::join(outputs[i].shape(), ", "));
+    json["outputs"].push_back({{"name", label}, {"dtype", name(outputs[i].type())}, {"shape", outputs[i].shape()}});
+  }
+  if (command.json)
+    fmt::print("{}\n", json.dump(2));
 }
 
 static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
@@ -87,11 +110,9 @@ static Status run(RunCommand &command) {
     return outputs.status();
   if (!command.outputs.empty())
     TILEWRIGHT_TRY(writeOutputs(plan, *outputs, command.outputs));
-  if (!command.check.empty())
-    return checkOutputs(command, plan, *outputs);
-  for (size_t i = 0; i < outputs->size(); ++i)
-    fmt::print("{} {} [{}]\n", plan.values[plan.outputs[i]].name, name((*outputs)[i].type()), fmt::join((*outputs)[i].shape(), ", "));
-  return {};
+  if (command.check.empty() || command.json)
+    printOutputs(command, plan, *outputs);
+  return command.check.empty() ? Status() : checkOutputs(command, plan, *outputs);
 }
 
 void addRunCommand(CLI::App &app, int &exitCode) {
@@ -99,10 +120,12 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<RunCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--outputs", options->outputs, "write each output as NAME.npy into this folder");
+  command->add_option("--outputs", options->outputs, "write the outputs: each as NAME.npy into this folder, or all of them into FILE.npz");
   command->add_option("--check", options->check, "compare with output_N.pb of this test data folder (its input_N.pb are the inputs)");
   command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own");
   command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own");
+  command->add_flag("--json", options->json, "print names, types and shapes of the outputs as JSON");
+  command->footer("Example: tilewright run model.onnx --inputs x=image.npy --outputs out.npz");
   command->callback([options, &exitCode] { exitCode = report(run(*options)); });
 }
 

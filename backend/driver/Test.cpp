@@ -2,6 +2,7 @@
 #include "backend/driver/Commands.h"
 #include "backend/driver/Compare.h"
 #include "backend/driver/InputOptions.h"
+#include "backend/driver/Json.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Progress.h"
 #include "backend/driver/TensorFiles.h"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ struct TestCommand {
   std::vector<std::string> modes = {"all", "none"};
   unsigned timeout = 60;
   size_t atLeast = 0;
-  bool writeKnownFailures = false;
+  bool writeKnownFailures = false, json = false;
 };
 
 /// What became of one test in all its modes: empty if it passed.
@@ -152,9 +154,11 @@ static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::st
     if (!listed && !outcome.failure.empty())
       surprises.push_back(fmt::format("{}: {}", outcome.name, outcome.failure));
   }
-  for (const std::string &surprise : surprises)
-    fmt::print("UNEXPECTED {}\n", surprise);
-  fmt::print("{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(), outcomes.size());
+  if (command.json)
+    fmt::print("{}\n", nlohmann::json{{"schema", schemaVersion}, {"tests", outcomes.size()}, {"passed", passed}, {"known_failures", expected}, {"unexpected", surprises}}.dump(2));
+  for (size_t i = 0; !command.json && i < surprises.size(); ++i)
+    fmt::print("UNEXPECTED {}\n", surprises[i]);
+  fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(), outcomes.size());
   if (!surprises.empty())
     return {Code::Differs, fmt::format("{} tests did not do what was expected of them", surprises.size())};
   if (passed < command.atLeast)
@@ -191,8 +195,10 @@ void addTestCommand(CLI::App &app, int &exitCode) {
   command->add_option("--known-failures", options->knownFailures, "lines 'name: reason'; a pass of one of them fails the run");
   command->add_flag("--list-failures", options->writeKnownFailures, "print the failures as such a list instead of judging them");
   command->add_option("--at-least", options->atLeast, "how many must pass");
+  command->add_flag("--json", options->json, "print the verdict as JSON");
   command->add_option("--timeout", options->timeout, "seconds for one test")->capture_default_str();
   command->add_flag("--no-fallback", options->model.noFallback, "fail where an operator would run through the reference");
+  command->footer("Example: tilewright test /usr/share/libonnx-testdata/data/node --no-fallback --list-failures");
   command->callback([options, &exitCode] { exitCode = report(test(*options)); });
 }
 

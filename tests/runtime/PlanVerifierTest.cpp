@@ -48,6 +48,7 @@ static const Breakage breakages[] = {
     {"EntryOutsideTheCode", [](Contents &c, Plan &) { c.code[0].symbols[0].offset = 1 << 30; }, "outside its"},
     {"EmptyBlock", [](Contents &, Plan &p) { p.kernels[0].block[1] = 0; }, "impossible block or cluster size"},
     {"ReservedFlags", [](Contents &, Plan &p) { p.kernels[0].flags = 2; }, "launch flags that this version does not know"},
+    {"GroupProduct", [](Contents &, Plan &p) { p.groups[0].products = {{0, 0, 0, 99}}; }, "group 'add' names an expression"},
     {"GroupExpression", [](Contents &, Plan &p) { p.groups[0].flops = 99; }, "group 'add' names an expression"},
     {"GroupOutOfRange", [](Contents &, Plan &p) { launchOf(p).group = 9; }, "step 1 names group 9 of 1"},
     {"KernelOutOfRange", [](Contents &, Plan &p) { launchOf(p).kernel = 9; }, "step 1 launches kernel 9 of 1"},
