@@ -1,24 +1,12 @@
 // Code generation as a pass, for tilewright-opt.
 #include "backend/CodePass.h"
-#include "backend/amdgcn/CompileAmdgcn.h"
-#include "backend/nvptx/CompileNvptx.h"
+#include "backend/CodeGenerators.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 using namespace tilewright;
-
-static Expected<std::string> assembly(ModuleOp module, const TargetDesc &desc, InjectedFaults faults) {
-  if (desc.backend == Backend::Amdgcn)
-    return assemblyAmdgcn(module, desc);
-  if (desc.backend != Backend::Nvptx)
-    return Status(Code::Usage, fmt::format("expected a GPU because this pass prints GPU assembly, got {}", desc.name));
-  Expected<TargetCode> code = compileNvptx(module, desc, {.faults = faults});
-  if (!code)
-    return code.status();
-  return std::string(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
-}
 
 namespace {
 struct CodePass : PassWrapper<CodePass, OperationPass<ModuleOp>> {
@@ -33,17 +21,15 @@ struct CodePass : PassWrapper<CodePass, OperationPass<ModuleOp>> {
   }
   void runOnOperation() override {
     Expected<const TargetDesc *> desc = findTarget(target);
-    Expected<std::string> text = desc ? assembly(getOperation(), **desc, {dropMasks, dropBarriers}) : Expected<std::string>(desc.status());
+    Expected<CodeText> text = desc ? generateText(getOperation(), **desc) : Expected<CodeText>(desc.status());
     if (!text) {
       getOperation().emitError(text.status().message());
       return signalPassFailure();
     }
-    llvm::outs() << *text;
+    llvm::outs() << text->assembly;
   }
 
   Option<std::string> target{*this, "target", llvm::cl::desc("A row of TargetDesc's table"), llvm::cl::init("sm_80")};
-  Option<bool> dropMasks{*this, "drop-masks", llvm::cl::desc("Inject a fault: stores ignore bounds"), llvm::cl::init(false)};
-  Option<bool> dropBarriers{*this, "drop-barriers", llvm::cl::desc("Inject a fault: no barriers"), llvm::cl::init(false)};
 };
 } // namespace
 

@@ -1,7 +1,7 @@
 """Prints the examples of an ODS file as modules that tilewright-opt can parse, split by "// -----".
 
 An example that is a whole kernel stands alone. Another one uses values that it does not define: those in brackets are indices
-or carry their type there, the others get the types listed behind the last " : ", in order.
+or carry their type there, the others get the types listed behind the last " : ", in order; the last one serves for those that follow.
 """
 import re
 import sys
@@ -35,7 +35,8 @@ def operandTypes(example):
         listed = body.rsplit(" : ", 1)[1].rsplit("->", 1)[0].strip()
         if listed.startswith("("):
             listed = listed[1:-1]
-        types.update(zip(rest, splitTypes(listed)))
+        given = splitTypes(listed)
+        types.update(zip(rest, given + given[-1:] * len(rest)))
     return types
 
 
