@@ -3,6 +3,8 @@
 //   source [K][N]        map (p, k, j) -> (k, p * 64 + j)        packed [ceil(N / 64)][K][64], zero past N
 #include "backend/PlanConstants.h"
 
+#include "frontend/graph/Sizes.h"
+
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,23 +45,6 @@ uint32_t PlanConstants::add(DenseElementsAttr value) {
 
 namespace {
 
-/// `expr` at these coordinates of the packed array.
-int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> coordinates) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return coordinates[dim.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t lhs = evaluate(binary.getLHS(), coordinates), rhs = evaluate(binary.getRHS(), coordinates);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add: return lhs + rhs;
-  case AffineExprKind::Mul: return lhs * rhs;
-  case AffineExprKind::Mod: return llvm::mod(lhs, rhs);
-  case AffineExprKind::FloorDiv: return llvm::divideFloorSigned(lhs, rhs);
-  default: return llvm::divideCeilSigned(lhs, rhs);
-  }
-}
-
 /// What `expr` grows by with each step of dimension `dim`, or nothing if that is not the same everywhere.
 std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   if (!expr.isFunctionOfDim(dim))
@@ -98,7 +83,7 @@ private:
 void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
   int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
   for (auto [expr, factor, size, stride] : llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
-    int64_t base = evaluate(expr, rowStart);
+    int64_t base = graph::evaluate(expr, rowStart, {});
     auto outside = [&, factor = factor, size = size](int64_t j) { return base + factor * j < 0 || base + factor * j >= size; };
     while (first < last && outside(first))
       ++first;

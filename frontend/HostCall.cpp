@@ -20,23 +20,6 @@ struct Probe {
   std::vector<Tensor> outputs;
 };
 
-int64_t evaluateSize(AffineExpr size, ArrayRef<int64_t> symbols) {
-  switch (size.getKind()) {
-  case AffineExprKind::Constant: return llvm::cast<AffineConstantExpr>(size).getValue();
-  case AffineExprKind::SymbolId: return symbols[llvm::cast<AffineSymbolExpr>(size).getPosition()];
-  default: break;
-  }
-  auto binary = llvm::cast<AffineBinaryOpExpr>(size);
-  int64_t a = evaluateSize(binary.getLHS(), symbols), b = evaluateSize(binary.getRHS(), symbols);
-  switch (size.getKind()) {
-  case AffineExprKind::Add: return a + b;
-  case AffineExprKind::Mul: return a * b;
-  case AffineExprKind::Mod: return b > 0 ? llvm::mod(a, b) : 0;
-  case AffineExprKind::FloorDiv: return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
-  default: return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
-  }
-}
-
 bool runProbe(NodeBuilder &b, Probe &probe) {
   std::vector<Tensor> inputs;
   double elements = 0;
@@ -49,7 +32,7 @@ bool runProbe(NodeBuilder &b, Probe &probe) {
     Shape shape;
     double count = 1;
     for (AffineExpr size : value->sizes) {
-      shape.push_back(std::max<int64_t>(0, evaluateSize(size, probe.symbols)));
+      shape.push_back(std::max<int64_t>(0, graph::evaluate(size, {}, probe.symbols)));
       count *= static_cast<double>(shape.back());
     }
     elements += count;
@@ -58,7 +41,7 @@ bool runProbe(NodeBuilder &b, Probe &probe) {
     inputs.push_back(Tensor::allocate(value->type, shape));
     if (const Sizes *contents = b.state.elementsOf(*value); contents && value->type == DType::I64)
       for (auto [i, element] : llvm::enumerate(*contents))
-        inputs.back().data<int64_t>()[i] = evaluateSize(element, probe.symbols);
+        inputs.back().data<int64_t>()[i] = graph::evaluate(element, {}, probe.symbols);
   }
   ReferenceCall call{.op = b.node.op, .domain = b.node.domain, .opset = b.node.opset, .attributes = &b.node.attributes, .outputCount = b.node.outputs.size()};
   Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);

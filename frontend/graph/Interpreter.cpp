@@ -12,45 +12,6 @@ using namespace mlir;
 namespace tilewright::graph {
 namespace {
 
-/// An affine expression as a program for a stack machine: maps are evaluated for every element.
-class CompiledExpr {
-public:
-  explicit CompiledExpr(AffineExpr expr) { compile(expr); }
-
-  int64_t operator()(ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) const {
-    SmallVector<int64_t, 16> stack;
-    for (auto [kind, value] : steps) {
-      if (kind == AffineExprKind::Constant || kind == AffineExprKind::DimId || kind == AffineExprKind::SymbolId) {
-        stack.push_back(kind == AffineExprKind::Constant ? value : kind == AffineExprKind::DimId ? dims[value] : symbols[value]);
-        continue;
-      }
-      int64_t b = stack.pop_back_val(), &a = stack.back();
-      a = kind == AffineExprKind::Add   ? a + b
-          : kind == AffineExprKind::Mul ? a * b
-          : b == 0                      ? 0
-          : kind == AffineExprKind::Mod ? ((a % b) + b) % b
-          : kind == AffineExprKind::FloorDiv ? llvm::divideFloorSigned(a, b)
-                                             : llvm::divideCeilSigned(a, b);
-    }
-    return stack.back();
-  }
-
-private:
-  void compile(AffineExpr expr) {
-    if (auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(expr)) {
-      compile(binary.getLHS());
-      compile(binary.getRHS());
-      return steps.push_back({expr.getKind(), 0});
-    }
-    int64_t value = llvm::isa<AffineConstantExpr>(expr) ? llvm::cast<AffineConstantExpr>(expr).getValue()
-                    : llvm::isa<AffineDimExpr>(expr)    ? llvm::cast<AffineDimExpr>(expr).getPosition()
-                                                        : llvm::cast<AffineSymbolExpr>(expr).getPosition();
-    steps.push_back({expr.getKind(), value});
-  }
-
-  SmallVector<std::pair<AffineExprKind, int64_t>> steps;
-};
-
 struct Failure {
   Status status;
 };
@@ -105,14 +66,14 @@ private:
         bound[symbol.getPosition()] = true;
       }
     for (auto [i, size] : llvm::enumerate(sizes))
-      if (int64_t expected = CompiledExpr(size)({}, symbols); expected != shape[i])
+      if (int64_t expected = evaluate(size, {}, symbols); expected != shape[i])
         fail("expected dimension {} = {} ({}), got {}", i, printSize(size), expected, shape[i]);
   }
 
   Shape shapeOf(Type type) {
     Shape shape;
     for (AffineExpr size : getSizes(llvm::cast<RankedTensorType>(type)))
-      shape.push_back(CompiledExpr(size)({}, symbols));
+      shape.push_back(evaluate(size, {}, symbols));
     return shape;
   }
 
@@ -182,7 +143,7 @@ void Interpreter::runOperation(Operation *op) {
     forEach(result.shape, [&](int64_t flat, ArrayRef<int64_t> at) { result.setInteger(flat, at[iota.getDim()]); });
   } else if (auto dims = llvm::dyn_cast<DimsOp>(op)) {
     for (auto [i, size] : llvm::enumerate(dims.getSizes().getResults()))
-      result.setInteger(i, CompiledExpr(size)({}, symbols));
+      result.setInteger(i, evaluate(size, {}, symbols));
   } else if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
     auto elements = llvm::cast<DenseElementsAttr>(constant.getValue());
     for (auto [i, element] : llvm::enumerate(elements.getValues<mlir::Attribute>()))
@@ -200,7 +161,6 @@ void Interpreter::runOperation(Operation *op) {
 void Interpreter::runAccess(AccessOpInterface access, InterpretedValue &result) {
   const InterpretedValue &data = values.at(access.getData());
   AffineMap map = access.getAccessMap();
-  SmallVector<CompiledExpr> coordinates(map.getResults().begin(), map.getResults().end());
   ValueRange indices = access.getIndexOperands();
   TypedAttr fill = access.getFill();
   forEach(result.shape, [&](int64_t flat, ArrayRef<int64_t> at) {
@@ -209,8 +169,8 @@ void Interpreter::runAccess(AccessOpInterface access, InterpretedValue &result) 
       dims.push_back(values.at(index).integers[flat]);
     int64_t from = 0;
     bool inside = true;
-    for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
-      int64_t value = coordinate(dims, symbols), size = data.shape[i];
+    for (auto [i, coordinate] : llvm::enumerate(map.getResults())) {
+      int64_t value = evaluate(coordinate, dims, symbols), size = data.shape[i];
       inside &= value >= 0 && value < size;
       if (!inside && !fill)
         fail("coordinate {} is outside dimension {} of size {} in '{}'", value, i, size, access->getName().getStringRef().str());

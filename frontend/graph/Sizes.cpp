@@ -214,6 +214,24 @@ RankedTensorType withElementType(RankedTensorType type, Type elementType) {
   return RankedTensorType::get(type.getShape(), elementType, type.getEncoding());
 }
 
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant: return llvm::cast<AffineConstantExpr>(expr).getValue();
+  case AffineExprKind::DimId: return dims[llvm::cast<AffineDimExpr>(expr).getPosition()];
+  case AffineExprKind::SymbolId: return symbols[llvm::cast<AffineSymbolExpr>(expr).getPosition()];
+  default: break;
+  }
+  auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
+  int64_t a = evaluate(binary.getLHS(), dims, symbols), b = evaluate(binary.getRHS(), dims, symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add: return a + b;
+  case AffineExprKind::Mul: return a * b;
+  case AffineExprKind::Mod: return b > 0 ? llvm::mod(a, b) : 0;
+  case AffineExprKind::FloorDiv: return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
+  default: return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
+  }
+}
+
 std::string printSize(AffineExpr size, ArrayRef<std::string> symbols) {
   std::string text = spelling(size);
   for (unsigned i = symbols.size(); i-- > 0;) // from the highest, so that s1 does not touch s12

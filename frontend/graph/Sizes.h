@@ -37,6 +37,10 @@ mlir::AffineExpr divideExactly(mlir::AffineExpr numerator, mlir::AffineExpr deno
 /// The value of a constant expression.
 std::optional<int64_t> constantSize(mlir::AffineExpr size);
 
+/// The value of `expr`, a size or a coordinate, where dimensions and symbols have these values. A quotient or remainder by 0, or by a
+/// negative number, is 0.
+int64_t evaluate(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols);
+
 /// "s0" for symbol 0 and so on, or by name where `symbols` has them: for diagnostics.
 std::string printSize(mlir::AffineExpr size, llvm::ArrayRef<std::string> symbols = {});
 

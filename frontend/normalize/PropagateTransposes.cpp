@@ -61,155 +61,129 @@ struct SinkThroughElementwise : RewritePattern {
   }
 };
 
-struct SinkThroughConcat : OpRewritePattern<graph::ConcatOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ConcatOp op, PatternRewriter &rewriter) const override {
-    SmallVector<int64_t> perm = commonPermutation(op.getInputs());
-    if (perm.empty())
-      return failure();
-    Rebuild build(rewriter, op);
-    SmallVector<Value> inputs = beforeTranspose(build, op.getInputs(), perm);
-    Sizes sizes, old = sizesOf(op);
-    for (int64_t dim : inverse(perm))
-      sizes.push_back(old[dim]);
-    auto concat = graph::ConcatOp::create(rewriter, op.getLoc(), build.type(sizes, op), perm[op.getAxis()], inputs);
-    concat->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, build.transpose(concat, perm));
-    return success();
-  }
-};
-
-struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ReduceOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getInput());
-    if (!transpose)
-      return failure();
-    SmallVector<int64_t> axes, kept; // in the order before the transpose; what the result keeps, in the result's order
-    for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
-      (llvm::is_contained(op.getAxes(), static_cast<int64_t>(i)) ? axes : kept).push_back(dim);
-    llvm::sort(axes);
-    SmallVector<int64_t> sorted = kept, perm;
-    llvm::sort(sorted);
-    for (int64_t dim : kept)
-      perm.push_back(llvm::find(sorted, dim) - sorted.begin());
-    Rebuild build(rewriter, op);
-    rewriter.replaceOp(op, build.transpose(build.reduce(op, transpose.getData(), axes), perm));
-    return success();
-  }
-};
-
 /// Slices and pads have one entry a dimension.
 template <typename T> SmallVector<T> reordered(ArrayRef<T> entries, ArrayRef<int64_t> order) {
   return llvm::map_to_vector(order, [&](int64_t dim) { return entries[dim]; });
 }
 
-struct SinkThroughSlice : OpRewritePattern<graph::SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::SliceOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
-      return failure();
-    SmallVector<int64_t> back = inverse(transpose.getPerm());
-    Rebuild build(rewriter, op);
-    Sizes sizes = sizesOf(op);
-    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back), op.getContext());
-    auto slice = graph::SliceOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, back), op), transpose.getData(), offsets,
-                                        reordered(op.getStrides(), back));
-    slice->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, build.transpose(slice, transpose.getPerm()));
-    return success();
-  }
-};
+/// The frame of what sinks through operations that have attributes: `make(type, perm^-1)` is `op` on operands before the transpose, and
+/// `perm` leads from its result to that of `op`.
+template <typename Op, typename Make> LogicalResult sinkThrough(Op op, ArrayRef<int64_t> perm, PatternRewriter &rewriter, Make make) {
+  Rebuild build(rewriter, op);
+  SmallVector<int64_t> back = inverse(perm);
+  Sizes sizes = sizesOf(op);
+  Op sunk = make(build.type(reordered<AffineExpr>(sizes, back), op), back);
+  sunk->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, build.transpose(sunk, perm));
+  return success();
+}
 
-struct SinkThroughPad : OpRewritePattern<graph::PadOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::PadOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
-      return failure();
-    SmallVector<int64_t> back = inverse(transpose.getPerm());
-    Rebuild build(rewriter, op);
-    Sizes sizes = sizesOf(op);
-    auto pad = graph::PadOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, back), op), transpose.getData(),
-                                    reordered(op.getLow(), back), op.getFill());
-    pad->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, build.transpose(pad, transpose.getPerm()));
-    return success();
-  }
-};
+LogicalResult sinkThroughConcat(graph::ConcatOp op, PatternRewriter &rewriter) {
+  SmallVector<int64_t> perm = commonPermutation(op.getInputs());
+  if (perm.empty())
+    return failure();
+  Rebuild build(rewriter, op);
+  SmallVector<Value> inputs = beforeTranspose(build, op.getInputs(), perm);
+  return sinkThrough(op, perm, rewriter, [&](Type type, ArrayRef<int64_t>) {
+    return graph::ConcatOp::create(rewriter, op.getLoc(), type, perm[op.getAxis()], inputs);
+  });
+}
+
+LogicalResult sinkThroughReduce(graph::ReduceOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getInput());
+  if (!transpose)
+    return failure();
+  SmallVector<int64_t> axes, kept; // in the order before the transpose; what the result keeps, in the result's order
+  for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
+    (llvm::is_contained(op.getAxes(), static_cast<int64_t>(i)) ? axes : kept).push_back(dim);
+  llvm::sort(axes);
+  SmallVector<int64_t> sorted = kept, perm;
+  llvm::sort(sorted);
+  for (int64_t dim : kept)
+    perm.push_back(llvm::find(sorted, dim) - sorted.begin());
+  Rebuild build(rewriter, op);
+  rewriter.replaceOp(op, build.transpose(build.reduce(op, transpose.getData(), axes), perm));
+  return success();
+}
+
+LogicalResult sinkThroughSlice(graph::SliceOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
+    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back), op.getContext());
+    return graph::SliceOp::create(rewriter, op.getLoc(), type, transpose.getData(), offsets, reordered(op.getStrides(), back));
+  });
+}
+
+LogicalResult sinkThroughPad(graph::PadOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
+    return graph::PadOp::create(rewriter, op.getLoc(), type, transpose.getData(), reordered(op.getLow(), back), op.getFill());
+  });
+}
 
 /// Where the spatial dimensions stay neighbours, the window may look at the operand in its own order.
-struct SinkThroughWindow : OpRewritePattern<graph::WindowOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::WindowOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
+LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  int64_t spatial = op.getDims().size(), first = op.getDims().front();
+  ArrayRef<int64_t> perm = transpose.getPerm();
+  for (int64_t i = 1; i < spatial; ++i)
+    if (perm[first + i] != perm[first] + i)
       return failure();
-    int64_t spatial = op.getDims().size(), first = op.getDims().front();
-    ArrayRef<int64_t> perm = transpose.getPerm();
-    for (int64_t i = 1; i < spatial; ++i)
-      if (perm[first + i] != perm[first] + i)
-        return failure();
-    int64_t before = perm[first]; // the first spatial dimension of the operand in its own order
-    // Result dimensions of both windows: those before the spatial ones, outputs, window positions, those behind.
-    auto at = [&](int64_t dim) { return dim >= before + spatial ? dim + spatial : dim; };
-    SmallVector<int64_t> order;
-    for (int64_t dim : perm) {
-      order.push_back(at(dim));
-      if (dim == before + spatial - 1)
-        for (int64_t k = 0; k < spatial; ++k)
-          order.push_back(before + spatial + k);
-    }
-    Rebuild build(rewriter, op);
-    Sizes sizes = sizesOf(op);
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(before, before + spatial));
-    auto window = graph::WindowOp::create(rewriter, op.getLoc(), build.type(reordered<AffineExpr>(sizes, inverse(order)), op), transpose.getData(), dims,
-                                          op.getStrides(), op.getDilations(), op.getLow(), op.getFill());
-    window->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, build.transpose(window, order));
-    return success();
+  int64_t before = perm[first]; // the first spatial dimension of the operand in its own order
+  // Result dimensions of both windows: those before the spatial ones, outputs, window positions, those behind.
+  auto at = [&](int64_t dim) { return dim >= before + spatial ? dim + spatial : dim; };
+  SmallVector<int64_t> order;
+  for (int64_t dim : perm) {
+    order.push_back(at(dim));
+    if (dim == before + spatial - 1)
+      for (int64_t k = 0; k < spatial; ++k)
+        order.push_back(before + spatial + k);
   }
-};
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(before, before + spatial));
+  return sinkThrough(op, order, rewriter, [&](Type type, ArrayRef<int64_t>) {
+    return graph::WindowOp::create(rewriter, op.getLoc(), type, transpose.getData(), dims, op.getStrides(), op.getDilations(), op.getLow(),
+                                   op.getFill());
+  });
+}
 
 /// Operands are read through maps: a transpose is another map.
-struct AbsorbIntoContract : OpRewritePattern<graph::ContractOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ContractOp op, PatternRewriter &rewriter) const override {
-    SmallVector<Value> operands(op->getOperands());
-    SmallVector<AffineMap> maps = {op.getMap(0), op.getMap(1), op.getMap(2)};
-    bool changed = false;
-    for (unsigned i = 0; i < 2; ++i)
-      if (graph::TransposeOp transpose = transposeOf(operands[i])) {
-        maps[i] = AffineMap::get(maps[i].getNumDims(), 0, reordered(maps[i].getResults(), inverse(transpose.getPerm())), op.getContext());
-        operands[i] = transpose.getData();
-        changed = true;
-      }
-    if (!changed)
-      return failure();
-    rewriter.modifyOpInPlace(op, [&] {
-      op->setOperands(operands);
-      op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    });
-    return success();
-  }
-};
+LogicalResult absorbIntoContract(graph::ContractOp op, PatternRewriter &rewriter) {
+  SmallVector<Value> operands(op->getOperands());
+  SmallVector<AffineMap> maps = {op.getMap(0), op.getMap(1), op.getMap(2)};
+  bool changed = false;
+  for (unsigned i = 0; i < 2; ++i)
+    if (graph::TransposeOp transpose = transposeOf(operands[i])) {
+      maps[i] = AffineMap::get(maps[i].getNumDims(), 0, reordered(maps[i].getResults(), inverse(transpose.getPerm())), op.getContext());
+      operands[i] = transpose.getData();
+      changed = true;
+    }
+  if (!changed)
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    op->setOperands(operands);
+    op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+  return success();
+}
 
-struct AbsorbIntoGather : OpRewritePattern<graph::GatherOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::GatherOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
-      return failure();
-    AffineMap map = op.getMap();
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getDataMutable().assign(transpose.getData());
-      op.setMapAttr(AffineMapAttr::get(
-          AffineMap::get(map.getNumDims(), map.getNumSymbols(), reordered(map.getResults(), inverse(transpose.getPerm())), op.getContext())));
-    });
-    return success();
-  }
-};
+LogicalResult absorbIntoGather(graph::GatherOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  AffineMap map = op.getMap();
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getDataMutable().assign(transpose.getData());
+    op.setMapAttr(AffineMapAttr::get(
+        AffineMap::get(map.getNumDims(), map.getNumSymbols(), reordered(map.getResults(), inverse(transpose.getPerm())), op.getContext())));
+  });
+  return success();
+}
 
 //===- Reshapes beside transposes -----------------------------------------------------------------------------------------===//
 //
@@ -228,95 +202,87 @@ SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) 
 }
 
 /// transpose(merge(transpose(x))) -> merge(transpose(x)), by both permutations
-struct SinkMerge : OpRewritePattern<graph::TransposeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
-    auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
-    graph::TransposeOp first = reshape ? transposeOf(reshape.getData()) : graph::TransposeOp();
-    if (!first)
-      return failure();
-    Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
-    SmallVector<unsigned> counts; // for each dimension of `to`
-    for (const DimGroup &group : dimGroups(from, to)) {
-      if (group.toCount() != 1 || group.fromCount() == 0)
-        return failure(); // it does more than merge
-      counts.push_back(group.fromCount());
-    }
-    SmallVector<int64_t> perm; // of both transposes at once: one step, or the merge would rise again in between
-    for (int64_t dim : refined(op.getPerm(), counts))
-      perm.push_back(first.getPerm()[dim]);
-    Rebuild build(rewriter, op);
-    rewriter.replaceOp(op, build.reshape(build.transpose(first.getData(), perm), sizesOf(op)));
-    return success();
+LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
+  graph::TransposeOp first = reshape ? transposeOf(reshape.getData()) : graph::TransposeOp();
+  if (!first)
+    return failure();
+  Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
+  SmallVector<unsigned> counts; // for each dimension of `to`
+  for (const DimGroup &group : dimGroups(from, to)) {
+    if (group.toCount() != 1 || group.fromCount() == 0)
+      return failure(); // it does more than merge
+    counts.push_back(group.fromCount());
   }
-};
+  SmallVector<int64_t> perm; // of both transposes at once: one step, or the merge would rise again in between
+  for (int64_t dim : refined(op.getPerm(), counts))
+    perm.push_back(first.getPerm()[dim]);
+  Rebuild build(rewriter, op);
+  rewriter.replaceOp(op, build.reshape(build.transpose(first.getData(), perm), sizesOf(op)));
+  return success();
+}
 
 /// split(transpose(x)) -> transpose(split(x))
-struct RaiseSplit : OpRewritePattern<graph::ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
+LogicalResult raiseSplit(graph::ReshapeOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  Sizes from = sizesOf(transpose), to = sizesOf(op);
+  SmallVector<Sizes> pieces(from.size()); // of each dimension after the transpose
+  bool splits = false;
+  for (const DimGroup &group : dimGroups(from, to)) {
+    bool split = group.fromCount() == 1 && countReal(to, group.toBegin, group.toEnd) > 1;
+    if (!split && countReal(to, group.toBegin, group.toEnd) > 1 && countReal(from, group.fromBegin, group.fromEnd) > 1)
       return failure();
-    Sizes from = sizesOf(transpose), to = sizesOf(op);
-    SmallVector<Sizes> pieces(from.size()); // of each dimension after the transpose
-    bool splits = false;
-    for (const DimGroup &group : dimGroups(from, to)) {
-      bool split = group.fromCount() == 1 && countReal(to, group.toBegin, group.toEnd) > 1;
-      if (!split && countReal(to, group.toBegin, group.toEnd) > 1 && countReal(from, group.fromBegin, group.fromEnd) > 1)
-        return failure();
-      splits |= split;
-      for (unsigned dim = group.fromBegin; dim < group.fromEnd; ++dim)
-        pieces[dim] = split ? Sizes(to.begin() + group.toBegin, to.begin() + group.toEnd) : Sizes{from[dim]};
-    }
-    if (!splits)
-      return failure();
-    Sizes fine;
-    SmallVector<unsigned> counts;
-    for (int64_t position : inverse(transpose.getPerm())) {
-      counts.push_back(pieces[position].size());
-      llvm::append_range(fine, pieces[position]);
-    }
-    Rebuild build(rewriter, op);
-    Value transposed = build.transpose(build.reshape(transpose.getData(), fine), refined(transpose.getPerm(), counts));
-    rewriter.replaceOp(op, build.reshape(transposed, to));
-    return success();
+    splits |= split;
+    for (unsigned dim = group.fromBegin; dim < group.fromEnd; ++dim)
+      pieces[dim] = split ? Sizes(to.begin() + group.toBegin, to.begin() + group.toEnd) : Sizes{from[dim]};
   }
-};
+  if (!splits)
+    return failure();
+  Sizes fine;
+  SmallVector<unsigned> counts;
+  for (int64_t position : inverse(transpose.getPerm())) {
+    counts.push_back(pieces[position].size());
+    llvm::append_range(fine, pieces[position]);
+  }
+  Rebuild build(rewriter, op);
+  Value transposed = build.transpose(build.reshape(transpose.getData(), fine), refined(transpose.getPerm(), counts));
+  rewriter.replaceOp(op, build.reshape(transposed, to));
+  return success();
+}
 
 /// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too
-struct RaiseMerge : OpRewritePattern<graph::ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = transposeOf(op.getData());
-    if (!transpose)
+LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  ArrayRef<int64_t> perm = transpose.getPerm();
+  Sizes from = sizesOf(transpose), to = sizesOf(op), merged;
+  SmallVector<DimGroup> groups = dimGroups(from, to);
+  for (const DimGroup &group : groups) {
+    if (group.toCount() != 1 || group.fromCount() == 0)
       return failure();
-    ArrayRef<int64_t> perm = transpose.getPerm();
-    Sizes from = sizesOf(transpose), to = sizesOf(op), merged;
-    SmallVector<DimGroup> groups = dimGroups(from, to);
-    for (const DimGroup &group : groups) {
-      if (group.toCount() != 1 || group.fromCount() == 0)
+    for (unsigned i = group.fromBegin + 1; i < group.fromEnd; ++i)
+      if (perm[i] != perm[i - 1] + 1)
         return failure();
-      for (unsigned i = group.fromBegin + 1; i < group.fromEnd; ++i)
-        if (perm[i] != perm[i - 1] + 1)
-          return failure();
-    }
-    if (groups.size() == from.size())
-      return failure();
-    // Group g starts at dimension perm[fromBegin] of x: the groups in x's order, and back.
-    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
-    llvm::sort(order, [&](int64_t a, int64_t b) { return perm[groups[a].fromBegin] < perm[groups[b].fromBegin]; });
-    for (int64_t group : order)
-      merged.push_back(to[group]);
-    Rebuild build(rewriter, op);
-    rewriter.replaceOp(op, build.transpose(build.reshape(transpose.getData(), merged), inverse(order)));
-    return success();
   }
-};
+  if (groups.size() == from.size())
+    return failure();
+  // Group g starts at dimension perm[fromBegin] of x: the groups in x's order, and back.
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return perm[groups[a].fromBegin] < perm[groups[b].fromBegin]; });
+  for (int64_t group : order)
+    merged.push_back(to[group]);
+  Rebuild build(rewriter, op);
+  rewriter.replaceOp(op, build.transpose(build.reshape(transpose.getData(), merged), inverse(order)));
+  return success();
+}
 
 } // namespace
 
 void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
-  patterns.add<SinkThroughElementwise, SinkThroughConcat, SinkThroughReduce, SinkThroughSlice, SinkThroughPad, SinkThroughWindow, AbsorbIntoContract,
-               AbsorbIntoGather, SinkMerge, RaiseSplit, RaiseMerge>(patterns.getContext());
+  patterns.add<SinkThroughElementwise>(patterns.getContext());
+  patterns.add(sinkThroughConcat).add(sinkThroughReduce).add(sinkThroughSlice).add(sinkThroughPad).add(sinkThroughWindow);
+  patterns.add(absorbIntoContract).add(absorbIntoGather).add(sinkMerge).add(raiseSplit).add(raiseMerge);
 }

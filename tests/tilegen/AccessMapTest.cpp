@@ -1,6 +1,7 @@
 // Splitting, collapsing and merging keep what a kernel does: the same element of the output from the same element of the input.
-#include "tests/tilegen/Elements.h"
 #include "tilegen/AccessMap.h"
+#include "frontend/graph/Sizes.h"
+#include "tests/tilegen/Elements.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
@@ -21,7 +22,7 @@ using Pairs = std::set<std::pair<int64_t, int64_t>>;
 Pairs pairsOf(const LoopNest &nest, ArrayRef<int64_t> symbols) {
   SmallVector<int64_t> box;
   for (const Loop &loop : nest.loops)
-    box.push_back(evaluateExpr(loop.size, {}, symbols));
+    box.push_back(graph::evaluate(loop.size, {}, symbols));
   IndexAlgebra facts = nest.algebra();
   SmallVector<DimGroups> groups = nest.groupBufferDims(2);
   SmallVector<MergedCoordinates> merged;
@@ -33,7 +34,7 @@ Pairs pairsOf(const LoopNest &nest, ArrayRef<int64_t> symbols) {
     for (unsigned i = 0; i < 2; ++i) {
       positions[i] = 0;
       for (auto [expr, size] : llvm::zip_equal(merged[i].coordinates, merged[i].sizes)) {
-        int64_t at = evaluateExpr(expr, point, symbols), extent = evaluateExpr(size, {}, symbols);
+        int64_t at = graph::evaluate(expr, point, symbols), extent = graph::evaluate(size, {}, symbols);
         EXPECT_TRUE(at >= 0 && at < extent);
         positions[i] = positions[i] * extent + at;
       }

@@ -14,30 +14,6 @@ int64_t Dense::count() const {
   return total;
 }
 
-int64_t evaluateExpr(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbols[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t a = evaluateExpr(binary.getLHS(), dims, symbols), b = evaluateExpr(binary.getRHS(), dims, symbols);
-  int64_t floor = b ? a / b - (a % b != 0 && (a < 0) != (b < 0)) : 0;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return a + b;
-  case AffineExprKind::Mul:
-    return a * b;
-  case AffineExprKind::FloorDiv:
-    return floor;
-  case AffineExprKind::CeilDiv:
-    return floor + (b && a % b != 0);
-  default:
-    return a - b * floor;
-  }
-}
-
 namespace {
 
 class GraphInterpreter {
@@ -49,7 +25,7 @@ private:
   Dense make(Value value) {
     Dense dense;
     for (AffineExpr size : graph::getSizes(cast<RankedTensorType>(value.getType())))
-      dense.shape.push_back(evaluateExpr(size, {}, symbols));
+      dense.shape.push_back(graph::evaluate(size, {}, symbols));
     dense.elements.resize(dense.count());
     return dense;
   }
@@ -72,7 +48,7 @@ void GraphInterpreter::access(graph::AccessOpInterface op, Dense &out) {
       dims.push_back(values[index].elements[position]);
     bool inside = true;
     for (auto [expr, size] : llvm::zip_equal(op.getAccessMap().getResults(), data.shape)) {
-      at.push_back(evaluateExpr(expr, dims, symbols));
+      at.push_back(graph::evaluate(expr, dims, symbols));
       inside &= at.back() >= 0 && at.back() < size;
     }
     out.elements[position] = inside ? data.elements[positionOf(at, data.shape)] : op.getFill() ? numberOf(op.getFill()) : NAN;

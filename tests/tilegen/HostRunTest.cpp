@@ -1,5 +1,6 @@
 // Every kernel of tests/tilegen/kernels/*.mlir, compiled for the host, under each kind of schedule, computes what its graph says.
 #include "tests/tilegen/KernelFiles.h"
+#include "frontend/graph/Sizes.h"
 
 #include "backend/host/HostBackend.h"
 #include "runtime/KernelAbi.h"
@@ -74,7 +75,7 @@ struct HostRunTest : KernelFileTest {
       buffers.push_back(bytes.data());
     SmallVector<int64_t> grid;
     for (AffineExpr extent : kernel.getGrid().getResults())
-      grid.push_back(evaluateExpr(extent, {}, data.symbols));
+      grid.push_back(graph::evaluate(extent, {}, data.symbols));
     std::vector<char> workspace(code.workspaceBytes + 64);
     void *aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
     uint64_t error = 0;

@@ -1,40 +1,18 @@
 // The index algebra against brute force: simplified expressions have the same values, and the cancellations that speed needs happen.
 #include "tilegen/IndexAlgebra.h"
 
+#include "frontend/graph/Sizes.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
 
 #include <random>
 
 using namespace mlir;
+using namespace tilewright;
 using namespace tilewright::tilegen;
 
 namespace {
-
-int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
-
-int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbols[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t a = evaluate(binary.getLHS(), dims, symbols), b = evaluate(binary.getRHS(), dims, symbols);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return a + b;
-  case AffineExprKind::Mul:
-    return a * b;
-  case AffineExprKind::FloorDiv:
-    return floorDivide(a, b);
-  case AffineExprKind::CeilDiv:
-    return floorDivide(a + b - 1, b);
-  default:
-    return a - b * floorDivide(a, b);
-  }
-}
 
 /// Calls `visit` with every point of the box.
 void forEach(ArrayRef<int64_t> box, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
@@ -130,11 +108,11 @@ TEST_F(IndexAlgebraTest, KeepsValues) {
       for (int64_t y : {1, 3}) {
         SmallVector<int64_t> symbols{x, y}, box;
         for (AffineExpr size : sizes)
-          box.push_back(evaluate(size, {}, symbols));
+          box.push_back(graph::evaluate(size, {}, symbols));
         forEach(box, [&](ArrayRef<int64_t> point) {
-          int64_t value = evaluate(expr, point, symbols);
-          ASSERT_EQ(value, evaluate(simple, point, symbols)) << str(expr) << " became " << str(simple);
-          ASSERT_TRUE(!inside || (value >= 0 && value < evaluate(bound, point, symbols))) << str(expr) << " is not inside " << str(bound);
+          int64_t value = graph::evaluate(expr, point, symbols);
+          ASSERT_EQ(value, graph::evaluate(simple, point, symbols)) << str(expr) << " became " << str(simple);
+          ASSERT_TRUE(!inside || (value >= 0 && value < graph::evaluate(bound, point, symbols))) << str(expr) << " is not inside " << str(bound);
         });
         if (HasFatalFailure())
           return;

@@ -17,8 +17,6 @@ struct Dense {
   int64_t count() const;
 };
 
-int64_t evaluateExpr(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols);
-
 /// The outputs of `kernel`, where symbols are the module's.
 std::vector<Dense> interpretGraph(graph::KernelOp kernel, const std::vector<Dense> &inputs, llvm::ArrayRef<int64_t> symbols);
 

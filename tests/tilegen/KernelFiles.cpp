@@ -27,7 +27,7 @@ std::vector<std::string> kernelFiles() {
 static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::mt19937 &random) {
   Dense dense;
   for (AffineExpr size : graph::getSizes(type))
-    dense.shape.push_back(evaluateExpr(size, {}, symbols));
+    dense.shape.push_back(graph::evaluate(size, {}, symbols));
   bool real = isa<FloatType>(type.getElementType());
   for (int64_t i = 0; i < dense.count(); ++i)
     dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1 : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
@@ -38,7 +38,7 @@ static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::
 static Dense pack(const Dense &source, AffineMap from, tile::BufferType buffer) {
   Dense packed;
   for (AffineExpr size : buffer.getSizes().getResults())
-    packed.shape.push_back(evaluateExpr(size, {}, {}));
+    packed.shape.push_back(graph::evaluate(size, {}, {}));
   SmallVector<int64_t> point(packed.shape.size(), 0);
   for (int64_t i = 0; i < packed.count(); ++i) {
     int64_t rest = i;
@@ -47,7 +47,7 @@ static Dense pack(const Dense &source, AffineMap from, tile::BufferType buffer) 
     int64_t position = 0;
     bool inside = true;
     for (auto [expr, size] : llvm::zip_equal(from.getResults(), source.shape)) {
-      int64_t at = evaluateExpr(expr, point, {});
+      int64_t at = graph::evaluate(expr, point, {});
       inside &= at >= 0 && at < size;
       position = position * size + at;
     }

@@ -1,5 +1,6 @@
 // Tile kernels, program by program.
 #include "tests/tilegen/Elements.h"
+#include "frontend/graph/Sizes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -64,7 +65,7 @@ bool TileInterpreter::live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef
   bool live = true;
   for (auto [offset, element, bound] : llvm::zip_equal(offsets, point, bounds.getResults())) {
     coordinates.push_back(offset + element);
-    live &= coordinates.back() >= 0 && coordinates.back() < evaluateExpr(bound, {}, symbols);
+    live &= coordinates.back() >= 0 && coordinates.back() < graph::evaluate(bound, {}, symbols);
   }
   return live;
 }
@@ -74,7 +75,7 @@ void TileInterpreter::load(tile::LoadOp op) {
   const Dense &buffer = buffers[bufferOf(op.getBuffer())];
   SmallVector<int64_t> offsets = indicesOf(op.getOffsets()), sizes;
   for (AffineExpr size : op.getBuffer().getType().getSizes().getResults())
-    sizes.push_back(evaluateExpr(size, {}, symbols));
+    sizes.push_back(graph::evaluate(size, {}, symbols));
   double fill = op.getFill() ? numberOf(*op.getFill()) : NAN;
   forEachPoint(out.shape, [&](ArrayRef<int64_t> point, int64_t position) {
     SmallVector<int64_t> coordinates, at;
@@ -82,7 +83,7 @@ void TileInterpreter::load(tile::LoadOp op) {
     for (Value index : op.getIndices())
       coordinates.push_back(std::isnan(tile(index).elements[position]) ? 0 : tile(index).elements[position]);
     for (auto [i, expr, size] : llvm::enumerate(op.getMap().getResults(), sizes)) {
-      at.push_back(evaluateExpr(expr, coordinates, symbols));
+      at.push_back(graph::evaluate(expr, coordinates, symbols));
       bool here = at.back() >= 0 && at.back() < size;
       if (alive && !here && !llvm::is_contained(op.getGuard(), static_cast<int64_t>(i)))
         fail(op, "a live element leaves the buffer");
@@ -98,13 +99,13 @@ void TileInterpreter::store(tile::StoreOp op) {
   unsigned number = bufferOf(op.getBuffer());
   SmallVector<int64_t> offsets = indicesOf(op.getOffsets()), sizes;
   for (AffineExpr size : op.getBuffer().getType().getSizes().getResults())
-    sizes.push_back(evaluateExpr(size, {}, symbols));
+    sizes.push_back(graph::evaluate(size, {}, symbols));
   forEachPoint(value.shape, [&](ArrayRef<int64_t> point, int64_t position) {
     SmallVector<int64_t> coordinates, at;
     if (!live(offsets, op.getBounds(), point, coordinates))
       return;
     for (auto [expr, size] : llvm::zip_equal(op.getMap().getResults(), sizes)) {
-      at.push_back(evaluateExpr(expr, coordinates, symbols));
+      at.push_back(graph::evaluate(expr, coordinates, symbols));
       if (at.back() < 0 || at.back() >= size)
         return fail(op, "a store leaves the buffer");
     }
@@ -119,7 +120,7 @@ void TileInterpreter::store(tile::StoreOp op) {
 void TileInterpreter::check(tile::CheckOp op) {
   Dense out = tile(op.getIndex());
   SmallVector<int64_t> offsets = indicesOf(op.getOffsets());
-  int64_t size = evaluateExpr(op.getSize().getResult(0), {}, symbols);
+  int64_t size = graph::evaluate(op.getSize().getResult(0), {}, symbols);
   forEachPoint(out.shape, [&](ArrayRef<int64_t> point, int64_t position) {
     SmallVector<int64_t> coordinates;
     double &index = out.elements[position];
@@ -177,7 +178,7 @@ void TileInterpreter::runBlock(Block &block) {
   for (Operation &op : block)
     llvm::TypeSwitch<Operation *>(&op)
         .Case([&](tile::ProgramIdOp id) { scalars[id] = id.getDim() == 0 ? program : 0; })
-        .Case([&](tile::SizeOp size) { scalars[size] = evaluateExpr(size.getExpr().getResult(0), indicesOf(size.getOperands()), symbols); })
+        .Case([&](tile::SizeOp size) { scalars[size] = graph::evaluate(size.getExpr().getResult(0), indicesOf(size.getOperands()), symbols); })
         .Case([&](tile::LoadOp op) { load(op); })
         .Case([&](tile::StoreOp op) { store(op); })
         .Case([&](tile::CheckOp op) { check(op); })
@@ -219,7 +220,7 @@ void TileInterpreter::runBlock(Block &block) {
 bool TileInterpreter::run() {
   for (auto [i, symbol] : llvm::enumerate(symbols))
     scalars[kernel.getSymbol(i)] = symbol;
-  int64_t programs = evaluateExpr(kernel.getGrid().getResult(0), {}, symbols);
+  int64_t programs = graph::evaluate(kernel.getGrid().getResult(0), {}, symbols);
   for (program = 0; program < programs && error.empty(); ++program) {
     tiles.clear();
     runBlock(kernel.getBody().front());
