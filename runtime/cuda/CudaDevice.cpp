@@ -18,18 +18,6 @@ namespace {
 constexpr int capabilities[] = {120, 100, 90, 89, 86, 80};
 constexpr int withOwnFeatures[] = {120, 100, 90};
 
-std::vector<std::string> targetsOf(int capability) {
-  std::vector<std::string> targets;
-  for (int known : capabilities) {
-    if (known > capability)
-      continue;
-    if (known == capability && std::ranges::count(withOwnFeatures, known))
-      targets.push_back(fmt::format("sm_{}a", known));
-    targets.push_back(fmt::format("sm_{}", known));
-  }
-  return targets;
-}
-
 class CudaModule : public Module {
 public:
   CudaModule(std::shared_ptr<CudaContext> context, ModuleHandle handle) : context_(std::move(context)), handle_(handle) {}
@@ -129,6 +117,18 @@ Expected<std::shared_ptr<void>> CudaContext::allocatePinned(size_t bytes) {
   });
 }
 
+std::vector<std::string> cudaTargets(int capability) {
+  std::vector<std::string> targets;
+  for (int known : capabilities) {
+    if (known > capability)
+      continue;
+    if (known == capability && std::ranges::count(withOwnFeatures, known))
+      targets.push_back(fmt::format("sm_{}a", known));
+    targets.push_back(fmt::format("sm_{}", known));
+  }
+  return targets;
+}
+
 Expected<std::shared_ptr<Device>> openCudaDevice(int ordinal) {
   Expected<const Driver *> opened = Driver::open();
   TILEWRIGHT_TRY(opened);
@@ -155,7 +155,7 @@ Expected<std::shared_ptr<Device>> openCudaDevice(int ordinal) {
   DeviceInfo info;
   info.id = fmt::format("cuda:{}", ordinal);
   info.name = name;
-  info.targets = targetsOf(major * 10 + minor);
+  info.targets = cudaTargets(major * 10 + minor);
   info.memoryBytes = bytes;
   info.processors = processors;
   info.driver = fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);

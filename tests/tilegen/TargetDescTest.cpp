@@ -1,9 +1,11 @@
 // The table of targets is consistent, and asking for what is not in it says what is.
 #include "tilegen/TargetDesc.h"
+#include "runtime/cuda/CudaDevice.h"
 #include "tilegen/place/Place.h"
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace tilewright;
@@ -33,6 +35,15 @@ TEST(TargetDescTest, MatrixInstructionsAreChosenByElementType) {
   EXPECT_EQ(types("sm_80"), (std::set{MatrixType::F16, MatrixType::BF16}));
   EXPECT_EQ(types("gfx90a"), (std::set{MatrixType::F16, MatrixType::BF16}));
   EXPECT_EQ(types("gfx908"), std::set{MatrixType::F16}); // its bf16 instructions are half as deep, and have no fragments here
+}
+
+/// The runtime links nothing of the compiler, so it has its own list.
+TEST(TargetDescTest, TheRuntimeKnowsEveryNvidiaTarget) {
+  for (const TargetDesc &row : targets())
+    if (row.backend == Backend::Nvptx) {
+      auto offered = runtime::cudaTargets(std::stoi(std::string(row.name.substr(3))));
+      EXPECT_EQ(std::ranges::count(offered, row.name), 1) << row.name << " is missing in runtime/cuda/CudaDevice.cpp";
+    }
 }
 
 TEST(TargetDescTest, FindsByName) {
