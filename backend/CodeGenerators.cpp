@@ -36,7 +36,7 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
 
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {
   switch (target.backend) {
-  case Backend::Nvptx: return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .llvmText = nullptr});
+  case Backend::Nvptx: return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
   case Backend::Amdgcn: return compileAmdgcn(module, target);
   case Backend::Host: break;
   }
@@ -59,7 +59,7 @@ Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target)
     text.assembly = std::move(*assembly);
     return text;
   }
-  Expected<TargetCode> code = compileNvptx(module, target, {.cubin = false, .faults = {}, .llvmText = &text.llvm});
+  Expected<TargetCode> code = compileNvptx(module, target, {.cubin = false, .faults = {}, .jobs = 1, .llvmText = &text.llvm});
   if (!code)
     return code.status();
   text.assembly.assign(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size()); // PTX is text already

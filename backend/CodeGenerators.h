@@ -11,6 +11,7 @@ namespace tilewright {
 
 struct CodeOptions {
   bool cubin = false; // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
+  unsigned jobs = 1;  // NVIDIA: kernels compiled at a time; the code does not depend on it
 };
 
 /// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.

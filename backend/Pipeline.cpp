@@ -247,7 +247,7 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);
-  Expected<TargetCode> code = generateCode(*module, **target, {options.cubin});
+  Expected<TargetCode> code = generateCode(*module, **target, {options.cubin, options.jobs});
   if (!code)
     return code.status();
   storage->code.push_back(std::move(*code));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fstream>
+#include <thread>
 
 namespace tilewright {
 
@@ -30,6 +31,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
+  command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")->default_str("0");
   command.add_flag("-q,--quiet", options.quiet, "no remarks");
 }
 
@@ -99,6 +101,7 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
   compile.cubin = options.cubin;
+  compile.jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   compile.dumpFolder = options.dumpStages;
   return compile;
 }

@@ -16,6 +16,7 @@ struct ModelOptions {
   bool noFallback = false;
   std::string dumpStages;
   bool cubin = false;
+  unsigned jobs = 0;
   bool quiet = false;
 };
 

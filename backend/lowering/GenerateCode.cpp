@@ -20,6 +20,9 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <atomic>
+#include <thread>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -97,34 +100,114 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-Expected<std::string> tilewright::generateCode(ModuleOp source, const Machine &settings) {
-  MLIRContext *context = source.getContext();
-  DialectRegistry registry;
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
-  context->appendDialectRegistry(registry);
-  llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(source, llvmContext);
-  if (!module)
+namespace {
+/// An LLVM module in a context of its own, so that each thread can have one.
+struct Unit {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  Status status;
+  std::string code, llvmText;
+};
+} // namespace
+
+static Expected<std::unique_ptr<Unit>> translate(ModuleOp source) {
+  auto unit = std::make_unique<Unit>();
+  unit->module = translateModuleToLLVMIR(source, unit->context);
+  if (!unit->module)
     return Status(Code::Internal, "expected a module of the LLVM dialect, got one that does not translate to LLVM IR");
+  return unit;
+}
+
+static Status compile(Unit &unit, const Machine &settings) {
+  llvm::Module &module = *unit.module;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(settings, error);
   if (!machine)
     return Status(Code::Internal, fmt::format("expected LLVM to know {}: {}", settings.triple, error));
-  module->setTargetTriple(llvm::Triple(settings.triple));
-  module->setDataLayout(machine->createDataLayout());
-  if (Status status = checkSelectable(*module, settings); !status)
+  module.setTargetTriple(llvm::Triple(settings.triple));
+  module.setDataLayout(machine->createDataLayout());
+  if (Status status = checkSelectable(module, settings); !status)
     return status;
-  optimize(*module, *machine);
-  if (Status status = checkSelectable(*module, settings); !status) // the optimizer makes new calls
+  optimize(module, *machine);
+  if (Status status = checkSelectable(module, settings); !status) // the optimizer makes new calls
     return status;
   if (settings.llvmText)
-    llvm::raw_string_ostream(*settings.llvmText) << *module;
+    llvm::raw_string_ostream(unit.llvmText) << module;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr, settings.output))
     return Status(Code::Internal, fmt::format("expected LLVM to write files for {}", settings.triple));
-  passes.run(*module);
-  return std::string(bytes.begin(), bytes.end());
+  passes.run(module);
+  unit.code.assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+/// Compiles all units, `jobs` at a time, and gathers what they made in their order.
+static Expected<std::vector<std::string>> compileAll(ArrayRef<std::unique_ptr<Unit>> units, const Machine &settings, unsigned jobs) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < units.size(); i = next++)
+      units[i]->status = compile(*units[i], settings);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::min<size_t>(jobs, units.size()); ++i)
+    threads.emplace_back(work);
+  work();
+  llvm::for_each(threads, [](std::thread &thread) { thread.join(); });
+  std::vector<std::string> codes;
+  for (const std::unique_ptr<Unit> &unit : units) {
+    if (!unit->status)
+      return unit->status;
+    if (settings.llvmText)
+      *settings.llvmText += unit->llvmText;
+    codes.push_back(std::move(unit->code));
+  }
+  return codes;
+}
+
+static void registerTranslations(MLIRContext *context) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+}
+
+/// A module with `function` and what it names.
+static OwningOpRef<ModuleOp> extract(LLVM::LLVMFuncOp function, ModuleOp source) {
+  OwningOpRef<ModuleOp> part = ModuleOp::create(source.getLoc());
+  (*part)->setAttrs(source->getAttrDictionary());
+  OpBuilder builder = OpBuilder::atBlockEnd(part->getBody());
+  llvm::SmallSetVector<Operation *, 4> named;
+  if (auto uses = SymbolTable::getSymbolUses(function))
+    for (const SymbolTable::SymbolUse &use : *uses)
+      named.insert(source.lookupSymbol(use.getSymbolRef().getLeafReference()));
+  named.remove(function);
+  for (Operation *symbol : named)
+    builder.clone(*symbol);
+  builder.clone(*function);
+  return part;
+}
+
+Expected<std::string> tilewright::generateCode(ModuleOp source, const Machine &settings) {
+  registerTranslations(source.getContext());
+  Expected<std::unique_ptr<Unit>> unit = translate(source);
+  if (!unit)
+    return unit.status();
+  Expected<std::vector<std::string>> codes = compileAll(*unit, settings, 1);
+  return codes ? Expected<std::string>(std::move(codes->front())) : codes.status();
+}
+
+Expected<std::vector<std::string>> tilewright::generateFunctions(ModuleOp source, const Machine &settings, unsigned jobs) {
+  registerTranslations(source.getContext());
+  std::vector<std::unique_ptr<Unit>> units;
+  for (auto function : source.getOps<LLVM::LLVMFuncOp>()) {
+    if (function.isExternal())
+      continue;
+    Expected<std::unique_ptr<Unit>> unit = translate(*extract(function, source));
+    if (!unit)
+      return unit.status();
+    units.push_back(std::move(*unit));
+  }
+  return compileAll(units, settings, jobs);
 }

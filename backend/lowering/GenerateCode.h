@@ -33,4 +33,7 @@ std::map<std::string, KernelFacts> placedFacts(mlir::ModuleOp placed);
 /// Optimizes and compiles a module of the LLVM dialect; returns assembly text or an object file.
 Expected<std::string> generateCode(mlir::ModuleOp module, const Machine &machine);
 
+/// The same for each function by itself, `jobs` at a time: one result a function, in their order, whatever `jobs` is.
+Expected<std::vector<std::string>> generateFunctions(mlir::ModuleOp module, const Machine &machine, unsigned jobs);
+
 } // namespace tilewright

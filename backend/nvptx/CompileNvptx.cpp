@@ -37,6 +37,21 @@ static void initialize() {
   });
 }
 
+/// One text of several. Each begins with the same directives (version, target) and may declare shared memory, all alike: they are kept once.
+static std::string joinPtx(ArrayRef<std::string> texts) {
+  std::string header, declarations, kernels;
+  for (StringRef text : texts) {
+    auto [directives, kernel] = std::pair(text.take_front(text.find(".visible")), text.drop_front(std::min(text.find(".visible"), text.size())));
+    size_t declared = directives.find(".extern");
+    if (header.empty())
+      header = directives.take_front(declared);
+    if (declared != StringRef::npos)
+      declarations = directives.drop_front(declared);
+    kernels += kernel;
+  }
+  return header + declarations + kernels;
+}
+
 /// Runs ptxas on `ptx`; the cubin's bytes.
 static Expected<std::string> assemble(const std::string &ptx, std::string_view cpu) {
   auto ptxas = llvm::sys::findProgramByName("ptxas");
@@ -77,8 +92,12 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto distributed = distribute(module, target, options.faults);
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
-  Expected<std::string> ptx = generateCode(**distributed, {"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText});
-  if (ptx && options.cubin)
+  Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText};
+  Expected<std::vector<std::string>> texts = generateFunctions(**distributed, machine, options.jobs);
+  if (!texts)
+    return texts.status();
+  Expected<std::string> ptx = joinPtx(*texts);
+  if (options.cubin)
     ptx = assemble(*ptx, desc.cpu);
   if (!ptx)
     return ptx.status();

@@ -13,6 +13,7 @@ namespace tilewright {
 struct NvptxOptions {
   bool cubin = false; // assemble with ptxas, which must be installed
   InjectedFaults faults;
+  unsigned jobs = 1; // kernels that are compiled at a time; the result is the same
   std::string *llvmText = nullptr; // receives the LLVM IR, if set
 };
 
