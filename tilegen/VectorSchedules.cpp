@@ -23,6 +23,11 @@ constexpr int64_t columnsOfGathered = 512;
 constexpr int64_t enoughPrograms = 16;
 
 constexpr int64_t widestStrip = 8; // vectors
+// Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream: some of its rows at a time, each
+// along as many columns as leave work for a few threads, with the sums in the first-level cache.
+constexpr int64_t fewRows = 12, streamedRows = 12, streamedColumns = 4096, leastStreamed = 1024, streamingPrograms = 4;
+// Elements and columns of the matrix from which that is faster than to run down it strip by strip.
+constexpr int64_t leastMatrix = 1 << 20, leastColumns = 512;
 
 /// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
 struct RegisterTile {
@@ -147,23 +152,58 @@ static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const Ma
   return tile;
 }
 
+/// Whether the right side's elements are neighbours along the columns.
+static bool readsAlongColumns(const KernelSpace &space) {
+  unsigned column = space.loopsOfKind(LoopKind::Column).front(), k = space.loopsOfKind(LoopKind::Reduction).back();
+  AffineExpr one = getAffineConstantExpr(1, space.nest.context);
+  auto dependsOnLoop = [](const Access &access, unsigned loop) {
+    return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+  };
+  return llvm::all_of(space.nest.accesses, [&](const Access &access) {
+    return !dependsOnLoop(access, column) || !dependsOnLoop(access, k) || space.strideOf(access, column) == one;
+  });
+}
+
+/// Few rows times a large matrix that is not packed: all columns of a program take a step of a few of the matrix's rows together.
+static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t columns) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  int64_t depth = constantOf(space.loops()[reduced.back()].size).value_or(leastMatrix);
+  return rows <= fewRows && columns >= leastColumns && depth * columns >= leastMatrix && depth > streamedRows && reduced.size() == 1 &&
+         readsAlongColumns(space);
+}
+
+/// Columns of a program that streams: a few programs if each has enough, more only where its sums would outgrow the cache.
+static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
+  int64_t others = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    others *= std::max<int64_t>(1, constantOf(space.loops()[loop].size).value_or(1));
+  int64_t wanted = std::min<int64_t>(llvm::divideCeil(streamingPrograms, others), columns / leastStreamed);
+  return llvm::divideCeil(columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
+}
+
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
   bool gathers = gathersRows(space);
   int64_t rows = std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows));
   int64_t columns = std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns));
+  bool streams = !packed && streamsRightSide(space, rows, columns);
   MatmulShape shape = shapeMatmul(rows, columns, packed ? matmulRows : unpackedRows, gathers ? columnsOfGathered : matmulColumns, target);
-  // A row times a matrix that lies as it is runs down the matrix: the wider the strip, the more of each of its rows is read at once. On a 4096x4096
-  // matrix strips of 128 take 4.5 ms, of 64 8.2.
-  if (rows == 1 && !packed)
+  // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at once.
+  if (rows == 1 && !packed && !streams)
     shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));
-  shape.columnTile = roundUp(shape.columnTile, shape.columns);
-  shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
+  shape.columnTile = roundUp(streams ? columnsOfStream(space, columns) : shape.columnTile, shape.columns);
+  if (!streams)
+    shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
   steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {shape.rows, shape.columns}, packed ? shape.columns : 0);
+  SmallVector<int64_t> registers = {shape.rows, shape.columns};
+  if (streams) {
+    steps.back() = streamedRows;
+    registers.push_back(streamedRows);
+  }
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers, packed ? shape.columns : 0);
 }
 
 tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target) {

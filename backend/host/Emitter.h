@@ -136,6 +136,7 @@ private:
   unsigned wide, narrow; // elements of a main loop's vector, and of one register of f32
   bool masks;            // masked accesses of every element size
   unsigned registerRows = 6, registerColumns = 64;
+  int64_t registerDepth = 0;              // sums return to memory after steps of at most this depth
   uint32_t parallelAxes = ~0u;            // axes along which nothing is reduced
   llvm::DenseSet<mlir::Value> contracted; // tiles whose rows a dot sums over
 

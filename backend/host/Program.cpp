@@ -30,9 +30,10 @@ Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions 
   registerRows = masks ? 6 : 4;
   registerColumns = masks ? wide : 2 * narrow;
   if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
-    if (schedule.getRegisters().size() == 2) {
-      registerRows = schedule.getRegisters()[0];
-      registerColumns = schedule.getRegisters()[1];
+    if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
+      registerRows = registers[0];
+      registerColumns = registers[1];
+      registerDepth = registers.size() > 2 ? registers[2] : 0;
     }
 }
 
@@ -314,7 +315,8 @@ void Emitter::emitBlock(Block &block) {
       continue;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      bool inRegisters = !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
+      bool inMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
+      bool inRegisters = !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
       if (!inRegisters) {
         emitGroup(group);
         flush();

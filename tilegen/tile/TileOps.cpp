@@ -139,6 +139,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     for (int64_t size : list)
       if (size <= 0)
         return emitError() << "expected positive tile sizes, got " << size;
+  if (registers.size() > 3)
+    return emitError() << "expected registers to be rows, columns and at most a depth, got " << registers.size() << " numbers";
   if (warps <= 0 || stages <= 0 || pack < 0)
     return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", " << stages << " and " << pack;
   return success();

@@ -59,7 +59,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`.
     `root`: pointwise, row_reduction, matmul, window or gemv (a contraction summed without matrix instructions). `tile`: one size for each parallel loop of the root, outermost first. `reduce`: one size for
     each reduction loop (a step of the loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`: rows and columns that are
-    computed at a time (host: the register tile). `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    computed at a time (host: the register tile); a third number is a depth: sums return to memory after each step of a reduced loop that is at most
+    so long, and all columns take that step before the next one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
   }];
   let parameters = (ins StringRefParameter<"root">:$root, ArrayRefParameter<"int64_t">:$tile, OptionalArrayRefParameter<"int64_t">:$reduce,
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages, OptionalArrayRefParameter<"int64_t">:$registers,

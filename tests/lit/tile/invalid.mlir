@@ -126,3 +126,9 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // expected-error@+1 {{expected positive tile sizes, got 0}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [0]>} { tile.return }
+
+
+// -----
+
+// expected-error@+1 {{expected registers to be rows, columns and at most a depth, got 4 numbers}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [8, 8], registers = [6, 64, 12, 2]>} { tile.return }

@@ -71,4 +71,19 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<5x0xf32>, tensor<0x6xf32> -> tensor<5x6xf32>
     graph.return %c : tensor<5x6xf32>
   }
+  // Sums return to memory after each step: one step is not whole, nor is the last register tile; more rows than one register tile.
+  graph.kernel @streamed(%x: tensor<2x5x11xf32>, %y: tensor<2x11x150xf32>, %b: tensor<150xf32>) -> tensor<2x5x150xf32>
+      attributes {schedule = #tile.schedule<matmul, tile = [1, 5, 96], reduce = [4], registers = [3, 32, 4]>} {
+    %c = graph.contract %x, %y maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64} : tensor<2x5x11xf32>, tensor<2x11x150xf32> -> tensor<2x5x150xf32>
+    %bb = graph.broadcast %b dims [2] {graph.node = 0 : i64} : tensor<150xf32> -> tensor<2x5x150xf32>
+    %r = arith.addf %c, %bb {graph.node = 0 : i64} : tensor<2x5x150xf32>
+    graph.return %r : tensor<2x5x150xf32>
+  }
+  // The same with a right side that has to be converted, and one that is computed.
+  graph.kernel @streamed_half(%x: tensor<1x13xf16>, %y: tensor<13x70xf16>, %z: tensor<13x70xf16>) -> tensor<1x70xf32>
+      attributes {schedule = #tile.schedule<matmul, tile = [1, 70], reduce = [4], registers = [1, 32, 4]>} {
+    %s = arith.addf %y, %z {graph.node = 0 : i64} : tensor<13x70xf16>
+    %c = graph.contract %x, %s maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x13xf16>, tensor<13x70xf16> -> tensor<1x70xf32>
+    graph.return %c : tensor<1x70xf32>
+  }
 }
