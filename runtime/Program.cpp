@@ -109,6 +109,10 @@ static Status placeConstants(const Contents &contents, const Plan &plan, DeviceI
   return statusOf((*stream)->synchronize());
 }
 
+static uint64_t countModules(const DeviceImage &image) {
+  return std::count_if(image.modules.begin(), image.modules.end(), [](const std::unique_ptr<Module> &module) { return module != nullptr; });
+}
+
 Expected<std::shared_ptr<const DeviceImage>> Program::image(std::shared_ptr<Device> device) const {
   std::scoped_lock lock(mutex_);
   if (std::shared_ptr<const DeviceImage> image = images_[device.get()].lock())
@@ -116,6 +120,7 @@ Expected<std::shared_ptr<const DeviceImage>> Program::image(std::shared_ptr<Devi
   auto image = std::make_shared<DeviceImage>();
   image->device = device;
   TILEWRIGHT_TRY(loadKernels(artifact_.contents(), *plan_, *image));
+  codeLoads_ += countModules(*image);
   TILEWRIGHT_TRY(placeConstants(artifact_.contents(), *plan_, *image));
   images_[device.get()] = image;
   return std::shared_ptr<const DeviceImage>(std::move(image));

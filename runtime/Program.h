@@ -5,6 +5,7 @@
 #include "runtime/Device.h"
 #include "runtime/PlanAnalysis.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -35,11 +36,14 @@ public:
 
   /// The program on `device`; made once and shared for as long as somebody holds it.
   Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
+  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other sizes does not add to it.
+  uint64_t codeLoads() const { return codeLoads_; }
 
 private:
   Artifact artifact_;
   const Plan *plan_ = nullptr;
   PlanAnalysis analysis_;
+  mutable std::atomic<uint64_t> codeLoads_ = 0;
   mutable std::mutex mutex_;
   mutable std::map<const Device *, std::weak_ptr<const DeviceImage>> images_;
 };

@@ -1,5 +1,5 @@
 // One artifact without given shapes serves every batch and sequence length: compiled once, fused, unfused and by the reference, it runs
-// at each size and the three agree.
+// at each size and the three agree; its code is loaded once, so nothing is compiled for a size, by the driver either.
 #include "backend/Pipeline.h"
 #include "models/Random.h"
 #include "runtime/Context.h"
@@ -14,24 +14,27 @@ using namespace tilewright::runtime;
 
 namespace {
 
-/// The plans of one demo model, each in a context of its own on the host.
+/// The plans of one demo model, each in a context of its own: fused and unfused on `device`, the reference on the host.
 class Demo {
 public:
-  explicit Demo(const std::string &name) {
+  Demo(const std::string &name, std::shared_ptr<Device> device) {
     const char *demos = std::getenv("TILEWRIGHT_DEMOS");
     CompileOptions options;
     options.modelPath = std::string(demos ? demos : TILEWRIGHT_BINARY_DIR "/models/demo") + "/" + name + "/model.onnx";
     options.modes = {PlanMode::All, PlanMode::None, PlanMode::Reference};
+    if (!device->info().hostMemory)
+      options.targets.push_back(device->info().targets.front());
     auto compiled = compileModel(options);
-    auto device = openDevice("host");
-    if (!compiled || !device) {
-      ADD_FAILURE() << (compiled ? device.status() : compiled.status()).message();
+    auto host = openDevice("host");
+    if (!compiled || !host) {
+      ADD_FAILURE() << (compiled ? host.status() : compiled.status()).message();
       return;
     }
     for (const char *mode : {"all", "none", "reference"}) {
       auto artifact = compiled->artifact();
-      auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), mode) : artifact.status();
-      auto context = program ? Context::create(*program, *device) : program.status();
+      std::shared_ptr<Device> where = contexts.size() < 2 ? device : *host;
+      auto program = artifact ? Program::create(std::move(*artifact), where->info(), mode) : artifact.status();
+      auto context = program ? Context::create(*program, where) : program.status();
       if (!context) {
         ADD_FAILURE() << mode << ": " << context.status().message();
         return;
@@ -76,7 +79,9 @@ void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
     expectNear(results[0], results[2], "fused " + what);
     expectNear(results[1], results[2], "unfused " + what);
   }
-  for (size_t mode : {0, 1}) { // the compiled plans: no operator ran through the reference, and every size was one more frame of one program
+  for (size_t mode : {0, 1}) {
+    // the compiled plans: code was loaded once, no operator ran through the reference, and every size was one more frame of one program
+    EXPECT_EQ(demo.contexts[mode]->program().codeLoads(), 1u);
     EXPECT_EQ(demo.contexts[mode]->counters().hostCalls, 0u);
     EXPECT_GT(demo.contexts[mode]->counters().launches, 0u);
     EXPECT_EQ(demo.contexts[mode]->counters().frames, shapes.size());
@@ -84,14 +89,27 @@ void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
   EXPECT_GT(demo.contexts[2]->counters().hostCalls, 0u);
 }
 
+class RunTimeSizes : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    auto opened = openDevice(GetParam());
+    if (!opened)
+      GTEST_SKIP() << opened.status().message();
+    device = *opened;
+  }
+  std::shared_ptr<Device> device;
+};
+
 } // namespace
 
-TEST(RunTimeSizes, MlpAtEveryBatch) {
-  Demo demo("mlp");
+TEST_P(RunTimeSizes, MlpAtEveryBatch) {
+  Demo demo("mlp", device);
   runAtAll(demo, {{1, 784}, {7, 784}, {64, 784}});
 }
 
-TEST(RunTimeSizes, EncoderAtEveryBatchAndSequence) {
-  Demo demo("encoder");
+TEST_P(RunTimeSizes, EncoderAtEveryBatchAndSequence) {
+  Demo demo("encoder", device);
   runAtAll(demo, {{1, 1, 256}, {1, 17, 256}, {7, 17, 256}, {64, 17, 256}, {1, 128, 256}, {7, 1, 256}});
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, RunTimeSizes, testing::Values("host", "cuda"), [](const auto &info) { return info.param; });
