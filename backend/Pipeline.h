@@ -27,6 +27,7 @@ std::optional<PlanMode> parsePlanMode(std::string_view name);
 
 struct CompileOptions {
   std::string modelPath;
+  std::shared_ptr<const std::string> modelBytes;    // the model itself, where it is no file: modelPath then says where its weights may lie
   ImportOptions import;
   std::vector<std::string> targets = {"host"};      // rows of TargetDesc
   std::vector<PlanMode> modes = {PlanMode::All};    // one plan for each target and mode

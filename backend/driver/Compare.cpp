@@ -46,27 +46,30 @@ static bool within(double actual, double expected, double limit) {
 
 Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected, const std::optional<Tolerance> &tolerance) {
   if (actual.type() != expected.type())
-    return {false, 0, fmt::format("output '{}' has type {}, expected {}", name, tilewright::name(actual.type()), tilewright::name(expected.type()))};
+    return {false, 0, 0, fmt::format("output '{}' has type {}, expected {}", name, tilewright::name(actual.type()), tilewright::name(expected.type()))};
   if (actual.shape() != expected.shape())
-    return {false, 0, fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
+    return {false, 0, 0, fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
   Tolerance limits = tolerance.value_or(defaultTolerance(expected.type()));
   int64_t count = expected.count(), different = 0, first = -1;
-  double largest = 0, worst = 0;
+  double largest = 0, worst = 0, worstRelative = 0;
   for (int64_t i = 0; limits.ofLargest && i < count; ++i)
     if (double magnitude = std::abs(elementAt(expected, i)); std::isfinite(magnitude))
       largest = std::max(largest, magnitude);
   for (int64_t i = 0; i < count; ++i) {
     double a = elementAt(actual, i), b = elementAt(expected, i);
     double limit = limits.absolute + limits.relative * (limits.ofLargest ? largest : std::abs(b));
-    if (double difference = std::abs(a - b); difference > worst)
+    double difference = std::abs(a - b);
+    if (difference > worst)
       worst = difference;
+    if (b != 0 && difference / std::abs(b) > worstRelative)
+      worstRelative = difference / std::abs(b);
     if (within(a, b, limit))
       continue;
     first = different++ == 0 ? i : first;
   }
   if (different == 0)
-    return {true, worst, ""};
-  return {false, worst,
+    return {true, worst, worstRelative, ""};
+  return {false, worst, worstRelative,
           fmt::format("output '{}': {} of {} elements differ; the first is element {}: {}, expected {}; the largest difference is {:.3g}", name, different,
                       count, first, elementAt(actual, first), elementAt(expected, first), worst)};
 }

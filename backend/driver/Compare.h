@@ -23,6 +23,7 @@ Tolerance defaultTolerance(DType type);
 struct Comparison {
   bool same = false;
   double largestDifference = 0; // absolute
+  double largestRelative = 0;   // over the magnitude of the expected element, where that is not 0
   std::string sentence;         // what differs, where, and by how much; empty if nothing does
 };
 

@@ -28,14 +28,6 @@ struct RunCommand {
 };
 } // namespace
 
-/// A value's name as a file name: what could leave the folder or confuse a shell becomes '_'.
-static std::string fileName(const std::string &name) {
-  std::string safe;
-  for (char c : name)
-    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ? c : '_';
-  return safe.empty() || safe.front() == '.' ? "_" + safe : safe;
-}
-
 static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> &outputs, const fs::path &folder) {
   if (folder.extension() == ".npz") {
     std::vector<NamedTensor> named;

@@ -37,6 +37,13 @@ Expected<NamedTensor> readTensorFile(const fs::path &path) {
   return readTensorProto(path);
 }
 
+std::string fileName(const std::string &name) {
+  std::string safe;
+  for (char c : name)
+    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ? c : '_';
+  return safe.empty() || safe.front() == '.' ? "_" + safe : safe;
+}
+
 fs::path testDataSet(const fs::path &folder) {
   std::vector<fs::path> sets;
   std::error_code error;

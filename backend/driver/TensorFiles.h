@@ -21,6 +21,9 @@ Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);
 /// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder (KIND is "input" or "output"), in order.
 Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, const std::string &kind);
 
+/// A value's name as a file name: what could leave the folder or confuse a shell becomes '_'.
+std::string fileName(const std::string &name);
+
 /// The first test_data_set_N below `folder`, or `folder` itself if it holds the data.
 std::filesystem::path testDataSet(const std::filesystem::path &folder);
 
