@@ -20,6 +20,8 @@ Tolerance defaultTolerance(DType type) {
   }
 }
 
+Tolerance innerTolerance(DType type) { return type == DType::F32 ? Tolerance{1e-4, 1e-5, true} : defaultTolerance(type); }
+
 /// Element `i` as a double. 64-bit integers beyond 2^53 are compared apart from this.
 static double elementAt(const Tensor &tensor, int64_t i) {
   switch (tensor.type()) {
@@ -58,7 +60,7 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
   for (int64_t i = 0; i < count; ++i) {
     double a = elementAt(actual, i), b = elementAt(expected, i);
     double limit = limits.absolute + limits.relative * (limits.ofLargest ? largest : std::abs(b));
-    double difference = std::abs(a - b);
+    double difference = a == b || (std::isnan(a) && std::isnan(b)) ? 0 : std::isnan(a - b) ? INFINITY : std::abs(a - b);
     if (difference > worst)
       worst = difference;
     if (b != 0 && difference / std::abs(b) > worstRelative)

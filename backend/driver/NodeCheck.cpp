@@ -64,6 +64,10 @@ std::vector<std::string> materializedValues(const OnnxModel &model, const runtim
   return values;
 }
 
+Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type, const std::optional<Tolerance> &given) {
+  return given ? *given : model.isOutput(value) ? defaultTolerance(type) : innerTolerance(type);
+}
+
 Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs, const ValueMap &expected,
                                           const std::optional<Tolerance> &tolerance) {
   runtime::Plan plan;
@@ -78,7 +82,9 @@ Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluati
   std::vector<NodeRow> rows;
   for (const std::string &value : values) {
     int node = model.producerOf(value);
-    rows.push_back({model.nodeName(node), model.node(node).op_type(), value, compare(value, actual->at(value), expected.at(value), tolerance)});
+    const Tensor &wanted = expected.at(value);
+    Comparison result = compare(value, actual->at(value), wanted, toleranceAt(model, value, wanted.type(), tolerance));
+    rows.push_back({model.nodeName(node), model.node(node).op_type(), value, std::move(result)});
   }
   return rows;
 }

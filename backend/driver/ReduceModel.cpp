@@ -1,6 +1,7 @@
 // Tries parts of a model and keeps those that still give wrong results.
 #include "backend/driver/ReduceModel.h"
 
+#include "backend/driver/NodeCheck.h"
 #include "backend/driver/Progress.h"
 #include "runtime/Version.h"
 
@@ -41,7 +42,7 @@ static std::string differenceOf(const OnnxModel &model, const Evaluation &evalua
   if (!outputs)
     return "";
   for (const auto &[name, tensor] : *outputs)
-    if (Comparison result = compare(name, tensor, known.at(name), tolerance); !result.same)
+    if (Comparison result = compare(name, tensor, known.at(name), toleranceAt(model, name, tensor.type(), tolerance)); !result.same)
       return result.sentence;
   return "";
 }
