@@ -17,11 +17,12 @@ using llvm::StringRef;
 //  - operands are exchanged (the instruction computes the transpose), so that a lane's neighbouring registers are neighbours of a row of the
 //    result, which is stored as vectors;
 //  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an instruction sums is free
-//    as long as both operands agree.
+//    as long as both operands agree. Only where a step has no more than 16 k, the smaller instruction stands alone.
 static constexpr Fragments fragmentTable[] = {
     {"mma.m16n8k16", 16, 8, 16, 1, true, {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}},
     {"mfma.32x32x8x2", 32, 32, 16, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}},
     {"mfma.16x16x16x2", 16, 16, 32, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}},
+    {"mfma.16x16x16", 16, 16, 16, 1, false, {"k0 k1", "k0 k1", "n0 n1"}, {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"}},
 };
 
 //===- Shapes ---------------------------------------------------------------------------------------------------------===//

@@ -87,9 +87,10 @@ void AmdgcnTarget::lowerMath(Operation *root) {
   replaceByIntrinsics(root, rows);
 }
 
+/// Empty assembly. The number that it is handed makes it differ from the same elsewhere: LLVM would keep one result for both.
 Value AmdgcnTarget::opaque(Builder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value}, "", "=v,0", /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i", /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getRes();
 }
 

@@ -28,7 +28,7 @@ public:
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 
 private:
-  unsigned lanes_;
+  unsigned lanes_, opaqueValues_ = 0;
 };
 
 } // namespace tilewright

@@ -61,6 +61,7 @@ struct KernelDistributor::AccessContext {
   IntegerType type;
   SmallVector<Value> first, sizes, symbols;
   SmallVector<Value> threads, remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
+  std::optional<unsigned> forgotten;     // of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them
 
   AccessContext(KernelDistributor &d, const Access &access, const Layout &layout, Chunks chunks)
       : d(d), access(access), layout(layout), chunks(chunks), shape(access.tile.getShape()),
@@ -77,6 +78,17 @@ struct KernelDistributor::AccessContext {
     }
     for (AffineExpr size : access.buffer.getType().getSizes().getResults())
       sizes.push_back(emitter.emit(size));
+    chooseForgotten();
+  }
+
+  void chooseForgotten() {
+    if ((mayCut() ? layout.registers() : starts().size()) <= 8)
+      return;
+    SmallVector<unsigned> bits(shape.rank(), 0);
+    for (unsigned i = 0; i < shape.rank(); ++i)
+      if (!isAlwaysLive(access, i))
+        bits[i] = llvm::count_if(layout.reg, [&](uint32_t basis) { return shape.coordinate(basis, i) != 0; });
+    forgotten = llvm::max_element(bits) - bits.begin();
   }
 
   /// 32 bits if nothing on the way to a live element's address can need more.
@@ -166,9 +178,8 @@ struct KernelDistributor::AccessContext {
     uint32_t element = layout.element(r);
     for (unsigned i = 0; i < shape.rank(); ++i)
       if (!isAlwaysLive(access, i)) {
-        // Where a mask takes scarce registers, many are computed each time rather than kept.
         Value position = arith::AddIOp::create(d.b_, threads[i], d.i32(shape.coordinate(element, i)));
-        position = starts().size() > 8 ? d.target_.opaque(d.b_, position) : position;
+        position = i == forgotten ? d.target_.opaque(d.b_, position) : position;
         live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, position, remaining[i]));
       }
     return live;

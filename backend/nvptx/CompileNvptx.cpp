@@ -1,6 +1,7 @@
 // Tile kernels to PTX, in process; to a cubin with ptxas where it is installed.
 #include "backend/nvptx/CompileNvptx.h"
 #include "backend/lowering/GenerateCode.h"
+#include "backend/nvptx/BoundRegisters.h"
 #include "backend/nvptx/NvptxTarget.h"
 #include "tilegen/place/Place.h"
 
@@ -92,6 +93,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto distributed = distribute(module, target, options.faults);
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
+  boundRegisters(module, **distributed, desc);
   Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText};
   Expected<std::vector<std::string>> texts = generateFunctions(**distributed, machine, options.jobs);
   if (!texts)

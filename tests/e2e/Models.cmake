@@ -1,9 +1,15 @@
-# A CTest test for each row of models.txt and each way of fusing, e2e.NAME.all and e2e.NAME.none; for each limit, e2e.NAME.kernels; and
-# ONNX's own tests, with the lists of those that are known to fail.
+# A CTest test for each row of models.txt and each way of fusing, e2e.NAME.all and e2e.NAME.none; for each limit, e2e.NAME.kernels; for the
+# code of its GPU kernels, e2e.NAME.code; and ONNX's own tests, with the lists of those that are known to fail.
 file(STRINGS e2e/models.txt rows REGEX "^[^#]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/models.txt)
 set(shared ${TILEWRIGHT_SHARED}/models/real)
 set(goldens ${TILEWRIGHT_GOLDENS})
+# addCodeTest(NAME FOLDER): what the code of the model's kernels is made of, for every kind of GPU.
+function(addCodeTest name folder)
+  add_test(NAME e2e.${name}.code COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkCode $<TARGET_FILE:tilewright> ${folder}/model.onnx)
+  set_tests_properties(e2e.${name}.code PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS e2e)
+endfunction()
+
 foreach(row ${rows})
   string(REGEX MATCH "^([^ ]+) +([^ ]+) +([^ ]+)$" matched "${row}")
   if(NOT matched)
@@ -16,12 +22,19 @@ foreach(row ${rows})
     add_test(NAME e2e.${name}.${fuse} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkModel $<TARGET_FILE:tilewright> ${folder} --fuse=${fuse})
     set_tests_properties(e2e.${name}.${fuse} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS e2e)
   endforeach()
+  addCodeTest(${name} ${folder})
   if(NOT limit STREQUAL "-")
     string(REPLACE "/" ";" limit ${limit})
     add_test(NAME e2e.${name}.kernels COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkKernels $<TARGET_FILE:tilewright> ${folder} ${limit})
     set_tests_properties(e2e.${name}.kernels PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS e2e)
   endif()
 endforeach()
+
+foreach(name mlp mlp_fp16 encoder encoder_fp16 cnn swiglu elementwise norm softmax)
+  addCodeTest(demo.${name} ${CMAKE_BINARY_DIR}/models/demo/${name})
+endforeach()
+add_test(NAME e2e.ptxas COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkCode --has-ptxas)
+set_tests_properties(e2e.ptxas PROPERTIES SKIP_RETURN_CODE 77 LABELS e2e)
 
 # From libonnx-testdata, which scripts/setup installs. Each of these tests runs fused and unfused.
 set(onnxTests /usr/share/libonnx-testdata/data)
