@@ -23,6 +23,8 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   constexpr int64_t registersBeside = 96; // of a thread of a contraction beside twice its results: operands, addresses
   auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
   int64_t threads = kernel->getAttrOfType<IntegerAttr>("threads").getInt();
+  if (!schedule)
+    return 0;
   if (schedule.getRoot() == "pointwise" && any<tile::LoadOp>(kernel, [](tile::LoadOp load) { return !load.getIndices().empty(); }))
     return std::max<int64_t>(gatheringThreads / threads, 1);
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return dot->hasAttr("instruction"); }))

@@ -6,6 +6,7 @@
 #include "tilegen/place/Place.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -38,19 +39,20 @@ static void initialize() {
   });
 }
 
-/// One text of several. Each begins with the same directives (version, target) and may declare shared memory, all alike: they are kept once.
+/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line a thing, and kept once.
 static std::string joinPtx(ArrayRef<std::string> texts) {
-  std::string header, declarations, kernels;
+  std::string declarations, kernels;
+  llvm::StringSet<> seen;
   for (StringRef text : texts) {
-    auto [directives, kernel] = std::pair(text.take_front(text.find(".visible")), text.drop_front(std::min(text.find(".visible"), text.size())));
-    size_t declared = directives.find(".extern");
-    if (header.empty())
-      header = directives.take_front(declared);
-    if (declared != StringRef::npos)
-      declarations = directives.drop_front(declared);
-    kernels += kernel;
+    size_t first = std::min(text.find(".visible"), text.size());
+    kernels += text.drop_front(first);
+    SmallVector<StringRef> lines;
+    text.take_front(first).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef line : lines)
+      if (!line.ltrim().starts_with("//") && seen.insert(line).second)
+        declarations += (line + "\n").str();
   }
-  return header + declarations + kernels;
+  return declarations + "\n" + kernels;
 }
 
 /// Runs ptxas on `ptx`; the cubin's bytes.
