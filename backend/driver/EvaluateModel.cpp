@@ -7,8 +7,10 @@
 
 namespace tilewright {
 
-Expected<Evaluation> referenceOf(const Evaluation &evaluation) {
+Expected<Evaluation> referenceOf(const Evaluation &evaluation, const ValueMap &inputs) {
   Evaluation reference = evaluation;
+  for (const auto &[name, tensor] : inputs)
+    reference.options.import.shapes[name] = tensor.shape();
   reference.options.modes = {PlanMode::Reference};
   reference.options.targets = {"host"};
   reference.options.import.noFallback = false;
@@ -29,12 +31,8 @@ static Expected<std::vector<Tensor>> inputsOf(const runtime::Plan &plan, const V
   return inputs;
 }
 
-Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs, runtime::Plan *plan) {
-  CompileOptions options = evaluation.options;
-  auto bytes = std::make_shared<std::string>();
-  if (!model.SerializeToString(bytes.get()))
-    return Status(Code::Unsupported, "the model is too large to be written in one piece: its weights belong into external data");
-  options.modelBytes = bytes;
+Expected<ValueMap> evaluate(const Evaluation &evaluation, const ValueMap &inputs, runtime::Plan *plan) {
+  const CompileOptions &options = evaluation.options;
   Expected<CompiledModel> compiled = compileModel(options);
   TILEWRIGHT_TRY(compiled);
   Expected<runtime::Artifact> artifact = compiled->artifact();
@@ -53,6 +51,15 @@ Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::Model
   for (size_t i = 0; i < outputs->size(); ++i)
     values[(*program)->output(i).name] = (*outputs)[i];
   return values;
+}
+
+Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs, runtime::Plan *plan) {
+  auto bytes = std::make_shared<std::string>();
+  if (!model.SerializeToString(bytes.get()))
+    return Status(Code::Unsupported, "the model is too large to be written in one piece: its weights belong into external data");
+  Evaluation ofModel = evaluation;
+  ofModel.options.modelBytes = bytes;
+  return evaluate(ofModel, inputs, plan);
 }
 
 } // namespace tilewright

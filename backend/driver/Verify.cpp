@@ -28,6 +28,9 @@ struct VerifyCommand {
   std::optional<double> relative, absolute;
   bool perNode = false, json = false;
 
+  bool isOnnx() const { return !isArtifact(model.model) && fs::path(model.model).extension() != ".mlir"; }
+  /// Whether the reference is compiled here, for the inputs at hand; an artifact has its own plan of it.
+  bool interprets() const { return against == "interpreter" && isOnnx(); }
   bool againstFolder() const { return against != "interpreter" && against != "unfused"; }
 };
 
@@ -73,12 +76,25 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 }
 
 /// What the outputs are held against: another mode's, or those of a test data folder.
-static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device) {
+static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device,
+                                                          const ModeRun &actual) {
   if (command.againstFolder())
     return readTestData(testDataSet(command.against), "output");
-  Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, std::move(device));
-  TILEWRIGHT_TRY(run);
-  return run->outputs;
+  if (!command.interprets()) {
+    Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, std::move(device));
+    TILEWRIGHT_TRY(run);
+    return run->outputs;
+  }
+  Expected<CompileOptions> compile = compileOptions(command.model);
+  TILEWRIGHT_TRY(compile);
+  Expected<Evaluation> reference = referenceOf({*compile, device}, actual.inputs);
+  TILEWRIGHT_TRY(reference);
+  Expected<ValueMap> values = evaluate(*reference, actual.inputs);
+  TILEWRIGHT_TRY(values);
+  std::vector<NamedTensor> outputs;
+  for (const NamedTensor &output : actual.outputs)
+    outputs.push_back({output.name, values->at(output.name)});
+  return outputs;
 }
 
 static Status compareOutputs(const VerifyCommand &command, const ModeRun &actual, const std::vector<NamedTensor> &expected, Findings &findings) {
@@ -124,7 +140,7 @@ static Expected<ValueMap> readValues(const OnnxModel &model, const fs::path &fol
 static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs) {
   if (command.againstFolder())
     return readValues(model, command.against);
-  Expected<Evaluation> other = command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation);
+  Expected<Evaluation> other = command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation, inputs);
   TILEWRIGHT_TRY(other);
   if (command.against == "unfused")
     other->options.modes = {PlanMode::None};
@@ -236,7 +252,7 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 
 static Status checkOptions(const VerifyCommand &command) {
   bool inside = command.perNode || !command.reduce.empty();
-  if (inside && (isArtifact(command.model.model) || fs::path(command.model.model).extension() == ".mlir"))
+  if (inside && !command.isOnnx())
     return {Code::Usage, fmt::format("{}: --per-node and --reduce need the ONNX model", command.model.model)};
   if (!command.reduce.empty() && command.againstFolder())
     return {Code::Usage, "--reduce needs every value of the model: --against interpreter or unfused"};
@@ -248,7 +264,7 @@ static Status checkOptions(const VerifyCommand &command) {
 static Status verify(const VerifyCommand &command) {
   TILEWRIGHT_TRY(checkOptions(command));
   std::vector<PlanMode> modes = {*parsePlanMode(command.model.fuse)};
-  if (!command.againstFolder())
+  if (!command.againstFolder() && !command.interprets())
     modes.push_back(command.against == "unfused" ? PlanMode::None : PlanMode::Reference);
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model, modes);
   TILEWRIGHT_TRY(artifact);
@@ -256,7 +272,7 @@ static Status verify(const VerifyCommand &command) {
   TILEWRIGHT_TRY(device);
   Expected<ModeRun> actual = runMode(*artifact, command.model.fuse, command.inputs, *device);
   TILEWRIGHT_TRY(actual);
-  Expected<std::vector<NamedTensor>> expected = expectedOutputs(command, *artifact, *device);
+  Expected<std::vector<NamedTensor>> expected = expectedOutputs(command, *artifact, *device, *actual);
   TILEWRIGHT_TRY(expected);
   Findings findings;
   TILEWRIGHT_TRY(compareOutputs(command, *actual, *expected, findings));

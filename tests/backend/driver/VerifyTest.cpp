@@ -158,7 +158,7 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
   Evaluation evaluation;
   evaluation.options.modelPath = (folder / "good.onnx").string();
   ValueMap inputs = {{"x", tensorOf<float>(DType::F32, {3, size}, [](int64_t i) { return (i % 9) / 4.0 - 1; })}};
-  auto reference = referenceOf(evaluation);
+  auto reference = referenceOf(evaluation, inputs);
   ASSERT_TRUE(reference);
   auto values = evaluateModel(*reference, model->withOutputs(model->values()), inputs);
   ASSERT_TRUE(values) << values.status().message();
@@ -173,6 +173,17 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
   EXPECT_EQ(nlohmann::json::parse(same.out)["nodes"].size(), 8u);
   EXPECT_EQ(differs.exitCode, int(Code::Differs));
   EXPECT_EQ(firstBad(nlohmann::json::parse(differs.out)), "last");
+}
+
+/// The reference is compiled for the inputs at hand: a size that the model computes need not be inferred.
+TEST_F(Verify, KnowsSizesThatTheModelComputes) {
+  onnx::ModelProto model = overflowing<float>(DType::F32);
+  onnx::GraphProto &graph = *model.mutable_graph();
+  addNode(graph, "shape", "Shape", {"y"}, "sizes"), addNode(graph, "spread", "Expand", {"c", "sizes"}, "wide"), addNode(graph, "sum", "Add", {"wide", "y"}, "z");
+  addValue(graph.add_output(), "z", DType::F32);
+  Result result = command("verify " + write("sizes.onnx", model) + " --dim batch=4 --per-node --json");
+  EXPECT_EQ(result.exitCode, 0) << result.out;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["outputs"].size(), 2u) << result.out;
 }
 
 TEST_F(Verify, RefusesWhatItCannotDo) {
