@@ -147,7 +147,8 @@ Expected<rt::ValueId> PlanBuilder::constantOf(Operation *op, Value value) {
       return Status(Code::Internal, fmt::format("no constant '{}' in the pool", constant.getKey().str()));
     return newValue(rt::ValueKind::Constant, value, type, "", constants.add(bytes));
   }
-  return Status(Code::Internal, fmt::format("expected launches, host calls and constants in @main, got '{}'", op->getName().getStringRef().str()));
+  return Status(Code::Internal,
+                fmt::format("expected launches, host calls and constants in @main, got '{}'", op->getName().getStringRef().str()));
 }
 
 /// The plan's value for an IR value, made at its first use where it is a constant.
@@ -171,7 +172,8 @@ Expected<rt::ValueId> PlanBuilder::packedConstantOf(tile::KernelOp kernel, unsig
   Packing packing;
   packing.map = map.getValue();
   packing.elementBytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
-  packing.sourceShape.assign(cast<RankedTensorType>(source.getValue()).getShape().begin(), cast<RankedTensorType>(source.getValue()).getShape().end());
+  packing.sourceShape.assign(cast<RankedTensorType>(source.getValue()).getShape().begin(),
+                             cast<RankedTensorType>(source.getValue()).getShape().end());
   std::vector<rt::ExprId> dims;
   for (AffineExpr size : buffer.getSizes().getResults()) {
     packing.packedShape.push_back(cast<AffineConstantExpr>(size).getValue());
@@ -315,7 +317,8 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   // ONNX types that signless integers do not tell, as the importer wrote them.
   auto typeOf = [&](StringRef attribute, size_t i, Value value) {
     auto dtypes = call->getAttrOfType<ArrayAttr>(attribute);
-    return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+    return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue())
+                  : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
   };
   auto operand = call.getInputs().begin();
   for (bool present : call.getPresent()) {
@@ -337,9 +340,10 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
       ids[result] = newValue(rt::ValueKind::Temporary, result, type, "");
     step.outputs.push_back(ids[result]);
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && plan.symbols[symbol.getPosition()].input == rt::none &&
-                                                         llvm::none_of(step.binds, [&](const rt::BoundSymbol &b) { return b.symbol == symbol.getPosition(); }) &&
-                                                         bound.insert(symbol.getPosition()).second)
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size);
+          symbol && plan.symbols[symbol.getPosition()].input == rt::none &&
+          llvm::none_of(step.binds, [&](const rt::BoundSymbol &b) { return b.symbol == symbol.getPosition(); }) &&
+          bound.insert(symbol.getPosition()).second)
         step.binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
   }
   step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
@@ -369,7 +373,8 @@ Status PlanBuilder::addStep(Operation *op) {
           ids[reshape.getResult()] = aliasOf(reshape.getResult(), *source, plan.values[*source].dtype);
         return Status();
       })
-      .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>([](Operation *) { return Status(); }) // constants are made at their first use
+      .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>(
+          [](Operation *) { return Status(); }) // constants are made at their first use
       .Default([](Operation *op) {
         return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main", op->getName().getStringRef().str()));
       });

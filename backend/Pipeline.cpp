@@ -29,8 +29,8 @@ namespace tilewright {
 //===- Names ----------------------------------------------------------------------------------------------------------===//
 
 static constexpr std::pair<std::string_view, Stage> stageNames[] = {
-    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule}, {"tile", Stage::Tile},
-    {"place", Stage::Place},   {"llvm", Stage::Llvm},           {"code", Stage::Code},
+    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule},
+    {"tile", Stage::Tile},     {"place", Stage::Place},         {"llvm", Stage::Llvm},   {"code", Stage::Code},
 };
 static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {
     {"reference", PlanMode::Reference}, {"none", PlanMode::None}, {"epilogue", PlanMode::Epilogue}, {"all", PlanMode::All}};
@@ -55,11 +55,15 @@ std::string_view name(PlanMode mode) { return nameIn(modeNames, mode); }
 std::optional<PlanMode> parsePlanMode(std::string_view name) { return parseIn<PlanMode>(modeNames, name); }
 
 static fusion::FusionMode fusionMode(PlanMode mode) {
-  return mode == PlanMode::All ? fusion::FusionMode::All : mode == PlanMode::Epilogue ? fusion::FusionMode::Epilogue : fusion::FusionMode::None;
+  return mode == PlanMode::All        ? fusion::FusionMode::All
+         : mode == PlanMode::Epilogue ? fusion::FusionMode::Epilogue
+                                      : fusion::FusionMode::None;
 }
 
 /// "host" is the machine at hand; everything else is a row by its name.
-static Expected<const TargetDesc *> resolveTarget(const std::string &name) { return findTarget(name == "host" ? runtime::cpuLevel() : name); }
+static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
+  return findTarget(name == "host" ? runtime::cpuLevel() : name);
+}
 
 /// What the plan calls it: host code says what it needs by its requirements.
 static std::string planTarget(const TargetDesc &target) { return target.backend == Backend::Host ? "host" : std::string(target.name); }
@@ -107,7 +111,8 @@ public:
   }) {}
 
   Status failure(std::string_view stage) const {
-    return Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", stage, first.empty() ? "it gave no reason" : first));
+    return Status(Code::Internal,
+                  fmt::format("{} failed, which is a bug of the compiler: {}", stage, first.empty() ? "it gave no reason" : first));
   }
 
 private:
@@ -244,7 +249,8 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
     return target.status();
   OwningOpRef<ModuleOp> module = imported.clone();
   if (auto grouped = (*module)->getAttrOfType<StringAttr>(modeAttr); grouped && grouped.str() != name(mode))
-    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}", options.modelPath, grouped.str(), name(mode))};
+    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}", options.modelPath,
+                                     grouped.str(), name(mode))};
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);

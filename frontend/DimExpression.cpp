@@ -16,7 +16,8 @@ bool isNamePart(char c) { return isNameStart(c) || std::isdigit(static_cast<unsi
 
 class Parser {
 public:
-  Parser(MLIRContext *context, std::string_view text, const std::function<AffineExpr(std::string_view)> &symbol) : context(context), rest(text), symbol(symbol) {}
+  Parser(MLIRContext *context, std::string_view text, const std::function<AffineExpr(std::string_view)> &symbol)
+      : context(context), rest(text), symbol(symbol) {}
 
   AffineExpr parse() {
     AffineExpr expr = sum(0);

@@ -60,11 +60,13 @@ Expected<MappedFile> ExternalData::open(const std::string &location) {
   if (auto found = opened.find(location); found != opened.end())
     return found->second;
   if (auto why = objection(location))
-    return Status(Code::Malformed, fmt::format("the external data file '{}' must be a relative path inside the model's folder, but {}", location, *why));
+    return Status(Code::Malformed,
+                  fmt::format("the external data file '{}' must be a relative path inside the model's folder, but {}", location, *why));
   std::string path = (std::filesystem::path(folder) / location).string();
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.value < 0)
-    return Status(Code::Io, fmt::format("cannot open the external data file '{}': {} (--random-weights invents weights)", path, std::strerror(errno)));
+    return Status(Code::Io, fmt::format("cannot open the external data file '{}': {} (--random-weights invents weights)", path,
+                                        std::strerror(errno)));
   struct stat facts;
   if (fstat(file.value, &facts) != 0 || !S_ISREG(facts.st_mode))
     return Status(Code::Malformed, fmt::format("the external data file '{}' is not a regular file", path));

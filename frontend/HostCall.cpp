@@ -43,7 +43,11 @@ bool runProbe(NodeBuilder &b, Probe &probe) {
       for (auto [i, element] : llvm::enumerate(*contents))
         inputs.back().data<int64_t>()[i] = graph::evaluate(element, {}, probe.symbols);
   }
-  ReferenceCall call{.op = b.node.op, .domain = b.node.domain, .opset = b.node.opset, .attributes = &b.node.attributes, .outputCount = b.node.outputs.size()};
+  ReferenceCall call{.op = b.node.op,
+                     .domain = b.node.domain,
+                     .opset = b.node.opset,
+                     .attributes = &b.node.attributes,
+                     .outputCount = b.node.outputs.size()};
   Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
   if (!outputs)
     return false;
@@ -79,7 +83,8 @@ AffineExpr sizeFromProbes(ImportState &state, const Probe &first, const Probe &s
 
 mlir::Attribute tensorAttribute(OpBuilder &builder, const Tensor &tensor) {
   std::string_view bytes(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
-  return builder.getArrayAttr({builder.getStringAttr(name(tensor.type())), builder.getDenseI64ArrayAttr(tensor.shape()), builder.getStringAttr(llvm::toHex(bytes))});
+  return builder.getArrayAttr({builder.getStringAttr(name(tensor.type())), builder.getDenseI64ArrayAttr(tensor.shape()),
+                               builder.getStringAttr(llvm::toHex(bytes))});
 }
 
 DictionaryAttr attributesFor(OpBuilder &builder, const Attributes &attributes) {
@@ -99,7 +104,8 @@ DictionaryAttr attributesFor(OpBuilder &builder, const Attributes &attributes) {
           else if constexpr (std::is_same_v<Kind, std::vector<float>>)
             return builder.getDenseF32ArrayAttr(v);
           else if constexpr (std::is_same_v<Kind, std::vector<std::string>>)
-            return builder.getDictionaryAttr(builder.getNamedAttr("strings", builder.getStrArrayAttr(SmallVector<StringRef>(v.begin(), v.end()))));
+            return builder.getDictionaryAttr(
+                builder.getNamedAttr("strings", builder.getStrArrayAttr(SmallVector<StringRef>(v.begin(), v.end()))));
           else
             return tensorAttribute(builder, v);
         },
@@ -116,7 +122,8 @@ struct ResultFacts {
 
 /// From value_info, where it has rank and type: unknown sizes are fresh symbols.
 std::optional<ResultFacts> declaredFacts(ImportState &state, const onnx::ValueInfoProto *info) {
-  if (!info || !info->type().has_tensor_type() || !info->type().tensor_type().has_shape() || !findDType(static_cast<DType>(info->type().tensor_type().elem_type())))
+  if (!info || !info->type().has_tensor_type() || !info->type().tensor_type().has_shape() ||
+      !findDType(static_cast<DType>(info->type().tensor_type().elem_type())))
     return std::nullopt;
   ResultFacts facts{static_cast<DType>(info->type().tensor_type().elem_type()), {}};
   for (const auto &dim : info->type().tensor_type().shape().dim())
@@ -134,7 +141,8 @@ bool buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declar
     probes[0].symbols.push_back(3 + 2 * static_cast<int64_t>(i));
     probes[1].symbols.push_back(6 + 5 * static_cast<int64_t>(i));
   }
-  bool symbolic = llvm::any_of(b.node.inputs, [](ImportedValue *v) { return v && llvm::any_of(v->sizes, [](AffineExpr s) { return !graph::constantSize(s); }); });
+  bool symbolic = llvm::any_of(
+      b.node.inputs, [](ImportedValue *v) { return v && llvm::any_of(v->sizes, [](AffineExpr s) { return !graph::constantSize(s); }); });
   bool probed = runProbe(b, probes[0]) && (symbolic ? runProbe(b, probes[1]) : (probes[1].outputs = probes[0].outputs, true));
 
   std::vector<ResultFacts> facts;
@@ -204,7 +212,8 @@ Attributes referenceAttributes(graph::HostCallOp call) {
     } else {
       auto parts = llvm::cast<ArrayAttr>(given);
       StringRef typeName = llvm::cast<StringAttr>(parts[0]).getValue();
-      auto row = std::ranges::find_if(dtypeTable, [&](const DTypeInfo &info) { return StringRef(info.name.data(), info.name.size()) == typeName; });
+      auto row = std::ranges::find_if(dtypeTable,
+                                      [&](const DTypeInfo &info) { return StringRef(info.name.data(), info.name.size()) == typeName; });
       auto dims = llvm::cast<DenseI64ArrayAttr>(parts[1]).asArrayRef();
       Tensor tensor = Tensor::allocate(row->type, Shape(dims.begin(), dims.end()));
       std::string bytes = llvm::fromHex(llvm::cast<StringAttr>(parts[2]).getValue());

@@ -22,7 +22,8 @@ constexpr int64_t maxIrVersion = 13;
 
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)
-    return Status(Code::Malformed, fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name, bytes.size()));
+    return Status(Code::Malformed,
+                  fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name, bytes.size()));
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(maxProtobufDepth);
@@ -30,7 +31,8 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
   if (!model->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
     return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
   if (!model->has_graph() || !model->has_ir_version())
-    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name, model->has_graph() ? "ir_version" : "graph"));
+    return Status(Code::Malformed,
+                  fmt::format("'{}' is not an ONNX model: it has no {}", name, model->has_graph() ? "ir_version" : "graph"));
   if (model->ir_version() < 3 || model->ir_version() > maxIrVersion)
     return Status(Code::Unsupported, fmt::format("'{}' has IR version {}, supported are 3 to {}", name, model->ir_version(), maxIrVersion));
   if (model->opset_import().empty())
@@ -45,8 +47,8 @@ void eraseDead(func::FuncOp main) {
       op.erase();
 }
 
-Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<onnx::ModelProto> model, ExternalData &files, const ImportOptions &options,
-                                             ImportReport &report) {
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<onnx::ModelProto> model, ExternalData &files,
+                                             const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;
   registerFrontendDialects(registry);
   context.appendDialectRegistry(registry);
@@ -78,8 +80,8 @@ void registerFrontendDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
 }
 
-Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes, const std::string &folder, const ImportOptions &options,
-                                                 ImportReport *report) {
+Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes, const std::string &folder,
+                                                 const ImportOptions &options, ImportReport *report) {
   ImportReport unread;
   auto model = parseModel(bytes, "model");
   if (!model)
@@ -88,7 +90,8 @@ Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::stri
   return importParsed(context, *model, files, options, report ? *report : unread);
 }
 
-Expected<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const std::string &path, const ImportOptions &options, ImportReport *report) {
+Expected<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const std::string &path, const ImportOptions &options,
+                                            ImportReport *report) {
   ImportReport unread;
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)

@@ -72,9 +72,11 @@ void ModelImporter::run() {
   importNodes(model->graph().node(), scope);
   if (!state.report.unsupported.empty()) {
     const auto &first = state.report.unsupported.front();
-    std::string more = state.report.unsupported.size() > 1 ? fmt::format(" (and {} more nodes; inspect --support lists them)", state.report.unsupported.size() - 1) : "";
-    unsupported("node '{}' needs the operator {}{}{} at opset {}, which is not supported: {}{}", first.node, first.domain, first.domain.empty() ? "" : ".", first.op,
-                first.opset, first.reason, more);
+    std::string more = state.report.unsupported.size() > 1
+                           ? fmt::format(" (and {} more nodes; inspect --support lists them)", state.report.unsupported.size() - 1)
+                           : "";
+    unsupported("node '{}' needs the operator {}{}{} at opset {}, which is not supported: {}{}", first.node, first.domain,
+                first.domain.empty() ? "" : ".", first.op, first.opset, first.reason, more);
   }
   importOutputs(scope);
 }
@@ -106,18 +108,22 @@ void ModelImporter::bindShapeOptions() {
       continue;
     const auto &dims = info.type().tensor_type().shape().dim();
     if (dims.size() != static_cast<int>(option->second.size()))
-      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' {} dimensions, the model has {}", info.name(), option->second.size(), dims.size()))};
+      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' {} dimensions, the model has {}", info.name(),
+                                                          option->second.size(), dims.size()))};
     for (int i = 0; i < dims.size(); ++i) {
       int64_t given = option->second[i];
       if (given < 0)
-        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}", info.name(), given, i))};
+        throw ImportFailure{
+            Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}", info.name(), given, i))};
       if (dims[i].has_dim_value() && dims[i].dim_value() >= 0 && dims[i].dim_value() != given)
-        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}", info.name(), given, i, dims[i].dim_value()))};
+        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}",
+                                                            info.name(), given, i, dims[i].dim_value()))};
       if (!isDimName(dims[i].dim_param()))
         continue;
       auto [entry, isNew] = fixedSymbols.try_emplace(dims[i].dim_param(), given);
       if (!isNew && entry->second != given)
-        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives '{}' the sizes {} and {}", dims[i].dim_param(), entry->second, given))};
+        throw ImportFailure{
+            Status(Code::Usage, fmt::format("--shapes gives '{}' the sizes {} and {}", dims[i].dim_param(), entry->second, given))};
     }
   }
   for (const auto &[name, shape] : state.options.shapes)
@@ -212,7 +218,8 @@ void ModelImporter::importOutputs(const Scope &scope) {
         {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
          state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(output->type)))}));
   }
-  labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}}, nullptr);
+  labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
+                     nullptr);
   func::ReturnOp::create(state.builder, state.location, values);
   state.main.setType(state.builder.getFunctionType(state.main.getArgumentTypes(), types));
   state.main.setResAttrsAttr(state.builder.getArrayAttr(attributes));
@@ -247,12 +254,14 @@ int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op,
 }
 
 /// File order, but for nodes that read what comes later. A cycle is named.
-std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Scope &scope) const {
+std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                                                 const Scope &scope) const {
   std::unordered_map<std::string, int> producer;
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string &output : nodes[i].output())
       if (!output.empty() && !producer.try_emplace(output, i).second)
-        malformed("the value '{}' is defined twice, by '{}' and '{}'", output, nodeName(nodes[producer[output]], scope), nodeName(nodes[i], scope));
+        malformed("the value '{}' is defined twice, by '{}' and '{}'", output, nodeName(nodes[producer[output]], scope),
+                  nodeName(nodes[i], scope));
   std::vector<std::set<int>> readers(nodes.size());
   std::vector<int> waiting(nodes.size()), order;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -305,7 +314,9 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
     case onnx::AttributeProto::STRING: attributes[name] = attribute->s(); break;
     case onnx::AttributeProto::INTS: attributes[name] = std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end()); break;
     case onnx::AttributeProto::FLOATS: attributes[name] = std::vector<float>(attribute->floats().begin(), attribute->floats().end()); break;
-    case onnx::AttributeProto::STRINGS: attributes[name] = std::vector<std::string>(attribute->strings().begin(), attribute->strings().end()); break;
+    case onnx::AttributeProto::STRINGS:
+      attributes[name] = std::vector<std::string>(attribute->strings().begin(), attribute->strings().end());
+      break;
     case onnx::AttributeProto::TENSOR: attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name)); break;
     case onnx::AttributeProto::GRAPH: break; // branches are read where they are inlined
     default: unsupported("attribute '{}' has a kind that is not supported ({})", name, static_cast<int>(attribute->type()));
@@ -362,7 +373,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
 
 void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope) {
   if (proto.output_size() != 1 || attributes.size() != 1)
-    unsupported("expected one output and one value that is a tensor, a number or a list of numbers, got {} outputs and {} values", proto.output_size(), attributes.size());
+    unsupported("expected one output and one value that is a tensor, a number or a list of numbers, got {} outputs and {} values",
+                proto.output_size(), attributes.size());
   auto vector = [](DType type, const auto &list, bool isScalar) {
     Tensor tensor = Tensor::allocate(type, isScalar ? Shape{} : Shape{static_cast<int64_t>(list.size())});
     std::ranges::copy(list, tensor.template data<std::decay_t<decltype(list[0])>>());
@@ -403,11 +415,13 @@ void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
   if (scope.depth >= maxDepth)
     malformed("branches and functions are nested more than {} deep", maxDepth);
   std::string_view wanted = condition->data<uint8_t>()[0] ? "then_branch" : "else_branch";
-  auto branch = std::ranges::find_if(proto.attribute(), [&](const auto &attribute) { return attribute.name() == wanted && attribute.has_g(); });
+  auto branch =
+      std::ranges::find_if(proto.attribute(), [&](const auto &attribute) { return attribute.name() == wanted && attribute.has_g(); });
   if (branch == proto.attribute().end())
     malformed("expected a {}, found none", wanted);
   Scope inner;
-  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references, inner.depth = scope.depth + 1;
+  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references,
+  inner.depth = scope.depth + 1;
   importInitializers(branch->g(), inner);
   importNodes(branch->g().node(), inner);
   if (branch->g().output_size() != proto.output_size())
@@ -423,8 +437,8 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
   if (scope.depth >= maxDepth)
     malformed("branches and functions are nested more than {} deep", maxDepth);
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
-    malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(), function.output_size(), function.name(),
-              proto.input_size(), proto.output_size());
+    malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(),
+              function.output_size(), function.name(), proto.input_size(), proto.output_size());
   Opsets imports;
   for (const auto &import : function.opset_import())
     imports[canonicalDomain(import.domain())] = import.version();

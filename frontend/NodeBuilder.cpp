@@ -102,7 +102,8 @@ std::optional<std::vector<int64_t>> NodeBuilder::integersFrom(std::string_view n
 
 void NodeBuilder::expectRank(size_t i, int64_t least, int64_t most) const {
   if (rank(i) < least || rank(i) > most)
-    malformed("expected input {} of rank {}, got {}", i, least == most ? std::to_string(least) : fmt::format("{} to {}", least, most), print(sizes(i)));
+    malformed("expected input {} of rank {}, got {}", i, least == most ? std::to_string(least) : fmt::format("{} to {}", least, most),
+              print(sizes(i)));
 }
 
 void NodeBuilder::expect(bool condition, const std::string &what) const {
@@ -134,7 +135,8 @@ void NodeBuilder::out(Term result, DType type, size_t i) {
   if (isHalf(type) && result.element() != stored)
     result = term(arith::TruncFOp::create(state.builder, state.location, graph::withElementType(result.type(), stored), result.value));
   if (result.element() != stored)
-    throw ImportFailure{Status(Code::Internal, fmt::format("the handler of {} made another element type than {}", node.op, tilewright::name(type)))};
+    throw ImportFailure{
+        Status(Code::Internal, fmt::format("the handler of {} made another element type than {}", node.op, tilewright::name(type)))};
   std::vector<int64_t> known;
   for (AffineExpr size : result.sizes())
     known.push_back(graph::constantSize(size).value_or(1));
@@ -172,7 +174,8 @@ Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
       if (graph::constantSize(common) == 1)
         common = size;
       else if (graph::constantSize(size) != 1 && !state.unify(size, common))
-        malformed("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(size), state.print(common), rank - shape.size() + i);
+        malformed("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(size), state.print(common),
+                  rank - shape.size() + i);
     }
   llvm::transform(result, result.begin(), [&](AffineExpr size) { return state.resolve(size); });
   return result;
@@ -208,7 +211,8 @@ Term NodeBuilder::transpose(Term x, ArrayRef<int64_t> perm) {
   auto type = graph::transposedType(x.type(), perm, [](const Twine &why) { malformed("{}", why.str()); });
   // Constants move now: what a kernel reads is then the matrix it wants.
   auto constant = x.value.getDefiningOp<graph::ConstantOp>();
-  if (auto found = constant ? state.constantTensors.find(constant) : state.constantTensors.end(); found != state.constantTensors.end() && !llvm::is_sorted(perm)) {
+  if (auto found = constant ? state.constantTensors.find(constant) : state.constantTensors.end();
+      found != state.constantTensors.end() && !llvm::is_sorted(perm)) {
     Attributes attributes{{"perm", std::vector<int64_t>(perm.begin(), perm.end())}};
     ReferenceCall call{.op = "Transpose", .domain = "", .opset = 13, .attributes = &attributes};
     Expected<std::vector<Tensor>> moved = evaluate(call, std::span(&found->second, 1));
@@ -234,7 +238,8 @@ TypedAttr NodeBuilder::scalar(Type element, double value) const {
 }
 
 Term NodeBuilder::pad(Term x, ArrayRef<int64_t> low, ArrayRef<AffineExpr> sizes, double fill) {
-  return term(graph::PadOp::create(state.builder, state.location, state.tensorType(sizes, x.element()), x.value, low, scalar(x.element(), fill)));
+  return term(
+      graph::PadOp::create(state.builder, state.location, state.tensorType(sizes, x.element()), x.value, low, scalar(x.element(), fill)));
 }
 
 Term NodeBuilder::concat(ArrayRef<Term> terms, int64_t axis) {
@@ -333,7 +338,8 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
     if (size_t r = parts[1].find(parts[0][l]); r != std::string_view::npos)
       unify(rhs.sizes()[r], lhs.sizes()[l], fmt::format("dimension {} of the right operand", r));
   auto type = graph::contractedType(lhs.type(), rhs.type(), maps, [](const Twine &why) { malformed("{}", why.str()); });
-  return term(graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value, state.builder.getAffineMapArrayAttr(maps)));
+  return term(
+      graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value, state.builder.getAffineMapArrayAttr(maps)));
 }
 
 } // namespace tilewright

@@ -46,7 +46,8 @@ std::optional<int> signOf(AffineExpr expr) {
   bool positive = true; // a sum of products of symbols with positive factors
   expr.walk([&](AffineExpr part) {
     auto constant = llvm::dyn_cast<AffineConstantExpr>(part);
-    positive &= !(constant && constant.getValue() <= 0) && part.getKind() != AffineExprKind::Mod && part.getKind() != AffineExprKind::FloorDiv;
+    positive &=
+        !(constant && constant.getValue() <= 0) && part.getKind() != AffineExprKind::Mod && part.getKind() != AffineExprKind::FloorDiv;
   });
   return positive ? std::optional(1) : std::nullopt;
 }
@@ -162,7 +163,9 @@ Result slice(NodeBuilder &b) {
   return vectorOf(b, std::move(elements));
 }
 
-Result squeeze(NodeBuilder &b) { return contents(b, 0).size() == 1 && b.rank(0) == 1 ? Result(Contents{{}, contents(b, 0)}) : std::nullopt; }
+Result squeeze(NodeBuilder &b) {
+  return contents(b, 0).size() == 1 && b.rank(0) == 1 ? Result(Contents{{}, contents(b, 0)}) : std::nullopt;
+}
 
 Result unsqueeze(NodeBuilder &b) { return b.rank(0) == 0 ? Result(vectorOf(b, contents(b, 0))) : std::nullopt; }
 

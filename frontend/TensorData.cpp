@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t maxBytes = int64_t(1) << 40;
 
-Status malformedTensor(const std::string &name, std::string why) { return Status(Code::Malformed, fmt::format("tensor '{}': {}", name, why)); }
+Status malformedTensor(const std::string &name, std::string why) {
+  return Status(Code::Malformed, fmt::format("tensor '{}': {}", name, why));
+}
 
 /// Looks at `bytes`, which `owner` keeps alive, without copying if they are aligned for `type`.
 Tensor shareBytes(DType type, Shape shape, std::span<const std::byte> bytes, const std::shared_ptr<const void> &owner) {
@@ -116,7 +118,8 @@ Tensor inventWeights(DType type, Shape shape, const std::string &name, uint64_t 
   return tensor;
 }
 
-Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::string &name, DType type, Shape shape, uint64_t bytes, const TensorSource &source) {
+Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::string &name, DType type, Shape shape, uint64_t bytes,
+                                const TensorSource &source) {
   Expected<ExternalPlace> place = externalPlace(proto, name);
   if (!place)
     return place.status();
@@ -129,9 +132,11 @@ Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::strin
     return Status(file.status().code(), fmt::format("tensor '{}': {}", name, file.status().message()));
   uint64_t size = file->bytes().size();
   if (place->length.value_or(bytes) != bytes)
-    return malformedTensor(name, fmt::format("expected {} bytes because of its type and shape, external data says length {}", bytes, *place->length));
+    return malformedTensor(
+        name, fmt::format("expected {} bytes because of its type and shape, external data says length {}", bytes, *place->length));
   if (place->offset > size || bytes > size - place->offset)
-    return malformedTensor(name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", bytes, place->offset, place->location, size));
+    return malformedTensor(
+        name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", bytes, place->offset, place->location, size));
   return shareBytes(type, std::move(shape), file->bytes().subspan(place->offset, bytes), file->owner());
 }
 
@@ -168,8 +173,8 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   if (!bytes)
     return bytes.status();
   TypedField field = typedField(*type, proto);
-  int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() + proto.int64_data_size() + proto.double_data_size() +
-                  proto.uint64_data_size();
+  int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() + proto.int64_data_size() +
+                  proto.double_data_size() + proto.uint64_data_size();
   bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
   if (external + proto.has_raw_data() + (typed > 0) > 1)
     return malformedTensor(name, "its elements are in more than one place");
@@ -177,14 +182,14 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
     return decodeExternal(proto, name, *type, std::move(shape), static_cast<uint64_t>(*bytes), source);
   if (proto.has_raw_data()) {
     if (static_cast<int64_t>(proto.raw_data().size()) != *bytes)
-      return malformedTensor(name, fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", *bytes, tilewright::name(*type),
-                                               fmt::join(shape, ", "), proto.raw_data().size()));
+      return malformedTensor(name, fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", *bytes,
+                                               tilewright::name(*type), fmt::join(shape, ", "), proto.raw_data().size()));
     return shareBytes(*type, std::move(shape), std::as_bytes(std::span(proto.raw_data())), source.owner);
   }
   int64_t count = *bytes / elementBytes(*type);
   if (field.size != count || typed != count)
-    return malformedTensor(name, fmt::format("expected {} elements in {} because of its type {} and shape [{}], got {}", count, field.name, tilewright::name(*type),
-                                             fmt::join(shape, ", "), typed));
+    return malformedTensor(name, fmt::format("expected {} elements in {} because of its type {} and shape [{}], got {}", count, field.name,
+                                             tilewright::name(*type), fmt::join(shape, ", "), typed));
   Tensor tensor = Tensor::allocate(*type, std::move(shape));
   field.copy(tensor, proto);
   return tensor;

@@ -36,10 +36,14 @@ Term operator-(Term a) { return a.isFloat() ? a.builder->apply<arith::NegFOp>(a)
 static Term toInteger(NodeBuilder &b, Term x, DType to) {
   int bits = static_cast<int>(elementBytes(to)) * 8;
   bool isSigned = findDType(to)->isSigned;
-  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0, limit = std::ldexp(1.0, isSigned ? bits - 1 : bits); // exact in every float type that x has
+  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0,
+         limit = std::ldexp(1.0, isSigned ? bits - 1 : bits); // exact in every float type that x has
   Type element = elementType(b.state.context, to), through = isSigned || bits == 64 ? element : b.state.builder.getIntegerType(2 * bits);
-  auto is = [&](arith::CmpFPredicate predicate, double bound) { return b.compare(predicate, arith::CmpIPredicate::eq, x, b.like(x, bound)); };
-  Term tooLow = is(arith::CmpFPredicate::OLT, low), tooHigh = is(arith::CmpFPredicate::OGE, limit), number = is(arith::CmpFPredicate::ORD, 0);
+  auto is = [&](arith::CmpFPredicate predicate, double bound) {
+    return b.compare(predicate, arith::CmpIPredicate::eq, x, b.like(x, bound));
+  };
+  Term tooLow = is(arith::CmpFPredicate::OLT, low), tooHigh = is(arith::CmpFPredicate::OGE, limit),
+       number = is(arith::CmpFPredicate::ORD, 0);
   Term inside = b.select(b.apply<arith::OrIOp>(tooLow, tooHigh), b.like(x, 0), b.select(number, x, b.like(x, 0)));
   RankedTensorType type = graph::withElementType(x.type(), through);
   Term whole = isSigned || bits < 64 ? b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, type, inside.value))
@@ -113,7 +117,9 @@ Term NodeBuilder::widen(Term x) {
 Term NodeBuilder::convert(Term x, DType from, DType to) {
   Type element = elementType(state.context, to);
   RankedTensorType type = graph::withElementType(x.type(), element);
-  auto make = [&]<typename Op>(Op *, RankedTensorType result, Term operand) { return term(Op::create(state.builder, state.location, result, operand.value)); };
+  auto make = [&]<typename Op>(Op *, RankedTensorType result, Term operand) {
+    return term(Op::create(state.builder, state.location, result, operand.value));
+  };
 #define CONVERT(OP, RESULT, OPERAND) make(static_cast<arith::OP *>(nullptr), RESULT, OPERAND)
   if (from == to)
     return x;

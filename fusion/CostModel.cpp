@@ -18,11 +18,11 @@ struct WorkRow {
   unsigned work;
 };
 constexpr WorkRow workTable[] = {
-    {"arith.extf", 0},      {"arith.truncf", 0},   {"arith.extsi", 0},    {"arith.extui", 0},     {"arith.trunci", 0},   {"arith.uitofp", 0},
-    {"arith.sitofp", 0},    {"arith.bitcast", 0},  {"arith.divf", 4},     {"arith.divsi", 16},    {"arith.divui", 16},   {"arith.remsi", 16},
-    {"arith.remui", 16},    {"arith.remf", 16},    {"math.sqrt", 4},      {"math.rsqrt", 4},      {"math.absf", 1},      {"math.absi", 1},
-    {"math.floor", 1},      {"math.ceil", 1},      {"math.round", 1},     {"math.roundeven", 1},  {"math.trunc", 1},     {"math.fma", 1},
-    {"math.copysign", 1},   {"graph.gather", 2},   {"graph.concat", 16},  {"graph.iota", 0},
+    {"arith.extf", 0},    {"arith.truncf", 0},  {"arith.extsi", 0},   {"arith.extui", 0},    {"arith.trunci", 0}, {"arith.uitofp", 0},
+    {"arith.sitofp", 0},  {"arith.bitcast", 0}, {"arith.divf", 4},    {"arith.divsi", 16},   {"arith.divui", 16}, {"arith.remsi", 16},
+    {"arith.remui", 16},  {"arith.remf", 16},   {"math.sqrt", 4},     {"math.rsqrt", 4},     {"math.absf", 1},    {"math.absi", 1},
+    {"math.floor", 1},    {"math.ceil", 1},     {"math.round", 1},    {"math.roundeven", 1}, {"math.trunc", 1},   {"math.fma", 1},
+    {"math.copysign", 1}, {"graph.gather", 2},  {"graph.concat", 16}, {"graph.iota", 0},
 };
 constexpr unsigned transcendental = 12; // any other function of the math dialect
 

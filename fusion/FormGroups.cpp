@@ -164,8 +164,9 @@ static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp 
     report.launches.push_back({"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
   }
   for (const OpenEdge &open : collectEdges(graph, mode))
-    report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer), nodeName(module, nodeOf(open.edge.value.getDefiningOp())),
-                            nodeName(module, nodeOf(open.edge.user)), open.reason});
+    report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer),
+                            nodeName(module, nodeOf(open.edge.value.getDefiningOp())), nodeName(module, nodeOf(open.edge.user)),
+                            open.reason});
   return report;
 }
 

@@ -15,7 +15,8 @@ namespace {
 /// Copies a group into a kernel, outputs first, operands before their users.
 class BodyBuilder {
 public:
-  BodyBuilder(const Group &group, Block &body, SmallVectorImpl<Value> &inputs) : body(body), inputs(inputs), builder(OpBuilder::atBlockEnd(&body)) {
+  BodyBuilder(const Group &group, Block &body, SmallVectorImpl<Value> &inputs)
+      : body(body), inputs(inputs), builder(OpBuilder::atBlockEnd(&body)) {
     members.insert(group.ops.begin(), group.ops.end());
   }
 
@@ -93,7 +94,8 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto outputs = ValueRange(group.geometry.outputs);
   Location loc = outputs.front().getLoc();
-  auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr);
+  auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
+                                        TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   normalize::orderOperands(group.ops);
   BodyBuilder copier(group, body, inputs);

@@ -68,7 +68,8 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     symbols.insert(kernel); // renames it if the name is taken
     auto outputs = ValueRange(group->geometry.outputs);
-    auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+    auto launch =
+        graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
     annotate(launch, kernel, nodes, module);
     for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
       output.replaceAllUsesWith(result);

@@ -37,7 +37,8 @@ struct FormGroupsPass : PassWrapper<FormGroupsPass, OperationPass<ModuleOp>> {
   }
 
   Option<std::string> mode{*this, "mode", llvm::cl::desc("none, epilogue or all"), llvm::cl::init("all")};
-  Option<std::string> explain{*this, "explain", llvm::cl::desc("Print why edges are not fused: none, text or json"), llvm::cl::init("none")};
+  Option<std::string> explain{*this, "explain", llvm::cl::desc("Print why edges are not fused: none, text or json"),
+                              llvm::cl::init("none")};
 };
 
 } // namespace

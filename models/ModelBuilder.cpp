@@ -135,7 +135,8 @@ static void setAttribute(onnx::AttributeProto &attribute, const AttributeValue &
   }
 }
 
-Value ModelBuilder::op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes, std::string name) {
+Value ModelBuilder::op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes,
+                       std::string name) {
   onnx::NodeProto &node = *model_.mutable_graph()->add_node();
   if (name.empty())
     name = fmt::format("{}_{}", type, model_.graph().node_size());

@@ -29,7 +29,8 @@ static bool allZero(BytesView bytes) {
 }
 
 static std::string_view sectionName(SectionKind kind) {
-  static constexpr std::string_view names[] = {"unknown", "metadata", "code table", "code", "constant table", "constants", "plan", "report"};
+  static constexpr std::string_view names[] = {"unknown",        "metadata",  "code table", "code",
+                                               "constant table", "constants", "plan",       "report"};
   auto index = static_cast<uint32_t>(kind);
   return names[index < std::size(names) ? index : 0];
 }
@@ -112,7 +113,7 @@ static constexpr struct {
   SectionKind kind;
   size_t atLeast, atMost;
 } sectionCounts[] = {
-    {SectionKind::Metadata, 1, 1},      {SectionKind::CodeTable, 1, 1}, {SectionKind::Code, 0, SIZE_MAX}, {SectionKind::ConstantTable, 1, 1},
+    {SectionKind::Metadata, 1, 1},  {SectionKind::CodeTable, 1, 1},   {SectionKind::Code, 0, SIZE_MAX}, {SectionKind::ConstantTable, 1, 1},
     {SectionKind::Constants, 1, 1}, {SectionKind::Plan, 1, SIZE_MAX}, {SectionKind::Report, 0, 1},
 };
 
@@ -130,7 +131,8 @@ static Status readConstants(const Sections &sections, const std::string &name, C
   TILEWRIGHT_TRY(readStream(sections.all(SectionKind::ConstantTable).front(), SectionKind::ConstantTable, name, table));
   for (const ConstantEntry &entry : table) {
     if (entry.offset % format::alignment != 0 || entry.offset > pool.size() || entry.bytes > pool.size() - entry.offset)
-      return malformed(name, fmt::format("has a constant of {} bytes at {}, outside its pool of {} bytes", entry.bytes, entry.offset, pool.size()));
+      return malformed(
+          name, fmt::format("has a constant of {} bytes at {}, outside its pool of {} bytes", entry.bytes, entry.offset, pool.size()));
     contents.constants.push_back(pool.subspan(entry.offset, entry.bytes));
   }
   return {};
@@ -196,7 +198,9 @@ Expected<Artifact> Artifact::fromBytes(BytesView bytes, const std::string &name)
 }
 
 Expected<Artifact> Artifact::open(const std::filesystem::path &path) {
-  auto ioError = [&](const char *what) { return Status(Code::Io, fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno))); };
+  auto ioError = [&](const char *what) {
+    return Status(Code::Io, fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno)));
+  };
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return ioError("open");

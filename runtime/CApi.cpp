@@ -73,7 +73,8 @@ static Expected<DType> fromDl(tilewright_dl_dtype type) {
   for (const auto &row : dlCodes)
     if (row.code == type.code && elementBytes(row.type) * 8 == type.bits && type.lanes == 1)
       return row.type;
-  return Status(Code::Usage, fmt::format("a tensor has DLPack type {{{}, {}, {}}}, which no model takes", type.code, type.bits, type.lanes));
+  return Status(Code::Usage,
+                fmt::format("a tensor has DLPack type {{{}, {}, {}}}, which no model takes", type.code, type.bits, type.lanes));
 }
 
 static bool isDense(const tilewright_dl_tensor &dl) {
@@ -106,8 +107,8 @@ static Tensor copyStrided(const tilewright_dl_tensor &dl, DType type, const Shap
 /// `copies` keeps dense copies of strided inputs; it is null for outputs, which must be dense.
 static Expected<TensorView> toView(const tilewright_tensor &tensor, std::vector<Tensor> *copies) {
   if (tensor.struct_size < sizeof(tilewright_tensor))
-    return Status(Code::Usage, fmt::format("a tensor says that its structure has {} bytes, expected {}: set struct_size", tensor.struct_size,
-                                           sizeof(tilewright_tensor)));
+    return Status(Code::Usage, fmt::format("a tensor says that its structure has {} bytes, expected {}: set struct_size",
+                                           tensor.struct_size, sizeof(tilewright_tensor)));
   const tilewright_dl_tensor &dl = tensor.dl;
   if (dl.ndim < 0 || (dl.ndim > 0 && !dl.shape))
     return Status(Code::Usage, fmt::format("a tensor has {} dimensions without a shape", dl.ndim));
@@ -115,7 +116,8 @@ static Expected<TensorView> toView(const tilewright_tensor &tensor, std::vector<
   TILEWRIGHT_TRY(type);
   bool onDevice = dl.device.device_type == 2;
   if (!onDevice && dl.device.device_type != 1 && dl.device.device_type != 3)
-    return Status(Code::Usage, fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA) or 3 (pinned)", dl.device.device_type));
+    return Status(Code::Usage, fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA) or 3 (pinned)",
+                                           dl.device.device_type));
   Shape shape(dl.shape, dl.shape + dl.ndim);
   std::byte *data = dl.data ? static_cast<std::byte *>(dl.data) + dl.byte_offset : nullptr;
   if (data && !isDense(dl)) {
@@ -269,7 +271,8 @@ tilewright_status tilewright_context_bind(tilewright_context *context, const til
     bool hostMemory = context->context->device().info().hostMemory;
     for (const TensorView &view : out)
       if (view.onDevice == hostMemory || reinterpret_cast<uintptr_t>(view.data) % 64 != 0)
-        return Status(Code::Usage, "an output that is bound must be memory of the context's device, 64-byte aligned; use tilewright_context_run");
+        return Status(Code::Usage,
+                      "an output that is bound must be memory of the context's device, 64-byte aligned; use tilewright_context_run");
     return context->context->bind(in, out);
   });
 }
@@ -298,7 +301,8 @@ tilewright_status tilewright_context_output(tilewright_context *context, size_t 
     if (index >= context->outputs.size())
       return Status(Code::Usage, fmt::format("there is no output {} of {}", index, context->outputs.size()));
     Tensor &tensor = context->outputs[index];
-    output->dl = {tensor.bytes(), {1, 0}, static_cast<int32_t>(tensor.rank()), toDl(tensor.type()), context->shapes[index].data(), nullptr, 0};
+    output->dl = {tensor.bytes(), {1, 0}, static_cast<int32_t>(tensor.rank()), toDl(tensor.type()), context->shapes[index].data(),
+                  nullptr,        0};
     return Status();
   });
 }

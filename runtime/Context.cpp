@@ -20,7 +20,8 @@ Context::~Context() {
     static_cast<void>(stream_->synchronize().ok()); // the memory that this frees may still be in use; a failure has no reader any more
 }
 
-Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device, void *externalStream) {
+Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device,
+                                                   void *externalStream) {
   std::unique_ptr<Context> context(new Context());
   Expected<std::shared_ptr<const DeviceImage>> image = program->image(device);
   TILEWRIGHT_TRY(image);
@@ -254,7 +255,8 @@ Expected<std::vector<Tensor>> Context::run(std::span<const Tensor> inputs) {
 Status Context::runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].data)
-      return {Code::Usage, fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
+      return {Code::Usage,
+              fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
   TILEWRIGHT_TRY(bind(inputs, outputs));
   TILEWRIGHT_TRY(execute());
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -121,7 +121,8 @@ Status Context::runOne(size_t, const Copy &copy) {
 
 Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
 
-/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there after synchronize().
+/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there after
+/// synchronize().
 Expected<Tensor> Context::onHost(ValueId id) {
   const Value &value = plan().values[id];
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);

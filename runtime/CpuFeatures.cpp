@@ -48,7 +48,8 @@ Status checkCpuFeatures(std::span<const std::string> requirements, const std::st
     for (const CpuFeature &feature : cpuFeatures)
       known = wanted == feature.name ? &feature : known;
     if (!known)
-      return {Code::Device, fmt::format("{} needs the processor feature '{}', which this version does not know; use a newer Tilewright", artifact, wanted)};
+      return {Code::Device, fmt::format("{} needs the processor feature '{}', which this version does not know; use a newer Tilewright",
+                                        artifact, wanted)};
     if (!known->present())
       return {Code::Device, fmt::format("{} was compiled for {} ({}), this machine has {}; compile the model again with --target host",
                                         artifact, wanted, known->meaning, cpuLevel())};

@@ -25,7 +25,8 @@ static Expected<std::shared_ptr<Device>> openNull(const std::string &rest) {
 }
 
 static Expected<std::shared_ptr<Device>> openHip(const std::string &) {
-  return Status(Code::Unsupported, "launching AMD code is not built yet: this version compiles for gfx targets but runs on 'host' and 'cuda'");
+  return Status(Code::Unsupported,
+                "launching AMD code is not built yet: this version compiles for gfx targets but runs on 'host' and 'cuda'");
 }
 
 static constexpr struct {

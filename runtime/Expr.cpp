@@ -135,7 +135,8 @@ static std::string print(std::span<const Expr> nodes, std::span<const std::strin
     return symbolNames[static_cast<size_t>(node.lhs)];
   if (depth == 0)
     return "...";
-  return fmt::format(fmt::runtime(formats[static_cast<size_t>(node.kind)]), print(nodes, symbolNames, static_cast<ExprId>(node.lhs), depth - 1),
+  return fmt::format(fmt::runtime(formats[static_cast<size_t>(node.kind)]),
+                     print(nodes, symbolNames, static_cast<ExprId>(node.lhs), depth - 1),
                      print(nodes, symbolNames, static_cast<ExprId>(node.rhs), depth - 1));
 }
 

@@ -113,7 +113,8 @@ Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const Expr
     Expected<uint64_t> bytes = valueBytes(plan, sizes, write->value);
     TILEWRIGHT_TRY(bytes);
     if (*bytes != write->elements.size() * sizeof(int64_t))
-      return {Code::Malformed, fmt::format("'{}' of {} bytes cannot hold {} dimensions", plan.values[write->value].name, *bytes, write->elements.size())};
+      return {Code::Malformed,
+              fmt::format("'{}' of {} bytes cannot hold {} dimensions", plan.values[write->value].name, *bytes, write->elements.size())};
   }
   return {};
 }

@@ -269,7 +269,8 @@ Status PlanChecker::checkReads(int64_t step, ValueId id) const {
 Status PlanChecker::checkWrites(int64_t step, ValueId id, bool bindsSymbols) {
   ValueId root = analysis_.roots[id];
   if (value(root).kind == ValueKind::Input || value(root).kind == ValueKind::Constant)
-    return broken("step {} writes '{}', which is {}", step, value(id).name, value(root).kind == ValueKind::Input ? "an input" : "a constant");
+    return broken("step {} writes '{}', which is {}", step, value(id).name,
+                  value(root).kind == ValueKind::Input ? "an input" : "a constant");
   // A call that binds symbols knows its outputs' sizes only once it has run; an alias would need its root's before.
   int64_t latest = bindsSymbols && root == id ? step : step - 1;
   if (analysis_.valueStep[id] > latest || analysis_.valueStep[root] > latest)
@@ -283,8 +284,8 @@ Status PlanChecker::checkOne(int64_t step, const Launch &launch) {
     return broken("step {} launches kernel {} of {}", step, launch.kernel, plan_.kernels.size());
   const Kernel &kernel = plan_.kernels[launch.kernel];
   if (launch.buffers.size() != kernel.buffers.size() || launch.scalars.size() != kernel.scalars)
-    return broken("step {} passes {} buffers and {} scalars to '{}', which takes {} and {}", step, launch.buffers.size(), launch.scalars.size(),
-                  kernel.name, kernel.buffers.size(), kernel.scalars);
+    return broken("step {} passes {} buffers and {} scalars to '{}', which takes {} and {}", step, launch.buffers.size(),
+                  launch.scalars.size(), kernel.name, kernel.buffers.size(), kernel.scalars);
   TILEWRIGHT_TRY(checkKnown(step, launch.scalars));
   TILEWRIGHT_TRY(checkKnown(step, launch.grid));
   if (launch.workspaceBytes != none)

@@ -36,20 +36,23 @@ static Expected<const Plan *> choosePlan(const Artifact &artifact, const DeviceI
   if (!refused.ok())
     return refused;
   if (targetFound)
-    return Status(Code::Usage, fmt::format("{} has no plan for fusion mode '{}' on {}, it has {}; compile with --fuse={}", artifact.name(), mode,
-                                           device.name, listed(contents, &Plan::mode), mode));
-  return Status(Code::Device, fmt::format("{} holds code for {}, {} runs {}; compile again with --target {}", artifact.name(),
-                                          listed(contents, &Plan::target), device.name, fmt::join(device.targets, ", "), device.targets.front()));
+    return Status(Code::Usage, fmt::format("{} has no plan for fusion mode '{}' on {}, it has {}; compile with --fuse={}", artifact.name(),
+                                           mode, device.name, listed(contents, &Plan::mode), mode));
+  return Status(Code::Device,
+                fmt::format("{} holds code for {}, {} runs {}; compile again with --target {}", artifact.name(),
+                            listed(contents, &Plan::target), device.name, fmt::join(device.targets, ", "), device.targets.front()));
 }
 
 static Status checkHostCalls(const Plan &plan) {
   for (const Step &step : plan.steps)
     if (const auto *call = std::get_if<HostCall>(&step); call && !hasReference(call->op, call->domain, call->opset))
-      return {Code::Unsupported, fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for", call->node, call->op, call->opset)};
+      return {Code::Unsupported,
+              fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for", call->node, call->op, call->opset)};
   return {};
 }
 
-Expected<std::shared_ptr<const Program>> Program::load(const std::filesystem::path &path, const DeviceInfo &device, const std::string &mode) {
+Expected<std::shared_ptr<const Program>> Program::load(const std::filesystem::path &path, const DeviceInfo &device,
+                                                       const std::string &mode) {
   Expected<Artifact> artifact = Artifact::open(path);
   TILEWRIGHT_TRY(artifact);
   return create(*artifact, device, mode);
@@ -82,8 +85,8 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
-/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which halve the rate
-/// at which weights are read (HostMemory.h).
+/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which
+/// halve the rate at which weights are read (HostMemory.h).
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());

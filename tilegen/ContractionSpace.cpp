@@ -43,7 +43,8 @@ static std::optional<SmallVector<Digit>> digitsOf(IndexAlgebra &facts, AffineExp
 }
 
 /// The loops of `nest` as expressions of `values`, where values[i] = exprs[i] of size sizes[i] and exprs is one-to-one and onto.
-static std::optional<Exprs> invert(const LoopNest &nest, ArrayRef<AffineExpr> exprs, ArrayRef<AffineExpr> sizes, ArrayRef<AffineExpr> values) {
+static std::optional<Exprs> invert(const LoopNest &nest, ArrayRef<AffineExpr> exprs, ArrayRef<AffineExpr> sizes,
+                                   ArrayRef<AffineExpr> values) {
   IndexAlgebra facts = nest.algebra();
   Exprs inverse(nest.loops.size());
   AffineExpr one = getAffineConstantExpr(1, nest.context);
@@ -104,7 +105,8 @@ private:
   bool swapped = false;
 };
 
-/// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the left side) names them.
+/// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the left side) names
+/// them.
 LogicalResult ContractionBuilder::makeLoops() {
   AffineMap lhs = contract.getMap(0), rhs = contract.getMap(1), result = contract.getMap(2);
   unsigned count = lhs.getNumDims();
@@ -139,7 +141,8 @@ LogicalResult ContractionBuilder::makeLoops() {
       space.nest.loops.push_back({sizes[loop], kind});
     }
   if (llvm::is_contained(loopOf, AffineExpr()))
-    return contract.emitOpError("expected every loop in the left side or the result because a sum over the right side alone is a reduction of its own");
+    return contract.emitOpError(
+        "expected every loop in the left side or the result because a sum over the right side alone is a reduction of its own");
   return success();
 }
 
@@ -243,6 +246,8 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
 
 } // namespace
 
-FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) { return ContractionBuilder(kernel, contract).build(); }
+FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) {
+  return ContractionBuilder(kernel, contract).build();
+}
 
 } // namespace tilewright::tilegen

@@ -1,6 +1,7 @@
 // Stage "tile": every graph.kernel becomes a tile.kernel of the same name.
 //
-//   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise, tile = [4, 256], ...>}
+//   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise, tile = [4, 256],
+//   ...>}
 //
 //   tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0, 768)>, %y: !tile.buffer<...>, %s0: index)
 //       attributes {grid = affine_map<()[s0] -> ((s0 ceildiv 4) * 3, 1, 1)>, symbols = array<i64: 2>, schedule = ...}
@@ -24,7 +25,8 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(graph::KernelOp source, const KernelSpace &space, tile::ScheduleAttr schedule) : source(source), space(space), schedule(schedule) {}
+  KernelEmitter(graph::KernelOp source, const KernelSpace &space, tile::ScheduleAttr schedule)
+      : source(source), space(space), schedule(schedule) {}
   LogicalResult emit();
 
 private:
@@ -50,7 +52,8 @@ private:
 LogicalResult KernelEmitter::assignTiles() {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   if (!isScheduledBy(space.root, schedule.getRoot()))
-    return source.emitOpError() << "expected a schedule of root " << rootName(space.root) << " because the kernel has that root, got " << schedule;
+    return source.emitOpError() << "expected a schedule of root " << rootName(space.root) << " because the kernel has that root, got "
+                                << schedule;
   if (schedule.getTile().size() + reduced.size() != space.loops().size() || schedule.getReduce().size() != reduced.size())
     return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and " << reduced.size()
                                 << " reduce sizes because the kernel has that many loops, got " << schedule;
@@ -60,8 +63,9 @@ LogicalResult KernelEmitter::assignTiles() {
   if (schedule.getRoot() == rootName(Root::Matmul))
     for (unsigned loop : ArrayRef(reduced).drop_back())
       if (tiles[loop] != 1)
-        return source.emitOpError() << "expected outer reduce sizes of 1 because only the innermost reduced loop is a dimension of the product, got "
-                                    << schedule;
+        return source.emitOpError()
+               << "expected outer reduce sizes of 1 because only the innermost reduced loop is a dimension of the product, got "
+               << schedule;
   return success();
 }
 

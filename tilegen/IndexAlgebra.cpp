@@ -326,7 +326,8 @@ Sum IndexAlgebra::recombine(Sum sum) {
 //===- Bounds ---------------------------------------------------------------------------------------------------------===//
 
 static bool isSizeOnly(const Sum &sum) {
-  return llvm::all_of(sum, [](const Term &term) { return llvm::all_of(term.atoms, [](AffineExpr atom) { return atom.isSymbolicOrConstant(); }); });
+  return llvm::all_of(
+      sum, [](const Term &term) { return llvm::all_of(term.atoms, [](AffineExpr atom) { return atom.isSymbolicOrConstant(); }); });
 }
 
 /// Inclusive bounds as sums of symbols alone.
@@ -372,8 +373,8 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
   return Range{divide(whole->low, by).quotient, divide(whole->high, by).quotient};
 }
 
-/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, and then every coefficient must be >= 0. A negative
-/// multiple of x / b is bounded by one of x.
+/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, and then every coefficient must be >= 0. A
+/// negative multiple of x / b is bounded by one of x.
 bool IndexAlgebra::isSizeNonNegative(Sum sum) {
   for (int step = 0; step < 8; ++step) {
     auto *negative = llvm::find_if(sum, [](const Term &term) {
@@ -408,7 +409,8 @@ bool IndexAlgebra::isSizeNonNegative(Sum sum) {
 
 bool IndexAlgebra::isWithin(const Sum &sum, const Sum &size) {
   std::optional<Range> bounds = range(sum);
-  return bounds && isSizeOnly(size) && isSizeNonNegative(bounds->low) && isSizeNonNegative(subtract(add(size, constantSum(-1)), bounds->high));
+  return bounds && isSizeOnly(size) && isSizeNonNegative(bounds->low) &&
+         isSizeNonNegative(subtract(add(size, constantSum(-1)), bounds->high));
 }
 
 bool IndexAlgebra::isNonNegative(AffineExpr expr) {

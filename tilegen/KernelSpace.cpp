@@ -78,7 +78,8 @@ namespace {
 class SpaceBuilder {
 public:
   explicit SpaceBuilder(graph::KernelOp kernel)
-      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())), space(LoopNest(kernel.getContext(), {})) {}
+      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+        space(LoopNest(kernel.getContext(), {})) {}
 
   FailureOr<KernelSpace> build();
 
@@ -142,7 +143,8 @@ void SpaceBuilder::chooseBase() {
   startFrom(order.front());
 }
 
-/// Marks the loops that the first reduction does not depend on as the reduced ones, if they have the reduced size; else adds loops for its axes.
+/// Marks the loops that the first reduction does not depend on as the reduced ones, if they have the reduced size; else adds loops for its
+/// axes.
 LogicalResult SpaceBuilder::addReducedLoops() {
   MLIRContext *context = kernel.getContext();
   auto *known = llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
@@ -155,7 +157,8 @@ LogicalResult SpaceBuilder::addReducedLoops() {
   AffineExpr reducedCount = product(context, reducedSizes), unusedCount = getAffineConstantExpr(1, context);
   SmallVector<unsigned> unused;
   for (auto [i, loop] : llvm::enumerate(space.nest.loops))
-    if (llvm::none_of(result(first), [&](AffineExpr expr) { return dependsOn(expr, i); }) && loop.size != getAffineConstantExpr(1, context)) {
+    if (llvm::none_of(result(first), [&](AffineExpr expr) { return dependsOn(expr, i); }) &&
+        loop.size != getAffineConstantExpr(1, context)) {
       unused.push_back(i);
       unusedCount = unusedCount * loop.size;
     }
@@ -191,8 +194,8 @@ LogicalResult SpaceBuilder::placeOutputs() {
       Exprs at = space.reducedCoordinates(cast<graph::ReduceOp>(space.loopOps[0]));
       output(i) = delinearize(linearize(context, at, sizesOf(space.loopOps[0]->getOperand(0))), sizes);
     } else
-      return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got " << value.getType() << " and "
-                                    << returned.getOperand(base).getType();
+      return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got " << value.getType()
+                                    << " and " << returned.getOperand(base).getType();
   }
   return success();
 }
@@ -225,11 +228,13 @@ LogicalResult SpaceBuilder::collectAccesses() {
     for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
       looped = looped * nest.loops[loop].size;
       if (llvm::any_of(simple, [&](AffineExpr expr) { return dependsOn(expr, loop); }))
-        status = op->emitOpError("expected a result that does not depend on the reduced loops because all reductions of a kernel share them");
+        status =
+            op->emitOpError("expected a result that does not depend on the reduced loops because all reductions of a kernel share them");
     }
     if (!isEqual(reduced, looped))
       status = op->emitOpError() << "expected " << graph::printSize(facts.simplify(looped))
-               << " reduced elements because another reduction of the kernel has so many, got " << graph::printSize(facts.simplify(reduced));
+                                 << " reduced elements because another reduction of the kernel has so many, got "
+                                 << graph::printSize(facts.simplify(reduced));
     walk.walk(reduce.getInput(), {space.reducedCoordinates(reduce), {}}, atLoop);
   };
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
@@ -241,8 +246,9 @@ LogicalResult SpaceBuilder::collectAccesses() {
   return status;
 }
 
-/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of few elements would leave
-/// lanes idle, so it is a window too if something is contiguous along a kept loop: a local response normalization slides along channels.
+/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of few elements would
+/// leave lanes idle, so it is a window too if something is contiguous along a kept loop: a local response normalization slides along
+/// channels.
 void SpaceBuilder::orderLoops() {
   constexpr int64_t fewElements = 8;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);

@@ -42,27 +42,31 @@ static constexpr MatrixInstruction rdnaMatrix[] = {
 
 //===- Targets --------------------------------------------------------------------------------------------------------===//
 
+using enum Backend;
+using enum ProgramModel;
+
 static constexpr TargetDesc table[] = {
     // x86-64 psABI, "Micro-architecture levels": v3 has AVX2, FMA and F16C, v4 AVX-512 F, BW, CD, DQ and VL.
-    {"x86-64-v3", "x86-64-v3", Backend::Host, ProgramModel::Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false},
-    {"x86-64-v4", "x86-64-v4", Backend::Host, ProgramModel::Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false},
+    {"x86-64-v3", "x86-64-v3", Host, Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false},
+    {"x86-64-v4", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false},
 
     // CUDA C++ Programming Guide, "Technical specifications per compute capability" (threads, registers, shared memory), and the data
     // sheets: A100 80 GB SXM, RTX A6000, L40S, H200 SXM, B200, RTX PRO 6000.
-    {"sm_80", "sm_80", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 108, 163 << 10, 2.039e12, 19.5e12, 312e12, ampereMatrix, true},
-    {"sm_86", "sm_86", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
-    {"sm_89", "sm_89", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
-    {"sm_90a", "sm_90a", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, ampereMatrix, true},
-    {"sm_100a", "sm_100a", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true},
-    {"sm_120a", "sm_120a", Backend::Nvptx, ProgramModel::Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix, true},
+    {"sm_80", "sm_80", Nvptx, Block, 128, 255, 32, 1024, 108, 163 << 10, 2.039e12, 19.5e12, 312e12, ampereMatrix, true},
+    {"sm_86", "sm_86", Nvptx, Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
+    {"sm_89", "sm_89", Nvptx, Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
+    {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, ampereMatrix, true},
+    {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true},
+    {"sm_120a", "sm_120a", Nvptx, Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix, true},
 
-    // AMD's architecture guides as above (registers, LDS) and data sheets: MI100, MI250X (one of its two dies), MI300X, MI355X, RX 7900 XTX, RX 9070 XT.
-    {"gfx908", "gfx908", Backend::Amdgcn, ProgramModel::Block, 128, 256, 64, 1024, 120, 64 << 10, 1.23e12, 23.1e12, 184.6e12, cdna1Matrix, false},
-    {"gfx90a", "gfx90a", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 110, 64 << 10, 1.6e12, 23.9e12, 191.5e12, cdna2Matrix, false},
-    {"gfx942", "gfx942", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 304, 64 << 10, 5.3e12, 163.4e12, 1307e12, cdna3Matrix, false},
-    {"gfx950", "gfx950", Backend::Amdgcn, ProgramModel::Block, 128, 512, 64, 1024, 256, 160 << 10, 8.0e12, 157.3e12, 2500e12, cdna3Matrix, true},
-    {"gfx1100", "gfx1100", Backend::Amdgcn, ProgramModel::Block, 128, 256, 32, 1024, 96, 64 << 10, 0.96e12, 61.4e12, 123e12, rdnaMatrix, false},
-    {"gfx1201", "gfx1201", Backend::Amdgcn, ProgramModel::Block, 128, 256, 32, 1024, 64, 64 << 10, 0.64e12, 48.7e12, 195e12, rdnaMatrix, false},
+    // AMD's architecture guides as above (registers, LDS) and data sheets: MI100, MI250X (one of its two dies), MI300X, MI355X,
+    // RX 7900 XTX, RX 9070 XT.
+    {"gfx908", "gfx908", Amdgcn, Block, 128, 256, 64, 1024, 120, 64 << 10, 1.23e12, 23.1e12, 184.6e12, cdna1Matrix, false},
+    {"gfx90a", "gfx90a", Amdgcn, Block, 128, 512, 64, 1024, 110, 64 << 10, 1.6e12, 23.9e12, 191.5e12, cdna2Matrix, false},
+    {"gfx942", "gfx942", Amdgcn, Block, 128, 512, 64, 1024, 304, 64 << 10, 5.3e12, 163.4e12, 1307e12, cdna3Matrix, false},
+    {"gfx950", "gfx950", Amdgcn, Block, 128, 512, 64, 1024, 256, 160 << 10, 8.0e12, 157.3e12, 2500e12, cdna3Matrix, true},
+    {"gfx1100", "gfx1100", Amdgcn, Block, 128, 256, 32, 1024, 96, 64 << 10, 0.96e12, 61.4e12, 123e12, rdnaMatrix, false},
+    {"gfx1201", "gfx1201", Amdgcn, Block, 128, 256, 32, 1024, 64, 64 << 10, 0.64e12, 48.7e12, 195e12, rdnaMatrix, false},
 };
 
 std::span<const TargetDesc> targets() { return table; }

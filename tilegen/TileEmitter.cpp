@@ -5,8 +5,10 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayRef<int64_t> symbols, ArrayRef<int64_t> tiles, Type indexType)
-    : loc(kernel.getLoc()), kernel(kernel), context(kernel.getContext()), space(space), builder(kernel.getContext()), numSymbols(symbols.size()), indexType(indexType) {
+TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayRef<int64_t> symbols, ArrayRef<int64_t> tiles,
+                         Type indexType)
+    : loc(kernel.getLoc()), kernel(kernel), context(kernel.getContext()), space(space), builder(kernel.getContext()),
+      numSymbols(symbols.size()), indexType(indexType) {
   scopes.push_back({&kernel.getBody().front(), nullptr});
   for (auto [i, symbol] : llvm::enumerate(symbols)) {
     localSymbols.resize(std::max<size_t>(localSymbols.size(), symbol + 1), getAffineConstantExpr(0, context));
@@ -201,7 +203,8 @@ Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> s
   AffineMap map = localMap(frame.size() + indices.size(), frameExprs(exprs, frame, indices.size()));
   at(window.depth);
   return tile::LoadOp::create(builder, loc, RankedTensorType::get(shape, element), buffer, window.offsets, indices,
-                              AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(map), builder.getDenseI64ArrayAttr(guard), fill);
+                              AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(map), builder.getDenseI64ArrayAttr(guard),
+                              fill);
 }
 
 void TileEmitter::store(Value tile, Value buffer, ArrayRef<AffineExpr> coordinates, const Frame &frame) {

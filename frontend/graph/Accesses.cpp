@@ -125,16 +125,18 @@ AffineMap SliceOp::getAccessMap() {
 LogicalResult SliceOp::verify() {
   auto data = tensorOf(getData()), result = tensorOf(getResult());
   int64_t rank = data.getRank();
-  if (result.getRank() != rank || getOffsets().getNumDims() != 0 || getOffsets().getNumResults() != rank || static_cast<int64_t>(getStrides().size()) != rank)
-    return emitOpError() << "expected " << rank << " sizes, offsets and strides because of the operand's rank, got " << result.getRank() << ", "
-                         << getOffsets().getNumResults() << " and " << getStrides().size();
+  if (result.getRank() != rank || getOffsets().getNumDims() != 0 || getOffsets().getNumResults() != rank ||
+      static_cast<int64_t>(getStrides().size()) != rank)
+    return emitOpError() << "expected " << rank << " sizes, offsets and strides because of the operand's rank, got " << result.getRank()
+                         << ", " << getOffsets().getNumResults() << " and " << getStrides().size();
   for (int64_t i = 0; i < rank; ++i) {
     auto offset = constantSize(getOffsets().getResult(i));
     if (!offset || data.isDynamicDim(i) || result.isDynamicDim(i) || result.getDimSize(i) == 0)
       continue;
     int64_t last = *offset + getStrides()[i] * (result.getDimSize(i) - 1);
     if (std::min(*offset, last) < 0 || std::max(*offset, last) >= data.getDimSize(i))
-      return emitOpError() << "expected coordinates within dimension " << i << " of " << data.getDimSize(i) << ", got " << *offset << " to " << last;
+      return emitOpError() << "expected coordinates within dimension " << i << " of " << data.getDimSize(i) << ", got " << *offset << " to "
+                           << last;
   }
   return verifyElementType(*this);
 }
@@ -158,8 +160,8 @@ AffineMap PadOp::getAccessMap() {
 LogicalResult PadOp::verify() {
   int64_t rank = tensorOf(getData()).getRank();
   if (tensorOf(getResult()).getRank() != rank || static_cast<int64_t>(getLow().size()) != rank)
-    return emitOpError() << "expected " << rank << " sizes and low paddings because of the operand's rank, got " << tensorOf(getResult()).getRank() << " and "
-                         << getLow().size();
+    return emitOpError() << "expected " << rank << " sizes and low paddings because of the operand's rank, got "
+                         << tensorOf(getResult()).getRank() << " and " << getLow().size();
   return failed(verifyElementType(*this)) ? failure() : verifyFill(*this, getFillAttr());
 }
 
@@ -188,7 +190,8 @@ LogicalResult WindowOp::verify() {
     if (static_cast<int64_t>(list.size()) != spatial)
       return emitOpError() << "expected " << spatial << " strides, dilations and low paddings because of dims, got " << list.size();
   if (spatial == 0 || result.getRank() != data.getRank() + spatial)
-    return emitOpError() << "expected " << spatial << " (at least one) dimensions more than the operand's " << data.getRank() << ", got " << result.getRank();
+    return emitOpError() << "expected " << spatial << " (at least one) dimensions more than the operand's " << data.getRank() << ", got "
+                         << result.getRank();
   int64_t first = getDims().front();
   for (auto [i, dim] : llvm::enumerate(getDims()))
     if (dim != first + static_cast<int64_t>(i) || dim < 0 || dim >= data.getRank())
@@ -200,7 +203,8 @@ LogicalResult WindowOp::verify() {
     bool isSpatial = i >= first && i < first + spatial;
     int64_t at = i < first ? i : i + spatial;
     if (!isSpatial && to[at] != from[i])
-      return emitOpError() << "expected result dimension " << at << " = " << printSize(from[i]) << " because the window does not touch it, got " << printSize(to[at]);
+      return emitOpError() << "expected result dimension " << at << " = " << printSize(from[i])
+                           << " because the window does not touch it, got " << printSize(to[at]);
   }
   return failed(verifyElementType(*this)) ? failure() : verifyFill(*this, getFillAttr());
 }
@@ -213,8 +217,8 @@ LogicalResult GatherOp::verify() {
   auto data = tensorOf(getData()), result = tensorOf(getResult());
   unsigned dims = result.getRank() + getIndices().size();
   if (getMap().getNumDims() != dims || getMap().getNumResults() != data.getRank())
-    return emitOpError() << "expected a map of " << dims << " dimensions (the result's, then one an index operand) to " << data.getRank() << " coordinates, got "
-                         << getMapAttr();
+    return emitOpError() << "expected a map of " << dims << " dimensions (the result's, then one an index operand) to " << data.getRank()
+                         << " coordinates, got " << getMapAttr();
   for (Value index : getIndices()) {
     auto type = tensorOf(index);
     if (!type.getElementType().isInteger() || getSizes(type) != getSizes(result))

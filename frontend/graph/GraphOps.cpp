@@ -73,7 +73,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult ConstantOp::verify() {
   if (getKey().size() != 32 || !llvm::all_of(getKey(), [](char c) { return llvm::isHexDigit(c) && !llvm::isUpper(c); }))
-    return emitOpError() << "expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got '" << getKey() << "'";
+    return emitOpError() << "expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got '" << getKey()
+                         << "'";
   auto type = llvm::cast<RankedTensorType>(getType());
   auto &pool = llvm::cast<GraphDialect>((*this)->getDialect())->constants();
   if (!pool.contains(getKey())) // text without its constants file is still IR
@@ -81,7 +82,8 @@ LogicalResult ConstantOp::verify() {
   unsigned bits = type.getElementTypeBitWidth();
   size_t expected = static_cast<size_t>(type.getNumElements()) * ((bits + 7) / 8);
   if (pool.get(getKey()).size() != expected)
-    return emitOpError() << "expected " << expected << " bytes because of the type " << type << ", the pool has " << pool.get(getKey()).size();
+    return emitOpError() << "expected " << expected << " bytes because of the type " << type << ", the pool has "
+                         << pool.get(getKey()).size();
   return success();
 }
 

@@ -141,7 +141,10 @@ bool compareInteger(arith::CmpIPredicate predicate, int64_t x, int64_t y, Type t
 }
 
 int64_t toInteger(double value) { // what does not fit saturates here; the IR leaves it open
-  return std::isnan(value) ? 0 : value >= 9.2233720368547758e18 ? INT64_MAX : value <= -9.2233720368547758e18 ? INT64_MIN : static_cast<int64_t>(value);
+  return std::isnan(value)                 ? 0
+         : value >= 9.2233720368547758e18  ? INT64_MAX
+         : value <= -9.2233720368547758e18 ? INT64_MIN
+                                           : static_cast<int64_t>(value);
 }
 
 /// Casts that change between floats and integers, or widen and narrow integers.
@@ -154,7 +157,8 @@ bool interpretCast(Operation *op, const InterpretedValue &x, InterpretedValue &r
     else if (llvm::isa<arith::FPToSIOp>(op))
       result.setInteger(i, toInteger(x.reals[i]));
     else if (llvm::isa<arith::FPToUIOp>(op))
-      result.setInteger(i, x.reals[i] >= 9.2233720368547758e18 ? static_cast<int64_t>(static_cast<uint64_t>(x.reals[i])) : toInteger(x.reals[i]));
+      result.setInteger(i, x.reals[i] >= 9.2233720368547758e18 ? static_cast<int64_t>(static_cast<uint64_t>(x.reals[i]))
+                                                               : toInteger(x.reals[i]));
     else if (llvm::isa<arith::ExtUIOp>(op))
       result.setInteger(i, static_cast<int64_t>(zeroExtended(x.integers[i], x.element)));
     else if (llvm::isa<arith::ExtSIOp>(op))
@@ -197,7 +201,8 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
     } else if (auto compare = llvm::dyn_cast<arith::CmpFOp>(op)) {
       result.setInteger(i, compareReal(compare.getPredicate(), operands[0]->reals[i], operands[1]->reals[i]));
     } else if (auto compare = llvm::dyn_cast<arith::CmpIOp>(op)) {
-      result.setInteger(i, compareInteger(compare.getPredicate(), operands[0]->integers[i], operands[1]->integers[i], operands[0]->element));
+      result.setInteger(i,
+                        compareInteger(compare.getPredicate(), operands[0]->integers[i], operands[1]->integers[i], operands[0]->element));
     } else if (llvm::isa<math::AbsIOp>(op)) {
       int64_t x = operands[0]->integers[i];
       result.setInteger(i, x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x);
@@ -208,7 +213,8 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
         return false;
       result.setReal(i, *value);
     } else {
-      auto value = operands.size() == 2 ? binaryInteger(op, operands[0]->integers[i], operands[1]->integers[i], result.element) : std::nullopt;
+      auto value =
+          operands.size() == 2 ? binaryInteger(op, operands[0]->integers[i], operands[1]->integers[i], result.element) : std::nullopt;
       if (!value)
         return false;
       result.setInteger(i, *value);

@@ -49,7 +49,8 @@ private:
       if (name && name.getValue() == StringRef(row.name.data(), row.name.size()))
         return row.type;
     for (const DTypeInfo &row : dtypeTable) // without a name, the signed one of this width
-      if (row.isFloat == llvm::isa<FloatType>(element) && (element.isInteger(1) ? row.type == DType::Bool : row.isSigned && row.bytes * 8 == element.getIntOrFloatBitWidth()))
+      if (row.isFloat == llvm::isa<FloatType>(element) &&
+          (element.isInteger(1) ? row.type == DType::Bool : row.isSigned && row.bytes * 8 == element.getIntOrFloatBitWidth()))
         if (row.type != DType::F16 || element.isF16())
           return row.type;
     return DType::F32;
@@ -77,7 +78,9 @@ private:
     return shape;
   }
 
-  InterpretedValue fresh(Value result) { return InterpretedValue(llvm::cast<RankedTensorType>(result.getType()).getElementType(), shapeOf(result.getType())); }
+  InterpretedValue fresh(Value result) {
+    return InterpretedValue(llvm::cast<RankedTensorType>(result.getType()).getElementType(), shapeOf(result.getType()));
+  }
 
   std::vector<InterpretedValue> runBlock(Block &block) {
     for (Operation &op : block.without_terminator())
@@ -213,7 +216,11 @@ void Interpreter::runReduce(ReduceOp op, InterpretedValue &result) {
     if (isFloat) {
       double x = input.reals[flat], &sum = reals[to];
       bool isNaN = std::isnan(x) || std::isnan(sum);
-      sum = kind == ReduceKind::Sum ? sum + x : kind == ReduceKind::Prod ? sum * x : isNaN ? NAN : kind == ReduceKind::Max ? std::max(sum, x) : std::min(sum, x);
+      sum = kind == ReduceKind::Sum    ? sum + x
+            : kind == ReduceKind::Prod ? sum * x
+            : isNaN                    ? NAN
+            : kind == ReduceKind::Max  ? std::max(sum, x)
+                                       : std::min(sum, x);
     } else {
       int64_t x = input.integers[flat], &sum = integers[to];
       sum = kind == ReduceKind::Sum    ? static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x))
@@ -279,7 +286,11 @@ void Interpreter::runHostCall(HostCallOp op) {
     ++next;
   }
   std::string name = op.getOp().str(), domain = op.getDomain().str();
-  ReferenceCall call{.op = name, .domain = domain, .opset = static_cast<int64_t>(op.getOpset()), .attributes = &attributes, .outputCount = op->getNumResults()};
+  ReferenceCall call{.op = name,
+                     .domain = domain,
+                     .opset = static_cast<int64_t>(op.getOpset()),
+                     .attributes = &attributes,
+                     .outputCount = op->getNumResults()};
   Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
   if (!outputs)
     throw Failure{outputs.status()};

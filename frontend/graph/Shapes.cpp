@@ -9,11 +9,13 @@ FailureOr<RankedTensorType> transposedType(RankedTensorType data, ArrayRef<int64
   int64_t rank = data.getRank();
   llvm::SmallBitVector seen(rank);
   if (static_cast<int64_t>(perm.size()) != rank)
-    return error("expected " + llvm::Twine(rank) + " permuted dimensions because of the operand's rank, got " + llvm::Twine(perm.size())), failure();
+    return error("expected " + llvm::Twine(rank) + " permuted dimensions because of the operand's rank, got " + llvm::Twine(perm.size())),
+           failure();
   SmallVector<AffineExpr> from = getSizes(data), sizes;
   for (int64_t dim : perm) {
     if (dim < 0 || dim >= rank || seen.test(dim))
-      return error("expected a permutation of 0 to " + llvm::Twine(rank - 1) + ", got " + llvm::Twine(dim) + " out of range or twice"), failure();
+      return error("expected a permutation of 0 to " + llvm::Twine(rank - 1) + ", got " + llvm::Twine(dim) + " out of range or twice"),
+             failure();
     seen.set(dim);
     sizes.push_back(from[dim]);
   }
@@ -35,8 +37,8 @@ FailureOr<RankedTensorType> concatenatedType(TypeRange inputs, int64_t axis, Sha
       if (static_cast<int64_t>(dim) == axis)
         sizes[dim] = sizes[dim] + size;
       else if (sizes[dim] != size)
-        return error("expected dimension " + llvm::Twine(dim) + " = " + printSize(sizes[dim]) + " as in the first operand, operand " + llvm::Twine(i + 1) +
-                     " has " + printSize(size)),
+        return error("expected dimension " + llvm::Twine(dim) + " = " + printSize(sizes[dim]) + " as in the first operand, operand " +
+                     llvm::Twine(i + 1) + " has " + printSize(size)),
                failure();
     }
   }
@@ -73,12 +75,14 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
   std::pair<AffineMap, RankedTensorType> operands[] = {{maps[0], lhs}, {maps[1], rhs}};
   for (auto &[map, type] : operands) {
     if (map.getNumResults() != type.getRank())
-      return error("expected a map with " + llvm::Twine(type.getRank()) + " results because of the operand's rank, got " + llvm::Twine(map.getNumResults())),
+      return error("expected a map with " + llvm::Twine(type.getRank()) + " results because of the operand's rank, got " +
+                   llvm::Twine(map.getNumResults())),
              failure();
     for (auto [dim, size] : llvm::enumerate(getSizes(type))) {
       AffineExpr &bound = bounds[map.getDimPosition(dim)];
       if (bound && bound != size)
-        return error("expected loop " + llvm::Twine(map.getDimPosition(dim)) + " to have one size, got " + printSize(bound) + " and " + printSize(size)),
+        return error("expected loop " + llvm::Twine(map.getDimPosition(dim)) + " to have one size, got " + printSize(bound) + " and " +
+                     printSize(size)),
                failure();
       bound = size;
     }
@@ -87,7 +91,8 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
   for (unsigned dim = 0; dim < maps[2].getNumResults(); ++dim) {
     AffineExpr bound = bounds[maps[2].getDimPosition(dim)];
     if (!bound)
-      return error("expected every loop of the result in an operand, loop " + llvm::Twine(maps[2].getDimPosition(dim)) + " is in none"), failure();
+      return error("expected every loop of the result in an operand, loop " + llvm::Twine(maps[2].getDimPosition(dim)) + " is in none"),
+             failure();
     sizes.push_back(bound);
   }
   Type left = lhs.getElementType(), right = rhs.getElementType();
@@ -105,7 +110,8 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
 namespace {
 
 /// Coordinates in `from` (sizes of operand dimensions) of the row-major index that `coordinates` have in `to`.
-void delinearize(ArrayRef<AffineExpr> to, ArrayRef<AffineExpr> coordinates, ArrayRef<AffineExpr> from, SmallVectorImpl<AffineExpr> &results) {
+void delinearize(ArrayRef<AffineExpr> to, ArrayRef<AffineExpr> coordinates, ArrayRef<AffineExpr> from,
+                 SmallVectorImpl<AffineExpr> &results) {
   MLIRContext *context = to.empty() ? from.front().getContext() : to.front().getContext();
   AffineExpr zero = getAffineConstantExpr(0, context);
   AffineExpr linear = zero;

@@ -2,7 +2,8 @@
 //
 //   (s1 * 2 + s0) * s0  ->  { s0*s0 : 1, s0*s1 : 2 }  ->  s0 * s0 + s0 * s1 * 2
 //
-// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions that do not divide out.
+// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions that do not divide
+// out.
 #include "frontend/graph/Sizes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

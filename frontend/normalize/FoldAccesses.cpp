@@ -210,6 +210,6 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
 } // namespace
 
 void normalize::addFoldAccesses(RewritePatternSet &patterns) {
-  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast, ReduceOfUnits, TransposeOfIota,
-               ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(patterns.getContext());
+  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast, ReduceOfUnits,
+               TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(patterns.getContext());
 }

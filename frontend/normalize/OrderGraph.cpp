@@ -1,7 +1,7 @@
 // One order for graphs that are the same: by structure, not by names or by the file.
 //
-// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order of
-// their ranks; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
+// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order
+// of their ranks; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
 // order, identities and swapped operands.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"

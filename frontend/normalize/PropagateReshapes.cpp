@@ -178,5 +178,6 @@ struct RaiseThroughReduce : OpRewritePattern<graph::ReshapeOp> {
 } // namespace
 
 void normalize::addPropagateReshapes(RewritePatternSet &patterns) {
-  patterns.add<RaiseThroughBroadcast, SinkThroughElementwise, RaiseThroughElementwise, SinkThroughReduce, RaiseThroughReduce>(patterns.getContext());
+  patterns.add<RaiseThroughBroadcast, SinkThroughElementwise, RaiseThroughElementwise, SinkThroughReduce, RaiseThroughReduce>(
+      patterns.getContext());
 }

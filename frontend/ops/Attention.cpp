@@ -37,7 +37,8 @@ Term shareHeads(NodeBuilder &b, Term x, AffineExpr heads) {
   if (sizes[1] == heads)
     return x;
   AffineExpr shared = graph::divideExactly(heads, sizes[1]);
-  b.expect(shared != nullptr, fmt::format("expected query heads that {} key heads divide, got {}", b.state.print(sizes[1]), b.state.print(heads)));
+  b.expect(shared != nullptr,
+           fmt::format("expected query heads that {} key heads divide, got {}", b.state.print(sizes[1]), b.state.print(heads)));
   Term spread = b.broadcast(x, {sizes[0], sizes[1], shared, sizes[2], sizes[3]}, {0, 1, 3, 4});
   return b.reshape(spread, {sizes[0], heads, sizes[2], sizes[3]});
 }
@@ -151,7 +152,8 @@ void rotaryEmbedding(NodeBuilder &b) {
   if (!size)
     decline("heads of a symbolic size are not compiled");
   rotated = rotated ? rotated : *size;
-  b.expect(rotated > 0 && rotated <= *size && rotated % 2 == 0, fmt::format("expected an even rotary_embedding_dim of at most {}, got {}", *size, rotated));
+  b.expect(rotated > 0 && rotated <= *size && rotated % 2 == 0,
+           fmt::format("expected an even rotary_embedding_dim of at most {}, got {}", *size, rotated));
   AffineExpr half = b.number(rotated / 2);
   Sizes part{sizes[0], sizes[1], sizes[2], half};
   auto angles = [&](Term cache) { // [batch, sequence, half] for every head
@@ -166,8 +168,9 @@ void rotaryEmbedding(NodeBuilder &b) {
       b.unify(cache.sizes()[i], wanted[i], fmt::format("dimension {} of the angles", i));
     return b.broadcast(cache, part, {0, 2, 3});
   };
-  b.expect(cosine.sizes().back() == half && sine.sizes() == cosine.sizes(),
-           fmt::format("expected caches with {} angles a position, got {} and {}", rotated / 2, b.print(cosine.sizes()), b.print(sine.sizes())));
+  b.expect(
+      cosine.sizes().back() == half && sine.sizes() == cosine.sizes(),
+      fmt::format("expected caches with {} angles a position, got {} and {}", rotated / 2, b.print(cosine.sizes()), b.print(sine.sizes())));
   bool interleaved = b.integer("interleaved", 0);
   Term turned = b.slice(x, 3, b.number(0), b.number(rotated));
   auto pick = [&](int64_t i) {

@@ -1,6 +1,7 @@
 // Convolutions, channels last: a contraction of a window.
 //
-//   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> contract with [KH, KW, C, M] -> [N, OH, OW, M] -> transpose
+//   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> contract with [KH, KW, C, M] -> [N, OH, OW, M] ->
+//   transpose
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/Window.h"
 
@@ -94,7 +95,8 @@ Term convolve(NodeBuilder &b, Term x, Term weights, const WindowShape &w, int64_
 
 /// The spatial sizes of weights [M, C, k...], which must be what `kernel_shape` says.
 SmallVector<int64_t> kernelOf(NodeBuilder &b, size_t x, size_t weights) {
-  b.expect(b.rank(x) >= 3 && b.rank(weights) == b.rank(x), fmt::format("expected input and weights of one rank of 3 or more, got {} and {}", b.rank(x), b.rank(weights)));
+  b.expect(b.rank(x) >= 3 && b.rank(weights) == b.rank(x),
+           fmt::format("expected input and weights of one rank of 3 or more, got {} and {}", b.rank(x), b.rank(weights)));
   if (b.rank(x) > 2 + maxSpatial)
     decline("convolutions over more than {} dimensions are not compiled", maxSpatial);
   SmallVector<int64_t> kernel;
@@ -104,7 +106,8 @@ SmallVector<int64_t> kernelOf(NodeBuilder &b, size_t x, size_t weights) {
     kernel.push_back(*graph::constantSize(size));
   }
   if (auto given = b.integers("kernel_shape"))
-    b.expect(llvm::equal(*given, kernel), fmt::format("expected kernel_shape [{}] as in the weights, got [{}]", fmt::join(kernel, ", "), fmt::join(*given, ", ")));
+    b.expect(llvm::equal(*given, kernel),
+             fmt::format("expected kernel_shape [{}] as in the weights, got [{}]", fmt::join(kernel, ", "), fmt::join(*given, ", ")));
   return kernel;
 }
 

@@ -105,7 +105,9 @@ void pow(NodeBuilder &b) {
     return b.out(b.convert(power, DType::F64, b.type(0)));
   }
   DType exponentType = b.type(1);
-  Term y = isFloat(exponentType) && exponentType == b.type(0) ? b.in(1) : b.convert(b.raw(1), exponentType, isHalf(b.type(0)) ? DType::F32 : b.type(0));
+  Term y = isFloat(exponentType) && exponentType == b.type(0)
+               ? b.in(1)
+               : b.convert(b.raw(1), exponentType, isHalf(b.type(0)) ? DType::F32 : b.type(0));
   b.out(b.apply<math::PowFOp>(x, y));
 }
 

@@ -28,8 +28,9 @@ std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
     if (step == 0 || indices[i] - indices[i - 1] != step)
       return std::nullopt;
   auto count = static_cast<int64_t>(indices.size());
-  if (!size && !b.state.requireAtMost(b.number(std::max(indices.front(), indices.back()) + 1), b.sizes(0)[axis],
-                                      fmt::format("node '{}' reads index {} of dimension {}", b.node.name, std::max(indices.front(), indices.back()), axis)))
+  if (!size && !b.state.requireAtMost(
+                   b.number(std::max(indices.front(), indices.back()) + 1), b.sizes(0)[axis],
+                   fmt::format("node '{}' reads index {} of dimension {}", b.node.name, std::max(indices.front(), indices.back()), axis)))
     return std::nullopt;
   Term x = b.slice(b.raw(0), axis, b.number(indices[0]), b.number(count), step);
   if (b.rank(1) == 1)
@@ -75,7 +76,9 @@ void gatherElements(NodeBuilder &b) {
   Term data = b.raw(0), index = indexTerm(b, data.sizes()[axis]);
   for (int64_t dim = 0; dim < rank; ++dim) {
     AffineExpr wanted = index.sizes()[dim], given = data.sizes()[dim];
-    if (dim != axis && !b.state.requireAtMost(wanted, given, fmt::format("node '{}' reads {} of {} elements", b.node.name, b.state.print(wanted), b.state.print(given))))
+    if (dim != axis &&
+        !b.state.requireAtMost(wanted, given,
+                               fmt::format("node '{}' reads {} of {} elements", b.node.name, b.state.print(wanted), b.state.print(given))))
       malformed("expected at most {} indices in dimension {}, got {}", b.state.print(given), dim, b.state.print(wanted));
   }
   SmallVector<AffineExpr> coordinates;
@@ -87,14 +90,16 @@ void gatherElements(NodeBuilder &b) {
 /// The last dimension of indices names leading coordinates (after batch_dims) of data.
 void gatherND(NodeBuilder &b) {
   int64_t batch = b.integer("batch_dims", 0);
-  b.expect(b.rank(0) >= 1 && b.rank(1) >= 1, fmt::format("expected data and indices of rank 1 or more, got {} and {}", b.rank(0), b.rank(1)));
+  b.expect(b.rank(0) >= 1 && b.rank(1) >= 1,
+           fmt::format("expected data and indices of rank 1 or more, got {} and {}", b.rank(0), b.rank(1)));
   Term data = b.raw(0), indices = b.raw(1);
   Sizes indexSizes = indices.sizes(), sizes(indexSizes.begin(), indexSizes.end() - 1);
   std::optional<int64_t> tuple = graph::constantSize(indexSizes.back());
   if (!tuple)
     decline("index tuples of a symbolic length are not compiled");
   b.expect(batch >= 0 && batch < data.rank() && batch <= static_cast<int64_t>(sizes.size()) && *tuple >= 1 && batch + *tuple <= data.rank(),
-           fmt::format("expected index tuples of 1 to {} because of the data's rank and batch_dims {}, got {}", data.rank() - batch, batch, *tuple));
+           fmt::format("expected index tuples of 1 to {} because of the data's rank and batch_dims {}, got {}", data.rank() - batch, batch,
+                       *tuple));
   for (int64_t dim = 0; dim < batch; ++dim)
     b.unify(sizes[dim], data.sizes()[dim], fmt::format("batch dimension {} of the indices", dim));
   Sizes dataSizes = data.sizes(), tail(dataSizes.begin() + batch + *tuple, dataSizes.end());
@@ -105,7 +110,10 @@ void gatherND(NodeBuilder &b) {
   SmallVector<Term> operands;
   for (int64_t dim = 0; dim < data.rank(); ++dim) {
     bool indexed = dim >= batch && dim < batch + *tuple;
-    coordinates.push_back(getAffineDimExpr(indexed ? rank + dim - batch : dim < batch ? dim : lead + dim - batch - *tuple, b.state.context));
+    coordinates.push_back(getAffineDimExpr(indexed       ? rank + dim - batch
+                                           : dim < batch ? dim
+                                                         : lead + dim - batch - *tuple,
+                                           b.state.context));
     if (!indexed)
       continue;
     Term part = b.slice(indices, lead, b.number(dim - batch), b.number(1));

@@ -81,26 +81,18 @@ Term readAt(NodeBuilder &b, Term x, ArrayRef<Term> indices, ArrayRef<AffineExpr>
   return b.gather(x, indices, AffineMap::get(x.rank() + indices.size(), 0, coordinates, b.state.context), sizes);
 }
 
-/// Every combination of one tap for each dimension.
-Term interpolate(NodeBuilder &b, Term x, ArrayRef<SmallVector<Tap>> axes, ArrayRef<AffineExpr> sizes) {
-  std::optional<Term> sum;
-  size_t combinations = 1;
-  for (ArrayRef<Tap> taps : axes)
-    combinations *= taps.size();
-  for (size_t number = 0; number < combinations; ++number) {
-    SmallVector<Term> indices;
-    std::optional<Term> weight;
-    size_t rest = number;
-    for (ArrayRef<Tap> taps : axes) {
-      const Tap &tap = taps[rest % taps.size()];
-      rest /= taps.size();
-      indices.push_back(tap.index);
-      weight = weight ? *weight * tap.weight : tap.weight;
-    }
-    Term part = b.widen(readAt(b, x, indices, sizes)) * *weight;
-    sum = sum ? *sum + part : part;
+/// The sum over every combination of one tap for each of `axes`; `indices` and `weight` are of the dimensions before these.
+Term interpolate(NodeBuilder &b, Term x, ArrayRef<SmallVector<Tap>> axes, ArrayRef<AffineExpr> sizes, ArrayRef<Term> indices, Term weight) {
+  if (axes.empty())
+    return b.widen(readAt(b, x, indices, sizes)) * weight;
+  Term sum;
+  for (const Tap &tap : axes.front()) {
+    SmallVector<Term> chosen(indices);
+    chosen.push_back(tap.index);
+    Term part = interpolate(b, x, axes.drop_front(), sizes, chosen, indices.empty() ? tap.weight : weight * tap.weight);
+    sum = sum.builder ? sum + part : part;
   }
-  return *sum;
+  return sum;
 }
 
 } // namespace
@@ -141,7 +133,7 @@ void gridSample(NodeBuilder &b) {
     for (Tap &tap : taps)
       tap = {b.broadcast(tap.index, sizes, placeDims), b.broadcast(tap.weight, sizes, placeDims)};
   }
-  b.out(interpolate(b, x, axes, sizes));
+  b.out(interpolate(b, x, axes, sizes, {}, Term()));
 }
 
 /// theta [N, r, r + 1] applied to a regular grid over [-1, 1] in r dimensions, which is a constant: [places, r + 1].

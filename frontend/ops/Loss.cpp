@@ -40,7 +40,8 @@ void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) 
   Term loss = -b.gather(scores, {at}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), wanted) * counts;
 
   std::string reduction = b.text("reduction", "mean");
-  b.expect(reduction == "mean" || reduction == "sum" || reduction == "none", fmt::format("expected reduction mean, sum or none, got '{}'", reduction));
+  b.expect(reduction == "mean" || reduction == "sum" || reduction == "none",
+           fmt::format("expected reduction mean, sum or none, got '{}'", reduction));
   if (reduction == "none")
     return b.out(loss);
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rank));

@@ -140,7 +140,8 @@ Equation parseEquation(NodeBuilder &b) {
         letters += static_cast<char>('H' - count + 1 + d);
       labels.replace(at, 3, letters);
     }
-    b.expect(static_cast<int64_t>(labels.size()) == b.rank(i), fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
+    b.expect(static_cast<int64_t>(labels.size()) == b.rank(i),
+             fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
   }
   std::string letters;
   for (size_t d = 0; d < dots; ++d)

@@ -142,7 +142,8 @@ void batchNormalization(NodeBuilder &b) {
   double epsilon = b.real("epsilon", 1e-5);
   const Tensor *parameters[] = {b.constant(1), b.constant(2), b.constant(3), b.constant(4)};
   Term x = b.in(0);
-  bool foldable = llvm::all_of(parameters, [&](const Tensor *t) { return t && t->type() == DType::F32 && t->count() == parameters[0]->count(); });
+  bool foldable =
+      llvm::all_of(parameters, [&](const Tensor *t) { return t && t->type() == DType::F32 && t->count() == parameters[0]->count(); });
   if (!foldable) {
     Term scale = b.in(1) / b.sqrt(b.in(4) + epsilon);
     Term shift = b.in(2) - b.in(3) * scale;
@@ -166,8 +167,9 @@ void lrn(NodeBuilder &b) {
   Term x = b.in(0), square = x * x;
   Sizes sizes = x.sizes();
   sizes.insert(sizes.begin() + 2, b.number(size));
-  Term window = b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), square.value, ArrayRef<int64_t>{1},
-                                               ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{low}, b.scalar(x.element(), 0)));
+  Term window = b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), square.value,
+                                               ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{low},
+                                               b.scalar(x.element(), 0)));
   Term base = b.reduce(ReduceKind::Sum, window, {2}) * (alpha / static_cast<double>(size)) + bias;
   b.out(beta == 0.5 ? x / b.sqrt(base) : x * b.exp(b.log(base) * -beta));
 }

@@ -57,7 +57,8 @@ void maxPool(NodeBuilder &b) {
   bool isUnsigned = !findDType(type)->isSigned;
   if (isUnsigned)
     x = b.convert(x, type, DType::I32);
-  double lowest = isFloat(type) ? -std::numeric_limits<double>::infinity() : -std::ldexp(1.0, static_cast<int>(x.element().getIntOrFloatBitWidth()) - 1);
+  double lowest = isFloat(type) ? -std::numeric_limits<double>::infinity()
+                                : -std::ldexp(1.0, static_cast<int>(x.element().getIntOrFloatBitWidth()) - 1);
   Term result = b.reduce(ReduceKind::Max, b.widen(windowOf(b, x, w, lowest)), kernelAxes(w));
   result = isUnsigned ? b.convert(result, DType::I32, type) : stored(b, result);
   b.out(channelsFirst(b, result));
@@ -78,7 +79,8 @@ void averagePool(NodeBuilder &b) {
   if (full)
     sum = sum * (1.0 / static_cast<double>(elements));
   else if (known && sum.element().isF32())
-    sum = sum * b.broadcast(b.constantTerm(windowCounts(b, w, includePadding)), sum.sizes(), llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial())));
+    sum = sum * b.broadcast(b.constantTerm(windowCounts(b, w, includePadding)), sum.sizes(),
+                            llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial())));
   else
     decline("averages over partly padded windows of symbolic sizes are not compiled");
   b.out(channelsFirst(b, stored(b, sum)));

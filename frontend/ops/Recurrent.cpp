@@ -89,7 +89,10 @@ Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64
     cell.bias = b.slice(both, 0, gates[0], gates[0]);
   }
   bool initial = b.has(5), batchFirst = b.integer("layout", 0);
-  auto stateFrom = [&](size_t i) { b.expectRank(i, 3); return batchFirst ? b.reshape(b.slice(b.in(i), 1, b.number(direction), b.number(1)), state) : ofDirection(b, i, direction); };
+  auto stateFrom = [&](size_t i) {
+    b.expectRank(i, 3);
+    return batchFirst ? b.reshape(b.slice(b.in(i), 1, b.number(direction), b.number(1)), state) : ofDirection(b, i, direction);
+  };
   cell.hidden = initial ? stateFrom(5) : b.splat(state, x.element(), 0);
   cell.cell = b.has(6) ? stateFrom(6) : b.splat(state, x.element(), 0);
   auto found = b.node.attributes.find("activations");

@@ -50,7 +50,8 @@ Term readAt(NodeBuilder &b, Term x, int64_t dim, const std::vector<int64_t> &ind
   SmallVector<AffineExpr> coordinates;
   for (int64_t i = 0; i < x.rank(); ++i)
     coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
-  return b.gather(x, {b.broadcast(b.constantTerm(tensor), sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
+  return b.gather(x, {b.broadcast(b.constantTerm(tensor), sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context),
+                  sizes);
 }
 
 /// Each element `times` times: [.., x, ..] -> [.., x, 1, ..] -> [.., x, times, ..] -> [.., x * times, ..], which costs nothing.
@@ -119,7 +120,8 @@ std::vector<Axis> changedAxes(NodeBuilder &b, std::optional<std::vector<double>>
     int64_t to = std::abs(wanted) < 1e15 ? static_cast<int64_t>(wanted) : -1;
     double scale = scales ? (*scales)[i] : static_cast<double>(to) / static_cast<double>(*from);
     constexpr int64_t most = 1 << 24;
-    b.expect(std::isfinite(scale) && scale > 0 && to <= most, fmt::format("expected a positive scale to at most 2^24 elements, got {}", scale));
+    b.expect(std::isfinite(scale) && scale > 0 && to <= most,
+             fmt::format("expected a positive scale to at most 2^24 elements, got {}", scale));
     b.expect(*from > 0 && to > 0, fmt::format("expected positive sizes, got {} to {}", *from, to));
     if (to != *from || scale != 1)
       changed.push_back({dims[i], *from, to, scale});

@@ -26,7 +26,8 @@ void reshape(NodeBuilder &b) {
   for (size_t i = 0; i < target.size(); ++i) {
     std::optional<int64_t> constant = graph::constantSize(target[i]);
     if (constant == 0 && !allowZero) {
-      b.expect(i < from.size(), fmt::format("expected at most {} sizes of 0 because the input has so many dimensions, got one at {}", from.size(), i));
+      b.expect(i < from.size(),
+               fmt::format("expected at most {} sizes of 0 because the input has so many dimensions, got one at {}", from.size(), i));
       target[i] = from[i];
     } else if (constant == -1) {
       b.expect(!unknown, "expected one size of -1, got two");
@@ -103,7 +104,8 @@ void expand(NodeBuilder &b) {
 /// [a, b] tiled (r, s) is [1, a, 1, b] broadcast to [r, a, s, b] and joined to [r*a, s*b].
 void tile(NodeBuilder &b) {
   Sizes repeats = b.knownSizes(1), split, result;
-  b.expect(static_cast<int64_t>(repeats.size()) == b.rank(0), fmt::format("expected {} repeats because of the rank, got {}", b.rank(0), repeats.size()));
+  b.expect(static_cast<int64_t>(repeats.size()) == b.rank(0),
+           fmt::format("expected {} repeats because of the rank, got {}", b.rank(0), repeats.size()));
   SmallVector<int64_t> dims;
   for (auto [repeat, size] : llvm::zip_equal(repeats, b.sizes(0))) {
     b.expect(graph::constantSize(repeat).value_or(0) >= 0, fmt::format("expected repeats of at least 0, got {}", b.print(repeats)));
@@ -135,7 +137,9 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size, int64_t
     return b.number(std::min(*number, *extent));
   if (number && *number >= 1000000000)
     return size;
-  if (bound != size && !b.state.requireAtMost(bound, size, fmt::format("node '{}' slices to {} along a dimension of {}", b.node.name, b.state.print(bound), b.state.print(size))))
+  if (bound != size && !b.state.requireAtMost(bound, size,
+                                              fmt::format("node '{}' slices to {} along a dimension of {}", b.node.name,
+                                                          b.state.print(bound), b.state.print(size))))
     return size;
   (void)axis;
   return bound;
@@ -192,7 +196,8 @@ void slice(NodeBuilder &b) {
       axes.push_back(static_cast<int64_t>(i));
   steps.resize(steps.empty() ? starts.size() : steps.size(), 1);
   b.expect(starts.size() == ends.size() && axes.size() == starts.size() && steps.size() == starts.size(),
-           fmt::format("expected as many starts, ends, axes and steps, got {}, {}, {} and {}", starts.size(), ends.size(), axes.size(), steps.size()));
+           fmt::format("expected as many starts, ends, axes and steps, got {}, {}, {} and {}", starts.size(), ends.size(), axes.size(),
+                       steps.size()));
   Term x = b.raw(0);
   for (size_t i = 0; i < starts.size(); ++i) {
     b.expect(steps[i] != 0, "expected steps other than 0");
@@ -224,7 +229,8 @@ void split(NodeBuilder &b) {
     AffineExpr rest = graph::canonicalSize(size - chunk * (count - 1));
     parts.back() = rest;
   }
-  b.expect(static_cast<int64_t>(parts.size()) == count, fmt::format("expected {} parts because of the outputs, got {}", count, parts.size()));
+  b.expect(static_cast<int64_t>(parts.size()) == count,
+           fmt::format("expected {} parts because of the outputs, got {}", count, parts.size()));
   AffineExpr offset = b.number(0);
   Term x = b.raw(0);
   for (int64_t i = 0; i < count; ++i) {
@@ -243,7 +249,8 @@ void concat(NodeBuilder &b) {
     b.expect(part.rank() == b.rank(0), fmt::format("expected operands of rank {}, got operand {} of rank {}", b.rank(0), i, part.rank()));
     for (int64_t dim = 0; dim < part.rank(); ++dim)
       if (dim != axis)
-        b.unify(part.sizes()[dim], parts.empty() ? part.sizes()[dim] : parts[0].sizes()[dim], fmt::format("dimension {} of operand {}", dim, i));
+        b.unify(part.sizes()[dim], parts.empty() ? part.sizes()[dim] : parts[0].sizes()[dim],
+                fmt::format("dimension {} of operand {}", dim, i));
     parts.push_back(part);
   }
   llvm::erase_if(parts, [&](Term part) { return graph::constantSize(part.sizes()[axis]) == 0; });
@@ -261,7 +268,8 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
     decline("padding a symbolic dimension by mode '{}' is not compiled", mode);
   constexpr int64_t most = 1 << 24;
   b.expect(*size > 0, "expected elements to pad with, got an empty dimension");
-  b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0, fmt::format("expected paddings that leave at least 0 elements, got {} and {}", low, high));
+  b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0,
+           fmt::format("expected paddings that leave at least 0 elements, got {} and {}", low, high));
   Tensor index = Tensor::allocate(DType::I64, {*size + low + high});
   for (int64_t i = 0; i < index.count(); ++i) {
     int64_t at = i - low, period = 2 * (*size - 1);
@@ -320,7 +328,8 @@ void pad(NodeBuilder &b) {
   Sizes sizes = x.sizes();
   for (int64_t dim = 0; dim < rank; ++dim) {
     sizes[dim] = graph::canonicalSize(sizes[dim] + low[dim] + high[dim]);
-    b.expect(graph::constantSize(sizes[dim]).value_or(0) >= 0, fmt::format("expected a result of at least 0 elements, got {} in dimension {}", b.state.print(sizes[dim]), dim));
+    b.expect(graph::constantSize(sizes[dim]).value_or(0) >= 0,
+             fmt::format("expected a result of at least 0 elements, got {} in dimension {}", b.state.print(sizes[dim]), dim));
   }
   b.out(b.pad(x, low, sizes, fill));
 }
@@ -343,7 +352,8 @@ void spaceToDepth(NodeBuilder &b) {
   b.expect(b.rank(0) == 4, fmt::format("expected rank 4, got {}", b.rank(0)));
   int64_t block = b.integer("blocksize", 1);
   const Sizes s = b.sizes(0);
-  AffineExpr k = b.number(block), height = block > 0 ? graph::divideExactly(s[2], k) : AffineExpr(), width = block > 0 ? graph::divideExactly(s[3], k) : AffineExpr();
+  AffineExpr k = b.number(block), height = block > 0 ? graph::divideExactly(s[2], k) : AffineExpr(),
+             width = block > 0 ? graph::divideExactly(s[3], k) : AffineExpr();
   b.expect(height && width, fmt::format("expected height and width that {} divides, got {}", block, b.print(s)));
   Term x = b.transpose(b.reshape(b.raw(0), {s[0], s[1], height, k, width, k}), {0, 3, 5, 1, 2, 4});
   b.out(b.reshape(x, {s[0], s[1] * (block * block), height, width}));

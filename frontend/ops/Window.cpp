@@ -38,7 +38,8 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
       if (!constant && stride != 1)
         decline("{} with strides over a symbolic dimension is not compiled", automatic);
       w.output.push_back(graph::canonicalSize(size.ceilDiv(stride)));
-      int64_t total = constant ? std::max<int64_t>(0, (llvm::divideCeilSigned(*constant, stride) - 1) * stride + extent - *constant) : extent - 1;
+      int64_t total =
+          constant ? std::max<int64_t>(0, (llvm::divideCeilSigned(*constant, stride) - 1) * stride + extent - *constant) : extent - 1;
       w.low[i] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       w.high[i] = total - w.low[i];
       continue;
@@ -51,7 +52,8 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
       count = b.number(*constant - outside);
     }
     count = graph::canonicalSize(count);
-    b.expect(graph::constantSize(count).value_or(1) >= 1, fmt::format("expected the kernel to fit in {} with its padding, got an extent of {}", b.state.print(size), extent));
+    b.expect(graph::constantSize(count).value_or(1) >= 1,
+             fmt::format("expected the kernel to fit in {} with its padding, got an extent of {}", b.state.print(size), extent));
     w.output.push_back(count);
   }
   return w;
@@ -79,8 +81,8 @@ Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill) {
     sizes.push_back(b.number(k));
   sizes.append(from.begin() + 1 + w.spatial(), from.end());
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial()));
-  return b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), x.value, dims, w.strides, w.dilations, w.low,
-                                        b.scalar(x.element(), fill)));
+  return b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), x.value, dims, w.strides,
+                                        w.dilations, w.low, b.scalar(x.element(), fill)));
 }
 
 Term stored(NodeBuilder &b, Term x) { return isHalf(b.type(0)) ? b.convert(x, DType::F32, b.type(0)) : x; }

@@ -9,7 +9,8 @@ using namespace tilewright::fusion;
 
 bool tilewright::fusion::storesACopy(const Edge &edge) {
   bool isOneNode = nodeOf(edge.value.getDefiningOp()) == nodeOf(edge.user); // which is one kernel's work in any case
-  return !isOneNode && mlir::isa<tilewright::graph::AccessOpInterface>(edge.user) && llvm::any_of(edge.value.getUsers(), [&](mlir::Operation *user) {
+  return !isOneNode && mlir::isa<tilewright::graph::AccessOpInterface>(edge.user) &&
+         llvm::any_of(edge.value.getUsers(), [&](mlir::Operation *user) {
            return !llvm::is_contained(edge.producer->ops, user) && !llvm::is_contained(edge.consumer->ops, user);
          });
 }

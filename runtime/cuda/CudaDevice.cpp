@@ -37,7 +37,8 @@ public:
       return Status(Code::Device, fmt::format("kernel '{}' needs {} bytes of shared memory, {} has {} for a block", kernel.name, shared,
                                               context_->name, context_->sharedBytes));
     if (kernel.dynamicSharedBytes != 0)
-      TILEWRIGHT_CUDA_TRY(driver, functionSetAttribute, what, function, MaxDynamicSharedSizeBytes, static_cast<int>(kernel.dynamicSharedBytes));
+      TILEWRIGHT_CUDA_TRY(driver, functionSetAttribute, what, function, MaxDynamicSharedSizeBytes,
+                          static_cast<int>(kernel.dynamicSharedBytes));
     if (kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] > 8) // the most that every GPU with clusters has
       TILEWRIGHT_CUDA_TRY(driver, functionSetAttribute, what, function, NonPortableClusterSizeAllowed, 1);
     return static_cast<KernelHandle>(function);
@@ -61,8 +62,8 @@ public:
     if (result == outOfMemory) {
       size_t freeBytes = 0, totalBytes = 0;
       context_->driver.memGetInfo(&freeBytes, &totalBytes);
-      return Status(Code::Device, fmt::format("{} has {} of its {} bytes free, {} are needed; use smaller inputs or free memory", info_.name,
-                                              freeBytes, totalBytes, bytes));
+      return Status(Code::Device, fmt::format("{} has {} of its {} bytes free, {} are needed; use smaller inputs or free memory",
+                                              info_.name, freeBytes, totalBytes, bytes));
     }
     TILEWRIGHT_TRY(context_->driver.check(result, "memAlloc", fmt::format("allocating {} bytes", bytes)));
     return std::shared_ptr<void>(reinterpret_cast<void *>(pointer), [context = context_](void *memory) {
@@ -93,7 +94,9 @@ public:
     return std::unique_ptr<Module>(std::make_unique<CudaModule>(context_, handle));
   }
 
-  Expected<std::unique_ptr<Stream>> createStream(void *external) override { return CudaStream::create(context_, static_cast<StreamHandle>(external)); }
+  Expected<std::unique_ptr<Stream>> createStream(void *external) override {
+    return CudaStream::create(context_, static_cast<StreamHandle>(external));
+  }
 
 private:
   std::shared_ptr<CudaContext> context_;
@@ -110,7 +113,8 @@ CudaContext::~CudaContext() {
 Expected<std::shared_ptr<void>> CudaContext::allocatePinned(size_t bytes) {
   CudaScope scope(*this);
   void *memory = nullptr;
-  TILEWRIGHT_CUDA_TRY(driver, memAllocHost, fmt::format("allocating {} bytes of pinned host memory", bytes), &memory, std::max<size_t>(bytes, 1));
+  TILEWRIGHT_CUDA_TRY(driver, memAllocHost, fmt::format("allocating {} bytes of pinned host memory", bytes), &memory,
+                      std::max<size_t>(bytes, 1));
   return std::shared_ptr<void>(memory, [context = shared_from_this()](void *pinned) {
     CudaScope freeing(*context);
     context->driver.memFreeHost(pinned);

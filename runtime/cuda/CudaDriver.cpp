@@ -31,7 +31,8 @@ static Status load(Driver &driver) {
   void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *why = ::dlerror();
-    return {Code::Device, fmt::format("there is no NVIDIA driver on this machine ({}); install it, or run on the device 'host'", why ? why : "libcuda.so.1")};
+    return {Code::Device, fmt::format("there is no NVIDIA driver on this machine ({}); install it, or run on the device 'host'",
+                                      why ? why : "libcuda.so.1")};
   }
   const char *missing = nullptr;
 #define X(member, symbol, parameters)                                                                                                      \

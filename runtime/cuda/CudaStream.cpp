@@ -64,14 +64,16 @@ Status CudaStream::copyIn(void *device, const void *host, size_t bytes) {
   if (bytes == 0)
     return {};
   CudaScope scope(*context_);
-  return driver().check(driver().memcpyIn(address(device), host, bytes, current()), "memcpyIn", fmt::format("copying {} bytes to the GPU", bytes));
+  return driver().check(driver().memcpyIn(address(device), host, bytes, current()), "memcpyIn",
+                        fmt::format("copying {} bytes to the GPU", bytes));
 }
 
 Status CudaStream::copyOut(void *host, const void *device, size_t bytes) {
   if (bytes == 0)
     return {};
   CudaScope scope(*context_);
-  return driver().check(driver().memcpyOut(host, address(device), bytes, current()), "memcpyOut", fmt::format("copying {} bytes from the GPU", bytes));
+  return driver().check(driver().memcpyOut(host, address(device), bytes, current()), "memcpyOut",
+                        fmt::format("copying {} bytes from the GPU", bytes));
 }
 
 Status CudaStream::copyWithin(void *target, const void *source, size_t bytes) {
@@ -86,15 +88,16 @@ Status CudaStream::fill(void *device, uint8_t value, size_t bytes) {
   if (bytes == 0)
     return {};
   CudaScope scope(*context_);
-  return driver().check(driver().memset8(address(device), value, bytes, current()), "memset8", fmt::format("filling {} bytes on the GPU", bytes));
+  return driver().check(driver().memset8(address(device), value, bytes, current()), "memset8",
+                        fmt::format("filling {} bytes on the GPU", bytes));
 }
 
 Status CudaStream::launch(const LaunchArgs &args) {
   const Kernel &kernel = *args.kernel;
   // Limits of compute capability 8.0 and later: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
   if (args.grid[0] > INT32_MAX || args.grid[1] > 65535 || args.grid[2] > 65535)
-    return {Code::Device, fmt::format("kernel '{}' would have a grid of {} x {} x {}, a GPU has at most 2147483647 x 65535 x 65535", kernel.name,
-                                      args.grid[0], args.grid[1], args.grid[2])};
+    return {Code::Device, fmt::format("kernel '{}' would have a grid of {} x {} x {}, a GPU has at most 2147483647 x 65535 x 65535",
+                                      kernel.name, args.grid[0], args.grid[1], args.grid[2])};
   CudaScope scope(*context_);
   parameters_.clear();
   for (void *buffer : args.buffers)
@@ -172,7 +175,8 @@ Expected<std::unique_ptr<Recording>> CudaStream::endRecording() {
 
 Status CudaStream::replay(Recording &recording) {
   CudaScope scope(*context_);
-  return driver().check(driver().graphLaunch(static_cast<CudaGraph &>(recording).handle(), stream_), "graphLaunch", "replaying a recorded graph");
+  return driver().check(driver().graphLaunch(static_cast<CudaGraph &>(recording).handle(), stream_), "graphLaunch",
+                        "replaying a recorded graph");
 }
 
 } // namespace tilewright::runtime

@@ -1,5 +1,5 @@
-// Stands in for OpenBLAS and for cuBLAS where neither is installed: the functions that `bench` opens, which say on stderr what they were asked for
-// and refuse what the real ones refuse.
+// Stands in for OpenBLAS and for cuBLAS where neither is installed: the functions that `bench` opens, which say on stderr what they were
+// asked for and refuse what the real ones refuse.
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -21,7 +21,8 @@ extern "C" {
 
 void openblas_set_num_threads(int threads) { say("threads " + std::to_string(threads)); }
 
-void cblas_sgemm(int order, int transA, int transB, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc) {
+void cblas_sgemm(int order, int transA, int transB, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb,
+                 float beta, float *c, int ldc) {
   bool sound = order == 101 && transA == 111 && transB == 111 && alpha == 1 && beta == 0 && lda >= k && ldb >= n && ldc >= n;
   say((sound ? "sgemm " : "unsound sgemm ") + std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k));
   for (int i = 0; i < m; ++i)
@@ -44,16 +45,17 @@ int cublasDestroy_v2(void *) {
   return 0;
 }
 
-int cublasGemmStridedBatchedEx(void *handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a, int typeA, int lda, long long strideA, const void *b,
-                               int typeB, int ldb, long long strideB, const void *beta, void *c, int typeC, int ldc, long long strideC, int batch, int compute, int algorithm) {
+int cublasGemmStridedBatchedEx(void *handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a, int typeA,
+                               int lda, long long strideA, const void *b, int typeB, int ldb, long long strideB, const void *beta, void *c,
+                               int typeC, int ldc, long long strideC, int batch, int compute, int algorithm) {
   constexpr int invalidValue = 7, r32f = 0, r64f = 1;
   auto columns = [](int type) { return type == r32f ? 4 : type == r64f ? 8 : 2; }; // bytes of an element
   double one = 0;
   float narrow = 0;
   compute == 70 ? std::memcpy(&one, alpha, 8) : (std::memcpy(&narrow, alpha, 4), &one);
-  bool sound = handle && a && b && c && beta && transA == 0 && transB == 0 && (compute == 70 ? one == 1 : compute == 68 && narrow == 1) && algorithm == -1 &&
-               typeA == typeB && typeB == typeC && (typeA == r64f) == (compute == 70) && lda >= m && ldb >= k && ldc >= m && batch > 0 &&
-               strideA == 1ll * m * k && strideB == 1ll * k * n && strideC == 1ll * m * n;
+  bool sound = handle && a && b && c && beta && transA == 0 && transB == 0 && (compute == 70 ? one == 1 : compute == 68 && narrow == 1) &&
+               algorithm == -1 && typeA == typeB && typeB == typeC && (typeA == r64f) == (compute == 70) && lda >= m && ldb >= k &&
+               ldc >= m && batch > 0 && strideA == 1ll * m * k && strideB == 1ll * k * n && strideC == 1ll * m * n;
   if (!sound)
     return invalidValue;
   std::memset(c, 0, batch * strideC * columns(typeC)); // the whole result is written: the memory must be there

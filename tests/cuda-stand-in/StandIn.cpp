@@ -1,8 +1,8 @@
 // A stand-in for libcuda.so.1, so that the CUDA device's calls, their order and its errors are tested on machines without a GPU.
 //
 // Memory is host memory and streams run at once, but the rules of the driver hold: a context must be current, addresses must lie in live
-// allocations, a capturing stream notes instead of runs and refuses what a capture forbids, and what is left over at exit is a failure. It cannot compile
-// PTX; it knows the runtime's test kernels by name (tests/runtime/TestKernelsPtx.cpp) and computes them in C++.
+// allocations, a capturing stream notes instead of runs and refuses what a capture forbids, and what is left over at exit is a failure. It
+// cannot compile PTX; it knows the runtime's test kernels by name (tests/runtime/TestKernelsPtx.cpp) and computes them in C++.
 #include "runtime/cuda/CudaDriver.h"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ struct ModuleTag {
 };
 } // namespace tilewright::runtime::cuda
 
-static constexpr Result invalidValue = 1, invalidContext = 201, invalidPtx = 218, notFound = 500, illegalAddress = 700, captureUnsupported = 900;
+static constexpr Result invalidValue = 1, invalidContext = 201, invalidPtx = 218, notFound = 500, illegalAddress = 700,
+                        captureUnsupported = 900;
 
 static constexpr struct {
   Result result;
@@ -165,7 +166,9 @@ DRIVER_CALL cuInit(unsigned flags) { return flags == 0 ? success : invalidValue;
 DRIVER_CALL cuDriverGetVersion(int *version) { return *version = 12040, success; }
 DRIVER_CALL cuDeviceGetCount(int *count) { return *count = 1, success; }
 DRIVER_CALL cuDeviceGet(DeviceOrdinal *device, int ordinal) { return *device = ordinal, ordinal == 0 ? success : 101; }
-DRIVER_CALL cuDeviceGetName(char *name, int bytes, DeviceOrdinal) { return std::snprintf(name, static_cast<size_t>(bytes), "Stand-in GPU"), success; }
+DRIVER_CALL cuDeviceGetName(char *name, int bytes, DeviceOrdinal) {
+  return std::snprintf(name, static_cast<size_t>(bytes), "Stand-in GPU"), success;
+}
 DRIVER_CALL cuDeviceTotalMem_v2(size_t *bytes, DeviceOrdinal) { return *bytes = size_t(1) << 33, success; }
 
 DRIVER_CALL cuGetErrorName(Result result, const char **name) {
@@ -289,7 +292,9 @@ DRIVER_CALL cuMemsetD8Async(DevicePointer target, unsigned char value, size_t by
   });
 }
 
-DRIVER_CALL cuStreamCreate(StreamHandle *stream, unsigned) { return current.empty() ? invalidContext : (*stream = make<StreamTag>(), success); }
+DRIVER_CALL cuStreamCreate(StreamHandle *stream, unsigned) {
+  return current.empty() ? invalidContext : (*stream = make<StreamTag>(), success);
+}
 DRIVER_CALL cuStreamDestroy_v2(StreamHandle stream) { return destroy(stream); }
 DRIVER_CALL cuStreamSynchronize(StreamHandle stream) {
   bool captures = reinterpret_cast<uintptr_t>(stream) > 2 && stream->capture;
@@ -350,7 +355,8 @@ DRIVER_CALL cuFuncSetAttribute(FunctionHandle function, FunctionAttribute attrib
 }
 DRIVER_CALL cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra) {
   unsigned threads = config->block[0] * config->block[1] * config->block[2];
-  if (threads == 0 || threads > 1024 || extra || config->sharedBytes > std::max(48u << 10, static_cast<unsigned>(function->dynamicSharedBytes)))
+  if (threads == 0 || threads > 1024 || extra ||
+      config->sharedBytes > std::max(48u << 10, static_cast<unsigned>(function->dynamicSharedBytes)))
     return invalidValue;
   for (const auto &kernel : kernels)
     if (function->name == kernel.name) {

@@ -22,7 +22,8 @@ static std::string shared() {
 /// The exit code of `tilewright run` on `model` against the data set of `folder`.
 static int check(const std::string &model, const std::string &folder) {
   std::string data = folder + "/test_data_set_0";
-  std::string command = "'" TILEWRIGHT_BINARY_DIR "/tilewright' run '" + model + "' --inputs '" + data + "' --check '" + data + "' >/dev/null 2>&1";
+  std::string command =
+      "'" TILEWRIGHT_BINARY_DIR "/tilewright' run '" + model + "' --inputs '" + data + "' --check '" + data + "' >/dev/null 2>&1";
   int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -82,10 +82,13 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
 
 std::vector<Case> elementwise() {
   std::vector<Case> cases;
-  for (const char *op : {"Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Tanh", "Elu",
-                         "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal", "IsNaN", "IsInf", "Identity", "Atan", "Asin", "Acos"})
+  for (const char *op :
+       {"Abs", "Acos", "Asin", "Atan", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus",
+        "Softsign", "Tanh", "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal",
+        "IsNaN", "IsInf", "Identity"})
     cases.push_back({op, {{{3, 5}}}});
-  for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
+  for (const char *op :
+       {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
     cases.push_back({op, {{{2, 3, 4}}, {{3, 1}}}});
   for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Equal", "Mod"})
     cases.push_back({op, {{{4, 6}, DType::I64}, {{6}, DType::I64}}});
@@ -113,11 +116,13 @@ std::vector<Case> elementwise() {
 
 std::vector<Case> products() {
   std::vector<Case> cases;
-  for (auto [left, right] : std::vector<std::pair<Shape, Shape>>{{{3, 4}, {4, 5}}, {{2, 3, 4}, {4, 5}}, {{2, 3, 4}, {2, 4, 5}}, {{2, 1, 3, 4}, {3, 4, 5}},
-                                                                 {{4}, {4, 5}}, {{3, 4}, {4}}, {{4}, {4}}, {{4}, {2, 4, 5}}, {{2, 3, 4}, {4}}, {{2, 3, 4}, {1, 4, 5}}, {{3, 4}, {2, 4, 5}}})
+  for (auto [left, right] : std::vector<std::pair<Shape, Shape>>{
+           {{3, 4}, {4, 5}}, {{2, 3, 4}, {4, 5}}, {{2, 3, 4}, {2, 4, 5}}, {{2, 1, 3, 4}, {3, 4, 5}}, {{4}, {4, 5}}, {{3, 4}, {4}},
+           {{4}, {4}}, {{4}, {2, 4, 5}}, {{2, 3, 4}, {4}}, {{2, 3, 4}, {1, 4, 5}}, {{3, 4}, {2, 4, 5}}})
     cases.push_back({"MatMul", {{left}, {right}}});
   cases.push_back({"Gemm", {{{3, 4}}, {{4, 5}}, {{5}}}});
-  cases.push_back({"Gemm", {{{4, 3}}, {{5, 4}}, {{3, 1}}}, {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
+  cases.push_back(
+      {"Gemm", {{{4, 3}}, {{5, 4}}, {{3, 1}}}, {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
   cases.push_back({"MatMulInteger", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}, DType::U8}, {{5}, DType::U8}}});
   for (const char *equation : {"ij,jk->ik", "bij,bkj->bik", "ij->ji", "i,j->ij", "ij,kj", "bhqd,bhkd->bhqk"}) {
     std::string text = equation;
@@ -178,7 +183,8 @@ std::vector<Case> shapes() {
 
 std::vector<Case> reductions() {
   std::vector<Case> cases;
-  for (const char *op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
+  for (const char *op :
+       {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
     cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{1}}}});
     cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{-1, 0}}, {"keepdims", int64_t(0)}}});
     cases.push_back({op, {{{2, 3, 4}}}});
@@ -215,11 +221,16 @@ std::vector<Case> normalizations() {
 std::vector<Case> attentions() {
   return {
       {"Attention", {{{2, 4, 3, 8}}, {{2, 2, 5, 8}}, {{2, 2, 5, 6}}}, {}, 23},
-      {"Attention", {{{2, 3, 32}}, {{2, 5, 16}}, {{2, 5, 16}}}, {{"q_num_heads", int64_t(4)}, {"kv_num_heads", int64_t(2)}, {"is_causal", int64_t(1)}}, 23},
+      {"Attention",
+       {{{2, 3, 32}}, {{2, 5, 16}}, {{2, 5, 16}}},
+       {{"q_num_heads", int64_t(4)}, {"kv_num_heads", int64_t(2)}, {"is_causal", int64_t(1)}},
+       23},
       {"Attention", {{{1, 2, 3, 8}}, {{1, 2, 3, 8}}, {{1, 2, 3, 8}}, {{3, 3}, DType::Bool}}, {{"softcap", 2.0f}}, 23},
       {"RotaryEmbedding", {{{2, 3, 4, 8}}, {{2, 4, 4}}, {{2, 4, 4}}}, {}, 23},
-      {"RotaryEmbedding", {{{2, 4, 24}}, {{6, 2}}, {{6, 2}}, {{2, 4}, DType::I64, {0, 1, 2, 3, 2, 3, 4, 5}}},
-       {{"num_heads", int64_t(3)}, {"interleaved", int64_t(1)}, {"rotary_embedding_dim", int64_t(4)}}, 23},
+      {"RotaryEmbedding",
+       {{{2, 4, 24}}, {{6, 2}}, {{6, 2}}, {{2, 4}, DType::I64, {0, 1, 2, 3, 2, 3, 4, 5}}},
+       {{"num_heads", int64_t(3)}, {"interleaved", int64_t(1)}, {"rotary_embedding_dim", int64_t(4)}},
+       23},
   };
 }
 
@@ -243,7 +254,9 @@ std::vector<Case> convolutions() {
       {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
       {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
       {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 3}}, {{2}}}},
-      {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}}, {{"strides", List{2, 3}}, {"pads", List{1, 0, 1, 1}}, {"output_padding", List{1, 0}}}},
+      {"ConvTranspose",
+       {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}},
+       {{"strides", List{2, 3}}, {"pads", List{1, 0, 1, 1}}, {"output_padding", List{1, 0}}}},
       {"ConvTranspose", {{{1, 4, 5}}, {{4, 1, 3}}}, {{"group", int64_t(2)}, {"dilations", List{2}}}},
       {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}}, {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{3}}, {"output_shape", List{10}}}},
@@ -257,10 +270,14 @@ std::vector<Case> grids() {
   for (const char *mode : {"linear", "nearest", "cubic"})
     for (const char *padding : {"zeros", "border", "reflection"})
       for (int64_t alignCorners : {0, 1}) // sampleTensor gives places up to twice the image away
-        cases.push_back({"GridSample", {{{2, 3, 4, 5}}, {{2, 3, 2, 2}}}, {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", alignCorners}}, 20});
+        cases.push_back({"GridSample",
+                         {{{2, 3, 4, 5}}, {{2, 3, 2, 2}}},
+                         {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", alignCorners}},
+                         20});
   cases.push_back({"GridSample", {{{1, 2, 3, 4}}, {{1, 5, 1, 2}}}, {{"mode", std::string("bilinear")}}, 16});
   cases.push_back({"GridSample", {{{1, 2, 3, 4, 5}}, {{1, 2, 3, 2, 3}}}, {}, 20});
-  cases.push_back({"GridSample", {{{1, 2, 1, 4}}, {{1, 2, 3, 2}}}, {{"padding_mode", std::string("reflection")}, {"align_corners", int64_t(1)}}, 20});
+  cases.push_back(
+      {"GridSample", {{{1, 2, 1, 4}}, {{1, 2, 3, 2}}}, {{"padding_mode", std::string("reflection")}, {"align_corners", int64_t(1)}}, 20});
   cases.push_back({"AffineGrid", {{{2, 2, 3}}, {{4}, DType::I64, {2, 3, 4, 5}}}, {}, 20});
   cases.push_back({"AffineGrid", {{{1, 3, 4}}, {{5}, DType::I64, {1, 2, 3, 1, 4}}}, {{"align_corners", int64_t(1)}}, 20});
   return cases;
@@ -285,7 +302,11 @@ std::vector<Case> recurrences() {
     cases.push_back({op, inputs(1), {{"hidden_size", int64_t(4)}, {"direction", std::string("reverse")}}, 17, outputs});
     cases.push_back({op, inputs(2), {{"hidden_size", int64_t(4)}, {"direction", std::string("bidirectional")}}, 17, outputs});
   }
-  cases.push_back({"GRU", {{{5, 2, 3}}, {{1, 12, 3}}, {{1, 12, 4}}, {{1, 24}}}, {{"hidden_size", int64_t(4)}, {"linear_before_reset", int64_t(1)}}, 17, 2});
+  cases.push_back({"GRU",
+                   {{{5, 2, 3}}, {{1, 12, 3}}, {{1, 12, 4}}, {{1, 24}}},
+                   {{"hidden_size", int64_t(4)}, {"linear_before_reset", int64_t(1)}},
+                   17,
+                   2});
   cases.push_back({"LSTM", {{{2, 5, 3}}, {{1, 16, 3}}, {{1, 16, 4}}}, {{"hidden_size", int64_t(4)}, {"layout", int64_t(1)}}, 17, 3});
   return cases;
 }

@@ -22,7 +22,9 @@ struct ImporterTest : testing::Test {
   ImporterTest() { std::filesystem::create_directories(folder); }
   ~ImporterTest() override { std::filesystem::remove_all(folder); }
 
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> import(const TinyModel &model) { return importModelBytes(context, model.bytes(), folder, options, &report); }
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> import(const TinyModel &model) {
+    return importModelBytes(context, model.bytes(), folder, options, &report);
+  }
 
   std::string text(const TinyModel &model) {
     auto module = import(model);

@@ -67,7 +67,8 @@ TEST(MutationTest, NothingCrashesAndNothingIsOurFault) {
     auto module = importModelBytes(context, bytes, ".", options);
     refused += !module.ok();
     if (!module.ok()) {
-      ASSERT_NE(static_cast<int>(module.status().code()), static_cast<int>(Code::Internal)) << "round " << round << ": " << module.status().message();
+      ASSERT_NE(static_cast<int>(module.status().code()), static_cast<int>(Code::Internal))
+          << "round " << round << ": " << module.status().message();
       ASSERT_FALSE(module.status().message().empty());
     }
   }

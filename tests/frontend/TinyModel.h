@@ -79,7 +79,8 @@ public:
   onnx::NodeProto *node(const std::string &op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
     return fill(proto.mutable_graph()->add_node(), op, inputs, outputs);
   }
-  static onnx::NodeProto *fill(onnx::NodeProto *node, const std::string &op, const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
+  static onnx::NodeProto *fill(onnx::NodeProto *node, const std::string &op, const std::vector<std::string> &inputs,
+                               const std::vector<std::string> &outputs) {
     node->set_op_type(op), node->set_name(outputs.empty() ? op : outputs[0]);
     for (const std::string &name : inputs)
       node->add_input(name);
@@ -124,7 +125,7 @@ inline Tensor sampleTensor(DType type, Shape shape, uint64_t seed = 1) {
     case DType::I64: tensor.data<int64_t>()[i] = static_cast<int64_t>(value * 10); break;
     case DType::I32: tensor.data<int32_t>()[i] = static_cast<int32_t>(value * 10); break;
     case DType::Bool: tensor.data<uint8_t>()[i] = value > 0; break;
-    default: tensor.data<uint8_t>()[i] = static_cast<uint8_t>(value * 10); break;
+    default: tensor.data<uint8_t>()[i] = static_cast<uint8_t>(static_cast<int>(value * 10)); break; // negative ones wrap
     }
   }
   return tensor;

@@ -109,7 +109,8 @@ void swapCommutative(Block &block, std::mt19937 &random) {
 void renameNodes(ModuleOp module) {
   SmallVector<Attribute> renamed;
   for (Attribute node : module->getAttrOfType<ArrayAttr>(graph::nodesAttr))
-    renamed.push_back(StringAttr::get(module.getContext(), "z" + std::to_string(renamed.size()) + "|" + cast<StringAttr>(node).getValue().rsplit('|').second));
+    renamed.push_back(StringAttr::get(module.getContext(),
+                                      "z" + std::to_string(renamed.size()) + "|" + cast<StringAttr>(node).getValue().rsplit('|').second));
   module->setAttr(graph::nodesAttr, ArrayAttr::get(module.getContext(), renamed));
 }
 

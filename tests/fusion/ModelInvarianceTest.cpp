@@ -54,7 +54,8 @@ protected:
     auto left = kernelsOf(a), right = kernelsOf(b);
     ASSERT_EQ(left.size(), right.size());
     for (size_t i = 0; i < left.size(); ++i)
-      EXPECT_TRUE(OperationEquivalence::isRegionEquivalentTo(&left[i].getBody(), &right[i].getBody(), OperationEquivalence::IgnoreLocations))
+      EXPECT_TRUE(
+          OperationEquivalence::isRegionEquivalentTo(&left[i].getBody(), &right[i].getBody(), OperationEquivalence::IgnoreLocations))
           << "launch " << i << ": " << left[i].getSymName().str() << " and " << right[i].getSymName().str();
   }
 
@@ -87,7 +88,8 @@ void reorder(onnx::GraphProto &graph, std::mt19937 &random) {
   while (!waiting.empty()) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < waiting.size(); ++i)
-      if (std::none_of(waiting[i].input().begin(), waiting[i].input().end(), [&](const std::string &name) { return missing.contains(name); }))
+      if (std::none_of(waiting[i].input().begin(), waiting[i].input().end(),
+                       [&](const std::string &name) { return missing.contains(name); }))
         ready.push_back(i);
     size_t next = ready[random() % ready.size()];
     for (const std::string &output : waiting[next].output())

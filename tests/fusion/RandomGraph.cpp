@@ -231,7 +231,8 @@ Value Grower::contract(Value x) {
   bool columnsFirst = pick(2);
   Value weights = input(columnsFirst ? Shape{n, k} : Shape{k, n});
   AffineMap maps[] = {AffineMap::get(rank + 1, 0, left, builder.getContext()),
-                      AffineMap::get(rank + 1, 0, columnsFirst ? ArrayRef<AffineExpr>{column, inner} : ArrayRef<AffineExpr>{inner, column}, builder.getContext()),
+                      AffineMap::get(rank + 1, 0, columnsFirst ? ArrayRef<AffineExpr>{column, inner} : ArrayRef<AffineExpr>{inner, column},
+                                     builder.getContext()),
                       AffineMap::get(rank + 1, 0, result, builder.getContext())};
   shape.back() = n;
   return make<graph::ContractOp>(tensor(shape), x, weights, builder.getAffineMapArrayAttr(maps));
@@ -280,9 +281,10 @@ void Grower::nameEverything(unsigned outputs) {
 
 OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
   using Step = Value (Grower::*)(Value);
-  constexpr Step steps[] = {&Grower::unary,      &Grower::binary,    &Grower::binary, &Grower::binary, &Grower::transpose, &Grower::transpose, &Grower::reshape,
-                            &Grower::reshape,    &Grower::slice,     &Grower::pad,    &Grower::someReduce, &Grower::normalize, &Grower::normalize, &Grower::repeat,
-                            &Grower::concat,     &Grower::contract,  &Grower::window};
+  constexpr Step steps[] = {&Grower::unary,      &Grower::binary,    &Grower::binary,    &Grower::binary, &Grower::transpose,
+                            &Grower::transpose,  &Grower::reshape,   &Grower::reshape,   &Grower::slice,  &Grower::pad,
+                            &Grower::someReduce, &Grower::normalize, &Grower::normalize, &Grower::repeat, &Grower::concat,
+                            &Grower::contract,   &Grower::window};
   for (unsigned i = 0; i < operations; ++i) {
     // Mostly the latest values, so that chains grow long.
     Value x = pick(3) ? values.back() : anyValue();
@@ -303,4 +305,6 @@ OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
 
 } // namespace
 
-OwningOpRef<ModuleOp> tilewright::test::randomGraph(MLIRContext &context, unsigned seed, unsigned operations) { return Grower(context, seed).grow(operations); }
+OwningOpRef<ModuleOp> tilewright::test::randomGraph(MLIRContext &context, unsigned seed, unsigned operations) {
+  return Grower(context, seed).grow(operations);
+}

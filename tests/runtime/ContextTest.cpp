@@ -167,7 +167,8 @@ TEST(Context, ABadGatherIndexIsOneSentenceAndTheNextRunIsClean) {
   EXPECT_EQ(contents((*outputs)[0]), (std::vector<float>{10, 13, 10}));
 }
 
-/// NonZero's count is known only once it has run; its result is viewed as a column, copied to the output, and its shape written as a tensor.
+/// NonZero's count is known only once it has run; its result is viewed as a column, copied to the output, and its shape written as a
+/// tensor.
 static SampleContents lateSample() {
   SampleContents sample;
   Plan plan;

@@ -1,7 +1,7 @@
 // The conformance suite of devices: every promise of Device.h, on every device of this machine that computes.
 //
-// Buffers stand between guard bytes, which are checked after everything that writes. Where there is no NVIDIA driver, CTest runs the suite a second
-// time with the stand-in of tests/runtime/cuda in its place.
+// Buffers stand between guard bytes, which are checked after everything that writes. Where there is no NVIDIA driver, CTest runs the suite
+// a second time with the stand-in of tests/runtime/cuda in its place.
 #include "runtime/Device.h"
 #include "runtime/ArtifactWriter.h"
 #include "runtime/Context.h"
@@ -23,7 +23,8 @@ static constexpr uint8_t poison = 0xab;
 /// Device memory with guard bytes on both sides.
 class Guarded {
 public:
-  Guarded(Device &device, Stream &stream, size_t bytes) : stream_(stream), bytes_(bytes), memory_(*device.allocate(bytes + 2 * guardBytes)) {
+  Guarded(Device &device, Stream &stream, size_t bytes)
+      : stream_(stream), bytes_(bytes), memory_(*device.allocate(bytes + 2 * guardBytes)) {
     EXPECT_TRUE(stream.fill(memory_.get(), poison, bytes + 2 * guardBytes).ok());
   }
 
@@ -75,7 +76,8 @@ protected:
     return kernel;
   }
 
-  Status launch(Stream &stream, const Kernel &kernel, std::vector<void *> buffers, std::vector<int64_t> scalars, std::array<int64_t, 3> grid) {
+  Status launch(Stream &stream, const Kernel &kernel, std::vector<void *> buffers, std::vector<int64_t> scalars,
+                std::array<int64_t, 3> grid) {
     Expected<KernelHandle> handle = module_->kernel(kernel);
     TILEWRIGHT_TRY(handle);
     LaunchArgs args = {*handle, &kernel, buffers, scalars, grid, 64};
@@ -123,7 +125,8 @@ TEST_P(DeviceConformance, RunsAKernelOnRowsOfAnyNumber) {
         bias[i] = static_cast<float>(i) * 0.5f;
       for (size_t i = 0; i < x.size(); ++i)
         expected.push_back(x[i] + bias[i % bias.size()]);
-      Guarded deviceX(*device_, *stream_, x.size() * 4), deviceBias(*device_, *stream_, bias.size() * 4), y(*device_, *stream_, x.size() * 4);
+      Guarded deviceX(*device_, *stream_, x.size() * 4), deviceBias(*device_, *stream_, bias.size() * 4),
+          y(*device_, *stream_, x.size() * 4);
       deviceX.put(x);
       deviceBias.put(bias);
       Status status = launch(*stream_, addBias, {deviceX.data(), deviceBias.data(), y.data()}, {columns}, {rows, 1, 1});
@@ -237,7 +240,8 @@ TEST_P(DeviceConformance, RefusesWhatItCannotDoInASentence) {
   tooMuch.dynamicSharedBytes = 1 << 30;
   EXPECT_NE(module_->kernel(tooMuch).status().message().find("shared memory"), std::string::npos);
   Kernel addBias = kernel("addBias", 3, 1);
-  EXPECT_NE(launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {1}, {1, 65536, 1}).message().find("a GPU has at most"), std::string::npos);
+  EXPECT_NE(launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {1}, {1, 65536, 1}).message().find("a GPU has at most"),
+            std::string::npos);
 }
 
 TEST_P(DeviceConformance, StreamsOfSeveralThreadsDoNotMix) {

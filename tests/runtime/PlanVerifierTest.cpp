@@ -62,7 +62,8 @@ static const Breakage breakages[] = {
     {"ReadBeforeWrite", [](Contents &, Plan &p) { std::swap(p.steps[0], p.steps[1]); }, "step 0 reads 't' before any step has written it"},
     {"OutputNotWritten", [](Contents &, Plan &p) { p.steps.pop_back(); }, "output 'y' is written by no step"},
     {"GuardWithoutMessage", [](Contents &, Plan &p) { p.steps.push_back(Guard{Relation::Less, 0, 0, ""}); }, "guard without a message"},
-    {"DimsIntoFloats", [](Contents &, Plan &p) { p.steps.push_back(WriteDims{S::t, {0}}); }, "writes dimensions into 't', which is not int64"},
+    {"DimsIntoFloats", [](Contents &, Plan &p) { p.steps.push_back(WriteDims{S::t, {0}}); },
+     "writes dimensions into 't', which is not int64"},
     {"SizeNeededBeforeItIsBound",
      [](Contents &, Plan &p) {
        // 'count' is bound by a call at the end, but the launch already needs it.

@@ -56,7 +56,13 @@ struct SampleContents {
     launch.grid = {batch, one, one};
     launch.group = 0;
     plan.steps = {relu, launch};
-    plan.groups = {{"add", "pointwise", {"add_0"}, build.mul(batch, build.constant(48)), build.mul(batch, four), {}, {{one, batch, four, one, DType::F16}}}};
+    plan.groups = {{"add",
+                    "pointwise",
+                    {"add_0"},
+                    build.mul(batch, build.constant(48)),
+                    build.mul(batch, four),
+                    {},
+                    {{one, batch, four, one, DType::F16}}}};
     plan.faults = {"gather index out of range at node 'gather_0'"};
     return plan;
   }

@@ -64,7 +64,8 @@ TEST(ThreadPool, TakesItsSizeFromTheEnvironmentOrRefusesIt) {
   EXPECT_EQ(*threadSetting(), 3);
   for (const char *wrong : {"", "0", "-2", "many", "4x", "99999999999"}) {
     ::setenv("TILEWRIGHT_NUM_THREADS", wrong, 1);
-    EXPECT_EQ(threadSetting().status().message(), "TILEWRIGHT_NUM_THREADS is '" + std::string(wrong) + "', expected a number from 1 to 1024");
+    EXPECT_EQ(threadSetting().status().message(),
+              "TILEWRIGHT_NUM_THREADS is '" + std::string(wrong) + "', expected a number from 1 to 1024");
     EXPECT_EQ(openDevice("host").status().code(), Code::Usage);
   }
   ::unsetenv("TILEWRIGHT_NUM_THREADS");

@@ -20,7 +20,9 @@ struct EmitTilesTest : KernelFileTest {
       size_t inputs = data.buffers.size() - data.expected.size();
       for (size_t i = 0; i < data.expected.size(); ++i)
         for (size_t j = 0; j < data.expected[i].elements.size(); ++j)
-          ASSERT_NEAR(data.buffers[inputs + i].elements[j], data.expected[i].elements[j], 1e-9) << "output " << i << " element " << j << "\n" << text;
+          ASSERT_NEAR(data.buffers[inputs + i].elements[j], data.expected[i].elements[j], 1e-9)
+              << "output " << i << " element " << j << "\n"
+              << text;
     });
   }
 };

@@ -64,7 +64,8 @@ private:
 };
 
 struct HostRunTest : KernelFileTest {
-  void compare(graph::KernelOp source, tile::KernelOp kernel, const HostKernelCode &code, const MappedCode &mapped, ArrayRef<int64_t> symbols) {
+  void compare(graph::KernelOp source, tile::KernelOp kernel, const HostKernelCode &code, const MappedCode &mapped,
+               ArrayRef<int64_t> symbols) {
     KernelCase data(source, kernel, symbols);
     std::vector<std::vector<char>> storage;
     std::vector<void *> buffers;

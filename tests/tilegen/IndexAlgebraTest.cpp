@@ -112,7 +112,8 @@ TEST_F(IndexAlgebraTest, KeepsValues) {
         forEach(box, [&](ArrayRef<int64_t> point) {
           int64_t value = graph::evaluate(expr, point, symbols);
           ASSERT_EQ(value, graph::evaluate(simple, point, symbols)) << str(expr) << " became " << str(simple);
-          ASSERT_TRUE(!inside || (value >= 0 && value < graph::evaluate(bound, point, symbols))) << str(expr) << " is not inside " << str(bound);
+          ASSERT_TRUE(!inside || (value >= 0 && value < graph::evaluate(bound, point, symbols)))
+              << str(expr) << " is not inside " << str(bound);
         });
         if (HasFatalFailure())
           return;

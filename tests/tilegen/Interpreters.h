@@ -1,4 +1,5 @@
-// Two interpreters that know nothing of each other: graph kernels by their definition, tile kernels program by program. Numbers are doubles.
+// Two interpreters that know nothing of each other: graph kernels by their definition, tile kernels program by program. Numbers are
+// doubles.
 //
 // Elements of a tile that nothing defines (beyond the bounds of a load without fill) are NaN, so that a program that lets them reach its
 // results is found out.

@@ -30,7 +30,8 @@ static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::
     dense.shape.push_back(graph::evaluate(size, {}, symbols));
   bool real = isa<FloatType>(type.getElementType());
   for (int64_t i = 0; i < dense.count(); ++i)
-    dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1 : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
+    dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1
+                                  : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
   return dense;
 }
 

@@ -1,4 +1,5 @@
-// The kernels of tests/tilegen/kernels/*.mlir as test cases: emitted under a schedule, with random inputs and what their graphs make of them.
+// The kernels of tests/tilegen/kernels/*.mlir as test cases: emitted under a schedule, with random inputs and what their graphs make of
+// them.
 #pragma once
 
 #include "tests/tilegen/Interpreters.h"

@@ -57,5 +57,6 @@ TEST(TargetDescTest, SaysWhatThereIs) {
   Expected<const TargetDesc *> missing = findTarget("sm_75");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().code(), Code::Usage);
-  EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"), std::string::npos) << missing.status().message();
+  EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"), std::string::npos)
+      << missing.status().message();
 }

@@ -178,7 +178,9 @@ void TileInterpreter::runBlock(Block &block) {
   for (Operation &op : block)
     llvm::TypeSwitch<Operation *>(&op)
         .Case([&](tile::ProgramIdOp id) { scalars[id] = id.getDim() == 0 ? program : 0; })
-        .Case([&](tile::SizeOp size) { scalars[size] = graph::evaluate(size.getExpr().getResult(0), indicesOf(size.getOperands()), symbols); })
+        .Case([&](tile::SizeOp size) {
+          scalars[size] = graph::evaluate(size.getExpr().getResult(0), indicesOf(size.getOperands()), symbols);
+        })
         .Case([&](tile::LoadOp op) { load(op); })
         .Case([&](tile::StoreOp op) { store(op); })
         .Case([&](tile::CheckOp op) { check(op); })
@@ -186,7 +188,9 @@ void TileInterpreter::runBlock(Block &block) {
         .Case([&](scf::ForOp op) { runFor(op); })
         .Case([&](tile::CoordinateOp op) {
           Dense out = make(op.getResult());
-          forEachPoint(out.shape, [&](ArrayRef<int64_t> point, int64_t position) { out.elements[position] = scalars[op.getOffset()] + point[op.getDim()]; });
+          forEachPoint(out.shape, [&](ArrayRef<int64_t> point, int64_t position) {
+            out.elements[position] = scalars[op.getOffset()] + point[op.getDim()];
+          });
           tiles[op.getResult()] = std::move(out);
         })
         .Case([&](tile::BroadcastOp op) {
@@ -204,7 +208,8 @@ void TileInterpreter::runBlock(Block &block) {
           Dense out = make(op.getResult());
           const Dense &in = tile(op.getInput());
           int kind = static_cast<int>(op.getKind());
-          std::fill(out.elements.begin(), out.elements.end(), reduceIdentity(kind, isa<FloatType>(cast<RankedTensorType>(op.getType()).getElementType())));
+          std::fill(out.elements.begin(), out.elements.end(),
+                    reduceIdentity(kind, isa<FloatType>(cast<RankedTensorType>(op.getType()).getElementType())));
           forEachPoint(in.shape, [&](ArrayRef<int64_t> point, int64_t position) {
             SmallVector<int64_t> at(point);
             at[op.getDim()] = 0;

@@ -109,8 +109,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return {};
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce, fields.warps, fields.stages,
-                    fields.registers, fields.pack);
+  return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce, fields.warps,
+                    fields.stages, fields.registers, fields.pack);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -131,8 +131,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce,
-                                   int64_t warps, int64_t stages, ArrayRef<int64_t> registers, int64_t pack) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile,
+                                   ArrayRef<int64_t> reduce, int64_t warps, int64_t stages, ArrayRef<int64_t> registers, int64_t pack) {
   if (!llvm::is_contained(scheduleRoots, root))
     return emitError() << "expected a root of pointwise, row_reduction, matmul, window or gemv, got '" << root << "'";
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
@@ -142,7 +142,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (registers.size() > 3)
     return emitError() << "expected registers to be rows, columns and at most a depth, got " << registers.size() << " numbers";
   if (warps <= 0 || stages <= 0 || pack < 0)
-    return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", " << stages << " and " << pack;
+    return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", " << stages << " and "
+                       << pack;
   return success();
 }
 
@@ -152,30 +153,32 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 static LogicalResult verifySymbols(Operation *op, AffineMap map, StringRef what) {
   auto kernel = op->getParentOfType<KernelOp>();
   if (kernel && map.getNumSymbols() > kernel.getNumSymbols())
-    return op->emitOpError() << "expected at most " << kernel.getNumSymbols() << " symbols in its " << what << " because the kernel has that many, got "
-                             << map.getNumSymbols();
+    return op->emitOpError() << "expected at most " << kernel.getNumSymbols() << " symbols in its " << what
+                             << " because the kernel has that many, got " << map.getNumSymbols();
   return success();
 }
 
 static LogicalResult verifySizesMap(Operation *op, AffineMap map, unsigned results, StringRef what) {
   if (map.getNumDims() != 0 || map.getNumResults() != results)
-    return op->emitOpError() << "expected " << what << " with no dimensions and " << results << " results, got " << map.getNumDims() << " and "
-                             << map.getNumResults();
+    return op->emitOpError() << "expected " << what << " with no dimensions and " << results << " results, got " << map.getNumDims()
+                             << " and " << map.getNumResults();
   return verifySymbols(op, map, what);
 }
 
 /// What loads and stores have in common: offsets, bounds and map agree with the tile and the buffer.
-static LogicalResult verifyAccess(Operation *op, RankedTensorType tile, BufferType buffer, unsigned offsets, unsigned indices, AffineMap bounds,
-                                  AffineMap map) {
+static LogicalResult verifyAccess(Operation *op, RankedTensorType tile, BufferType buffer, unsigned offsets, unsigned indices,
+                                  AffineMap bounds, AffineMap map) {
   unsigned rank = tile.getRank();
   if (offsets != rank)
     return op->emitOpError() << "expected " << rank << " offsets because the tile has that rank, got " << offsets;
   if (failed(verifySizesMap(op, bounds, rank, "bounds")))
     return failure();
   if (map.getNumDims() != rank + indices)
-    return op->emitOpError() << "expected a map of " << rank + indices << " dimensions (the tile's and one per index), got " << map.getNumDims();
+    return op->emitOpError() << "expected a map of " << rank + indices << " dimensions (the tile's and one per index), got "
+                             << map.getNumDims();
   if (map.getNumResults() != buffer.getRank())
-    return op->emitOpError() << "expected a map to " << buffer.getRank() << " coordinates because the buffer has that rank, got " << map.getNumResults();
+    return op->emitOpError() << "expected a map to " << buffer.getRank() << " coordinates because the buffer has that rank, got "
+                             << map.getNumResults();
   Type stored = buffer.getElementType(), held = tile.getElementType();
   if (stored != held && !(held.isInteger(1) && stored.isInteger(8)))
     return op->emitOpError() << "expected tile elements of type " << stored << " as in the buffer (i1 for bool in i8), got " << held;
@@ -210,8 +213,8 @@ LogicalResult KernelOp::verify() {
   for (Type type : getArgumentTypes())
     if (auto buffer = dyn_cast<BufferType>(type))
       if (buffer.getSizes().getNumSymbols() > getNumSymbols())
-        return emitOpError() << "expected at most " << getNumSymbols() << " symbols in a buffer's sizes because the kernel has that many, got "
-                             << buffer.getSizes().getNumSymbols();
+        return emitOpError() << "expected at most " << getNumSymbols()
+                             << " symbols in a buffer's sizes because the kernel has that many, got " << buffer.getSizes().getNumSymbols();
   AffineMap grid = getGrid();
   if (grid.getNumDims() != 0 || grid.getNumResults() != 3 || grid.getNumSymbols() > getNumSymbols())
     return emitOpError() << "expected a grid of three expressions (x, y, z) of the kernel's symbols, got " << getGridAttr();
@@ -225,7 +228,8 @@ LogicalResult SizeOp::verify() {
   if (map.getNumResults() != 1)
     return emitOpError() << "expected one expression, got " << map.getNumResults();
   if (map.getNumDims() != getOperands().size())
-    return emitOpError() << "expected " << map.getNumDims() << " operands because the expression has that many dimensions, got " << getOperands().size();
+    return emitOpError() << "expected " << map.getNumDims() << " operands because the expression has that many dimensions, got "
+                         << getOperands().size();
   return verifySymbols(*this, map, "expression");
 }
 
@@ -254,7 +258,8 @@ void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType(), getOffsets().size(), 0, getBounds(), getMap());
+  return verifyAccess(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType(), getOffsets().size(), 0, getBounds(),
+                      getMap());
 }
 
 void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
@@ -295,13 +300,15 @@ static Type accumulatorType(Type element) {
 }
 
 LogicalResult DotOp::verify() {
-  auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType()), acc = cast<RankedTensorType>(getAcc().getType());
+  auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType()),
+       acc = cast<RankedTensorType>(getAcc().getType());
   int64_t rank = acc.getRank();
   if (rank < 2 || lhs.getRank() != rank || rhs.getRank() != rank)
-    return emitOpError() << "expected three tiles of one rank of at least 2, got " << lhs.getRank() << ", " << rhs.getRank() << " and " << rank;
+    return emitOpError() << "expected three tiles of one rank of at least 2, got " << lhs.getRank() << ", " << rhs.getRank() << " and "
+                         << rank;
   if (lhs.getElementType() != rhs.getElementType() || acc.getElementType() != accumulatorType(lhs.getElementType()))
-    return emitOpError() << "expected operands of one type and an accumulator of " << accumulatorType(lhs.getElementType()) << ", got " << lhs << ", " << rhs
-                         << " and " << acc;
+    return emitOpError() << "expected operands of one type and an accumulator of " << accumulatorType(lhs.getElementType()) << ", got "
+                         << lhs << ", " << rhs << " and " << acc;
   for (int64_t i = 0; i < rank - 2; ++i)
     if (lhs.getDimSize(i) != acc.getDimSize(i) || rhs.getDimSize(i) != acc.getDimSize(i))
       return emitOpError() << "expected equal batch sizes in dimension " << i << ", got " << lhs << ", " << rhs << " and " << acc;
