@@ -32,7 +32,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
   command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")->default_str("0");
-  command.add_flag("-q,--quiet", options.quiet, "no remarks");
+  command.add_flag("-q,--quiet", options.quiet, "no remarks, no progress");
 }
 
 /// Cuts at the commas that stand outside brackets: "x:8x128,y:[8,128]".
@@ -140,7 +140,7 @@ Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vect
   Expected<CompileOptions> compile = compileOptions(options, std::move(modes));
   if (!compile)
     return compile.status();
-  Expected<CompiledModel> model = compileShowingProgress(std::move(*compile));
+  Expected<CompiledModel> model = options.quiet ? compileModel(*compile) : compileShowingProgress(std::move(*compile));
   if (!model)
     return model.status();
   printRemarks(options, *model);
