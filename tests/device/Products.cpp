@@ -90,6 +90,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
     cases.push_back(product({type, 33, 40, 1, 32, 32, 16, 2, 2}, "size 1"));
     cases.push_back(product({type, 16, 24, 0, 32, 32, 16, 2, 2}, "size 0"));
     cases.push_back(product({type, 32, 32, 16, 32, 32, 16, 2, 3}, "power of two"));
+    cases.push_back(product({type, 17, 37, 47, 16, 32, 16, 2, 2}, "prime"));
   }
   for (DType type : {DType::F32, DType::F64})
     for (bool at : {false, true})
