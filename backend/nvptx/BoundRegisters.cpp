@@ -1,7 +1,7 @@
 // How many registers ptxas may give to a kernel's threads.
 //
-// Left alone, it spills a little to make room for one block more: in vain where shared memory has no room for that block, and needlessly for the
-// 64-bit indices of gathers, whose threads are many in any case. Kernels of other kinds are left alone.
+// Left alone, it spills a little to make room for one block more: in vain where shared memory has no room for that block, and needlessly
+// for the 64-bit indices of gathers, whose threads are many in any case. Kernels of other kinds are left alone.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/tile/TileOps.h"
 
