@@ -107,28 +107,6 @@ static bool columnsAreContiguous(const KernelSpace &space) {
   });
 }
 
-/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a matrix instruction:
-/// a vector times a matrix, and a small convolution over many channels. Null for others.
-static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
-  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
-  Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
-  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
-  int64_t depth = sizeOf(LoopKind::Reduction).value_or(guessOfUnknown);
-  if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
-    return {};
-  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(powerAbove(*columns), columnsAreContiguous(space) ? bytesOfSector / bytes : columnsOfGemv);
-  bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
-  if (*rows > 1 && *columns > 1 && !fewResults)
-    return {};
-  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size() + 1, 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
-  tile.push_back(width);
-  steps.back() = std::min(powerAbove(depth), elementsOfGemv / width);
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(width * steps.back(), elementsPerThreadOfGemv, target), 1,
-                                 {}, 0);
-}
-
 /// Blocks that the product is cut into.
 static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   int64_t blocks = 1;
@@ -138,6 +116,39 @@ static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
     blocks *= loop.kind == LoopKind::Reduction ? 1 : (size + step - 1) / step;
   }
   return blocks;
+}
+
+/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a matrix instruction:
+/// a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
+static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
+  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
+  Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  int64_t depth = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    depth *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
+    return {};
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  int64_t width = std::min(powerAbove(*columns), columnsAreContiguous(space) ? bytesOfSector / bytes : columnsOfGemv), height = 1;
+  bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
+  if (*rows > 1 && *columns > 1 && !fewResults) {
+    bool matrixInstructions = bytes <= 2;
+    if (matrixInstructions || blocksOf(space, floatTiles[std::size(floatTiles) - 1]) >= target.units)
+      return {};
+    height = 2; // two rows and twice the columns share what is loaded
+    width = std::min(powerAbove(*columns), 2 * width);
+  }
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
+  tile.append({height, width});
+  int64_t elements = height * width;
+  for (unsigned loop : llvm::reverse(space.loopsOfKind(LoopKind::Reduction))) {
+    int64_t whole = powerAbove(constantOf(space.loops()[loop].size).value_or(guessOfUnknown));
+    steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
+    elements *= steps.front();
+  }
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(elements, elementsPerThreadOfGemv, target), 1, {}, 0);
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
