@@ -72,12 +72,12 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
     %r = arith.divf %e, %sb {graph.node = 0 : i64} : tensor<64x1000xf32>
     graph.return %r : tensor<64x1000xf32>
   }
-  graph.kernel @matmul(%x: tensor<100x770xf32>, %w: tensor<770x300xf32> {graph.constant}, %b: tensor<300xf32> {graph.constant}) -> tensor<100x300xf32> {
+  graph.kernel @matmul(%x: tensor<1000x770xf32>, %w: tensor<770x300xf32> {graph.constant}, %b: tensor<300xf32> {graph.constant}) -> tensor<1000x300xf32> {
     %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
-        : tensor<100x770xf32>, tensor<770x300xf32> -> tensor<100x300xf32>
-    %0 = graph.broadcast %b dims [1] {graph.node = 0 : i64} : tensor<300xf32> -> tensor<100x300xf32>
-    %1 = arith.addf %c, %0 {graph.node = 0 : i64} : tensor<100x300xf32>
-    graph.return %1 : tensor<100x300xf32>
+        : tensor<1000x770xf32>, tensor<770x300xf32> -> tensor<1000x300xf32>
+    %0 = graph.broadcast %b dims [1] {graph.node = 0 : i64} : tensor<300xf32> -> tensor<1000x300xf32>
+    %1 = arith.addf %c, %0 {graph.node = 0 : i64} : tensor<1000x300xf32>
+    graph.return %1 : tensor<1000x300xf32>
   }
   graph.kernel @vector_matrix(%x: tensor<1x4096xf16>, %w: tensor<4096x1000xf16>) -> tensor<1x1000xf32> {
     %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4096xf16>, tensor<4096x1000xf16> -> tensor<1x1000xf32>
