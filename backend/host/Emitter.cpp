@@ -102,6 +102,7 @@ Position Emitter::uniformAt(const Position &position) {
   Position result = position;
   result.column = math.constant(0);
   result.width = 1;
+  result.run = 0;
   result.end = nullptr;
   return result;
 }

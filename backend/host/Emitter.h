@@ -86,7 +86,7 @@ private:
   llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
   llvm::Value *loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width);
   Rows emitCheck(tile::CheckOp op, const Position &position);
-  void emitStore(tile::StoreOp op, const Position &position);
+  void emitStore(tile::StoreOp op, const Position &position, const Rows &rows);
   llvm::Value *fromMemory(llvm::Value *value, llvm::Type *element, unsigned width);
   llvm::Value *toMemory(llvm::Value *value, unsigned width);
   llvm::Value *heldAddress(const Held &held, const Position &position, unsigned row, llvm::Type *element);
@@ -119,9 +119,12 @@ private:
   void prepare(Group &group);
   static bool sharesRows(const Group &earlier, const Group &later);
   void flush();
+  int64_t runOfRow(const Group &group, Ix to);
   void emitRows(const Group &group, Position position, Ix columnFrom, Ix columnTo);
   void emitHeavy(const Group &group);
   void emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width);
+  void emitAcross(Group &group, tile::StoreOp store);
+  Rows transpose(Rows rows);
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   Held allocate(mlir::RankedTensorType type, int64_t panel);

@@ -4,6 +4,8 @@
 #include "backend/host/Elementwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright::host {
@@ -118,6 +120,96 @@ bool hasDirectOperands(Operation *op, unsigned registerRows) {
                   isDirectOperand(dot.getLhs(), true, rows, registerRows) && isDirectOperand(dot.getRhs(), false, rows, registerRows);
               return direct ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
+}
+
+//===- Runs -----------------------------------------------------------------------------------------------------------===//
+
+/// The greatest common divisor of what coordinate `dim` itself is divided by in `expr`; 0: by nothing.
+static int64_t blockOf(AffineExpr expr, unsigned dim) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !expr.isFunctionOfDim(dim))
+    return 0;
+  int64_t inside = std::gcd(blockOf(binary.getLHS(), dim), blockOf(binary.getRHS(), dim));
+  if (inside || expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mul)
+    return inside;
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return divisor ? divisor.getValue() : 1;
+}
+
+/// By how much `expr` grows with coordinate `dim` within a block: divisions by multiples of the block leave all of the coordinate or nothing.
+static std::optional<int64_t> stepWithin(AffineExpr expr, unsigned dim, int64_t block) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 1;
+  std::optional<int64_t> a = stepWithin(binary.getLHS(), dim, block), b = stepWithin(binary.getRHS(), dim, block);
+  if (!a || !b)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *a + *b;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Mul)
+    return factor ? std::optional(*a * factor.getValue()) : std::nullopt;
+  if (*a == 0 && *b == 0)
+    return 0;
+  if (*a != 1 || !factor || !block || factor.getValue() % block)
+    return std::nullopt;
+  return expr.getKind() == AffineExprKind::Mod ? 1 : 0;
+}
+
+/// Neighbours along `dim` are neighbours in the buffer within each block of so many; 0: everywhere; nothing: nowhere.
+static std::optional<int64_t> runAlong(AffineMap map, unsigned dim) {
+  if (map.getNumResults() == 0) // a buffer of one element
+    return std::nullopt;
+  int64_t block = 0;
+  for (AffineExpr expr : map.getResults())
+    block = std::gcd(block, blockOf(expr, dim));
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (stepWithin(expr, dim, block) != (i + 1 == map.getNumResults() ? 1 : 0))
+      return std::nullopt;
+  return block;
+}
+
+/// 0: no load below `value` varies along its rows.
+static std::optional<int64_t> runBelow(Value value, bool masks) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  unsigned last = cast<RankedTensorType>(value.getType()).getRank() - 1;
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    if (!load.getMap().isFunctionOfDim(last))
+      return 0;
+    std::optional<int64_t> run = runAlong(load.getMap(), last);
+    bool canMask = masks || load.getResult().getType().getElementType().getIntOrFloatBitWidth() >= 32;
+    return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
+  }
+  if (!isElementwise(op) && !isa<tile::BroadcastOp>(op))
+    return std::nullopt;
+  int64_t result = 0;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> run = runBelow(operand, masks);
+    if (!run || (*run && result && *run != result))
+      return std::nullopt;
+    result = std::max(result, *run);
+  }
+  return result;
+}
+
+static constexpr int64_t leastRun = 3, longestRun = 16; // in one vector, most lanes of it
+
+int64_t runOfRow(Value value, bool masks) {
+  int64_t run = runBelow(value, masks).value_or(0);
+  return run >= leastRun && run <= longestRun ? run : 0;
+}
+
+bool storesAcross(tile::StoreOp store, unsigned lanes) {
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  if (type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes || type.getShape().back() < lanes)
+    return false;
+  AffineMap map = store.getMap();
+  std::optional<int64_t> run = runAlong(map, type.getRank() - 2);
+  return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) && !isa<BlockArgument>(store.getValue());
 }
 
 //===- Sharing --------------------------------------------------------------------------------------------------------===//

@@ -24,6 +24,7 @@ struct Emitter::Lanes {
   Ix stride = nullptr;          // null: 0
   llvm::Value *delta = nullptr; // a vector of integers, added; null: 0
   bool signedDelta = false;     // delta may be negative
+  unsigned count = 0;           // lanes that are looked at; 0: they are all equal
 
   bool isUniform() const { return !stride && !delta; }
 };
@@ -63,6 +64,7 @@ Emitter::Lanes Emitter::addLanes(const Lanes &a, const Lanes &b, unsigned) {
   result.base.append(b.base.begin(), b.base.end());
   result.stride = !a.stride ? b.stride : !b.stride ? a.stride : math.add(a.stride, b.stride);
   result.signedDelta = a.signedDelta || b.signedDelta;
+  result.count = std::max(a.count, b.count);
   if (a.delta && b.delta) {
     auto [x, y] = sameWidth(ir, a.delta, b.delta);
     result.delta = ir.CreateAdd(x, y);
@@ -84,6 +86,7 @@ Emitter::Lanes Emitter::scaleLanes(const Lanes &a, Ix factor, unsigned width) {
   if (a.delta)
     result.delta = ir.CreateMul(a.delta, ir.CreateVectorSplat(width, ir.CreateIntCast(factor, a.delta->getType()->getScalarType(), true)));
   result.signedDelta = a.signedDelta || constantOf(factor).value_or(0) < 0;
+  result.count = a.count;
   return result;
 }
 
@@ -103,14 +106,14 @@ static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix div
 
 Emitter::Lanes Emitter::divideLanes(const Lanes &value, Ix divisor, bool wantRest, unsigned width) {
   Ix base = sum(value.base);
-  auto quotient = [&](Ix stride) { return Lanes{{math.floorDiv(base, divisor)}, stride}; };
-  auto rest = [&](Ix stride) { return Lanes{{math.mod(base, divisor)}, stride}; };
+  auto quotient = [&](Ix stride) { return Lanes{{math.floorDiv(base, divisor)}, stride, nullptr, false, value.count}; };
+  auto rest = [&](Ix stride) { return Lanes{{math.mod(base, divisor)}, stride, nullptr, false, value.count}; };
   std::optional<int64_t> stride = constantOf(value.stride), by = constantOf(divisor);
   if (value.isUniform())
     return wantRest ? rest(nullptr) : quotient(nullptr);
   if (!value.delta && stride && *stride > 0 && by) {
     Facts facts = math.facts(base);
-    int64_t reach = *stride * (width - 1);
+    int64_t reach = *stride * (value.count - 1);
     bool inside = facts.min >= 0 && facts.max < *by - reach;
     if (inside || reach < std::gcd(facts.divisor, *by))
       return wantRest ? rest(value.stride) : quotient(nullptr);
@@ -183,16 +186,19 @@ void Emitter::addBounds(const Reference &reference, const Position &position, un
   for (unsigned i = 0; i < rank; ++i) {
     unsigned axis = rank - 1 - i;
     Ix offset = index(reference.offsets[i]), bound = evaluate(reference.bounds, i);
-    Ix place = axis == 0 ? position.column : position.at(axis, row);
+    bool isLane = axis == position.lanes;
+    Ix place = isLane ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
     Ix coordinate = math.add(offset, place);
     coordinates[i].base = {offset, place};
-    if (axis == 0 && width > 1)
+    if (isLane && width > 1) {
       coordinates[i].stride = math.constant(1);
-    Ix last = axis == 0 ? math.add(coordinate, math.constant(width - 1)) : coordinate;
+      coordinates[i].count = position.run ? position.run : width;
+    }
+    Ix last = isLane ? math.add(coordinate, math.constant(width - 1)) : coordinate;
     bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 && math.facts(coordinate).divisor % width == 0;
     if (isPadded || position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
       continue;
-    if (axis == 0 && width > 1)
+    if (isLane && width > 1)
       result.require(ir, lanesBelow(ir, math, lanes(ir.getInt32Ty(), width), math.sub(bound, coordinate), width));
     else if (position.unseen >> axis & 1)
       coordinates[i].base = {math.max(math.min(coordinate, math.sub(bound, math.constant(1))), math.constant(0))};
@@ -223,10 +229,12 @@ Emitter::Access Emitter::access(const Reference &reference, const Position &posi
   unsigned rank = reference.offsets.size(), width = position.width;
   SmallVector<Lanes> coordinates(rank + reference.indices.size());
   addBounds(reference, position, row, result, coordinates);
+  if (position.run && position.run < width)
+    result.require(ir, lanesBelow(ir, math, lanes(ir.getInt32Ty(), width), math.constant(position.run), width));
   for (auto [i, rows] : llvm::enumerate(reference.indices)) {
     llvm::Value *value = rows[row];
     if (value->getType()->isVectorTy())
-      coordinates[rank + i] = Lanes{{}, nullptr, ir.CreateSExt(value, vectorOf(ir.getInt64Ty(), width)), true};
+      coordinates[rank + i] = Lanes{{}, nullptr, ir.CreateSExt(value, vectorOf(ir.getInt64Ty(), width)), true, width};
     else
       coordinates[rank + i].base = {ir.CreateSExt(value, ir.getInt64Ty())};
   }
@@ -372,10 +380,9 @@ llvm::Value *Emitter::columnsBefore(const Position &position) {
   return lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.sub(position.end, position.column), position.width);
 }
 
-void Emitter::emitStore(tile::StoreOp op, const Position &position) {
+void Emitter::emitStore(tile::StoreOp op, const Position &position, const Rows &rows) {
   Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(),
                       op.getBounds(), op.getMap()};
-  Rows rows = pull(op.getValue(), position);
   unsigned width = position.width;
   for (unsigned row = 0; row < rows.size(); ++row) {
     Access target = access(reference, position, row);
@@ -478,7 +485,12 @@ void Emitter::storeHeld(const Held &held, const Rows &rows, const Position &posi
     llvm::Value *value = held.element && held.element->isFloatTy() ? convertFloat(ir, rows[row], held.element, position.width) : rows[row];
     value = toMemory(value, position.width);
     llvm::Type *memory = value->getType()->getScalarType();
-    ir.CreateAlignedStore(value, heldAddress(held, position, row, memory), alignOf(memory));
+    llvm::Value *address = heldAddress(held, position, row, memory);
+    if (position.run && position.run < position.width)
+      ir.CreateMaskedStore(value, address, alignOf(memory),
+                           lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.constant(position.run), position.width));
+    else
+      ir.CreateAlignedStore(value, address, alignOf(memory));
   }
 }
 

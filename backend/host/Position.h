@@ -18,6 +18,8 @@ struct Position {
   llvm::SmallVector<Ix, 8> rows;
   Ix column = nullptr;
   unsigned width = 1; // 1: scalars, not vectors
+  unsigned run = 0;   // set: lanes from here on are no part of the tile, and the column is a multiple of it
+  unsigned lanes = 0; // the axis along which lanes run. 1: transposed, so that `column` is a row and `rows` are columns
   llvm::SmallVector<Live, 4> live;
   Ix end = nullptr;    // set: columns from here on are no part of the tile, although lanes reach there
   uint32_t unseen = 0; // bit per axis: nobody looks at what a dead coordinate holds, so loads may read another element instead
@@ -27,7 +29,7 @@ struct Position {
   Ix at(unsigned axis, unsigned row) const { return axis == 1 ? rows[row] : outer[outer.size() - (axis - 1)]; }
   void set(unsigned axis, Ix coordinate) {
     if (axis == 0)
-      column = coordinate, width = 1, end = nullptr;
+      column = coordinate, width = 1, run = 0, end = nullptr;
     else if (axis == 1)
       rows.assign(1, coordinate);
     else

@@ -37,6 +37,8 @@ Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions 
     }
 }
 
+static constexpr int64_t mostRuns = 32; // of a row that is read run by run
+
 //===- Memory for held tiles ------------------------------------------------------------------------------------------===//
 
 Held Emitter::allocate(RankedTensorType type, int64_t panel) {
@@ -202,6 +204,16 @@ void Emitter::flush() {
   nest(current.front().limits.size() - 1);
 }
 
+/// The length of the runs by which a row of `group` is read, if there are few: each has its own code, in which all divisions are folded.
+int64_t Emitter::runOfRow(const Group &group, Ix to) {
+  int64_t columns = group.shape.back();
+  const Group::Root &root = group.roots.front();
+  if (group.roots.size() != 1 || !root.value || root.target.panel || to != math.constant(columns))
+    return 0;
+  int64_t run = host::runOfRow(root.value, masks);
+  return run && columns % run == 0 && columns / run <= mostRuns ? run : 0;
+}
+
 /// All roots of one row, from column `from` to `to`.
 void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   Ix whole = to;
@@ -224,14 +236,24 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   for (const Group::Root &root : group.roots)
     if (root.target.panel)
       widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
-  overColumns(from, to, math.max(whole, from), widest, position, [&](const Position &inner) {
-    for (const Group::Root &root : group.roots) {
+  auto emit = [&](const Position &inner) {
+    for (Group::Root root : group.roots) {
       if (root.store)
-        emitStore(root.store, inner);
+        emitStore(root.store, inner, pull(root.store.getValue(), inner));
       else
         storeHeld(root.target, pull(root.value, inner), inner);
     }
-  });
+  };
+  if (int64_t run = whole == to ? runOfRow(group, to) : 0) {
+    for (int64_t column = 0, columns = group.shape.back(); column < columns; column += run) {
+      position.column = math.constant(column);
+      position.width = llvm::PowerOf2Ceil(run);
+      position.run = run;
+      emit(position);
+    }
+  } else {
+    overColumns(from, to, math.max(whole, from), widest, position, emit);
+  }
   held.insert(computed.begin(), computed.end());
 }
 
@@ -285,6 +307,68 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
   });
 }
 
+/// The transpose of as many rows as they have elements: each step interleaves the upper half of the rows with the lower.
+Rows Emitter::transpose(Rows rows) {
+  int count = rows.size();
+  for (int step = 1; step < count; step *= 2) {
+    Rows next;
+    for (int i = 0; i < count; ++i) {
+      SmallVector<int> elements; // of rows i / 2 and i / 2 + count / 2
+      for (int j = 0; j < count; ++j)
+        elements.push_back((i % 2 * count + j) / 2 + j % 2 * count);
+      next.push_back(ir.CreateShuffleVector(rows[i / 2], rows[i / 2 + count / 2], elements));
+    }
+    rows = next;
+  }
+  return rows;
+}
+
+/// A store whose rows would be scattered, while its columns lie together: the value is held, and square blocks of it are transposed in registers.
+void Emitter::emitAcross(Group &group, tile::StoreOp store) {
+  Value value = store.getValue();
+  hold(group, value);
+  emitGroup(group);
+  flush();
+  Group across;
+  auto shape = cast<RankedTensorType>(value.getType()).getShape();
+  across.shape.assign(shape.begin(), shape.end());
+  across.roots.push_back({store, nullptr, {}});
+  prepare(across);
+  Position position = across.position;
+  Ix columns = across.limits[0], rows = across.limits[1], last = math.constant(narrow - 1);
+  auto block = [&](Ix column, Ix row) {
+    Position from = position;
+    from.rows.clear();
+    for (unsigned i = 0; i < narrow; ++i)
+      from.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rows, math.constant(1))));
+    from.column = column;
+    from.width = narrow;
+    Rows lines;
+    for (llvm::Value *line : loadHeld(held[value], value, from))
+      lines.push_back(toMemory(line, narrow));
+    lines = transpose(lines);
+    for (unsigned i = 0; i < narrow; ++i) {
+      Position to = position;
+      to.lanes = 1;
+      to.column = row;
+      to.width = narrow;
+      to.end = math.alwaysLess(math.add(row, last), rows) ? nullptr : rows;
+      to.rows = {math.add(column, math.constant(i))};
+      math.when(math.alwaysLess(to.rows[0], columns) ? nullptr : math.less(to.rows[0], columns), [&] { emitStore(store, to, {lines[i]}); });
+    }
+  };
+  std::function<void(unsigned)> nest = [&](unsigned axis) {
+    if (axis > 1)
+      return math.loop(math.constant(0), across.limits[axis], 1, [&](Ix coordinate) {
+        position.outer[position.outer.size() - (axis - 1)] = coordinate;
+        nest(axis - 1);
+      });
+    math.loop(math.constant(0), columns, narrow,
+              [&](Ix column) { math.loop(math.constant(0), rows, narrow, [&](Ix row) { block(column, row); }); });
+  };
+  nest(across.limits.size() - 1);
+}
+
 /// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
 Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
   unsigned count = registers.size();
@@ -307,7 +391,10 @@ void Emitter::emitBlock(Block &block) {
   Group group;
   for (Operation &op : block.without_terminator()) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      addStore(group, store);
+      if (storesAcross(store, narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
+        emitAcross(group, store);
+      else
+        addStore(group, store);
       continue;
     }
     if (op.getNumResults() == 0 && !isa<scf::ForOp>(op)) {

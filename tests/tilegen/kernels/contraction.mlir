@@ -86,4 +86,22 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %c = graph.contract %x, %s maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x13xf16>, tensor<13x70xf16> -> tensor<1x70xf32>
     graph.return %c : tensor<1x70xf32>
   }
+  // An image whose rows are read three elements at a time, from planes, and stored as planes: pixels of a channel lie together.
+  graph.kernel @planes(%x: tensor<2x3x8x8xf32>, %w: tensor<3x3x3x20xf32> {graph.constant}) -> tensor<2x20x8x8xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.5 : f32 {graph.node = 0 : i64} : tensor<2x3x8x8xf32> -> tensor<2x3x8x8x3x3xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x3x8x8x3x3xf32>, tensor<3x3x3x20xf32> -> tensor<2x8x8x20xf32>
+    %r = math.exp %c {graph.node = 0 : i64} : tensor<2x8x8x20xf32>
+    %t = graph.transpose %r perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<2x8x8x20xf32> -> tensor<2x20x8x8xf32>
+    graph.return %t : tensor<2x20x8x8xf32>
+  }
+  // The same in half precision, with rows of five elements, a stride, and pixels that no register tile divides.
+  graph.kernel @planes_half(%x: tensor<2x2x11x12xf16>, %w: tensor<5x5x2x18xf16> {graph.constant}) -> tensor<2x18x4x4xf16> {
+    %v = graph.window %x dims [2, 3] strides [2, 2] dilations [1, 1] low [0, 0] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<2x2x11x12xf16> -> tensor<2x2x4x4x5x5xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x2x4x4x5x5xf16>, tensor<5x5x2x18xf16> -> tensor<2x4x4x18xf32>
+    %h = arith.truncf %c {graph.node = 0 : i64} : tensor<2x4x4x18xf32> to tensor<2x4x4x18xf16>
+    %t = graph.transpose %h perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<2x4x4x18xf16> -> tensor<2x18x4x4xf16>
+    graph.return %t : tensor<2x18x4x4xf16>
+  }
 }
