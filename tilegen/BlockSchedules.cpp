@@ -98,15 +98,6 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
 
 //===- Contractions ---------------------------------------------------------------------------------------------------===//
 
-/// Whether neighbours along the columns are neighbours in memory wherever the right side is read.
-static bool columnsAreContiguous(const KernelSpace &space) {
-  unsigned column = space.loopsOfKind(LoopKind::Column).back(), reduced = space.loopsOfKind(LoopKind::Reduction).back();
-  auto varies = [](const Access &access, unsigned loop) { return llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, loop); }); };
-  return llvm::any_of(space.nest.accesses, [&](const Access &access) {
-    return varies(access, column) && varies(access, reduced) && space.strideOf(access, column) == getAffineConstantExpr(1, space.nest.context);
-  });
-}
-
 /// Blocks that the product is cut into.
 static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   int64_t blocks = 1;
@@ -131,11 +122,11 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
   if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
     return {};
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(powerAbove(*columns), columnsAreContiguous(space) ? bytesOfSector / bytes : columnsOfGemv), height = 1;
+  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv), height = 1;
   bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
-    bool matrixInstructions = bytes <= 2;
-    if (matrixInstructions || blocksOf(space, floatTiles[std::size(floatTiles) - 1]) >= target.units)
+    bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
+    if (matrixInstructions || !wideRows || blocksOf(space, floatTiles[std::size(floatTiles) - 1]) >= target.units)
       return {};
     height = 2; // two rows and twice the columns share what is loaded
     width = std::min(powerAbove(*columns), 2 * width);

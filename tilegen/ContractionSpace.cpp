@@ -246,6 +246,16 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
 
 } // namespace
 
+bool KernelSpace::columnsAreContiguous() const {
+  unsigned column = loopsOfKind(LoopKind::Column).back(), reduced = loopsOfKind(LoopKind::Reduction).back();
+  auto varies = [](const Access &access, unsigned loop) {
+    return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+  };
+  return llvm::all_of(nest.accesses, [&](const Access &access) {
+    return !varies(access, column) || !varies(access, reduced) || strideOf(access, column) == getAffineConstantExpr(1, nest.context);
+  });
+}
+
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) {
   return ContractionBuilder(kernel, contract).build();
 }

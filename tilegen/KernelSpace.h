@@ -38,6 +38,8 @@ struct KernelSpace {
   Exprs reducedCoordinates(graph::ReduceOp reduce) const;
   /// The stride of `loop` in an access, in elements: null if it is not a multiple of the loop's index.
   mlir::AffineExpr strideOf(const Access &access, unsigned loop) const;
+  /// Of a contraction: whether neighbours along the columns are neighbours in memory wherever the right side is read.
+  bool columnsAreContiguous() const;
 };
 
 /// Fails with a diagnostic at the operation that no root covers.

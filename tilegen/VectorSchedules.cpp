@@ -152,24 +152,12 @@ static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const Ma
   return tile;
 }
 
-/// Whether the right side's elements are neighbours along the columns.
-static bool readsAlongColumns(const KernelSpace &space) {
-  unsigned column = space.loopsOfKind(LoopKind::Column).front(), k = space.loopsOfKind(LoopKind::Reduction).back();
-  AffineExpr one = getAffineConstantExpr(1, space.nest.context);
-  auto dependsOnLoop = [](const Access &access, unsigned loop) {
-    return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
-  };
-  return llvm::all_of(space.nest.accesses, [&](const Access &access) {
-    return !dependsOnLoop(access, column) || !dependsOnLoop(access, k) || space.strideOf(access, column) == one;
-  });
-}
-
 /// Few rows times a large matrix that is not packed: all columns of a program take a step of a few of the matrix's rows together.
 static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t columns) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   int64_t depth = constantOf(space.loops()[reduced.back()].size).value_or(leastMatrix);
   return rows <= fewRows && columns >= leastColumns && depth * columns >= leastMatrix && depth > streamedRows && reduced.size() == 1 &&
-         readsAlongColumns(space);
+         space.columnsAreContiguous();
 }
 
 /// Columns of a program that streams: a few programs if each has enough, more only where its sums would outgrow the cache.
