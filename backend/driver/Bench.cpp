@@ -67,7 +67,7 @@ static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused,
 }
 
 static Status measure(BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
-  Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()));
+  Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()), fused.program().plan().target);
   if (!peaks)
     return peaks.status();
   report.peaks = *peaks;

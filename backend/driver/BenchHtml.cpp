@@ -94,9 +94,8 @@ static std::string facts(const BenchReport &report) {
   auto add = [&](const std::string &name, const std::string &text) { list += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text)); };
   for (const auto &[name, text] : report.machine)
     add(name, text);
-  add("copied, measured", fmt::format("{:.1f} GB/s", report.peaks.bytesPerSecond / 1e9));
-  if (report.peaks.flopsPerSecond > 0)
-    add("multiplied and added in float32, measured", fmt::format("{:.1f} GFLOP/s", report.peaks.flopsPerSecond / 1e9));
+  for (const auto &[what, rate] : roofFacts(report.peaks))
+    add(what, rate);
   return list + "</dl>\n";
 }
 

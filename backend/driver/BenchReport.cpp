@@ -118,10 +118,10 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     }
     row.bytes = valueOf(fused, group.bytesMoved);
     row.flops = valueOf(fused, group.flops);
-    double memoryMs = peaks.bytesPerSecond > 0 ? row.bytes / peaks.bytesPerSecond * 1e3 : 0;
-    double computeMs = peaks.flopsPerSecond > 0 ? row.flops / peaks.flopsPerSecond * 1e3 : 0;
-    row.roof = computeMs > memoryMs ? "compute" : "memory";
-    row.roofShare = row.fusedMs > 0 ? std::max(memoryMs, computeMs) / row.fusedMs : 0;
+    bool half = std::ranges::any_of(row.products, [](const ProductSize &size) { return elementBytes(size.type) == 2; });
+    Roof roof = roofOf(peaks, row.bytes, row.flops, half);
+    row.roof = roof.name;
+    row.roofShare = row.fusedMs > 0 ? roof.milliseconds / row.fusedMs : 0;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -168,14 +168,29 @@ static std::string groupsTable(const BenchReport &report) {
   return table.print();
 }
 
+std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
+  auto rate = [](double value, const char *unit) { return fmt::format("{:.1f} {}/s", value / 1e9, unit); };
+  std::vector<std::pair<std::string, std::string>> facts = {{"copied (measured now)", rate(peaks.bytesPerSecond, "GB")}};
+  for (const Peaks::Cache &cache : peaks.caches)
+    facts.emplace_back(fmt::format("read from {} (measured now)", bytesText(cache.bytes)), rate(cache.bytesPerSecond, "GB"));
+  const char *source = peaks.halfFlopsPerSecond > 0 ? "data sheet" : "measured now";
+  if (peaks.flopsPerSecond > 0)
+    facts.emplace_back(fmt::format("multiplied and added in float32 ({})", source), rate(peaks.flopsPerSecond, "GFLOP"));
+  if (peaks.halfFlopsPerSecond > 0)
+    facts.emplace_back(fmt::format("in half types ({})", source), rate(peaks.halfFlopsPerSecond, "GFLOP"));
+  return facts;
+}
+
 std::string printReport(const BenchReport &report, bool perKernel) {
   std::string text = fmt::format("{} on {} ({}), {} interleaved runs each\n\n{}\n", report.model, report.device, report.target, report.fused.latency.runs,
                                  sidesTable(report));
   text += fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference, report.agree ? "" : ": beyond the tolerance");
   if (!perKernel)
     return text;
-  text += fmt::format("\nroof, measured now: {:.1f} GB/s copied", report.peaks.bytesPerSecond / 1e9);
-  text += report.peaks.flopsPerSecond > 0 ? fmt::format(", {:.1f} GFLOP/s multiplied and added in float32\n", report.peaks.flopsPerSecond / 1e9) : "\n";
+  text += "\nroof: ";
+  for (const auto &[what, rate] : roofFacts(report.peaks))
+    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", rate, what);
+  text += "\n";
   text += report.vendor.empty() ? report.vendorAbsent : "vendor: the matrix products of each group alone, by " + report.vendor;
   return text + "\n\n" + groupsTable(report);
 }

@@ -35,7 +35,7 @@ struct GroupRow {
   double unfusedMs = 0; // sum over its parts; 0 where a node is shared by groups, so that no part is counted twice
   double bytes = 0, flops = 0;
   double roofShare = 0; // time at the roof over time taken, 0 to 1
-  std::string roof;     // "memory" or "compute"
+  std::string roof;     // "memory", "cache" or "compute"
   std::vector<ProductSize> products;
   std::optional<double> vendorMs; // its products alone, by the vendor's library; absent where that has none of them
 };
@@ -71,6 +71,9 @@ BenchSide countSide(const runtime::Context &context, Latency latency);
 /// "q.matmul q.add", or the first, the last and how many there are where all would be long.
 std::string membersText(const std::vector<std::string> &members);
 std::string bytesText(double bytes);
+/// What each rate of the roofs is, and the rate.
+std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks);
+
 std::string printReport(const BenchReport &report, bool perKernel);
 nlohmann::json jsonReport(const BenchReport &report);
 

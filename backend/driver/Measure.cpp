@@ -2,6 +2,7 @@
 #include "backend/driver/Measure.h"
 
 #include "runtime/ThreadPool.h"
+#include "tilegen/TargetDesc.h"
 
 #include <algorithm>
 #include <chrono>
@@ -120,7 +121,41 @@ static double hostFlopsPerSecond() {
   return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
 }
 
-Expected<Peaks> measurePeaks(runtime::Device &device) {
+// Sizes of working sets that caches of every x86-64 processor hold: of a core's own second level, and of the level that cores share.
+static constexpr size_t cacheSizes[] = {256 << 10, 4 << 20};
+
+/// Every line of `bytes` read, each thread its share.
+__attribute__((target("avx2"))) static void readLines(const std::byte *first, size_t bytes) {
+  __m256i sums[8] = {};
+  for (size_t at = 0; at + 256 <= bytes; at += 256)
+    for (int i = 0; i < 8; ++i) {
+      sums[i] = _mm256_xor_si256(sums[i], _mm256_load_si256(reinterpret_cast<const __m256i *>(first + at) + i));
+      asm volatile("" : "+x"(sums[i]));
+    }
+}
+
+static double readBytesPerSecond(const std::byte *data, size_t bytes) {
+  constexpr int repeats = 20;
+  runtime::ThreadPool &pool = runtime::ThreadPool::instance();
+  int threads = pool.threads();
+  size_t share = bytes / threads / 256 * 256;
+  auto work = [&](int64_t first, int64_t last, int) {
+    for (int64_t thread = first; thread < last; ++thread)
+      for (int i = 0; i < repeats; ++i)
+        readLines(data + thread * share, share);
+  };
+  return double(repeats) * share * threads / bestSeconds(20, [&] { pool.forRange(threads, work); });
+}
+
+Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half) {
+  auto cache = std::ranges::find_if(peaks.caches, [&](const Peaks::Cache &level) { return bytes <= level.bytes; });
+  Roof roof = cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"} : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
+  double rate = half && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
+  double computeMs = rate > 0 ? flops / rate * 1e3 : 0;
+  return computeMs > roof.milliseconds ? Roof{computeMs, "compute"} : roof;
+}
+
+Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target) {
   const size_t bytes = device.info().hostMemory ? size_t(64) << 20 : size_t(512) << 20; // well beyond the last-level cache's share
   auto from = device.allocate(bytes), to = device.allocate(bytes);
   if (!from || !to)
@@ -142,8 +177,14 @@ Expected<Peaks> measurePeaks(runtime::Device &device) {
   peaks.bytesPerSecond = 2.0 * bytes / bestSeconds(8, copy);
   if (!failed)
     return failed;
-  if (device.info().hostMemory)
+  if (device.info().hostMemory) {
     peaks.flopsPerSecond = hostFlopsPerSecond();
+    for (size_t size : cacheSizes)
+      peaks.caches.push_back({double(size), readBytesPerSecond(static_cast<const std::byte *>(from->get()), size)});
+  } else if (auto row = findTarget(target)) {
+    peaks.flopsPerSecond = (*row)->peakF32;
+    peaks.halfFlopsPerSecond = (*row)->peakF16;
+  }
   return peaks;
 }
 

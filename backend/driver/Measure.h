@@ -32,9 +32,23 @@ Expected<std::vector<double>> profileSteps(runtime::Context &context, size_t rou
 
 /// What the device at hand reaches, measured: the roofs that shares are taken of.
 struct Peaks {
-  double bytesPerSecond = 0; // a copy, reads and writes counted
-  double flopsPerSecond = 0; // multiply-adds in f32 on the vector units; 0 where it was not measured
+  /// What data that stays in a cache is read at: a working set of at most `bytes`.
+  struct Cache {
+    double bytes, bytesPerSecond;
+  };
+  double bytesPerSecond = 0; // a copy through memory, reads and writes counted
+  std::vector<Cache> caches; // the host's, smallest first; empty where they were not measured
+  double flopsPerSecond = 0; // multiply-adds in f32 on the vector units: measured on the host, from the data sheet on GPUs; 0 unknown
+  double halfFlopsPerSecond = 0; // of half types on matrix units, from the data sheet; 0 where halves are computed as f32
 };
-Expected<Peaks> measurePeaks(runtime::Device &device);
+/// `target` is what the program's code is for, as --target spells it: GPUs are asked for memory, their arithmetic is the table's.
+Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target);
+
+/// The roof of what moves `bytes` and computes `flops` (of half types where `half`): the time that it takes at least.
+struct Roof {
+  double milliseconds;
+  const char *name; // "memory", "cache" (everything fits in one, and may be there already) or "compute"
+};
+Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half);
 
 } // namespace tilewright
