@@ -36,7 +36,8 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
 
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {
   switch (target.backend) {
-  case Backend::Nvptx: return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
+  case Backend::Nvptx:
+    return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
   case Backend::Amdgcn: return compileAmdgcn(module, target);
   case Backend::Host: break;
   }

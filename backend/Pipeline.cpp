@@ -179,8 +179,9 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
   ImportOptions import = options.import;
   import.allAsReference |= mode == PlanMode::Reference;
   ImportReport report;
-  auto module = options.modelBytes ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
-                                   : importModel(context, options.modelPath, import, &report);
+  auto module = options.modelBytes
+                    ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
+                    : importModel(context, options.modelPath, import, &report);
   if (!module)
     return module.status();
   if (mode != PlanMode::Reference)

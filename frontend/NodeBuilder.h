@@ -126,7 +126,9 @@ public:
 
   //===- Building: elements ----------------------------------------------------------------------------------------------===//
   Term splat(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, double value) { return term(state.splat(sizes, element, value)); }
-  Term splatInteger(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, int64_t value) { return term(state.splatInteger(sizes, element, value)); }
+  Term splatInteger(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, int64_t value) {
+    return term(state.splatInteger(sizes, element, value));
+  }
   Term like(Term x, double value) { return splat(x.sizes(), x.element(), value); }
   /// A size as a tensor's element, everywhere in `sizes`.
   Term sizeAs(mlir::AffineExpr size, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);

@@ -23,7 +23,8 @@ private:
 };
 
 /// Writes `contents` to `path`, through a temporary file beside it that replaces `path` once it is whole; on failure nothing is
-/// left behind. The same contents give the same bytes. Fails with Code::Internal if a plan breaks a rule of PlanVerifier.h, Code::Io otherwise.
+/// left behind. The same contents give the same bytes. Fails with Code::Internal if a plan breaks a rule of PlanVerifier.h, Code::Io
+/// otherwise.
 Status writeArtifact(const Contents &contents, const std::filesystem::path &path);
 
 /// The same bytes in memory.

@@ -1,7 +1,7 @@
 // The serialized form of every struct of a plan: its fields in order, written down once for the writer and the reader.
 //
-// `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in file order. A list of fields
-// is part of the artifact's specification (Format.h): appending to one is a new major version.
+// `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in file order. A list
+// of fields is part of the artifact's specification (Format.h): appending to one is a new major version.
 #pragma once
 
 #include "runtime/Plan.h"

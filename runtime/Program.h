@@ -24,7 +24,8 @@ class Program {
 public:
   /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode` ("all",
   /// "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the mode is not there.
-  static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device, const std::string &mode = "all");
+  static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device,
+                                                       const std::string &mode = "all");
   static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device, const std::string &mode = "all");
 
   const Artifact &artifact() const { return artifact_; }
@@ -36,7 +37,8 @@ public:
 
   /// The program on `device`; made once and shared for as long as somebody holds it.
   Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
-  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other sizes does not add to it.
+  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other sizes does not add to
+  /// it.
   uint64_t codeLoads() const { return codeLoads_; }
 
 private:

@@ -16,7 +16,8 @@
 
 namespace tilewright::runtime {
 
-/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the variable is no number.
+/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the variable is no
+/// number.
 Expected<int> threadSetting();
 
 class ThreadPool {

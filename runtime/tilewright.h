@@ -6,10 +6,10 @@
  *   tilewright_context_run(context, inputs, 1, NULL, 0);
  *   tilewright_context_output(context, 0, &output);
  *
- * Rules. Functions return a status; tilewright_last_error() then has one sentence for this thread. Handles are opaque; a program keeps what it
- * needs of its device, a context of its program, so they may be freed in any order. A program may be used by several threads at once, a context by
- * one at a time. Structures begin with their size, set by the caller, so that later versions can append fields; enums only grow. No C++ exception
- * leaves the library.
+ * Rules. Functions return a status; tilewright_last_error() then has one sentence for this thread. Handles are opaque; a program keeps what
+ * it needs of its device, a context of its program, so they may be freed in any order. A program may be used by several threads at once, a
+ * context by one at a time. Structures begin with their size, set by the caller, so that later versions can append fields; enums only grow.
+ * No C++ exception leaves the library.
  */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
@@ -123,8 +123,9 @@ TILEWRIGHT_API void tilewright_context_free(tilewright_context *context);
 TILEWRIGHT_API tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
                                                         const tilewright_tensor *outputs, size_t output_count);
 
-/* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns before the work is done, in
- * order with the stream; synchronize waits and reports what kernels found wrong. Outputs must be memory of the device, 64-byte aligned. */
+/* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns before the work is done,
+ * in order with the stream; synchronize waits and reports what kernels found wrong. Outputs must be memory of the device, 64-byte aligned.
+ */
 TILEWRIGHT_API tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
                                                          const tilewright_tensor *outputs, size_t output_count);
 TILEWRIGHT_API tilewright_status tilewright_context_execute(tilewright_context *context);

@@ -17,7 +17,8 @@ namespace tilewright::tilegen {
 using Exprs = llvm::SmallVector<mlir::AffineExpr>;
 
 /// ((c0 * sizes[1]) + c1) * sizes[2] + c2 ...: the row-major position.
-mlir::AffineExpr linearize(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> coordinates, llvm::ArrayRef<mlir::AffineExpr> sizes);
+mlir::AffineExpr linearize(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> coordinates,
+                           llvm::ArrayRef<mlir::AffineExpr> sizes);
 
 /// The coordinates, in a tensor of `sizes`, of the element at `position`.
 Exprs delinearize(mlir::AffineExpr position, llvm::ArrayRef<mlir::AffineExpr> sizes);

@@ -15,7 +15,8 @@ struct Coordinates {
 /// The coordinates of `access`'s data for coordinates of its result. Index operands that are new become further index dimensions.
 Coordinates throughAccess(graph::AccessOpInterface access, const Coordinates &at, unsigned loops);
 
-/// Where input `i` of `concat` is read for coordinates of the result: shifted along the axis, and out of bounds where another input is meant.
+/// Where input `i` of `concat` is read for coordinates of the result: shifted along the axis, and out of bounds where another input is
+/// meant.
 Coordinates throughConcat(graph::ConcatOp concat, unsigned i, const Coordinates &at);
 /// Where input `i` of `concat` begins along its axis.
 mlir::AffineExpr concatOffset(graph::ConcatOp concat, unsigned i);

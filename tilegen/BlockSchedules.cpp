@@ -93,7 +93,8 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   int64_t elements = row;
   for (int64_t size : tile)
     elements *= size;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, warpsFor(elements, elementsPerThread, target), 1, {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, warpsFor(elements, elementsPerThread, target), 1,
+                                 {}, 0);
 }
 
 //===- Contractions ---------------------------------------------------------------------------------------------------===//
@@ -139,7 +140,8 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
     steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
     elements *= steps.front();
   }
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(elements, elementsPerThreadOfGemv, target), 1, {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(elements, elementsPerThreadOfGemv, target),
+                                 1, {}, 0);
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {

@@ -67,9 +67,9 @@ Layout project(const Layout &layout, const TileShape &wide, const TileShape &nar
 enum class Conversion { None, Registers, Shared };
 Conversion conversion(const Layout &from, const Layout &to);
 
-/// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then warps, then further registers, each
-/// filling the dimensions in that order (fastest first). `registersFirst` is a dimension of which each thread also holds that many (2^n)
-/// neighbours, for transposing in registers.
+/// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then warps, then further
+/// registers, each filling the dimensions in that order (fastest first). `registersFirst` is a dimension of which each thread also holds
+/// that many (2^n) neighbours, for transposing in registers.
 struct Blocking {
   llvm::SmallVector<unsigned> order;
   unsigned vector = 1;
@@ -111,8 +111,8 @@ Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileSha
 /// Without matrix units, a thread multiplies what its accumulators need: their m and n bits, and every k.
 Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape);
 
-/// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with the row number, so that
-/// eight rows' chunks at one position lie in different banks.
+/// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with the row number, so
+/// that eight rows' chunks at one position lie in different banks.
 struct SharedLayout {
   TileShape shape;
   unsigned fast = 0;

@@ -1,8 +1,8 @@
 // Builds the body of a tile.kernel: loops with their current offsets, tiles over them, loads, stores and masks.
 //
 // A *frame* is the list of loops that the dimensions of a tile stand for, outermost first. A tile has the loop's tile size where its
-// values vary with that loop, and size 1 where they do not: what belongs to a row is computed once a row, and broadcast where it meets the rest.
-// Every operation is put as far out as the loops that it depends on allow.
+// values vary with that loop, and size 1 where they do not: what belongs to a row is computed once a row, and broadcast where it meets the
+// rest. Every operation is put as far out as the loops that it depends on allow.
 #pragma once
 
 #include "tilegen/KernelSpace.h"
@@ -25,7 +25,8 @@ struct Place {
 
 class TileEmitter {
 public:
-  TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols, llvm::ArrayRef<int64_t> tiles, mlir::Type indexType);
+  TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols, llvm::ArrayRef<int64_t> tiles,
+              mlir::Type indexType);
 
   //===- Loops and scopes
   mlir::OpBuilder &getBuilder() { return builder; }

@@ -10,8 +10,8 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
-// Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the first-level cache; and fewer, down
-// to the least, where there would not be a program for every thread.
+// Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the first-level cache; and
+// fewer, down to the least, where there would not be a program for every thread.
 constexpr int64_t programElements = 16384, leastElements = 2048;
 // A reduced loop longer than this, or of unknown length, is walked in steps.
 constexpr int64_t longestRow = 1 << 16;
@@ -23,8 +23,8 @@ constexpr int64_t columnsOfGathered = 512;
 constexpr int64_t enoughPrograms = 16;
 
 constexpr int64_t widestStrip = 8; // vectors
-// Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream: some of its rows at a time, each
-// along as many columns as leave work for a few threads, with the sums in the first-level cache.
+// Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream: some of its rows at a
+// time, each along as many columns as leave work for a few threads, with the sums in the first-level cache.
 constexpr int64_t fewRows = 12, streamedRows = 12, streamedColumns = 4096, leastStreamed = 1024, streamingPrograms = 4;
 // Elements and columns of the matrix from which that is faster than to run down it strip by strip.
 constexpr int64_t leastMatrix = 1 << 20, leastColumns = 512;
@@ -93,9 +93,11 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together,
   // where there are surely that many.
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
-  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1), together = target.vectorRegisters / 4;
+  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1),
+          together = target.vectorRegisters / 4;
   bool shared = space.root == Root::Window && rows >= together;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, {shared ? together : 1, shared ? 2 * lanes : 4 * lanes}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
+                                 {shared ? together : 1, shared ? 2 * lanes : 4 * lanes}, 0);
 }
 
 namespace {
@@ -135,9 +137,9 @@ static bool gathersRows(const KernelSpace &space) {
   auto argument = dyn_cast<BlockArgument>(value);
   IndexAlgebra facts = space.nest.algebra();
   return argument && llvm::any_of(space.nest.accesses, [&](const Access &access) {
-           return access.buffer == argument.getArgNumber() && access.indexSizes.empty() && llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes), [&](auto pair) {
-                    return !facts.isInside(std::get<0>(pair), std::get<1>(pair));
-                  });
+           return access.buffer == argument.getArgNumber() && access.indexSizes.empty() &&
+                  llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes),
+                               [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
          });
 }
 
@@ -185,7 +187,8 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
     shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
-  steps.back() = std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
+  steps.back() =
+      std::max<int64_t>(1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
   SmallVector<int64_t> registers = {shape.rows, shape.columns};
   if (streams) {
     steps.back() = streamedRows;

@@ -14,7 +14,8 @@ Value AmdgcnTarget::blockId(Builder &b, unsigned dim) {
   return callIntrinsic(b, names[dim], b.getI32Type(), {});
 }
 
-/// Within four lanes by DPP (quad_perm), within 32 by ds_swizzle (bit mode: xor mask in bits 10 to 14), else by ds_bpermute. None of them touches LDS memory.
+/// Within four lanes by DPP (quad_perm), within 32 by ds_swizzle (bit mode: xor mask in bits 10 to 14), else by ds_bpermute. None of them
+/// touches LDS memory.
 Value AmdgcnTarget::shuffle(Builder &b, Value word, unsigned mask) {
   Type i32 = b.getI32Type();
   if (mask == 1 || mask == 2) {
@@ -55,8 +56,8 @@ void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, 
 
 SmallVector<Value> AmdgcnTarget::readMatrices(Builder &, Value, bool) { llvm_unreachable("readsMatrices is false"); }
 
-/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is the transpose of what its
-/// fragments say (Layout.cpp).
+/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is the transpose of
+/// what its fragments say (Layout.cpp).
 SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   bool isBrain = element.isBF16();
@@ -89,7 +90,8 @@ void AmdgcnTarget::lowerMath(Operation *root) {
 
 /// Empty assembly. The number that it is handed makes it differ from the same elsewhere: LLVM would keep one result for both.
 Value AmdgcnTarget::opaque(Builder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i", /*has_side_effects=*/false,
+  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i",
+                                   /*has_side_effects=*/false,
                                    /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getRes();
 }
@@ -99,7 +101,8 @@ Value AmdgcnTarget::sharedMemory(Builder &b, ModuleOp module, int64_t bytes) {
   auto function = cast<LLVM::LLVMFuncOp>(b.getInsertionBlock()->getParentOp());
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes);
   OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
-  auto global = LLVM::GlobalOp::create(start, b.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal, ("lds_" + function.getSymName()).str(), Attribute(),
+  auto global = LLVM::GlobalOp::create(start, b.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                                       ("lds_" + function.getSymName()).str(), Attribute(),
                                        /*alignment=*/128, sharedSpace);
   return LLVM::AddressOfOp::create(b, global);
 }
@@ -108,6 +111,7 @@ void AmdgcnTarget::markKernel(LLVM::LLVMFuncOp function, unsigned threads) {
   function.setCConv(LLVM::cconv::CConv::AMDGPU_KERNEL);
   GpuTarget::Builder b(function.getLoc(), function.getContext());
   std::string size = std::to_string(threads);
-  function.setPassthroughAttr(b.getArrayAttr({b.getStrArrayAttr({"amdgpu-flat-work-group-size", size + "," + size}), b.getStrArrayAttr({"uniform-work-group-size", "true"}),
-                                              b.getStrArrayAttr({"amdgpu-no-implicitarg-ptr", ""}), b.getStrArrayAttr({"denormal-fp-math-f32", "ieee,ieee"})}));
+  function.setPassthroughAttr(b.getArrayAttr(
+      {b.getStrArrayAttr({"amdgpu-flat-work-group-size", size + "," + size}), b.getStrArrayAttr({"uniform-work-group-size", "true"}),
+       b.getStrArrayAttr({"amdgpu-no-implicitarg-ptr", ""}), b.getStrArrayAttr({"denormal-fp-math-f32", "ieee,ieee"})}));
 }

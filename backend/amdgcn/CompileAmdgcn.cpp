@@ -35,7 +35,8 @@ static void initialize() {
   });
 }
 
-static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output, std::string *llvmText = nullptr) {
+static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output,
+                                      std::string *llvmText = nullptr) {
   initialize();
   loadDialects(*module.getContext());
   std::string diagnostics;

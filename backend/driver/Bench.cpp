@@ -25,7 +25,8 @@ struct BenchCommand {
 } // namespace
 
 static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device,
-                                                                const std::string &mode, std::vector<Tensor> &inputs, const InputOptions &options) {
+                                                                const std::string &mode, std::vector<Tensor> &inputs,
+                                                                const InputOptions &options) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   if (!program)
     return program.status();
@@ -132,7 +133,9 @@ static Status bench(BenchCommand &command) {
     TILEWRIGHT_TRY(exportTrace(command.exportTrace, **fused, **unfused, report));
   if (!command.report.empty())
     TILEWRIGHT_TRY(writeText(command.report, htmlReport(report)));
-  return report.agree ? Status() : Status(Code::Differs, "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
+  return report.agree
+             ? Status()
+             : Status(Code::Differs, "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
 }
 
 void addBenchCommand(CLI::App &app, int &exitCode) {
@@ -142,7 +145,8 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   addInputOptions(*command, options->inputs);
   command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")->capture_default_str();
   command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")->capture_default_str();
-  command->add_option_function<double>("--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds");
+  command->add_option_function<double>(
+      "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds");
   command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
   command->add_flag("--json", options->json, "print what --export-json writes, instead of tables");
   command->add_option("--export-json", options->exportJson, "write everything measured to this file");

@@ -47,7 +47,9 @@ static std::string ratio(double unfused, double fused) { return fused > 0 ? fmt:
 static std::string sidesTable(const BenchReport &report) {
   const BenchSide &fused = report.fused, &unfused = report.unfused;
   std::string table = "<table>\n" + cells("th", {"", "fused", "unfused", "unfused / fused"});
-  auto times = [&](const char *what, double a, double b) { table += cells("td", {what, fmt::format("{:.3f}", a), fmt::format("{:.3f}", b), ratio(b, a)}); };
+  auto times = [&](const char *what, double a, double b) {
+    table += cells("td", {what, fmt::format("{:.3f}", a), fmt::format("{:.3f}", b), ratio(b, a)});
+  };
   times("median latency, ms", fused.latency.medianMs, unfused.latency.medianMs);
   times("p99 latency, ms", fused.latency.p99Ms, unfused.latency.p99Ms);
   table += cells("td", {"kernels", std::to_string(fused.kernels), std::to_string(unfused.kernels), ratio(unfused.kernels, fused.kernels)});
@@ -64,16 +66,19 @@ static std::string chart(const BenchReport &report) {
   for (const GroupRow &row : report.groups)
     longest = std::max({longest, row.fusedMs, row.unfusedMs});
   double height = rowHeight * report.groups.size();
-  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"time of each group, fused and unfused\">\n", labels + bars + values, height);
+  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"time of each group, fused and unfused\">\n",
+                                labels + bars + values, height);
   for (size_t i = 0; i < report.groups.size(); ++i) {
     const GroupRow &row = report.groups[i];
     double y = rowHeight * i;
-    svg += fmt::format("<g><title>{}</title><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", escape(fmt::format("{}", fmt::join(row.members, " "))), labels - 8,
-                       y + 18, escape(row.name.size() > 40 ? row.name.substr(0, 38) + ".." : row.name));
+    svg += fmt::format("<g><title>{}</title><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                       escape(fmt::format("{}", fmt::join(row.members, " "))), labels - 8, y + 18,
+                       escape(row.name.size() > 40 ? row.name.substr(0, 38) + ".." : row.name));
     for (auto [kind, ms, top] : {std::tuple("fused", row.fusedMs, y + 3), {"unfused", row.unfusedMs, y + 3 + barHeight + 1}}) {
       double length = longest > 0 ? ms / longest * bars : 0;
-      svg += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/><text class=\"value\" x=\"{:.2f}\" y=\"{}\">{:.4f}</text>", kind, labels, top,
-                         length, barHeight, labels + length + 5, top + 9.5, ms);
+      svg += fmt::format(
+          "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/><text class=\"value\" x=\"{:.2f}\" y=\"{}\">{:.4f}</text>",
+          kind, labels, top, length, barHeight, labels + length + 5, top + 9.5, ms);
     }
     svg += "</g>\n";
   }
@@ -81,17 +86,21 @@ static std::string chart(const BenchReport &report) {
 }
 
 static std::string groupsTable(const BenchReport &report) {
-  std::string table = "<div class=\"wide\"><table>\n" + cells("th", {"group", "ms", "parts unfused, ms", "vendor, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
+  std::string table = "<div class=\"wide\"><table>\n" +
+                      cells("th", {"group", "ms", "parts unfused, ms", "vendor, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
   for (const GroupRow &row : report.groups)
-    table += cells("td", {row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs), row.vendorMs ? fmt::format("{:.4f}", *row.vendorMs) : "-",
-                          fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6), fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6),
-                          fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)});
+    table += cells("td", {row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs),
+                          row.vendorMs ? fmt::format("{:.4f}", *row.vendorMs) : "-", fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6),
+                          fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6), fmt::format("{:.0f} %", 100 * row.roofShare), row.roof,
+                          membersText(row.members)});
   return table + "</table></div>\n";
 }
 
 static std::string facts(const BenchReport &report) {
   std::string list = "<dl>";
-  auto add = [&](const std::string &name, const std::string &text) { list += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text)); };
+  auto add = [&](const std::string &name, const std::string &text) {
+    list += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text));
+  };
   for (const auto &[name, text] : report.machine)
     add(name, text);
   for (const auto &[what, rate] : roofFacts(report.peaks))
@@ -101,14 +110,21 @@ static std::string facts(const BenchReport &report) {
 
 std::string htmlReport(const BenchReport &report) {
   std::string title = escape(fmt::format("{} on {}", report.model, report.device));
-  std::string page = fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
-                                 "<title>{}</title><style>{}</style></head><body>\n<h1>{}</h1>\n", title, style, title);
-  page += fmt::format("<p>Fused (--fuse={}) beside unfused, one kernel for each node: {} interleaved runs each.</p>\n", escape(report.fused.mode), report.fused.latency.runs);
+  std::string page =
+      fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
+                  "<title>{}</title><style>{}</style></head><body>\n<h1>{}</h1>\n",
+                  title, style, title);
+  page += fmt::format("<p>Fused (--fuse={}) beside unfused, one kernel for each node: {} interleaved runs each.</p>\n",
+                      escape(report.fused.mode), report.fused.latency.runs);
   page += sidesTable(report);
-  page += fmt::format("<p>Largest difference of the outputs {:.3g}{}.</p>\n", report.largestDifference, report.agree ? "" : ", beyond the tolerance");
+  page += fmt::format("<p>Largest difference of the outputs {:.3g}{}.</p>\n", report.largestDifference,
+                      report.agree ? "" : ", beyond the tolerance");
   if (!report.groups.empty()) {
-    page += "<h2>Groups: milliseconds <span class=\"fused\">fused</span> and <span class=\"unfused\">unfused</span></h2>\n" + chart(report) + groupsTable(report);
-    page += "<p>" + escape(report.vendor.empty() ? report.vendorAbsent : "Vendor: the matrix products of each group alone, by " + report.vendor) + "</p>\n";
+    page += "<h2>Groups: milliseconds <span class=\"fused\">fused</span> and <span class=\"unfused\">unfused</span></h2>\n" +
+            chart(report) + groupsTable(report);
+    page += "<p>" +
+            escape(report.vendor.empty() ? report.vendorAbsent : "Vendor: the matrix products of each group alone, by " + report.vendor) +
+            "</p>\n";
   }
   return page + "<h2>Machine</h2>\n" + facts(report) + "</body></html>\n";
 }

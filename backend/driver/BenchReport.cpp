@@ -128,7 +128,9 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
 }
 
 std::string bytesText(double bytes) {
-  return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.1f} kB", bytes / 1e3);
+  return bytes >= 1e9   ? fmt::format("{:.2f} GB", bytes / 1e9)
+         : bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6)
+                        : fmt::format("{:.1f} kB", bytes / 1e3);
 }
 
 std::string membersText(const std::vector<std::string> &members) {
@@ -159,8 +161,9 @@ static std::string groupsTable(const BenchReport &report) {
     header.insert(header.begin() + 3, "vendor, ms");
   Table table(header);
   for (const GroupRow &row : report.groups) {
-    std::vector<std::string> cells = {row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs), fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6),
-                                      fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6), fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)};
+    std::vector<std::string> cells = {row.name, fmt::format("{:.4f}", row.fusedMs), fmt::format("{:.4f}", row.unfusedMs),
+                                      fmt::format("{:.1f}", row.flops / row.fusedMs / 1e6), fmt::format("{:.1f}", row.bytes / row.fusedMs / 1e6),
+                                      fmt::format("{:.0f} %", 100 * row.roofShare), row.roof, membersText(row.members)};
     if (vendor)
       cells.insert(cells.begin() + 3, row.vendorMs ? fmt::format("{:.4f}", *row.vendorMs) : "-");
     table.add(cells);
@@ -182,9 +185,10 @@ std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
 }
 
 std::string printReport(const BenchReport &report, bool perKernel) {
-  std::string text = fmt::format("{} on {} ({}), {} interleaved runs each\n\n{}\n", report.model, report.device, report.target, report.fused.latency.runs,
-                                 sidesTable(report));
-  text += fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference, report.agree ? "" : ": beyond the tolerance");
+  std::string text = fmt::format("{} on {} ({}), {} interleaved runs each\n\n{}\n", report.model, report.device, report.target,
+                                 report.fused.latency.runs, sidesTable(report));
+  text +=
+      fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference, report.agree ? "" : ": beyond the tolerance");
   if (!perKernel)
     return text;
   text += "\nroof: ";

@@ -48,9 +48,12 @@ static bool within(double actual, double expected, double limit) {
 
 Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected, const std::optional<Tolerance> &tolerance) {
   if (actual.type() != expected.type())
-    return {false, 0, 0, fmt::format("output '{}' has type {}, expected {}", name, tilewright::name(actual.type()), tilewright::name(expected.type()))};
+    return {false, 0, 0,
+            fmt::format("output '{}' has type {}, expected {}", name, tilewright::name(actual.type()), tilewright::name(expected.type()))};
   if (actual.shape() != expected.shape())
-    return {false, 0, 0, fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
+    return {
+        false, 0, 0,
+        fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
   Tolerance limits = tolerance.value_or(defaultTolerance(expected.type()));
   int64_t count = expected.count(), different = 0, first = -1;
   double largest = 0, worst = 0, worstRelative = 0;
@@ -72,8 +75,8 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
   if (different == 0)
     return {true, worst, worstRelative, ""};
   return {false, worst, worstRelative,
-          fmt::format("output '{}': {} of {} elements differ; the first is element {}: {}, expected {}; the largest difference is {:.3g}", name, different,
-                      count, first, elementAt(actual, first), elementAt(expected, first), worst)};
+          fmt::format("output '{}': {} of {} elements differ; the first is element {}: {}, expected {}; the largest difference is {:.3g}",
+                      name, different, count, first, elementAt(actual, first), elementAt(expected, first), worst)};
 }
 
 } // namespace tilewright

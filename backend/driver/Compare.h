@@ -20,7 +20,8 @@ struct Tolerance {
 /// float64 1e-7 relative; integers and bool exact.
 Tolerance defaultTolerance(DType type);
 
-/// The default for values inside of a model, whose small elements come of cancellation: float32 1e-4 of the largest magnitude, else as above.
+/// The default for values inside of a model, whose small elements come of cancellation: float32 1e-4 of the largest magnitude, else as
+/// above.
 Tolerance innerTolerance(DType type);
 
 struct Comparison {

@@ -43,7 +43,8 @@ static Status compile(const CompileCommand &command) {
   printRemarks(command.model, *model);
   if (!command.explain.empty())
     fmt::print("{}", command.explain == "json" ? model->fusionReportJson() : model->fusionReport());
-  std::filesystem::path output = command.output.empty() ? std::filesystem::path(command.model.model).replace_extension(".tw") : std::filesystem::path(command.output);
+  std::filesystem::path output =
+      command.output.empty() ? std::filesystem::path(command.model.model).replace_extension(".tw") : std::filesystem::path(command.output);
   return runtime::writeArtifact(model->contents(), output);
 }
 
@@ -52,8 +53,11 @@ void addCompileCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<CompileCommand>();
   addModelOptions(*command, options->model);
   command->add_option("-o,--output", options->output, "the artifact; MODEL with the ending .tw by default");
-  command->add_option("--emit", options->emit, "print the IR of a stage instead: import, normalize, group, schedule, tile, place, llvm or code");
-  command->add_option("--explain-fusion", options->explain, "print what was fused, and why not more; =json as JSON")->expected(0, 1)->default_str("text");
+  command->add_option("--emit", options->emit,
+                      "print the IR of a stage instead: import, normalize, group, schedule, tile, place, llvm or code");
+  command->add_option("--explain-fusion", options->explain, "print what was fused, and why not more; =json as JSON")
+      ->expected(0, 1)
+      ->default_str("text");
   command->add_flag("--with-unfused", options->withUnfused, "hold the unfused plan too, so that the artifact can be benched");
   command->footer("Example: tilewright compile model.onnx -o model.tw --target host --target sm_90a");
   command->callback([options, &exitCode] { exitCode = report(compile(*options)); });

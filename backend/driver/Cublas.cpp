@@ -77,7 +77,8 @@ public:
   std::string name() const override { return fmt::format("cuBLAS ({})", library); }
 
   bool has(const ProductSize &size) const override {
-    return rowOf(size.type) && std::min({size.batch, size.m, size.n, size.k}) > 0 && std::max({size.batch, size.m, size.n, size.k}) <= INT_MAX;
+    return rowOf(size.type) && std::min({size.batch, size.m, size.n, size.k}) > 0 &&
+           std::max({size.batch, size.m, size.n, size.k}) <= INT_MAX;
   }
 
   Expected<double> time(const ProductSize &size) override {
@@ -127,10 +128,11 @@ private:
     TILEWRIGHT_CUDA_TRY(driver, eventRecord, "timing cuBLAS", start, nullptr);
     int status = 0;
     for (size_t call = 0; call < callsOfRound && !status; ++call)
-      status = functions.gemm(handle, notTransposed, notTransposed, n, m, k, alpha, b, type.cudaType, n, size.k * size.n, a, type.cudaType, k,
-                              size.m * size.k, beta, c, type.cudaType, n, size.m * size.n, batch, type.computeType, defaultAlgorithm);
+      status = functions.gemm(handle, notTransposed, notTransposed, n, m, k, alpha, b, type.cudaType, n, size.k * size.n, a, type.cudaType,
+                              k, size.m * size.k, beta, c, type.cudaType, n, size.m * size.n, batch, type.computeType, defaultAlgorithm);
     if (status)
-      return Status(Code::Device, fmt::format("cublasGemmStridedBatchedEx failed with status {} for {} x {} x {} x {}", status, batch, m, n, k));
+      return Status(Code::Device,
+                    fmt::format("cublasGemmStridedBatchedEx failed with status {} for {} x {} x {} x {}", status, batch, m, n, k));
     TILEWRIGHT_CUDA_TRY(driver, eventRecord, "timing cuBLAS", end, nullptr);
     TILEWRIGHT_CUDA_TRY(driver, streamSynchronize, "timing cuBLAS", nullptr);
     float milliseconds = 0;
@@ -163,7 +165,8 @@ Expected<std::shared_ptr<runtime::CudaContext>> primaryContext(const std::string
 Expected<std::unique_ptr<VendorLibrary>> openCublas(runtime::Device &device) {
   OpenedLibrary opened = openFirst(libraries);
   if (!opened.handle)
-    return Status(Code::Device, fmt::format("no vendor library was found to compare products with; looked for {}, {}", libraries[0], libraries[1]));
+    return Status(Code::Device,
+                  fmt::format("no vendor library was found to compare products with; looked for {}, {}", libraries[0], libraries[1]));
   const char *library = libraries[opened.row], *missing = nullptr;
   Functions functions;
 #define X(member, symbol, parameters)                                                                                                      \

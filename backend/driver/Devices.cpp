@@ -15,8 +15,8 @@ namespace tilewright {
 
 static void printDevices(const runtime::DeviceList &devices) {
   for (const runtime::DeviceInfo &device : devices.found)
-    fmt::print("{:8} {} ({} processors, {:.1f} GiB), runs code for {}\n", device.id, device.name, device.processors, device.memoryBytes / 1073741824.0,
-               fmt::join(device.targets, ", "));
+    fmt::print("{:8} {} ({} processors, {:.1f} GiB), runs code for {}\n", device.id, device.name, device.processors,
+               device.memoryBytes / 1073741824.0, fmt::join(device.targets, ", "));
   for (const std::string &reason : devices.missing)
     fmt::print("missing: {}\n", reason);
 }
@@ -24,8 +24,12 @@ static void printDevices(const runtime::DeviceList &devices) {
 static nlohmann::json jsonDevices(const runtime::DeviceList &devices) {
   nlohmann::json json = {{"schema", schemaVersion}, {"devices", nlohmann::json::array()}, {"missing", devices.missing}};
   for (const runtime::DeviceInfo &device : devices.found)
-    json["devices"].push_back({{"id", device.id}, {"name", device.name}, {"processors", device.processors}, {"memory_bytes", device.memoryBytes},
-                               {"driver", device.driver}, {"targets", device.targets}});
+    json["devices"].push_back({{"id", device.id},
+                               {"name", device.name},
+                               {"processors", device.processors},
+                               {"memory_bytes", device.memoryBytes},
+                               {"driver", device.driver},
+                               {"targets", device.targets}});
   return json;
 }
 
@@ -49,7 +53,10 @@ void addVersionCommand(CLI::App &app, int &) {
   command->callback([json] {
     std::string artifact = fmt::format("{}.{}", runtime::format::majorVersion, runtime::format::minorVersion);
     if (*json)
-      fmt::print("{}\n", nlohmann::json{{"schema", schemaVersion}, {"tilewright", version()}, {"llvm", LLVM_VERSION_STRING}, {"artifact", artifact}}.dump(2));
+      fmt::print(
+          "{}\n",
+          nlohmann::json{{"schema", schemaVersion}, {"tilewright", version()}, {"llvm", LLVM_VERSION_STRING}, {"artifact", artifact}}.dump(
+              2));
     else
       fmt::print("tilewright {} (LLVM {}), artifact version {}\n", version(), LLVM_VERSION_STRING, artifact);
   });

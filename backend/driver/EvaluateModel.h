@@ -20,6 +20,7 @@ Expected<Evaluation> referenceOf(const Evaluation &evaluation, const ValueMap &i
 Expected<ValueMap> evaluate(const Evaluation &evaluation, const ValueMap &inputs, runtime::Plan *plan = nullptr);
 
 /// The same of `model`.
-Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs, runtime::Plan *plan = nullptr);
+Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs,
+                                 runtime::Plan *plan = nullptr);
 
 } // namespace tilewright

@@ -13,9 +13,14 @@ namespace fs = std::filesystem;
 namespace tilewright {
 
 void addInputOptions(CLI::App &command, InputOptions &options) {
-  command.add_option("--inputs", options.inputs, "a folder of test data, NAME=FILE.npy, FILE.npz (arrays by name), NAME=FILE.npz, or random:SEED (the default, random:0)")
-      ->delimiter(',')->allow_extra_args(false);
-  command.add_option("--dim,-f", options.sizes, "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")->delimiter(',')->allow_extra_args(false);
+  command
+      .add_option("--inputs", options.inputs,
+                  "a folder of test data, NAME=FILE.npy, FILE.npz (arrays by name), NAME=FILE.npz, or random:SEED (the default, random:0)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--dim,-f", options.sizes, "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "invent inputs from this seed: the same as --inputs random:SEED");
   command.add_option("--device", options.device, "host, cuda or cuda:N; by default what runs the first target");
 }
@@ -55,7 +60,8 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
   if (fs::is_directory(source))
     return readTestData(testDataSet(source), "input");
   size_t equal = source.find('=');
-  std::string name = equal == std::string::npos ? "" : source.substr(0, equal), file = equal == std::string::npos ? source : source.substr(equal + 1);
+  std::string name = equal == std::string::npos ? "" : source.substr(0, equal),
+              file = equal == std::string::npos ? source : source.substr(equal + 1);
   if (file.ends_with(".npz"))
     return readArchive(file, name);
   if (name.empty())

@@ -43,7 +43,8 @@ static nlohmann::json kernelsJson(const runtime::Plan &plan) {
   nlohmann::json json = nlohmann::json::array();
   for (const runtime::Step &step : plan.steps)
     if (auto *launch = std::get_if<runtime::Launch>(&step))
-      json.push_back({{"kernel", plan.kernels[launch->kernel].name}, {"nodes", launch->group == runtime::none ? std::vector<std::string>() : plan.groups[launch->group].members}});
+      json.push_back({{"kernel", plan.kernels[launch->kernel].name},
+                      {"nodes", launch->group == runtime::none ? std::vector<std::string>() : plan.groups[launch->group].members}});
     else if (auto *call = std::get_if<runtime::HostCall>(&step))
       json.push_back({{"reference", call->op}, {"nodes", {call->node}}});
   return json;
@@ -74,7 +75,10 @@ static Status inspectSupport(const InspectCommand &command) {
   ImportReport report;
   auto module = importModel(context, command.model.model, options->import, &report);
   if (command.json) {
-    nlohmann::json json = {{"schema", schemaVersion}, {"nodes", report.nodeCount}, {"reference", nlohmann::json::array()}, {"unsupported", nlohmann::json::array()}};
+    nlohmann::json json = {{"schema", schemaVersion},
+                           {"nodes", report.nodeCount},
+                           {"reference", nlohmann::json::array()},
+                           {"unsupported", nlohmann::json::array()}};
     for (const auto &entry : report.fallbacks)
       json["reference"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
     for (const auto &entry : report.unsupported)
@@ -85,7 +89,8 @@ static Status inspectSupport(const InspectCommand &command) {
       fmt::print("reference    {} (opset {}) node '{}': {}\n", entry.op, entry.opset, entry.node, entry.reason);
     for (const auto &entry : report.unsupported)
       fmt::print("unsupported  {} (opset {}) node '{}': {}\n", entry.op, entry.opset, entry.node, entry.reason);
-    fmt::print("{} nodes: {} run through the reference, {} are unsupported\n", report.nodeCount, report.fallbacks.size(), report.unsupported.size());
+    fmt::print("{} nodes: {} run through the reference, {} are unsupported\n", report.nodeCount, report.fallbacks.size(),
+               report.unsupported.size());
   }
   return module ? Status() : module.status();
 }
@@ -108,7 +113,10 @@ static Status inspect(InspectCommand &command) {
     return artifact.status();
   const runtime::Contents &contents = artifact->contents();
   bool all = !command.io && !command.ops && !command.memory && !command.fusion;
-  nlohmann::json json = {{"schema", schemaVersion}, {"model", contents.metadata.modelName}, {"compiler", contents.metadata.compilerVersion}, {"plans", nlohmann::json::array()}};
+  nlohmann::json json = {{"schema", schemaVersion},
+                         {"model", contents.metadata.modelName},
+                         {"compiler", contents.metadata.compilerVersion},
+                         {"plans", nlohmann::json::array()}};
   for (const runtime::Plan &plan : contents.plans) {
     nlohmann::json entry = {{"target", plan.target}, {"mode", plan.mode}};
     if (all || command.io)

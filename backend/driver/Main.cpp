@@ -7,7 +7,8 @@
 using namespace tilewright;
 
 static constexpr void (*commands[])(CLI::App &, int &) = {
-    addCompileCommand, addRunCommand, addBenchCommand, addVerifyCommand, addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
+    addCompileCommand, addRunCommand,  addBenchCommand,   addVerifyCommand,
+    addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
 };
 
 /// Commands that are promised and not there yet.
@@ -16,7 +17,8 @@ static constexpr std::pair<std::string_view, std::string_view> notBuilt[] = {
     {"cache", "nothing is cached between compiles; keep the artifact that compile -o writes"},
 };
 
-static constexpr const char *footer = R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device, driver or memory missing,
+static constexpr const char *footer =
+    R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device, driver or memory missing,
 6 input/output, 7 internal error.
 Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
 

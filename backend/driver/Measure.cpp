@@ -80,17 +80,17 @@ Expected<std::vector<double>> profileSteps(runtime::Context &context, size_t rou
 static constexpr int chains = 12;
 static constexpr int rounds = 1 << 16;
 
-#define FMA_LOOP(TYPE, SET, FMA)                                                                                                                        \
-  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                                                        \
-  for (TYPE &sum : sums)                                                                                                                               \
-    sum = SET(1.0f);                                                                                                                                   \
-  for (int i = 0; i < rounds; ++i)                                                                                                                     \
-    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) { /* else the sums live in memory without optimization */                                \
-      sum = FMA(sum, factor, addend);                                                                                                                  \
-      asm volatile("" : "+v"(sum));                                                                                                                    \
-    }                                                                                                                                                  \
-  float result;                                                                                                                                        \
-  std::memcpy(&result, &sums[0], sizeof result);                                                                                                       \
+#define FMA_LOOP(TYPE, SET, FMA)                                                                                                           \
+  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                                            \
+  for (TYPE &sum : sums)                                                                                                                   \
+    sum = SET(1.0f);                                                                                                                       \
+  for (int i = 0; i < rounds; ++i)                                                                                                         \
+    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) { /* else the sums live in memory without optimization */                    \
+      sum = FMA(sum, factor, addend);                                                                                                      \
+      asm volatile("" : "+v"(sum));                                                                                                        \
+    }                                                                                                                                      \
+  float result;                                                                                                                            \
+  std::memcpy(&result, &sums[0], sizeof result);                                                                                           \
   return result
 
 __attribute__((target("avx512f"))) static float multiplyAdds512() { FMA_LOOP(__m512, _mm512_set1_ps, _mm512_fmadd_ps); }
@@ -149,7 +149,8 @@ static double readBytesPerSecond(const std::byte *data, size_t bytes) {
 
 Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half) {
   auto cache = std::ranges::find_if(peaks.caches, [&](const Peaks::Cache &level) { return bytes <= level.bytes; });
-  Roof roof = cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"} : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
+  Roof roof =
+      cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"} : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
   double rate = half && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
   double computeMs = rate > 0 ? flops / rate * 1e3 : 0;
   return computeMs > roof.milliseconds ? Roof{computeMs, "compute"} : roof;

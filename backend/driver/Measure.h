@@ -22,8 +22,8 @@ struct Duration {
 /// Median and 99th percentile of `milliseconds`.
 Latency summarize(std::vector<double> milliseconds);
 
-/// Executes the bound contexts in turn until `durationMs` is over (at least five rounds) and returns one latency each. A run is execute() and
-/// synchronize(): inputs and outputs stay where they are.
+/// Executes the bound contexts in turn until `durationMs` is over (at least five rounds) and returns one latency each. A run is execute()
+/// and synchronize(): inputs and outputs stay where they are.
 Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts, const Duration &duration,
                                                   const std::function<void(double share)> &progress = {});
 

@@ -24,10 +24,14 @@ void addModelArgument(CLI::App &command, ModelOptions &options) {
 void addModelOptions(CLI::App &command, ModelOptions &options) {
   addModelArgument(command, options);
   command.add_option("--target", options.targets, "host, sm_80, sm_90a, gfx90a, gfx942, ...; may be repeated")->allow_extra_args(false);
-  command.add_option("--shapes", options.shapes, "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")->allow_extra_args(false);
+  command.add_option("--shapes", options.shapes, "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")
+      ->allow_extra_args(false);
   command.add_option("--input-shapes", options.shapes, "--shapes, as x:[8,128] y:[8]")->group(otherTools);
-  command.add_option("--fuse", options.fuse, "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
-  command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")->expected(0, 1)->default_str("0");
+  command.add_option("--fuse", options.fuse, "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")
+      ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
+  command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")
+      ->expected(0, 1)
+      ->default_str("0");
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
@@ -109,7 +113,8 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
 bool isArtifact(const std::string &path) {
   std::array<char, runtime::format::magic.size()> start = {};
   std::ifstream(path, std::ios::binary).read(start.data(), start.size());
-  return std::equal(start.begin(), start.end(), runtime::format::magic.begin(), [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+  return std::equal(start.begin(), start.end(), runtime::format::magic.begin(),
+                    [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
 }
 
 void printRemarks(const ModelOptions &options, const CompiledModel &model) {

@@ -32,7 +32,8 @@ public:
       if (!isView(reader))
         return std::ranges::none_of(groups[reader], [&](runtime::GroupId group) { return groups[producer].count(group); });
       const auto &outputs = model.node(reader).output();
-      return seen.insert(reader).second && std::ranges::any_of(outputs, [&](const std::string &output) { return leavesKernel(output, producer, seen); });
+      return seen.insert(reader).second &&
+             std::ranges::any_of(outputs, [&](const std::string &output) { return leavesKernel(output, producer, seen); });
     });
   }
 
@@ -40,7 +41,8 @@ private:
   /// "call/inner|Op" is of the node "call" where that is a function of the model.
   static std::string outerName(const std::string &member, const std::map<std::string, int> &byName) {
     std::string name = member.substr(0, member.rfind('|'));
-    for (std::string outer = name; !outer.empty(); outer = outer.substr(0, outer.find_last_of('/') == std::string::npos ? 0 : outer.find_last_of('/')))
+    for (std::string outer = name; !outer.empty();
+         outer = outer.substr(0, outer.find_last_of('/') == std::string::npos ? 0 : outer.find_last_of('/')))
       if (byName.count(outer))
         return outer;
     return name;
@@ -68,8 +70,8 @@ Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType ty
   return given ? *given : model.isOutput(value) ? defaultTolerance(type) : innerTolerance(type);
 }
 
-Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs, const ValueMap &expected,
-                                          const std::optional<Tolerance> &tolerance) {
+Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs,
+                                          const ValueMap &expected, const std::optional<Tolerance> &tolerance) {
   runtime::Plan plan;
   Expected<ValueMap> once = evaluateModel(evaluation, model.proto(), inputs, &plan);
   TILEWRIGHT_TRY(once);

@@ -20,9 +20,9 @@ std::vector<std::string> materializedValues(const OnnxModel &model, const runtim
 /// `given` where the command line has one; else by type, and for values inside of `model` innerTolerance.
 Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type, const std::optional<Tolerance> &given);
 
-/// Compiles `model` with each materialized value as an output besides, and compares those that `expected` has. A value that becomes an output is stored
-/// in ONNX's layout too; nothing else about the kernels changes.
-Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs, const ValueMap &expected,
-                                          const std::optional<Tolerance> &tolerance);
+/// Compiles `model` with each materialized value as an output besides, and compares those that `expected` has. A value that becomes an
+/// output is stored in ONNX's layout too; nothing else about the kernels changes.
+Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs,
+                                          const ValueMap &expected, const std::optional<Tolerance> &tolerance);
 
 } // namespace tilewright

@@ -33,7 +33,9 @@ public:
   explicit Bytes(std::span<const std::byte> bytes) : bytes(bytes) {}
   uint64_t size() const { return bytes.size(); }
   bool has(uint64_t at, uint64_t count) const { return at <= bytes.size() && count <= bytes.size() - at; }
-  std::span<const std::byte> part(uint64_t at, uint64_t count) const { return has(at, count) ? bytes.subspan(at, count) : std::span<const std::byte>(); }
+  std::span<const std::byte> part(uint64_t at, uint64_t count) const {
+    return has(at, count) ? bytes.subspan(at, count) : std::span<const std::byte>();
+  }
   template <typename T> T get(uint64_t at) const {
     T value = 0;
     if (has(at, sizeof(T)))
@@ -98,9 +100,15 @@ bool widen(Member &member, const Bytes &file, uint64_t extra, uint64_t end) {
 bool readEntry(const Bytes &file, uint64_t &at, Member &member) {
   if (!file.has(at, entryBytes) || file.get<uint32_t>(at) != entrySignature)
     return false;
-  member = {"", file.get<uint16_t>(at + 8), file.get<uint16_t>(at + 10), file.get<uint32_t>(at + 16), file.get<uint32_t>(at + 20), file.get<uint32_t>(at + 24),
+  member = {"",
+            file.get<uint16_t>(at + 8),
+            file.get<uint16_t>(at + 10),
+            file.get<uint32_t>(at + 16),
+            file.get<uint32_t>(at + 20),
+            file.get<uint32_t>(at + 24),
             file.get<uint32_t>(at + 42)};
-  uint64_t nameBytes = file.get<uint16_t>(at + 28), extraBytes = file.get<uint16_t>(at + 30), commentBytes = file.get<uint16_t>(at + 32), name = at + entryBytes;
+  uint64_t nameBytes = file.get<uint16_t>(at + 28), extraBytes = file.get<uint16_t>(at + 30), commentBytes = file.get<uint16_t>(at + 32),
+           name = at + entryBytes;
   at = name + nameBytes + extraBytes + commentBytes;
   if (!file.has(name, nameBytes + extraBytes + commentBytes))
     return false;
@@ -136,7 +144,9 @@ std::optional<std::vector<std::byte>> inflateAll(std::span<const std::byte> pack
   return data;
 }
 
-uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t start = 0) { return crc32_z(start, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()); }
+uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t start = 0) {
+  return crc32_z(start, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size());
+}
 
 /// The array of one member.
 Expected<NamedTensor> readMember(const Bytes &file, const Member &member, const std::string &archive) {
@@ -175,7 +185,8 @@ Expected<NamedTensor> readMember(const Bytes &file, const Member &member, const 
 static Expected<std::vector<NamedTensor>> readMembers(const Bytes &file, const std::string &name) {
   std::optional<Directory> directory = findDirectory(file);
   if (!directory)
-    return Status(Code::Malformed, fmt::format("{}: is not a .npz file: no end of a zip archive's directory in its {} bytes", name, file.size()));
+    return Status(Code::Malformed,
+                  fmt::format("{}: is not a .npz file: no end of a zip archive's directory in its {} bytes", name, file.size()));
   std::vector<NamedTensor> tensors;
   uint64_t at = directory->at, packedBytes = 0;
   for (uint64_t i = 0; i < directory->count; ++i) {
@@ -225,8 +236,10 @@ Status writeNpz(const std::filesystem::path &path, const std::vector<NamedTensor
       return {Code::Unsupported, fmt::format("{}: would be larger than 4 GiB; write a folder of .npy files instead", path.string())};
     std::span<const std::byte> elements(tensor.bytes(), tensor.byteSize());
     uint32_t checksum = checksumOf(elements, checksumOf(std::as_bytes(std::span(header))));
-    std::string facts = record(version, utf8, stored, midnight, newYear1980, checksum, uint32_t(bytes), uint32_t(bytes), uint16_t(member.size()), uint16_t(0));
-    directory += record(entrySignature, version) + facts + record(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(at)) + member;
+    std::string facts = record(version, utf8, stored, midnight, newYear1980, checksum, uint32_t(bytes), uint32_t(bytes),
+                               uint16_t(member.size()), uint16_t(0));
+    directory +=
+        record(entrySignature, version) + facts + record(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(at)) + member;
     file << record(localSignature) << facts << member << header;
     file.write(reinterpret_cast<const char *>(elements.data()), elements.size());
     at += localBytes + member.size() + bytes;

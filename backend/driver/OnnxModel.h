@@ -35,8 +35,8 @@ public:
   /// The whole model, returning `outputs`.
   onnx::ModelProto withOutputs(const std::vector<std::string> &outputs) const;
 
-  /// `nodes` alone. What they read of other nodes are inputs, with types and sizes of `known`, but for small integers and what no input of the model
-  /// reaches, which stay constants. What anything else reads of them are outputs.
+  /// `nodes` alone. What they read of other nodes are inputs, with types and sizes of `known`, but for small integers and what no input of
+  /// the model reaches, which stay constants. What anything else reads of them are outputs.
   onnx::ModelProto part(const std::vector<int> &nodes, const ValueMap &known) const;
 
 private:

@@ -27,7 +27,8 @@ void Progress::show(double share, std::string_view detail) {
   if (!terminal)
     return;
   int percent = static_cast<int>(std::clamp(share, 0.0, 1.0) * 100), filled = percent * width / 100;
-  std::string line = fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent, detail.empty() ? "" : " ", detail);
+  std::string line =
+      fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent, detail.empty() ? "" : " ", detail);
   if (line == shown)
     return;
   fmt::print(stderr, "\r{:<{}}", line, shown.size());

@@ -47,7 +47,8 @@ static std::string differenceOf(const OnnxModel &model, const Evaluation &evalua
   return "";
 }
 
-Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const std::optional<Tolerance> &tolerance) {
+Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
+                                const std::optional<Tolerance> &tolerance) {
   Reduction reduction;
   Progress progress("reduce");
   size_t all = model.order().size(), fewest = all;
@@ -74,20 +75,23 @@ static Status writeFile(const fs::path &path, const std::string &text) {
   return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path.string()));
 }
 
-static Status writeTensors(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &values, const ValueMap &known, const fs::path &folder, const char *kind) {
+static Status writeTensors(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &values, const ValueMap &known,
+                           const fs::path &folder, const char *kind) {
   for (int i = 0; i < values.size(); ++i)
-    TILEWRIGHT_TRY(writeFile(folder / fmt::format("{}_{}.pb", kind, i), toProto(values[i].name(), known.at(values[i].name())).SerializeAsString()));
+    TILEWRIGHT_TRY(
+        writeFile(folder / fmt::format("{}_{}.pb", kind, i), toProto(values[i].name(), known.at(values[i].name())).SerializeAsString()));
   return {};
 }
 
-Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const Reduction &reduction, const fs::path &folder,
-                      const std::string &command) {
+Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const Reduction &reduction,
+                      const fs::path &folder, const std::string &command) {
   std::error_code error;
   fs::create_directories(folder / "test_data_set_0", error);
   if (error)
     return {Code::Io, fmt::format("{}: cannot be made: {}", folder.string(), error.message())};
   onnx::ModelProto part = model.part(reduction.nodes, known);
-  TILEWRIGHT_TRY(embedWeights(part, fs::path(evaluation.options.modelPath).parent_path().string(), evaluation.options.import.randomWeights));
+  TILEWRIGHT_TRY(
+      embedWeights(part, fs::path(evaluation.options.modelPath).parent_path().string(), evaluation.options.import.randomWeights));
   TILEWRIGHT_TRY(writeFile(folder / "model.onnx", part.SerializeAsString()));
   TILEWRIGHT_TRY(writeTensors(part.graph().input(), known, folder / "test_data_set_0", "input"));
   TILEWRIGHT_TRY(writeTensors(part.graph().output(), known, folder / "test_data_set_0", "output"));
@@ -99,8 +103,10 @@ Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, cons
   std::string nodes;
   for (int node : reduction.nodes)
     nodes += fmt::format("  {} ({})\n", model.nodeName(node), model.node(node).op_type());
-  return writeFile(folder / "README.txt", fmt::format("{} of {} nodes of {} still give wrong results:\n{}\n{}\n\nReproduce with tilewright {}:\n  {}\n", reduction.nodes.size(),
-                                                      model.order().size(), evaluation.options.modelPath, nodes, reduction.difference, version(), command));
+  return writeFile(folder / "README.txt",
+                   fmt::format("{} of {} nodes of {} still give wrong results:\n{}\n{}\n\nReproduce with tilewright {}:\n  {}\n",
+                               reduction.nodes.size(), model.order().size(), evaluation.options.modelPath, nodes, reduction.difference,
+                               version(), command));
 }
 
 } // namespace tilewright

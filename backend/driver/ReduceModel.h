@@ -14,8 +14,8 @@
 
 namespace tilewright {
 
-/// The smallest subset of `nodes` for which `fails` holds and from which no node can be left out. (Zeller and Hildebrandt's delta debugging: whole halves
-/// first, then ever smaller pieces.) `fails(nodes)` must hold.
+/// The smallest subset of `nodes` for which `fails` holds and from which no node can be left out. (Zeller and Hildebrandt's delta
+/// debugging: whole halves first, then ever smaller pieces.) `fails(nodes)` must hold.
 std::vector<int> shrink(std::vector<int> nodes, const std::function<bool(const std::vector<int> &)> &fails);
 
 struct Reduction {
@@ -25,7 +25,8 @@ struct Reduction {
 };
 
 /// `known` holds every value of the model, as it should be. Code::Differs where the part that is all of it does not fail.
-Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const std::optional<Tolerance> &tolerance);
+Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
+                                const std::optional<Tolerance> &tolerance);
 
 /// Writes the folder. `command` is the line that reproduces the difference there.
 Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const Reduction &reduction,

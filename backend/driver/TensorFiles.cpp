@@ -74,7 +74,8 @@ Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::
     if (named == given.end() && i < given.size())
       named = given.begin() + i;
     if (named == given.end())
-      return Status(Code::Usage, fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(), plan.inputs.size()));
+      return Status(Code::Usage,
+                    fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(), plan.inputs.size()));
     ordered.push_back(named->tensor);
   }
   return ordered;
@@ -90,11 +91,13 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
     case DType::F16: tensor.data<_Float16>()[i] = static_cast<_Float16>(normal(generator)); break;
     case DType::BF16: tensor.data<uint16_t>()[i] = std::bit_cast<uint32_t>(normal(generator)) >> 16; break;
     case DType::Bool: tensor.data<uint8_t>()[i] = generator() & 1; break;
-    default: *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % 8; // little-endian, zeroed before
+    default:
+      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % 8; // little-endian, zeroed before
     }
 }
 
-Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed, const std::vector<std::pair<std::string, int64_t>> &sizes) {
+Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed,
+                                           const std::vector<std::pair<std::string, int64_t>> &sizes) {
   std::vector<int64_t> symbols;
   for (const runtime::Symbol &symbol : plan.symbols) {
     auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto &pair) { return pair.first == symbol.name; });

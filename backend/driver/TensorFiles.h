@@ -32,6 +32,7 @@ std::filesystem::path testDataSet(const std::filesystem::path &folder);
 Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given);
 
 /// Inputs of the plan's types drawn from `seed`: floats normal, integers in [0, 8), bool either; symbolic sizes from `sizes`, else 1.
-Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed, const std::vector<std::pair<std::string, int64_t>> &sizes);
+Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed,
+                                           const std::vector<std::pair<std::string, int64_t>> &sizes);
 
 } // namespace tilewright

@@ -43,7 +43,8 @@ struct Outcome {
 // The rule of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b| for every type.
 static constexpr Tolerance onnxTolerance = {1e-3, 1e-7, false};
 
-static Status runDataSet(const std::shared_ptr<const runtime::Program> &program, const std::shared_ptr<runtime::Device> &device, const fs::path &folder) {
+static Status runDataSet(const std::shared_ptr<const runtime::Program> &program, const std::shared_ptr<runtime::Device> &device,
+                         const fs::path &folder) {
   Expected<std::vector<NamedTensor>> given = readTestData(folder, "input"), expected = readTestData(folder, "output");
   if (!given || !expected)
     return !given ? given.status() : expected.status();
@@ -112,7 +113,8 @@ static std::string runIsolated(const fs::path &folder, const TestCommand &comman
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGALRM ? fmt::format("took longer than {} s", command.timeout) : fmt::format("crashed with signal {}", WTERMSIG(status));
+    return WTERMSIG(status) == SIGALRM ? fmt::format("took longer than {} s", command.timeout)
+                                       : fmt::format("crashed with signal {}", WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : text.empty() ? "failed without a word" : text;
 }
 
@@ -155,10 +157,16 @@ static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::st
       surprises.push_back(fmt::format("{}: {}", outcome.name, outcome.failure));
   }
   if (command.json)
-    fmt::print("{}\n", nlohmann::json{{"schema", schemaVersion}, {"tests", outcomes.size()}, {"passed", passed}, {"known_failures", expected}, {"unexpected", surprises}}.dump(2));
+    fmt::print("{}\n", nlohmann::json{{"schema", schemaVersion},
+                                      {"tests", outcomes.size()},
+                                      {"passed", passed},
+                                      {"known_failures", expected},
+                                      {"unexpected", surprises}}
+                           .dump(2));
   for (size_t i = 0; !command.json && i < surprises.size(); ++i)
     fmt::print("UNEXPECTED {}\n", surprises[i]);
-  fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(), outcomes.size());
+  fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(),
+             outcomes.size());
   if (!surprises.empty())
     return {Code::Differs, fmt::format("{} tests did not do what was expected of them", surprises.size())};
   if (passed < command.atLeast)

@@ -1,4 +1,5 @@
-// tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs, then nodes, then the smallest part.
+// tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs, then nodes, then the
+// smallest part.
 #include "backend/driver/Commands.h"
 #include "backend/driver/InputOptions.h"
 #include "backend/driver/Json.h"
@@ -57,7 +58,8 @@ struct ModeRun {
   std::vector<NamedTensor> outputs;
 };
 
-static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::string &mode, const InputOptions &options, std::shared_ptr<runtime::Device> device) {
+static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::string &mode, const InputOptions &options,
+                                 std::shared_ptr<runtime::Device> device) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   TILEWRIGHT_TRY(program);
   const runtime::Plan &plan = (*program)->plan();
@@ -76,8 +78,8 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 }
 
 /// What the outputs are held against: another mode's, or those of a test data folder.
-static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device,
-                                                          const ModeRun &actual) {
+static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact,
+                                                          std::shared_ptr<runtime::Device> device, const ModeRun &actual) {
   if (command.againstFolder())
     return readTestData(testDataSet(command.against), "output");
   if (!command.interprets()) {
@@ -97,14 +99,16 @@ static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &c
   return outputs;
 }
 
-static Status compareOutputs(const VerifyCommand &command, const ModeRun &actual, const std::vector<NamedTensor> &expected, Findings &findings) {
+static Status compareOutputs(const VerifyCommand &command, const ModeRun &actual, const std::vector<NamedTensor> &expected,
+                             Findings &findings) {
   // A folder may hold values of nodes alone.
   if (command.againstFolder() && command.perNode && expected.empty())
     return {};
   if (expected.size() != actual.outputs.size())
     return {Code::Differs, fmt::format("{} outputs, expected {}", actual.outputs.size(), expected.size())};
   for (size_t i = 0; i < expected.size(); ++i)
-    findings.outputs.emplace_back(actual.outputs[i].name, compare(actual.outputs[i].name, actual.outputs[i].tensor, expected[i].tensor, toleranceOf(command)));
+    findings.outputs.emplace_back(actual.outputs[i].name,
+                                  compare(actual.outputs[i].name, actual.outputs[i].tensor, expected[i].tensor, toleranceOf(command)));
   return {};
 }
 
@@ -136,8 +140,10 @@ static Expected<ValueMap> readValues(const OnnxModel &model, const fs::path &fol
   return values;
 }
 
-/// Every value of the model as it should be: by the interpreter or the unfused program with all of them as outputs, or as the folder has it.
-static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs) {
+/// Every value of the model as it should be: by the interpreter or the unfused program with all of them as outputs, or as the folder has
+/// it.
+static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation,
+                                         const ValueMap &inputs) {
   if (command.againstFolder())
     return readValues(model, command.against);
   Expected<Evaluation> other = command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation, inputs);
@@ -151,7 +157,8 @@ static Expected<ValueMap> expectedValues(const VerifyCommand &command, const Onn
 }
 
 static std::string commandFor(const VerifyCommand &command) {
-  std::string line = fmt::format("tilewright verify {0}/model.onnx --inputs {0} --against {1} --fuse={2}", command.reduce, command.against, command.model.fuse);
+  std::string line = fmt::format("tilewright verify {0}/model.onnx --inputs {0} --against {1} --fuse={2}", command.reduce, command.against,
+                                 command.model.fuse);
   for (const std::string &target : command.model.targets)
     line += " --target " + target;
   if (command.relative)
@@ -161,7 +168,8 @@ static std::string commandFor(const VerifyCommand &command) {
   return line;
 }
 
-static Status reduce(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation, const ValueMap &expected, Findings &findings) {
+static Status reduce(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation, const ValueMap &expected,
+                     Findings &findings) {
   Expected<Reduction> reduction = reduceModel(model, evaluation, expected, toleranceOf(command));
   TILEWRIGHT_TRY(reduction);
   std::string line = commandFor(command);
@@ -169,13 +177,17 @@ static Status reduce(const VerifyCommand &command, const OnnxModel &model, const
   std::vector<std::string> names;
   for (int node : reduction->nodes)
     names.push_back(model.nodeName(node));
-  findings.reduction = {{"folder", command.reduce}, {"nodes", names}, {"parts_tried", reduction->tried}, {"difference", reduction->difference}, {"command", line}};
+  findings.reduction = {{"folder", command.reduce},
+                        {"nodes", names},
+                        {"parts_tried", reduction->tried},
+                        {"difference", reduction->difference},
+                        {"command", line}};
   return {};
 }
 
 /// --per-node and --reduce: what needs the model as ONNX.
-static Status lookInside(const VerifyCommand &command, const CompileOptions &compile, std::shared_ptr<runtime::Device> device, const ValueMap &inputs, bool differs,
-                         Findings &findings) {
+static Status lookInside(const VerifyCommand &command, const CompileOptions &compile, std::shared_ptr<runtime::Device> device,
+                         const ValueMap &inputs, bool differs, Findings &findings) {
   Expected<OnnxModel> model = OnnxModel::read(command.model.model);
   TILEWRIGHT_TRY(model);
   Evaluation evaluation{compile, std::move(device)};
@@ -197,9 +209,14 @@ static Status lookInside(const VerifyCommand &command, const CompileOptions &com
 //===- The command --------------------------------------------------------------------------------------------------------===//
 
 static nlohmann::json jsonFindings(const VerifyCommand &command, const Findings &findings, bool same) {
-  nlohmann::json json = {{"schema", schemaVersion}, {"model", command.model.model}, {"against", command.against}, {"same", same}, {"outputs", nlohmann::json::array()}};
+  nlohmann::json json = {{"schema", schemaVersion},
+                         {"model", command.model.model},
+                         {"against", command.against},
+                         {"same", same},
+                         {"outputs", nlohmann::json::array()}};
   auto facts = [](const Comparison &result) {
-    return nlohmann::json{{"same", result.same}, {"largest_difference", result.largestDifference}, {"largest_relative", result.largestRelative}};
+    return nlohmann::json{
+        {"same", result.same}, {"largest_difference", result.largestDifference}, {"largest_relative", result.largestRelative}};
   };
   for (const auto &[name, result] : findings.outputs) {
     json["outputs"].push_back(facts(result));
@@ -220,7 +237,8 @@ static void printFindings(const Findings &findings) {
   if (!findings.nodes.empty()) {
     Table table({"node", "operator", "value", "largest difference", "relative", ""});
     for (const NodeRow &row : findings.nodes)
-      table.add({row.node, row.op, row.value, fmt::format("{:.3g}", row.result.largestDifference), fmt::format("{:.3g}", row.result.largestRelative), row.result.same ? "ok" : "BAD"});
+      table.add({row.node, row.op, row.value, fmt::format("{:.3g}", row.result.largestDifference),
+                 fmt::format("{:.3g}", row.result.largestRelative), row.result.same ? "ok" : "BAD"});
     fmt::print("\n{}", table.print());
     auto first = std::ranges::find_if(findings.nodes, [](const NodeRow &row) { return !row.result.same; });
     if (first == findings.nodes.end())
@@ -229,9 +247,10 @@ static void printFindings(const Findings &findings) {
       fmt::print("the first that differs is made by node '{}' ({}): {}\n", first->node, first->op, first->result.sentence);
   }
   if (!findings.reduction.is_null())
-    fmt::print("\nreduced to {} nodes after {} parts tried: {}\n  {}\nwritten to {}; reproduce with\n  {}\n", findings.reduction["nodes"].size(),
-               findings.reduction["parts_tried"].get<size_t>(), findings.reduction["nodes"].dump(), findings.reduction["difference"].get<std::string>(),
-               findings.reduction["folder"].get<std::string>(), findings.reduction["command"].get<std::string>());
+    fmt::print("\nreduced to {} nodes after {} parts tried: {}\n  {}\nwritten to {}; reproduce with\n  {}\n",
+               findings.reduction["nodes"].size(), findings.reduction["parts_tried"].get<size_t>(), findings.reduction["nodes"].dump(),
+               findings.reduction["difference"].get<std::string>(), findings.reduction["folder"].get<std::string>(),
+               findings.reduction["command"].get<std::string>());
 }
 
 static Status conclude(const VerifyCommand &command, const Findings &findings) {
@@ -290,13 +309,20 @@ static Status verify(const VerifyCommand &command) {
 }
 
 void addVerifyCommand(CLI::App &app, int &exitCode) {
-  auto *command = app.add_subcommand("verify", "Compare a compiled model with the interpreter, with itself unfused, or with expected outputs");
+  auto *command =
+      app.add_subcommand("verify", "Compare a compiled model with the interpreter, with itself unfused, or with expected outputs");
   auto options = std::make_shared<VerifyCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--against", options->against, "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz)")->capture_default_str();
-  command->add_flag("--per-node", options->perNode, "compare every value that a kernel leaves in memory, and name the first node that differs");
-  command->add_option("--reduce", options->reduce, "shrink a model whose outputs differ to the fewest nodes that still do, and write them to this folder")->expected(0, 1)->default_str("reduced");
+  command->add_option("--against", options->against, "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz)")
+      ->capture_default_str();
+  command->add_flag("--per-node", options->perNode,
+                    "compare every value that a kernel leaves in memory, and name the first node that differs");
+  command
+      ->add_option("--reduce", options->reduce,
+                   "shrink a model whose outputs differ to the fewest nodes that still do, and write them to this folder")
+      ->expected(0, 1)
+      ->default_str("reduced");
   command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own");
   command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own");
   command->add_flag("--json", options->json, "print what was found as JSON");

@@ -136,7 +136,8 @@ static int64_t blockOf(AffineExpr expr, unsigned dim) {
   return divisor ? divisor.getValue() : 1;
 }
 
-/// By how much `expr` grows with coordinate `dim` within a block: divisions by multiples of the block leave all of the coordinate or nothing.
+/// By how much `expr` grows with coordinate `dim` within a block: divisions by multiples of the block leave all of the coordinate or
+/// nothing.
 static std::optional<int64_t> stepWithin(AffineExpr expr, unsigned dim, int64_t block) {
   if (!expr.isFunctionOfDim(dim))
     return 0;

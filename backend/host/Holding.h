@@ -31,8 +31,8 @@ bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, unsigned regis
 /// Whether every dot below `op` has direct operands.
 bool hasDirectOperands(mlir::Operation *op, unsigned registerRows);
 
-/// How many neighbours along a row all loads that `value` is computed from find together, counted from the row's start, where those are few: a
-/// window's columns. 0: many, or none. `masks`: elements of less than 32 bits can be masked.
+/// How many neighbours along a row all loads that `value` is computed from find together, counted from the row's start, where those are
+/// few: a window's columns. 0: many, or none. `masks`: elements of less than 32 bits can be masked.
 int64_t runOfRow(mlir::Value value, bool masks);
 
 /// Whether `store` would scatter each row of its tile, but stores `lanes` rows of one column together.

@@ -323,7 +323,8 @@ Rows Emitter::transpose(Rows rows) {
   return rows;
 }
 
-/// A store whose rows would be scattered, while its columns lie together: the value is held, and square blocks of it are transposed in registers.
+/// A store whose rows would be scattered, while its columns lie together: the value is held, and square blocks of it are transposed in
+/// registers.
 void Emitter::emitAcross(Group &group, tile::StoreOp store) {
   Value value = store.getValue();
   hold(group, value);
@@ -403,7 +404,8 @@ void Emitter::emitBlock(Block &block) {
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       bool inMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
-      bool inRegisters = !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
+      bool inRegisters =
+          !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
       if (!inRegisters) {
         emitGroup(group);
         flush();

@@ -15,8 +15,8 @@ KernelDistributor::KernelDistributor(KernelOp kernel, ModuleOp output, GpuTarget
 
 void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] = std::move(registers); }
 
-/// Elementwise results are computed when asked for, a register at a time, so that a chain ends in its store before the next register's begins. Computed all at once, a
-/// chain behind a large accumulator would need each step's registers together.
+/// Elementwise results are computed when asked for, a register at a time, so that a chain ends in its store before the next register's
+/// begins. Computed all at once, a chain behind a large accumulator would need each step's registers together.
 Value KernelDistributor::registerOf(Value tile, unsigned r) {
   if (Value known = registers_.find(tile)->second[r])
     return known;
@@ -208,11 +208,11 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
     waiting_.clear();
-    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none over what may
-    // write memory; and this assembly is empty.
+    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none
+    // over what may write memory; and this assembly is empty.
     if (llvm::any_of(op.getBody()->getTerminator()->getOperands(), [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
-      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                                LLVM::AsmDialectAttr(), ArrayAttr());
+      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());
@@ -263,7 +263,8 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](CoordinateOp op) { return lowerCoordinate(op), success(); })
       .Case([&](ReduceOp op) { return lowerReduce(op), success(); })
       .Case([&](SharedAllocOp op) {
-        Value address = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(op.getOffset())});
+        Value address = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
+                                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(op.getOffset())});
         return scalars_.map(op.getResult(), address), success();
       })
       .Case([&](SharedWriteOp op) { return lowerWrite(op), success(); })
@@ -298,7 +299,8 @@ LogicalResult KernelDistributor::run() {
     parameters.push_back(isa<BufferType>(type) ? Type(global) : b_.getI64Type());
   parameters.push_back(global); // the error word
   b_.setInsertionPointToEnd(output_.getBody());
-  auto function = LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(), LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
+  auto function =
+      LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(), LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
   target_.markKernel(function, kernel_->getAttrOfType<IntegerAttr>("threads").getInt());
   Block *entry = function.addEntryBlock(b_);
   b_.setInsertionPointToStart(entry);

@@ -1,8 +1,8 @@
 // Global memory: each thread's part of a load or store, in accesses as wide as alignment, neighbourhood and bounds allow.
 //
-// Registers that differ in the low bits of one dimension form a chunk. Is the whole chunk live or dead? Then one wide access does it: a dead load reads
-// a constant that holds the fill value, a dead store is branched around. If a chunk may be cut by the bounds, the block decides once for the whole
-// tile: wide accesses without masks if all of it is live, else single elements.
+// Registers that differ in the low bits of one dimension form a chunk. Is the whole chunk live or dead? Then one wide access does it: a
+// dead load reads a constant that holds the fill value, a dead store is branched around. If a chunk may be cut by the bounds, the block
+// decides once for the whole tile: wide accesses without masks if all of it is live, else single elements.
 #include "backend/lowering/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -37,7 +37,8 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
     int64_t limit = std::min<int64_t>(1 << bits.size(), 16 / elementBytes(access.tile.getElementType()));
     for (SymbolSet aligned : {SymbolSet(0), mayAssume ? allSymbols : SymbolSet(0)}) {
       int64_t vector = vectorWidth(access, d, limit, aligned);
-      if (vector <= best.vector || (aligned && vector * elementBytes(access.tile.getElementType()) < 16)) // two versions pay for the widest only
+      if (vector <= best.vector ||
+          (aligned && vector * elementBytes(access.tile.getElementType()) < 16)) // two versions pay for the widest only
         continue;
       for (unsigned i = 0; aligned && i < 64; ++i) // only the symbols that matter
         if (vectorWidth(access, d, vector, aligned & ~(SymbolSet(1) << i)) == vector)
@@ -61,7 +62,8 @@ struct KernelDistributor::AccessContext {
   IntegerType type;
   SmallVector<Value> first, sizes, symbols;
   SmallVector<Value> threads, remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
-  std::optional<unsigned> forgotten;     // of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them
+  std::optional<unsigned>
+      forgotten; // of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them
 
   AccessContext(KernelDistributor &d, const Access &access, const Layout &layout, Chunks chunks)
       : d(d), access(access), layout(layout), chunks(chunks), shape(access.tile.getShape()),
@@ -243,7 +245,8 @@ Value KernelDistributor::fillAddress(Type element, Attribute fill) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(output_.getBody());
     auto type = VectorType::get(16 / elementBytes(element), b_.getIntegerType(bits.getBitWidth()));
-    global = LLVM::GlobalOp::create(b_, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, DenseElementsAttr::get(type, bits), /*alignment=*/16, globalSpace);
+    global = LLVM::GlobalOp::create(b_, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, DenseElementsAttr::get(type, bits),
+                                    /*alignment=*/16, globalSpace);
   }
   return LLVM::AddressOfOp::create(b_, global);
 }
@@ -268,7 +271,8 @@ Value KernelDistributor::isOwner(const Layout &layout) {
 
 namespace {
 /// Builds the two versions of an access that the bounds may cut: `wide` if the tile is whole, else `narrow`.
-template <typename Wide, typename Narrow> ValueRange eitherWay(ImplicitLocOpBuilder &b, Value whole, TypeRange types, Wide wide, Narrow narrow) {
+template <typename Wide, typename Narrow>
+ValueRange eitherWay(ImplicitLocOpBuilder &b, Value whole, TypeRange types, Wide wide, Narrow narrow) {
   auto branch = scf::IfOp::create(b, types, whole, /*withElse=*/true);
   auto fill = [&](Block *block, auto build) {
     OpBuilder::InsertionGuard guard(b);
@@ -295,8 +299,8 @@ struct KernelDistributor::PendingLoad {
   Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
 };
 
-/// `count` elements from register `r` on. Where branches become predicates, single elements are branched around: of many, an address each would not fit
-/// in registers, while predicated ones share one.
+/// `count` elements from register `r` on. Where branches become predicates, single elements are branched around: of many, an address each
+/// would not fit in registers, while predicated ones share one.
 Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   auto [offset, live] = load.context.place(r);
   auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored())); };
@@ -305,7 +309,9 @@ Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   if (count > 1 || !target_.predicatesLoads())
     return loadFrom(arith::SelectOp::create(b_, live, load.context.pointer(offset), load.fill));
   Value dead = fillValue(load.stored(), load.op.getFillAttr());
-  return eitherWay(b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; }, [&] { return Registers{dead}; }).front();
+  return eitherWay(
+             b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; }, [&] { return Registers{dead}; })
+      .front();
 }
 
 /// Does chunks `first` to `last` of the load.
@@ -329,14 +335,16 @@ void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last)
     }
     return chunks;
   };
-  Registers chunks = load.whole ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow)) : wide();
+  Registers chunks =
+      load.whole ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow)) : wide();
   bool isBool = context.access.tile.getElementType().isInteger(1) && !load.stored().isInteger(1);
   Registers &registers = registers_[load.op.getResult()];
   for (auto [start, chunk] : llvm::zip(starts, chunks))
     for (int64_t i = 0; i < width; ++i) {
       Value element = width == 1 ? chunk : vector::ExtractOp::create(b_, chunk, i).getResult();
       if (isBool)
-        element = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, element, arith::ConstantOp::create(b_, b_.getIntegerAttr(load.stored(), 0)));
+        element = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, element,
+                                        arith::ConstantOp::create(b_, b_.getIntegerAttr(load.stored(), 0)));
       registers[context.registerAt(start, i)] = element;
     }
 }
@@ -350,12 +358,13 @@ void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
   loadChunks(load, position / batch * batch, std::min(load.starts.size(), position / batch * batch + batch));
 }
 
-/// Epilogues of contractions load in batches, when their store asks for it; else everything is loaded at once, to have as much in flight as can be. With
-/// a second store the batches after the first one might read what it wrote, in place.
+/// Epilogues of contractions load in batches, when their store asks for it; else everything is loaded at once, to have as much in flight as
+/// can be. With a second store the batches after the first one might read what it wrote, in place.
 void KernelDistributor::lowerLoad(LoadOp op) {
   Access access = Access::of(op);
   Layout layout = layoutOf(op.getType());
-  auto load = std::make_shared<PendingLoad>(PendingLoad{op, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
+  auto load =
+      std::make_shared<PendingLoad>(PendingLoad{op, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
   load->starts = load->context.starts();
   if (load->context.chunks.vector > 1 || !target_.predicatesLoads())
     load->fill = fillAddress(load->stored(), op.getFillAttr());
@@ -395,7 +404,8 @@ void KernelDistributor::lowerStore(StoreOp op) {
   };
   auto store = [&](unsigned r, Value value, int64_t count) {
     auto [offset, live] = context.place(r);
-    when(faults_.dropMasks ? Value() : live, [&] { LLVM::StoreOp::create(b_, value, context.pointer(offset), count * elementBytes(stored)); });
+    when(faults_.dropMasks ? Value() : live,
+         [&] { LLVM::StoreOp::create(b_, value, context.pointer(offset), count * elementBytes(stored)); });
   };
   int64_t width = context.chunks.vector;
   auto wide = [&] {
@@ -438,7 +448,9 @@ void KernelDistributor::lowerCheck(CheckOp op) {
   IndexEmitter emitter(b_, i64, {}, sizes, {}, known);
   auto resize = [&](Value value, IntegerType type) -> Value {
     unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getWidth();
-    return from == to ? value : from < to ? arith::ExtSIOp::create(b_, type, value).getResult() : arith::TruncIOp::create(b_, type, value).getResult();
+    return from == to  ? value
+           : from < to ? arith::ExtSIOp::create(b_, type, value).getResult()
+                       : arith::TruncIOp::create(b_, type, value).getResult();
   };
   Value size = emitter.emit(op.getSize().getResult(0)), zero = emitter.constant(0);
   Value last = arith::MaxSIOp::create(b_, arith::SubIOp::create(b_, size, emitter.constant(1)), zero);

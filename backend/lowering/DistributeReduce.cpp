@@ -13,13 +13,21 @@ Value KernelDistributor::combine(ReduceKind kind, Value a, Value b) {
   bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
   switch (kind) {
   case ReduceKind::Sum:
-    return isFloat ? arith::AddFOp::create(b_, a, b).getResult() : isBool ? arith::OrIOp::create(b_, a, b).getResult() : arith::AddIOp::create(b_, a, b).getResult();
+    return isFloat  ? arith::AddFOp::create(b_, a, b).getResult()
+           : isBool ? arith::OrIOp::create(b_, a, b).getResult()
+                    : arith::AddIOp::create(b_, a, b).getResult();
   case ReduceKind::Prod:
-    return isFloat ? arith::MulFOp::create(b_, a, b).getResult() : isBool ? arith::AndIOp::create(b_, a, b).getResult() : arith::MulIOp::create(b_, a, b).getResult();
+    return isFloat  ? arith::MulFOp::create(b_, a, b).getResult()
+           : isBool ? arith::AndIOp::create(b_, a, b).getResult()
+                    : arith::MulIOp::create(b_, a, b).getResult();
   case ReduceKind::Max:
-    return isFloat ? arith::MaximumFOp::create(b_, a, b).getResult() : isBool ? arith::OrIOp::create(b_, a, b).getResult() : arith::MaxSIOp::create(b_, a, b).getResult();
+    return isFloat  ? arith::MaximumFOp::create(b_, a, b).getResult()
+           : isBool ? arith::OrIOp::create(b_, a, b).getResult()
+                    : arith::MaxSIOp::create(b_, a, b).getResult();
   case ReduceKind::Min:
-    return isFloat ? arith::MinimumFOp::create(b_, a, b).getResult() : isBool ? arith::AndIOp::create(b_, a, b).getResult() : arith::MinSIOp::create(b_, a, b).getResult();
+    return isFloat  ? arith::MinimumFOp::create(b_, a, b).getResult()
+           : isBool ? arith::AndIOp::create(b_, a, b).getResult()
+                    : arith::MinSIOp::create(b_, a, b).getResult();
   }
   llvm_unreachable("closed list");
 }
@@ -38,7 +46,8 @@ Value KernelDistributor::shuffle(Value value, unsigned mask) {
     Value half = arith::ConstantOp::create(b_, b_.getI64IntegerAttr(32));
     Value low = target_.shuffle(b_, arith::TruncIOp::create(b_, word, raw), mask);
     Value high = target_.shuffle(b_, arith::TruncIOp::create(b_, word, arith::ShRUIOp::create(b_, raw, half)), mask);
-    raw = arith::OrIOp::create(b_, arith::ExtUIOp::create(b_, integer, low), arith::ShLIOp::create(b_, arith::ExtUIOp::create(b_, integer, high), half));
+    raw = arith::OrIOp::create(b_, arith::ExtUIOp::create(b_, integer, low),
+                               arith::ShLIOp::create(b_, arith::ExtUIOp::create(b_, integer, high), half));
   }
   return isa<FloatType>(type) ? arith::BitcastOp::create(b_, type, raw).getResult() : raw;
 }

@@ -65,7 +65,9 @@ void KernelDistributor::lowerWrite(SharedWriteOp op) {
 
 /// Nothing is read here: tile.dot reads what it needs, step by step of k.
 void KernelDistributor::lowerRead(SharedReadOp op) {
-  sharedTiles_.insert({op.getResult(), {slotAddress(op.getShared(), op.getSlot()), sharedLayout(op.getShared().getType()), op.getShared().getType().getTile().getElementType()}});
+  sharedTiles_.insert({op.getResult(),
+                       {slotAddress(op.getShared(), op.getSlot()), sharedLayout(op.getShared().getType()),
+                        op.getShared().getType().getTile().getElementType()}});
 }
 
 /// `count` neighbours of a row of shared memory, from this thread's element `part` on; `moved`, if there, is xor-ed to the address.
@@ -110,14 +112,17 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
 
 /// Can the target read four 8x8 matrices of these fragments at once?
 bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
-  return target_.readsMatrices() && fragments.readsTransposed && shared.element.getIntOrFloatBitWidth() == 16 && shared.layout.shape.bits(shared.layout.fast) >= 3;
+  return target_.readsMatrices() && fragments.readsTransposed && shared.element.getIntOrFloatBitWidth() == 16 &&
+         shared.layout.shape.bits(shared.layout.fast) >= 3;
 }
 
 /// The words of this thread at `part`, and at the places that the register bases `first`, `second` and both add.
 ///
-/// In a fragment, register bit 0 and lane bits 0 and 1 walk along k through an 8x8 matrix, lane bits 2 to 4 across it. To read it, lanes pass the addresses
-/// of its rows: those bits 2 to 4 if shared memory runs along k, else the bits that walk along k, and the words come transposed.
-SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part, uint32_t first, uint32_t second) {
+/// In a fragment, register bit 0 and lane bits 0 and 1 walk along k through an 8x8 matrix, lane bits 2 to 4 across it. To read it, lanes
+/// pass the addresses of its rows: those bits 2 to 4 if shared memory runs along k, else the bits that walk along k, and the words come
+/// transposed.
+SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part, uint32_t first,
+                                                   uint32_t second) {
   bool alongK = shared.layout.shape.coordinate(layout.reg[0], shared.layout.fast) != 0;
   Layout rows;
   if (alongK)
@@ -138,7 +143,8 @@ static Value toFragment(ImplicitLocOpBuilder &b, ArrayRef<Value> words, Type ele
 }
 
 /// One operand's fragments at the given parts, which come in pairs that differ in one register basis.
-SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout, const Fragments &fragments, ArrayRef<uint32_t> parts, unsigned bits) {
+SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout, const Fragments &fragments,
+                                                    ArrayRef<uint32_t> parts, unsigned bits) {
   SmallVector<Value> result;
   if (readsMatrices(shared, fragments) && bits == 3) {
     for (uint32_t part : parts)
@@ -159,7 +165,8 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
 void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
   Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
-  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()), bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
+  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
+      bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned rank = cShape.rank(), m = rank - 2, n = rank - 1;
   auto count = [](StringRef bits) { return static_cast<unsigned>(bits.count(' ')) + 1; };
@@ -205,7 +212,8 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
     return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult() : arith::ExtSIOp::create(b_, sum, value).getResult();
   };
   // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed by their position.
-  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth, Value moved) {
+  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth,
+                     Value moved) {
     DenseMap<uint32_t, Value> elements;
     unsigned width = 1u << rowBits(layout, shared.layout, shared.element).size();
     if (shared.layout.fast == kDim)
@@ -216,7 +224,8 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
         continue;
       Value piece = readVector(shared, layout, part, width, moved);
       for (unsigned i = 0; i < width; ++i)
-        elements[part | i * shape.basis(shared.layout.fast, 0)] = widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult());
+        elements[part | i * shape.basis(shared.layout.fast, 0)] =
+            widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult());
     }
     return elements;
   };

@@ -27,7 +27,8 @@ using namespace mlir;
 using namespace tilewright;
 
 void tilewright::loadDialects(MLIRContext &context) {
-  context.loadDialect<LLVM::LLVMDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  context.loadDialect<LLVM::LLVMDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect,
+                      vector::VectorDialect>();
 }
 
 LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
@@ -66,7 +67,8 @@ static Status checkSelectable(const llvm::Module &module, const Machine &machine
       return {Code::Internal, fmt::format("expected code for {} without calls, got one of '{}'", machine.cpu, function.getName().str())};
     std::string name = llvm::Intrinsic::getBaseName(function.getIntrinsicID()).str();
     if (machine.unselectable.contains(name))
-      return {Code::Internal, fmt::format("expected only functions that {} computes, got '{}'; it must be expanded before", machine.cpu, function.getName().str())};
+      return {Code::Internal, fmt::format("expected only functions that {} computes, got '{}'; it must be expanded before", machine.cpu,
+                                          function.getName().str())};
   }
   return {};
 }
@@ -78,8 +80,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // contraction only
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_,
+                                                                          std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {

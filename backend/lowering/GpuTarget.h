@@ -32,25 +32,27 @@ public:
   /// Does a branch around one load cost no more than a predicate, and let the next loads start?
   virtual bool predicatesLoads() const = 0;
 
-  /// Copies `bytes` (4, 8 or 16) from global to shared memory, of which the first `live` (i32; null means all) are read and the others zero. The copy may
-  /// complete as late as in waitCopies.
+  /// Copies `bytes` (4, 8 or 16) from global to shared memory, of which the first `live` (i32; null means all) are read and the others
+  /// zero. The copy may complete as late as in waitCopies.
   virtual void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) = 0;
   virtual void commitCopies(Builder &b) = 0;
   virtual void waitCopies(Builder &b, unsigned pending) = 0;
 
   /// Can readMatrices be called?
   virtual bool readsMatrices() const = 0;
-  /// Four 8x8 matrices of 16-bit elements from shared memory: lane l passes the address of row l % 8 of matrix l / 8, and receives as word i the elements
-  /// (row l / 4, columns l % 4 * 2 and one more) of matrix i, or of its transpose.
+  /// Four 8x8 matrices of 16-bit elements from shared memory: lane l passes the address of row l % 8 of matrix l / 8, and receives as word
+  /// i the elements (row l / 4, columns l % 4 * 2 and one more) of matrix i, or of its transpose.
   virtual llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) = 0;
   /// One matrix instruction: fragments as vectors of f16 or bf16 elements in register order, accumulators as f32.
-  virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) = 0;
+  virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                            llvm::ArrayRef<Value> acc) = 0;
 
   /// Functions that the target computes by itself, and their replacement by its instructions.
   virtual NativeMath nativeMath() const = 0;
   virtual void lowerMath(mlir::Operation *root) = 0;
 
-  /// The same i32 or i64, of which the optimizer knows nothing, so that nothing computed from it is kept for later; `value` itself where that brings nothing.
+  /// The same i32 or i64, of which the optimizer knows nothing, so that nothing computed from it is kept for later; `value` itself where
+  /// that brings nothing.
   virtual Value opaque(Builder &, Value value) { return value; }
 
   /// The address of the block's shared memory, of which it uses `bytes`.

@@ -81,9 +81,10 @@ private:
   Value slotAddress(Value shared, Value slot);
   Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count, Value moved = {});
   bool readsMatrices(const SharedTile &shared, const tile::Fragments &fragments) const;
-  llvm::SmallVector<Value> readMatrices(const SharedTile &shared, const tile::Layout &layout, uint32_t part, uint32_t first, uint32_t second);
-  llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout, const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
-                                         unsigned bits);
+  llvm::SmallVector<Value> readMatrices(const SharedTile &shared, const tile::Layout &layout, uint32_t part, uint32_t first,
+                                        uint32_t second);
+  llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout, const tile::Fragments &fragments,
+                                         llvm::ArrayRef<uint32_t> parts, unsigned bits);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 
   // Linear maps of this thread's number

@@ -37,7 +37,8 @@ static Value divideSigned(Build &b, Value x, Value y, Rounding rounding) {
     if (rounding == Rounding::Ceil)
       differ = compare(b, arith::CmpIPredicate::sge, arith::XOrIOp::create(b, rest, divisor), zero);
     Value step = arith::ExtUIOp::create(b, type, arith::AndIOp::create(b, inexact, differ));
-    quotient = rounding == Rounding::Floor ? arith::SubIOp::create(b, quotient, step).getResult() : arith::AddIOp::create(b, quotient, step).getResult();
+    quotient = rounding == Rounding::Floor ? arith::SubIOp::create(b, quotient, step).getResult()
+                                           : arith::AddIOp::create(b, quotient, step).getResult();
   }
   quotient = select(b, isMinusOne, arith::SubIOp::create(b, zero, x), quotient);
   return select(b, isZero, zero, quotient);
@@ -55,7 +56,8 @@ static Value remainderSigned(Build &b, Value x, Value y) {
 static Value castSaturating(Build &b, Value x, IntegerType type, bool isSigned) {
   auto number = [&](double value) -> Value { return arith::ConstantOp::create(b, b.getFloatAttr(x.getType(), value)); };
   unsigned bits = type.getWidth();
-  llvm::APInt low = isSigned ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0), high = isSigned ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  llvm::APInt low = isSigned ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0),
+              high = isSigned ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
   auto limit = [&](const llvm::APInt &value) -> Value { return arith::ConstantOp::create(b, b.getIntegerAttr(type, value)); };
   Value converted = isSigned ? arith::FPToSIOp::create(b, type, x).getResult() : arith::FPToUIOp::create(b, type, x).getResult();
   Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, x, number(std::ldexp(1.0, isSigned ? bits - 1 : bits)));

@@ -39,7 +39,8 @@ static void initialize() {
   });
 }
 
-/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line a thing, and kept once.
+/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line a thing, and kept
+/// once.
 static std::string joinPtx(ArrayRef<std::string> texts) {
   std::string declarations, kernels;
   llvm::StringSet<> seen;
@@ -61,7 +62,9 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
   if (!ptxas)
     ptxas = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
   if (!ptxas)
-    return Status(Code::Unsupported, "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked for; without --cubin the driver assembles");
+    return Status(
+        Code::Unsupported,
+        "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked for; without --cubin the driver assembles");
   llvm::SmallString<128> input, output, log;
   for (auto [path, suffix] : {std::pair(&input, "ptx"), std::pair(&output, "cubin"), std::pair(&log, "log")})
     if (llvm::sys::fs::createTemporaryFile("tilewright", suffix, *path))

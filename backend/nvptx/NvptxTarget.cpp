@@ -11,12 +11,14 @@ using namespace tilewright;
 Value NvptxTarget::threadId(Builder &b) { return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {}); }
 
 Value NvptxTarget::blockId(Builder &b, unsigned dim) {
-  static constexpr StringRef names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
+  static constexpr StringRef names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y",
+                                        "llvm.nvvm.read.ptx.sreg.ctaid.z"};
   return callIntrinsic(b, names[dim], b.getI32Type(), {});
 }
 
 Value NvptxTarget::shuffle(Builder &b, Value word, unsigned mask) {
-  return callIntrinsic(b, "llvm.nvvm.shfl.sync.bfly.i32", b.getI32Type(), {wordConstant(b, -1), word, wordConstant(b, mask), wordConstant(b, 31)});
+  return callIntrinsic(b, "llvm.nvvm.shfl.sync.bfly.i32", b.getI32Type(),
+                       {wordConstant(b, -1), word, wordConstant(b, mask), wordConstant(b, 31)});
 }
 
 void NvptxTarget::barrier(Builder &b) { callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)}); }
@@ -33,7 +35,9 @@ void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, V
 }
 
 void NvptxTarget::commitCopies(Builder &b) { callIntrinsic(b, "llvm.nvvm.cp.async.commit.group", {}, {}); }
-void NvptxTarget::waitCopies(Builder &b, unsigned pending) { callIntrinsic(b, "llvm.nvvm.cp.async.wait.group", {}, {wordConstant(b, pending)}); }
+void NvptxTarget::waitCopies(Builder &b, unsigned pending) {
+  callIntrinsic(b, "llvm.nvvm.cp.async.wait.group", {}, {wordConstant(b, pending)});
+}
 
 static SmallVector<Value> fields(GpuTarget::Builder &b, Value structure, unsigned count) {
   SmallVector<Value> values;
@@ -87,7 +91,8 @@ Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-    global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/128, sharedSpace);
+    global =
+        LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/128, sharedSpace);
   }
   return LLVM::AddressOfOp::create(b, global);
 }

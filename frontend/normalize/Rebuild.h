@@ -22,7 +22,9 @@ llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
 /// Creates operations at `origin`, with its location and its ONNX node. Each function returns its operand where there is nothing to do.
 class Rebuild {
 public:
-  Rebuild(mlir::PatternRewriter &rewriter, mlir::Operation *origin) : rewriter(rewriter), origin(origin) { rewriter.setInsertionPoint(origin); }
+  Rebuild(mlir::PatternRewriter &rewriter, mlir::Operation *origin) : rewriter(rewriter), origin(origin) {
+    rewriter.setInsertionPoint(origin);
+  }
 
   mlir::Value reshape(mlir::Value data, mlir::ArrayRef<mlir::AffineExpr> sizes);
   /// result dimension i is operand dimension perm[i]

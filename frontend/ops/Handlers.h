@@ -9,32 +9,43 @@
 namespace tilewright::ops {
 
 // Elementwise.cpp
-void add(NodeBuilder &), sub(NodeBuilder &), mul(NodeBuilder &), div(NodeBuilder &), neg(NodeBuilder &), abs(NodeBuilder &), reciprocal(NodeBuilder &);
+void add(NodeBuilder &), sub(NodeBuilder &), mul(NodeBuilder &), div(NodeBuilder &), neg(NodeBuilder &), abs(NodeBuilder &),
+    reciprocal(NodeBuilder &);
 void sum(NodeBuilder &), max(NodeBuilder &), min(NodeBuilder &), mean(NodeBuilder &), mod(NodeBuilder &), pow(NodeBuilder &);
 void equal(NodeBuilder &), lessThan(NodeBuilder &), lessOrEqual(NodeBuilder &), greaterThan(NodeBuilder &), greaterOrEqual(NodeBuilder &);
 void bitAnd(NodeBuilder &), bitOr(NodeBuilder &), bitXor(NodeBuilder &), bitNot(NodeBuilder &), bitShift(NodeBuilder &);
 void isNaN(NodeBuilder &), isInf(NodeBuilder &), where(NodeBuilder &);
-void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &), tan(NodeBuilder &), erf(NodeBuilder &), tanh(NodeBuilder &);
-void asin(NodeBuilder &), acos(NodeBuilder &), atan(NodeBuilder &), sinh(NodeBuilder &), cosh(NodeBuilder &), asinh(NodeBuilder &), acosh(NodeBuilder &), atanh(NodeBuilder &);
+void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &), tan(NodeBuilder &),
+    erf(NodeBuilder &), tanh(NodeBuilder &);
+void asin(NodeBuilder &), acos(NodeBuilder &), atan(NodeBuilder &), sinh(NodeBuilder &), cosh(NodeBuilder &), asinh(NodeBuilder &),
+    acosh(NodeBuilder &), atanh(NodeBuilder &);
 void floor(NodeBuilder &), ceil(NodeBuilder &), round(NodeBuilder &), sign(NodeBuilder &);
-void relu(NodeBuilder &), sigmoid(NodeBuilder &), softplus(NodeBuilder &), softsign(NodeBuilder &), hardSwish(NodeBuilder &), mish(NodeBuilder &);
-void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGelu(NodeBuilder &), hardSigmoid(NodeBuilder &), leakyRelu(NodeBuilder &);
-void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &), shrink(NodeBuilder &);
+void relu(NodeBuilder &), sigmoid(NodeBuilder &), softplus(NodeBuilder &), softsign(NodeBuilder &), hardSwish(NodeBuilder &),
+    mish(NodeBuilder &);
+void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGelu(NodeBuilder &), hardSigmoid(NodeBuilder &),
+    leakyRelu(NodeBuilder &);
+void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &),
+    shrink(NodeBuilder &);
 void quickGelu(NodeBuilder &), swiGlu(NodeBuilder &);
-void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), identity(NodeBuilder &), dropout(NodeBuilder &);
+void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), identity(NodeBuilder &),
+    dropout(NodeBuilder &);
 // MatMul.cpp
 void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);
 // Shape.cpp
-void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &), transpose(NodeBuilder &), expand(NodeBuilder &);
-void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &), depthToSpace(NodeBuilder &);
-void spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &), constantOfShape(NodeBuilder &), range(NodeBuilder &);
+void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &), transpose(NodeBuilder &),
+    expand(NodeBuilder &);
+void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &),
+    depthToSpace(NodeBuilder &);
+void spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &), constantOfShape(NodeBuilder &),
+    range(NodeBuilder &);
 // Gather.cpp
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &);
 // Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
 // Reduce.cpp
 void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &), reduceMean(NodeBuilder &);
-void reduceSumSquare(NodeBuilder &), reduceL1(NodeBuilder &), reduceL2(NodeBuilder &), reduceLogSum(NodeBuilder &), reduceLogSumExp(NodeBuilder &);
+void reduceSumSquare(NodeBuilder &), reduceL1(NodeBuilder &), reduceL2(NodeBuilder &), reduceLogSum(NodeBuilder &),
+    reduceLogSumExp(NodeBuilder &);
 void argMax(NodeBuilder &), argMin(NodeBuilder &), hardmax(NodeBuilder &), cumSum(NodeBuilder &);
 // Normalization.cpp
 void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeBuilder &), rmsNormalization(NodeBuilder &);

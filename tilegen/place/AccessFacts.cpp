@@ -201,11 +201,27 @@ Facts tilewright::tile::factsOf(Value value) {
 
 Access Access::of(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
-    return {op, cast<RankedTensorType>(load.getType()), load.getBuffer(), load.getOffsets(), load.getIndices(), load.getBounds(), load.getMap(), load.getGuard()};
+    return {op,
+            cast<RankedTensorType>(load.getType()),
+            load.getBuffer(),
+            load.getOffsets(),
+            load.getIndices(),
+            load.getBounds(),
+            load.getMap(),
+            load.getGuard()};
   if (auto copy = dyn_cast<SharedCopyOp>(op))
-    return {op, copy.getShared().getType().getTile(), copy.getBuffer(), copy.getOffsets(), {}, copy.getBounds(), copy.getMap(), copy.getGuard()};
+    return {op,
+            copy.getShared().getType().getTile(),
+            copy.getBuffer(),
+            copy.getOffsets(),
+            {},
+            copy.getBounds(),
+            copy.getMap(),
+            copy.getGuard()};
   auto store = cast<StoreOp>(op);
-  return {op, cast<RankedTensorType>(store.getValue().getType()), store.getBuffer(), store.getOffsets(), {}, store.getBounds(), store.getMap(), {}};
+  return {
+      op, cast<RankedTensorType>(store.getValue().getType()), store.getBuffer(), store.getOffsets(), {}, store.getBounds(), store.getMap(),
+      {}};
 }
 
 static Facts boundFacts(const Access &access, unsigned dim, SymbolSet aligned = 0) {
@@ -253,8 +269,8 @@ bool tilewright::tile::isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
-/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or if it walks from a multiple of the
-/// vector towards a border at a multiple.
+/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or if it walks from a
+/// multiple of the vector towards a border at a multiple.
 static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols, int64_t vector) {
   Facts coordinate = factsOf(access.map.getResult(g), dims, symbols, vector);
   if (coordinate.slope == 0)
@@ -272,7 +288,8 @@ int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_
     if (address.slope != 1 || address.divisor % vector)
       continue;
     auto dims = dimensionFacts(access, dim, vector);
-    if (llvm::all_of(access.guard, [&](int64_t g) { return isAlwaysInside(access, g) || isInsideTogether(access, g, dims, symbols, vector); }))
+    if (llvm::all_of(access.guard,
+                     [&](int64_t g) { return isAlwaysInside(access, g) || isInsideTogether(access, g, dims, symbols, vector); }))
       return vector;
   }
   return 1;
@@ -314,6 +331,7 @@ bool tilewright::tile::isUniform(Value tile, unsigned dim) {
   if (auto check = dyn_cast<CheckOp>(op))
     return isUniform(check.getIndex(), dim);
   if (isPure(op) && op->hasTrait<OpTrait::Elementwise>())
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return !isa<RankedTensorType>(operand.getType()) || isUniform(operand, dim); });
+    return llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return !isa<RankedTensorType>(operand.getType()) || isUniform(operand, dim); });
   return false;
 }

@@ -5,7 +5,8 @@
 //
 //     x + y          slopes add;       divisor gcd(x, y)
 //     x * c          slope times c;    divisor times c
-//     x floordiv c   slope 0, x mod c   slope of x,  if x cannot cross a multiple of c within the vector: slope * (vector - 1) < gcd(divisor of x, c)
+//     x floordiv c   slope 0, x mod c   slope of x,  if x cannot cross a multiple of c within the vector: slope * (vector - 1) <
+//     gcd(divisor of x, c)
 //
 // The same walk gives ranges, which prove masks away and let addresses be 32 bits wide.
 #pragma once
@@ -15,7 +16,8 @@
 
 namespace tilewright::tile {
 
-/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent if it has no fixed one.
+/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent if it has no fixed
+/// one.
 struct Facts {
   int64_t divisor = 1; // 0 if the number is 0
   std::optional<int64_t> low, high;
@@ -57,8 +59,8 @@ llvm::SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned = 0);
 /// Facts about the element address of an access.
 Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 
-/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after the one before, and the first an aligned one.
-/// Who supposes symbols to be aligned must check it when running.
+/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after the one before, and
+/// the first an aligned one. Who supposes symbols to be aligned must check it when running.
 int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned = 0);
 /// Does the address move by 1 along `dim`, aligned or not?
 bool isContiguous(const Access &access, unsigned dim);

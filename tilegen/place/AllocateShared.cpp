@@ -30,8 +30,8 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
       reduce->setAttr("scratch", b.getI64IntegerAttr(take(bytes)));
   });
   if (used > facts.sharedBytes)
-    return kernel.emitOpError() << "expected at most " << facts.sharedBytes << " bytes of shared memory because a block has that much, got " << used
-                                << "; use smaller tiles or fewer stages";
+    return kernel.emitOpError() << "expected at most " << facts.sharedBytes << " bytes of shared memory because a block has that much, got "
+                                << used << "; use smaller tiles or fewer stages";
   auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
   kernel->setAttr("threads", b.getI64IntegerAttr((schedule ? schedule.getWarps() : 4) * facts.lanes));
   kernel->setAttr("shared_bytes", b.getI64IntegerAttr(used));

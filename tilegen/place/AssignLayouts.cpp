@@ -70,7 +70,8 @@ static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseS
     return success();
   Operation *op = value.getDefiningOp();
   if (!op || isa<DotOp, scf::ForOp>(op))
-    return dot.emitOpError("expected operands that are loaded and computed where they are used because they go through shared memory, got one carried by a loop");
+    return dot.emitOpError("expected operands that are loaded and computed where they are used because they go through shared memory, got "
+                           "one carried by a loop");
   addToGroup(group, value);
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()) && failed(collectOperand(dot, operand, group, taken)))
@@ -144,7 +145,8 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
     if (d != fast)
       blocking.order.push_back(d);
   for (const Access &access : accesses)
-    blocking.vector = std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
+    blocking.vector =
+        std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
   while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
     blocking.vector /= 2;
   return blocking;
@@ -193,8 +195,10 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
   DotOp first = dots.front();
   auto shape = cast<RankedTensorType>(first.getType()).getShape();
   for (DotOp dot : dots)
-    if (cast<RankedTensorType>(dot.getType()).getShape() != shape || llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
-      return dot.emitOpError() << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got " << dot.getType();
+    if (cast<RankedTensorType>(dot.getType()).getShape() != shape ||
+        llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
+      return dot.emitOpError() << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got "
+                               << dot.getType();
   if (ArrayRef(main.shape) != shape)
     return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes " << main.shape;
   const Fragments *fragments = chooseFragments(first, facts);

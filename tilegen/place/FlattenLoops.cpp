@@ -33,7 +33,8 @@ static Value tripCount(OpBuilder &b, scf::ForOp loop) {
   if (lower && upper && step)
     return arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(llvm::divideCeilSigned(*upper - *lower, *step), 0));
   AffineExpr l = b.getAffineDimExpr(0), u = b.getAffineDimExpr(1), s = b.getAffineDimExpr(2);
-  Value trips = SizeOp::create(b, loc, AffineMap::get(3, 0, (u - l).ceilDiv(s)), ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  Value trips = SizeOp::create(b, loc, AffineMap::get(3, 0, (u - l).ceilDiv(s)),
+                               ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   return arith::MaxSIOp::create(b, loc, trips, arith::ConstantIndexOp::create(b, loc, 0));
 }
 

@@ -24,7 +24,8 @@ using namespace tilewright::tile;
 namespace {
 class LoopPipeline {
 public:
-  LoopPipeline(scf::ForOp loop, int64_t slots, const PlaceFacts &facts) : loop_(loop), slots_(slots), facts_(facts), b_(loop), loc_(loop.getLoc()) {}
+  LoopPipeline(scf::ForOp loop, int64_t slots, const PlaceFacts &facts)
+      : loop_(loop), slots_(slots), facts_(facts), b_(loop), loc_(loop.getLoc()) {}
   bool fits();
   void run();
 
@@ -90,7 +91,8 @@ bool LoopPipeline::fits() {
     }
   }
   raw_ = loads.takeVector();
-  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()), step = getConstantIntValue(loop_.getStep());
+  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()),
+       step = getConstantIntValue(loop_.getStep());
   bool several = !lower || !upper || !step || *upper - *lower > *step;
   return several && !(copied_.empty() && written_.empty());
 }
@@ -99,7 +101,8 @@ bool LoopPipeline::fits() {
 
 /// The last value that the induction variable takes; the first one if it takes none.
 Value LoopPipeline::lastPosition() {
-  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()), step = getConstantIntValue(loop_.getStep());
+  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()),
+       step = getConstantIntValue(loop_.getStep());
   if (lower && upper && step)
     return constant(*lower + std::max<int64_t>(*upper - *lower - 1, 0) / *step * *step);
   AffineExpr l = b_.getAffineDimExpr(0), u = b_.getAffineDimExpr(1), s = b_.getAffineDimExpr(2);
@@ -168,7 +171,8 @@ void LoopPipeline::startCopies() {
 /// The work of this step: everything but the loads that were done before.
 void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
   for (Operation &op : loop_.getBody()->without_terminator()) {
-    if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) || now.contains(op.getNumResults() ? op.getResult(0) : Value()))
+    if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) ||
+        now.contains(op.getNumResults() ? op.getResult(0) : Value()))
       continue;
     if (auto read = dyn_cast<SharedReadOp>(op)) {
       now.map(read.getResult(), SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), slot));

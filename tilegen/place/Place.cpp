@@ -49,8 +49,8 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
-      if (row.lanes() == facts.lanes && (instruction.type == MatrixType::F16 || instruction.type == MatrixType::BF16) && unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n &&
-          unsigned(instruction.k) * row.steps == row.k)
+      if (row.lanes() == facts.lanes && (instruction.type == MatrixType::F16 || instruction.type == MatrixType::BF16) &&
+          unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k)
         facts.fragments.push_back({instruction.type, row.name});
   return facts;
 }
@@ -67,9 +67,11 @@ static LogicalResult checkSizes(KernelOp kernel) {
       if (!tile)
         continue;
       if (!TileShape::valid(tile.getShape()))
-        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got " << tile, WalkResult::interrupt();
+        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got " << tile,
+               WalkResult::interrupt();
       if (rank >= 0 && tile.getRank() != rank)
-        return op->emitOpError() << "expected tiles of rank " << rank << " as elsewhere in the kernel, got " << tile, WalkResult::interrupt();
+        return op->emitOpError() << "expected tiles of rank " << rank << " as elsewhere in the kernel, got " << tile,
+               WalkResult::interrupt();
       rank = tile.getRank();
     }
     return WalkResult::advance();

@@ -14,7 +14,8 @@ struct PlaceFacts {
   unsigned lanes = 32;           // of a warp or wavefront
   bool copiesAsync = false;      // global to shared memory without registers
   int64_t sharedBytes = 0;       // of a block
-  llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>> fragments; // matrix instructions by preference: elements, and a row of allFragments()
+  llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
+      fragments; // matrix instructions by preference: elements, and a row of allFragments()
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
@@ -26,7 +27,8 @@ mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
 
 /// Perfectly nested loops that carry the same tiles become one.
 void flattenLoops(KernelOp kernel);
-/// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute `instruction`; none is fused multiply-add).
+/// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute `instruction`; none is fused
+/// multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);

@@ -27,7 +27,8 @@ static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace 
   }
   auto argument = dyn_cast<BlockArgument>(value);
   graph::KernelOp source = space.source;
-  if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape() || !source.getArgAttr(argument.getArgNumber(), graph::constantAttr))
+  if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape() ||
+      !source.getArgAttr(argument.getArgNumber(), graph::constantAttr))
     return std::nullopt;
   unsigned uses = llvm::count_if(space.nest.accesses, [&](const Access &access) { return access.buffer == argument.getArgNumber(); });
   IndexAlgebra facts = space.nest.algebra();
@@ -110,7 +111,8 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
       Exprs sizes;
       for (int64_t size : packing.sizes)
         sizes.push_back(builder.getAffineConstantExpr(size));
-      tile = emitter.load(emitter.getKernel().getBody().getArgument(*packed), {{packing.coordinates, {}}, {}}, sizes, frame, operandType, zero);
+      tile = emitter.load(emitter.getKernel().getBody().getArgument(*packed), {{packing.coordinates, {}}, {}}, sizes, frame, operandType,
+                          zero);
     } else {
       tile = puller.pullMasked(side, {{Exprs(coordinates), {}}, {}}, frame, {k}, zero);
     }

@@ -146,7 +146,8 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
       SmallVector<int64_t> shape(type.getShape());
       shape[loop] = 1;
       emitter.at(emitter.depthOf(tile));
-      tile = tile::ReduceOp::create(emitter.getBuilder(), emitter.loc, type.clone(shape), static_cast<tile::ReduceKind>(reduce.getKind()), tile, loop);
+      tile = tile::ReduceOp::create(emitter.getBuilder(), emitter.loc, type.clone(shape), static_cast<tile::ReduceKind>(reduce.getKind()),
+                                    tile, loop);
     }
     puller.resolve(reduce.getResult(), tile);
   }
