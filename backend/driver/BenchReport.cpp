@@ -193,7 +193,7 @@ std::string printReport(const BenchReport &report, bool perKernel) {
     return text;
   text += "\nroof: ";
   for (const auto &[what, rate] : roofFacts(report.peaks))
-    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", rate, what);
+    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ",\n      ", rate, what);
   text += "\n";
   text += report.vendor.empty() ? report.vendorAbsent : "vendor: the matrix products of each group alone, by " + report.vendor;
   return text + "\n\n" + groupsTable(report);
