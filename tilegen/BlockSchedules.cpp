@@ -54,7 +54,8 @@ static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
 
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
-  for (unsigned loop : llvm::reverse(space.loopsOfKind(LoopKind::Parallel))) {
+  SmallVector<unsigned> parallel = space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
+  for (unsigned loop : llvm::reverse(parallel)) {
     tiles.insert(tiles.begin(), tileOf(constantOf(space.loops()[loop].size), elements));
     elements = std::max<int64_t>(1, elements / tiles.front());
   }
@@ -135,7 +136,8 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
   int64_t elements = height * width;
-  for (unsigned loop : llvm::reverse(space.loopsOfKind(LoopKind::Reduction))) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  for (unsigned loop : llvm::reverse(reduced)) {
     int64_t whole = powerAbove(constantOf(space.loops()[loop].size).value_or(guessOfUnknown));
     steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
     elements *= steps.front();
