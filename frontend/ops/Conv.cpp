@@ -14,9 +14,12 @@ namespace {
 constexpr std::string_view outputLoops = "xyzuv", kernelLoops = "hijkl";
 constexpr int64_t maxSpatial = 5;
 
-bool isPointwise(const WindowShape &w) {
+/// Whether each result reads the element in its own place; a transposed convolution may stop before the last of them.
+bool isPointwise(const WindowShape &w, Term x) {
   auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_of(list, [&](int64_t v) { return v == value; }); };
-  return all(w.kernel, 1) && all(w.strides, 1) && all(w.low, 0) && all(w.high, 0);
+  Sizes sizes = x.sizes();
+  return all(w.kernel, 1) && all(w.strides, 1) && all(w.low, 0) && all(w.high, 0) &&
+         ArrayRef(w.output) == ArrayRef(sizes).slice(1, w.spatial());
 }
 
 SmallVector<int64_t> range(int64_t begin, int64_t end) { return llvm::to_vector(llvm::seq<int64_t>(begin, end)); }
@@ -32,7 +35,7 @@ Term kernelFirst(NodeBuilder &b, Term weights) {
 Term convolveDense(NodeBuilder &b, Term x, Term weights, const WindowShape &w) {
   size_t n = w.spatial();
   std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n));
-  if (isPointwise(w)) {
+  if (isPointwise(w, x)) {
     Sizes sizes = weights.sizes();
     return b.contract(x, b.reshape(kernelFirst(b, weights), {sizes[1], sizes[0]}), "b" + o + "c,cm->b" + o + "m");
   }
