@@ -60,7 +60,11 @@ private:
 
   void bindSymbols(func::FuncOp main);
   void addInputs(func::FuncOp main);
-  Status addGuards();
+  bool isBound(ArrayRef<AffineExpr> sizes) const;
+  SmallVector<AffineExpr> symbolsOf(tile::KernelOp kernel) const;
+  bool isReady(Operation *op) const;
+  void addGuards();
+  Status addReadySteps();
   Status addOutputs(func::FuncOp main);
   Status addStep(Operation *op);
   Status addLaunch(graph::LaunchOp launch);
@@ -77,7 +81,9 @@ private:
   DenseMap<Value, rt::ValueId> ids;
   DenseMap<Value, uint32_t> outputNumber; // values that @main returns, to be written in place
   DenseMap<Operation *, rt::KernelId> kernels;
-  llvm::DenseSet<unsigned> bound; // symbols that host calls bind
+  llvm::DenseSet<unsigned> bound;   // symbols that host calls bind
+  SmallVector<ArrayAttr> guards;    // those that no step checks yet
+  SmallVector<Operation *> waiting; // for a symbol that no host call has bound yet
 };
 
 //===- Sizes ----------------------------------------------------------------------------------------------------------===//
@@ -203,6 +209,7 @@ void PlanBuilder::addInputs(func::FuncOp main) {
 ///
 ///   return %launch           the launch writes the output
 ///   return reshape(%launch)  the output is written under its own shape; the launch's result is an alias of it
+///   return reshape(%call)    a copy: a host call may have to run before anybody knows how large its result is, so that is no alias
 ///   return %input, or twice  a copy
 Status PlanBuilder::addOutputs(func::FuncOp main) {
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
@@ -215,14 +222,14 @@ Status PlanBuilder::addOutputs(func::FuncOp main) {
     Value made = value;
     while (auto reshape = made.getDefiningOp<graph::ReshapeOp>())
       made = reshape.getData();
-    bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::HostCallOp, graph::DimsOp>(made.getDefiningOp()) && !ids.count(made);
-    if (!inPlace)
+    bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::DimsOp>(made.getDefiningOp()) ||
+                   (made == value && isa_and_nonnull<graph::HostCallOp>(made.getDefiningOp()));
+    if (!inPlace || ids.count(made))
       continue;
-    DType madeType = memoryType(cast<RankedTensorType>(made.getType()).getElementType());
-    if (made == value && madeType == type)
+    if (made == value)
       ids[made] = output;
     else
-      ids[made] = aliasOf(made, output, made == value ? type : madeType);
+      ids[made] = aliasOf(made, output, memoryType(cast<RankedTensorType>(made.getType()).getElementType()));
     outputNumber[made] = i;
   }
   return Status();
@@ -292,10 +299,7 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
     step.buffers.push_back(ids[result]);
   }
   // The kernel's own symbols are a selection of the module's.
-  SmallVector<AffineExpr> symbols;
-  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
-    for (int64_t symbol : selected.asArrayRef())
-      symbols.push_back(getAffineSymbolExpr(symbol, module.getContext()));
+  SmallVector<AffineExpr> symbols = symbolsOf(kernel);
   for (AffineExpr symbol : symbols)
     step.scalars.push_back(expr(symbol));
   for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
@@ -349,6 +353,7 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
   step.group = groupOf(call, step.op, "host_call");
   plan.steps.push_back(std::move(step));
+  addGuards();
   return Status();
 }
 
@@ -380,14 +385,61 @@ Status PlanBuilder::addStep(Operation *op) {
       });
 }
 
-/// `graph.guards`: [lhs, rhs, message], which must be equal for the assumptions of import to hold, or with a fourth "at most".
-Status PlanBuilder::addGuards() {
-  auto guards = module->getAttrOfType<ArrayAttr>("graph.guards");
-  for (mlir::Attribute attribute : guards ? guards.getValue() : ArrayRef<mlir::Attribute>()) {
-    auto guard = cast<ArrayAttr>(attribute);
+/// Those of `graph.guards` whose symbols are bound by now: [lhs, rhs, message], which must be equal for the assumptions of import to hold,
+/// or with a fourth "at most".
+void PlanBuilder::addGuards() {
+  llvm::erase_if(guards, [&](ArrayAttr guard) {
+    AffineMap lhs = cast<AffineMapAttr>(guard[0]).getValue(), rhs = cast<AffineMapAttr>(guard[1]).getValue();
+    if (!isBound(lhs.getResults()) || !isBound(rhs.getResults()))
+      return false;
     rt::Relation relation = guard.size() > 3 ? rt::Relation::LessEqual : rt::Relation::Equal;
-    plan.steps.push_back(rt::Guard{relation, expr(cast<AffineMapAttr>(guard[0]).getValue().getResult(0)),
-                               expr(cast<AffineMapAttr>(guard[1]).getValue().getResult(0)), cast<StringAttr>(guard[2]).str()});
+    plan.steps.push_back(rt::Guard{relation, expr(lhs.getResult(0)), expr(rhs.getResult(0)), cast<StringAttr>(guard[2]).str()});
+    return true;
+  });
+}
+
+/// Whether the inputs, or the host calls so far, bind every symbol of `sizes`.
+bool PlanBuilder::isBound(ArrayRef<AffineExpr> sizes) const {
+  bool all = true;
+  for (AffineExpr size : sizes)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        all = all && (plan.symbols[symbol.getPosition()].input != rt::none || bound.contains(symbol.getPosition()));
+    });
+  return all;
+}
+
+/// The symbols of the module that `kernel` takes as scalars.
+SmallVector<AffineExpr> PlanBuilder::symbolsOf(tile::KernelOp kernel) const {
+  SmallVector<AffineExpr> symbols;
+  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
+    for (int64_t symbol : selected.asArrayRef())
+      symbols.push_back(getAffineSymbolExpr(symbol, kernel.getContext()));
+  return symbols;
+}
+
+/// Whether every size that `op` needs is known by now: grouping orders operations by what they read, and no operand says that `graph.dims`
+/// or a loop over a late size reads what a host call binds.
+bool PlanBuilder::isReady(Operation *op) const {
+  auto known = [&](Value value) { return isBound(graph::getSizes(cast<RankedTensorType>(value.getType()))); };
+  if (auto dims = dyn_cast<graph::DimsOp>(op); dims && !isBound(dims.getSizes().getResults()))
+    return false;
+  if (auto launch = dyn_cast<graph::LaunchOp>(op))
+    if (auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel()); kernel && !isBound(symbolsOf(kernel)))
+      return false;
+  return (isa<graph::HostCallOp>(op) || llvm::all_of(op->getResults(), known)) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return known(operand) && !llvm::is_contained(waiting, operand.getDefiningOp());
+         });
+}
+
+/// The first that is ready of those that wait, again and again.
+Status PlanBuilder::addReadySteps() {
+  for (auto next = waiting.begin(); (next = llvm::find_if(waiting, [&](Operation *op) { return isReady(op); })) != waiting.end();) {
+    Operation *op = *next;
+    waiting.erase(next);
+    if (Status status = addStep(op); !status)
+      return status;
   }
   return Status();
 }
@@ -424,13 +476,18 @@ Expected<rt::Plan> PlanBuilder::build() {
   plan.requirements = request.code->requirements;
   bindSymbols(main);
   addInputs(main);
-  if (Status status = addGuards(); !status)
-    return status;
+  if (auto list = module->getAttrOfType<ArrayAttr>("graph.guards"))
+    llvm::append_range(guards, list.getAsRange<ArrayAttr>());
+  addGuards();
   if (Status status = addOutputs(main); !status)
     return status;
-  for (Operation &op : main.getBody().front())
-    if (Status status = addStep(&op); !status)
+  for (Operation &op : main.getBody().front()) {
+    waiting.push_back(&op);
+    if (Status status = addReadySteps(); !status)
       return status;
+  }
+  if (!waiting.empty())
+    return Status(Code::Internal, fmt::format("nothing binds the sizes of '{}'", waiting.front()->getName().getStringRef().str()));
   // Outputs that no step writes in place are copies.
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
   for (auto [output, value] : llvm::zip_equal(plan.outputs, returned.getOperands())) {
@@ -444,6 +501,8 @@ Expected<rt::Plan> PlanBuilder::build() {
       return source.status();
     plan.steps.push_back(rt::Copy{output, *source});
   }
+  if (!guards.empty())
+    return Status(Code::Internal, fmt::format("nothing binds the sizes of the guard '{}'", cast<StringAttr>(guards.front()[2]).str()));
   if (auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes"))
     for (mlir::Attribute node : nodes) {
       auto [name, op] = cast<StringAttr>(node).getValue().split('|');

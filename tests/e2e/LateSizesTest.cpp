@@ -1,0 +1,89 @@
+// Sizes that a reference kernel tells while the plan runs: what follows it is bound, checked and placed then.
+#include "../frontend/TinyModel.h"
+#include "backend/Pipeline.h"
+#include "runtime/Context.h"
+
+#include <fstream>
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+using namespace tilewright::test;
+
+namespace {
+
+class LateSizes : public testing::TestWithParam<PlanMode> {
+protected:
+  /// The model's first output, from a plan for every size of its input.
+  Expected<Tensor> run(const TinyModel &model, const Tensor &input) {
+    CompileOptions options;
+    options.modelPath = testing::TempDir() + "late-sizes.onnx";
+    options.modes = {GetParam()};
+    std::ofstream(options.modelPath, std::ios::binary) << model.bytes();
+    auto compiled = compileModel(options);
+    auto artifact = compiled ? compiled->artifact() : compiled.status();
+    auto device = openDevice("host");
+    auto program = !artifact ? artifact.status() : Program::create(std::move(*artifact), (*device)->info(), std::string(name(GetParam())));
+    auto context = program ? Context::create(*program, *device) : program.status();
+    if (!context)
+      return context.status();
+    auto outputs = (*context)->run(std::span(&input, 1));
+    return outputs ? Expected<Tensor>(outputs->front()) : outputs.status();
+  }
+
+  void expectShape(const TinyModel &model, const Tensor &input, const Shape &shape) {
+    auto output = run(model, input);
+    ASSERT_TRUE(output.ok()) << output.status().message();
+    EXPECT_EQ(output->shape(), shape);
+  }
+};
+
+/// The positive ones of x, as `to`: how many they are, only the data know.
+TinyModel &positives(TinyModel &model, const std::string &to) {
+  model.input("x", {"n"}).output("y").floats("nothing", {}, {0});
+  model.node("Greater", {"x", "nothing"}, {"isPositive"});
+  model.node("Compress", {"x", "isPositive"}, {to});
+  return model;
+}
+
+/// Of `count` elements `positive` are.
+Tensor numbers(int64_t count, int64_t positive) {
+  Tensor tensor = Tensor::allocate(DType::F32, {count});
+  for (int64_t i = 0; i < count; ++i)
+    tensor.data<float>()[i] = i < positive ? 1.0f + static_cast<float>(i) : -1.0f;
+  return tensor;
+}
+
+} // namespace
+
+TEST_P(LateSizes, OfAnOutputOfUnsignedBytes) {
+  TinyModel model;
+  model.input("x", {1, 1, "n"}, DType::U8).output("y");
+  onnx::NodeProto *pool = model.node("MaxPool", {"x"}, {"y"});
+  setAttribute(pool, "kernel_shape", std::vector<int64_t>{2});
+  setAttribute(pool, "strides", std::vector<int64_t>{5});
+  expectShape(model, sampleTensor(DType::U8, {1, 1, 4}), {1, 1, 1});
+  expectShape(model, sampleTensor(DType::U8, {1, 1, 23}), {1, 1, 5});
+}
+
+TEST_P(LateSizes, UnderAnotherShape) {
+  TinyModel model;
+  positives(model, "a").node("Flatten", {"a"}, {"y"});
+  expectShape(model, numbers(5, 3), {3, 1});
+  expectShape(model, numbers(40, 23), {23, 1});
+}
+
+TEST_P(LateSizes, AreGuarded) {
+  TinyModel model;
+  positives(model, "a").floats("table", {16}, std::vector<float>(16, 0.5f));
+  model.integers("zero", {1}, {0});
+  model.node("Shape", {"a"}, {"length"});
+  model.node("Slice", {"table", "zero", "length"}, {"part"});
+  model.node("Add", {"a", "part"}, {"y"});
+  expectShape(model, numbers(20, 5), {5});
+  auto tooLong = run(model, numbers(40, 23));
+  ASSERT_FALSE(tooLong.ok());
+  EXPECT_EQ(tooLong.status().code(), Code::Malformed) << tooLong.status().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, LateSizes, testing::Values(PlanMode::All, PlanMode::None, PlanMode::Reference),
+                         [](const auto &info) { return std::string(name(info.param)); });
