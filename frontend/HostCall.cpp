@@ -1,7 +1,9 @@
 // A reference kernel's result types, learned by running it on zeros.
 //
-// With symbolic sizes it runs twice, each symbol with another small number. A result size that stays is a constant; one that equals the
-// same symbol both times is that symbol; any other is a fresh symbol, which the call binds (the runtime checks every size it returns).
+// With symbolic sizes it runs twice, each symbol with another small number. Where the operator only copies sizes, a result size that stays
+// and that no symbolic size of the inputs explains is a constant, and one that exactly one of them explains is that size. Any other is a
+// fresh symbol, which the call binds from what it returns; it keeps the two numbers that it had here, so that the kernels that read it
+// are tried at sizes that fit each other.
 #include "frontend/HostCall.h"
 
 #include "frontend/TensorData.h"
@@ -13,14 +15,81 @@ namespace {
 
 /// Operators whose result sizes depend on the elements of what they read.
 constexpr std::string_view dataDependent[] = {"Compress", "NonMaxSuppression", "NonZero", "Unique"};
-constexpr double maxProbeElements = 1 << 24;
+constexpr double maxTrialElements = 1 << 24;
 
-struct Probe {
-  std::vector<int64_t> symbols; // the number that each symbol stands for
-  std::vector<Tensor> outputs;
+/// Where an operator's result sizes come from, if not all are its inputs' sizes, or constants.
+struct SizeRule {
+  std::string_view op;
+  int64_t computed; // the first dimension of a result whose size may be calculated
+  size_t told;      // the first input whose elements tell sizes
 };
+constexpr int64_t noDim = std::numeric_limits<int64_t>::max();
+constexpr size_t noInput = std::numeric_limits<size_t>::max();
 
-bool runProbe(NodeBuilder &b, Probe &probe) {
+constexpr SizeRule sizeRules[] = {
+    {"AffineGrid", 0, 1},
+    {"Attention", 0, noInput},
+    {"AveragePool", 2, noInput},
+    {"BlackmanWindow", noDim, 0},
+    {"CausalConvWithState", 0, noInput},
+    {"CenterCropPad", 0, 1},
+    {"Col2Im", 0, 1},
+    {"Concat", 0, noInput},
+    {"ConstantOfShape", noDim, 0},
+    {"Conv", 2, noInput},
+    {"ConvInteger", 2, noInput},
+    {"ConvTranspose", 1, noInput}, // the channels are groups times those of the weights
+    {"DFT", 0, 1},
+    {"DeformConv", 2, noInput},
+    {"DepthToSpace", 1, noInput},
+    {"Expand", noDim, 1},
+    {"Flatten", 0, noInput},
+    {"HammingWindow", noDim, 0},
+    {"HannWindow", noDim, 0},
+    {"LinearAttention", 0, noInput},
+    {"LpPool", 2, noInput},
+    {"MaxPool", 2, noInput},
+    {"MaxUnpool", 2, 2},
+    {"MelWeightMatrix", 0, 0},
+    {"OneHot", noDim, 1},
+    {"Pad", 0, 1},
+    {"QLinearConv", 2, noInput},
+    {"Range", 0, 0},
+    {"Reshape", 0, 1},
+    {"Resize", 0, 1},
+    {"STFT", 0, 1},
+    {"Shape", 0, noInput},
+    {"Slice", 0, 1},
+    {"SpaceToDepth", 1, noInput},
+    {"Split", 0, 1},
+    {"Squeeze", noDim, 1},
+    {"Tile", 0, 1},
+    {"TopK", noDim, 1},
+    {"Unsqueeze", noDim, 1},
+    {"Upsample", 0, 1},
+};
+static_assert(std::ranges::is_sorted(sizeRules, {}, &SizeRule::op));
+
+SizeRule sizeRuleOf(std::string_view op) {
+  auto row = std::ranges::lower_bound(sizeRules, op, {}, &SizeRule::op);
+  if (row != std::end(sizeRules) && row->op == op)
+    return *row;
+  return {op, noDim, op.starts_with("Reduce") ? 1 : noInput}; // reductions over axes that are an input
+}
+
+void writeElements(Tensor &tensor, const Sizes &elements, ArrayRef<int64_t> numbers) {
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    int64_t number = graph::evaluate(element, {}, numbers);
+    switch (tensor.type()) {
+    case DType::I64: tensor.data<int64_t>()[i] = number; break;
+    case DType::I32: tensor.data<int32_t>()[i] = static_cast<int32_t>(number); break;
+    default: tensor.data<uint8_t>()[i] = number != 0; break; // bool
+    }
+  }
+}
+
+/// The kernel's outputs where each symbol stands for one of `numbers`.
+Expected<std::vector<Tensor>> runTrial(NodeBuilder &b, ArrayRef<int64_t> numbers) {
   std::vector<Tensor> inputs;
   double elements = 0;
   for (ImportedValue *value : b.node.inputs) {
@@ -32,53 +101,78 @@ bool runProbe(NodeBuilder &b, Probe &probe) {
     Shape shape;
     double count = 1;
     for (AffineExpr size : value->sizes) {
-      shape.push_back(std::max<int64_t>(0, graph::evaluate(size, {}, probe.symbols)));
+      shape.push_back(std::max<int64_t>(0, graph::evaluate(size, {}, numbers)));
       count *= static_cast<double>(shape.back());
     }
     elements += count;
-    if (elements > maxProbeElements)
-      return false;
+    if (elements > maxTrialElements)
+      return Status(Code::Unsupported, fmt::format("that its inputs have more than {} elements", maxTrialElements));
     inputs.push_back(Tensor::allocate(value->type, shape));
-    if (const Sizes *contents = b.state.elementsOf(*value); contents && value->type == DType::I64)
-      for (auto [i, element] : llvm::enumerate(*contents))
-        inputs.back().data<int64_t>()[i] = graph::evaluate(element, {}, probe.symbols);
+    if (const Sizes *contents = b.state.elementsOf(*value))
+      writeElements(inputs.back(), *contents, numbers);
   }
   ReferenceCall call{.op = b.node.op,
                      .domain = b.node.domain,
                      .opset = b.node.opset,
                      .attributes = &b.node.attributes,
                      .outputCount = b.node.outputs.size()};
-  Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
-  if (!outputs)
-    return false;
-  probe.outputs = std::move(*outputs);
-  return true;
+  return evaluate(call, inputs);
 }
 
-/// Operators whose first input is a size already.
-constexpr std::string_view sized[] = {"BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow", "MelWeightMatrix", "Range"};
-
-/// Whether the result's sizes depend on something that is only known at run time: on data, or on a small integer input (a shape, a count).
-bool dependsOnData(NodeBuilder &b) {
+/// Whether the result's sizes depend on something that is only known at run time.
+bool dependsOnData(NodeBuilder &b, const SizeRule &rule) {
   if (llvm::is_contained(dataDependent, b.node.op))
     return true;
-  bool first = llvm::is_contained(sized, b.node.op);
-  for (size_t i = first ? 0 : 1; i < b.node.inputs.size(); ++i)
-    if (b.has(i) && (b.type(i) == DType::I64 || first) && b.rank(i) <= 1 && !b.state.elementsOf(b.input(i)))
+  for (size_t i = rule.told; i < b.node.inputs.size(); ++i)
+    if (b.has(i) && b.rank(i) <= 1 && !b.state.constantOf(b.input(i)) && !b.state.elementsOf(b.input(i)))
       return true;
   return false;
 }
 
-AffineExpr sizeFromProbes(ImportState &state, const Probe &first, const Probe &second, size_t output, size_t dim, bool fixed) {
-  int64_t a = first.outputs[output].shape()[dim], b = second.outputs[output].shape()[dim];
-  if (fixed)
-    return state.freshSymbol("u");
-  if (a == b)
-    return state.number(a);
-  for (size_t i = 0; i < first.symbols.size(); ++i)
-    if (first.symbols[i] == a && second.symbols[i] == b)
-      return getAffineSymbolExpr(i, state.context);
-  return state.freshSymbol("u");
+/// The symbolic sizes that a node reads, as sizes of its inputs or as their elements, each once.
+Sizes symbolicSizesOf(NodeBuilder &b) {
+  Sizes list;
+  auto add = [&](ArrayRef<AffineExpr> sizes) {
+    for (AffineExpr size : sizes)
+      if (!graph::constantSize(size) && !llvm::is_contained(list, size))
+        list.push_back(size);
+  };
+  for (ImportedValue *value : b.node.inputs) {
+    if (!value)
+      continue;
+    add(value->sizes);
+    if (const Sizes *elements = b.state.elementsOf(*value))
+      add(*elements);
+  }
+  return list;
+}
+
+/// A size that is `first` and `second` in the two trials, where the operator copied it from `candidates` or it is a constant.
+AffineExpr copiedSize(ImportState &state, ArrayRef<AffineExpr> candidates, int64_t first, int64_t second) {
+  Sizes fitting;
+  for (AffineExpr size : candidates)
+    if (graph::evaluate(size, {}, state.trialNumbers(0)) == first && graph::evaluate(size, {}, state.trialNumbers(1)) == second)
+      fitting.push_back(size);
+  if (fitting.empty() && first == second)
+    return state.number(first);
+  return fitting.size() == 1 && first != second ? fitting.front() : state.freshSymbol("u", first, second);
+}
+
+/// The sizes of one output, which both trials gave with the same rank.
+Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second) {
+  SizeRule rule = sizeRuleOf(b.node.op);
+  Sizes candidates = symbolicSizesOf(b), sizes;
+  bool unknown = dependsOnData(b, rule), onElements = llvm::is_contained(dataDependent, b.node.op);
+  for (auto [dim, numbers] : llvm::enumerate(llvm::zip_equal(first.shape(), second.shape()))) {
+    auto [one, two] = numbers;
+    if (onElements) // zeros say nothing of them
+      sizes.push_back(b.state.freshSymbol("u"));
+    else if (unknown || (!candidates.empty() && static_cast<int64_t>(dim) >= rule.computed))
+      sizes.push_back(b.state.freshSymbol("u", one, two));
+    else
+      sizes.push_back(copiedSize(b.state, candidates, one, two));
+  }
+  return sizes;
 }
 
 mlir::Attribute tensorAttribute(OpBuilder &builder, const Tensor &tensor) {
@@ -133,31 +227,23 @@ std::optional<ResultFacts> declaredFacts(ImportState &state, const onnx::ValueIn
 
 } // namespace
 
-bool buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared) {
+Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared) {
   ImportState &state = b.state;
-  bool unknown = dependsOnData(b);
-  Probe probes[2];
-  for (size_t i = 0; i < state.symbols().size(); ++i) {
-    probes[0].symbols.push_back(3 + 2 * static_cast<int64_t>(i));
-    probes[1].symbols.push_back(6 + 5 * static_cast<int64_t>(i));
-  }
-  bool symbolic = llvm::any_of(
-      b.node.inputs, [](ImportedValue *v) { return v && llvm::any_of(v->sizes, [](AffineExpr s) { return !graph::constantSize(s); }); });
-  bool probed = runProbe(b, probes[0]) && (symbolic ? runProbe(b, probes[1]) : (probes[1].outputs = probes[0].outputs, true));
+  Expected<std::vector<Tensor>> one = runTrial(b, state.trialNumbers(0)), two = one;
+  if (one && !symbolicSizesOf(b).empty())
+    two = runTrial(b, state.trialNumbers(1));
 
   std::vector<ResultFacts> facts;
   for (size_t i = 0; i < b.node.outputs.size(); ++i) {
-    const Tensor *first = probed && i < probes[0].outputs.size() ? &probes[0].outputs[i] : nullptr;
-    const Tensor *second = probed && i < probes[1].outputs.size() ? &probes[1].outputs[i] : nullptr;
-    if (first && second && first->defined() && second->defined() && first->rank() == second->rank()) {
-      facts.push_back({first->type(), {}});
-      for (int64_t dim = 0; dim < first->rank(); ++dim)
-        facts.back().sizes.push_back(sizeFromProbes(state, probes[0], probes[1], i, dim, unknown));
-    } else if (auto fromModel = declaredFacts(state, declared[i])) {
+    const Tensor first = one && two ? (*one)[i] : Tensor(), second = one && two ? (*two)[i] : Tensor();
+    if (first.defined() && second.defined() && first.rank() == second.rank())
+      facts.push_back({first.type(), sizesFromTrials(b, first, second)});
+    else if (auto fromModel = declaredFacts(state, declared[i]))
       facts.push_back(std::move(*fromModel));
-    } else {
-      return false;
-    }
+    else
+      return {Code::Unsupported, fmt::format("the rank of its output {} is not known: the model does not say it, and the reference, tried "
+                                             "with small sizes, {}",
+                                             i, two ? "gives no such output" : "says " + std::string(two.status().message()))};
   }
 
   SmallVector<Value> operands;
@@ -186,7 +272,7 @@ bool buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declar
   }
   call->setAttr("input_dtypes", state.builder.getStrArrayAttr(inputTypes));
   call->setAttr("output_dtypes", state.builder.getStrArrayAttr(outputTypes));
-  return true;
+  return {};
 }
 
 Attributes referenceAttributes(graph::HostCallOp call) {

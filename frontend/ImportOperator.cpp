@@ -45,7 +45,9 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   bool done = followShapeArithmetic(builder) || foldConstants(builder);
   if (!done && !asReference)
     done = compileNode(builder, whyNot);
-  if (!done && !callHost(builder, asReference ? "everything was asked through the reference" : whyNot))
+  if (!done && asReference)
+    whyNot = "everything was asked through the reference";
+  if (!done && !callHost(builder, whyNot))
     state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot});
   labelNewOperations(node, last);
 }
@@ -135,7 +137,7 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
   return true;
 }
 
-bool ModelImporter::callHost(NodeBuilder &b, const std::string &why) {
+bool ModelImporter::callHost(NodeBuilder &b, std::string &why) {
   NodeBuilder::Node &node = b.node;
   if (!hasReference(node.op, node.domain, node.opset))
     return false;
@@ -144,8 +146,10 @@ bool ModelImporter::callHost(NodeBuilder &b, const std::string &why) {
     auto found = output ? declared.find(output->name) : declared.end();
     hints.push_back(found == declared.end() ? nullptr : found->second);
   }
-  if (!buildHostCall(b, hints))
+  if (Status built = buildHostCall(b, hints); !built) {
+    why += fmt::format(", and {}", built.message());
     return false;
+  }
   state.report.fallbacks.push_back({node.name, node.op, node.domain, node.opset, why});
   if (state.options.noFallback && !state.options.allAsReference)
     unsupported("it would run through the reference ({}), which --no-fallback forbids", why);

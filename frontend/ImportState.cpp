@@ -64,16 +64,27 @@ ImportedValue *ImportState::newConstant(std::string name, Tensor tensor) {
 AffineExpr ImportState::symbol(std::string_view name) {
   auto found = std::ranges::find(symbolNames, name);
   size_t index = found - symbolNames.begin();
-  if (found == symbolNames.end())
+  if (found == symbolNames.end()) {
     symbolNames.emplace_back(name);
+    numbers[0].push_back(3 + 2 * static_cast<int64_t>(index));
+    numbers[1].push_back(6 + 5 * static_cast<int64_t>(index));
+  }
   return getAffineSymbolExpr(index, context);
 }
 
 AffineExpr ImportState::freshSymbol(std::string_view stem) {
+  int &next = nextFresh[std::string(stem)];
   std::string name;
-  for (int i = 0; name.empty() || llvm::is_contained(symbolNames, name); ++i)
-    name = fmt::format("{}{}", stem, i);
+  while (name.empty() || llvm::is_contained(symbolNames, name))
+    name = fmt::format("{}{}", stem, next++);
   return symbol(name);
+}
+
+AffineExpr ImportState::freshSymbol(std::string_view stem, int64_t first, int64_t second) {
+  AffineExpr fresh = freshSymbol(stem);
+  if (first > 0 && second > 0)
+    numbers[0].back() = first, numbers[1].back() = second;
+  return fresh;
 }
 
 std::string ImportState::print(ArrayRef<AffineExpr> sizes) const {

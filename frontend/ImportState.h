@@ -53,6 +53,10 @@ public:
   mlir::AffineExpr symbol(std::string_view name);
   /// A symbol that no model can have named: "<stem>0", "<stem>1", ...
   mlir::AffineExpr freshSymbol(std::string_view stem);
+  /// The same, for a size that was `first` and `second` when kernels were tried at sizes of the import's choice; none of them may be 0.
+  mlir::AffineExpr freshSymbol(std::string_view stem, int64_t first, int64_t second);
+  /// What each symbol stands for in the first (0) and the second trial of kernels: small numbers, in proportion to each other.
+  const std::vector<int64_t> &trialNumbers(int trial) const { return numbers[trial]; }
   const std::vector<std::string> &symbols() const { return symbolNames; }
   std::string print(mlir::AffineExpr size) const { return graph::printSize(size, symbolNames); }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const;
@@ -92,6 +96,8 @@ private:
 
   std::deque<ImportedValue> values;
   std::vector<std::string> symbolNames;
+  std::map<std::string, int, std::less<>> nextFresh; // number after the stem
+  std::vector<int64_t> numbers[2];                   // of the symbols, in trials
   std::vector<std::pair<unsigned, mlir::AffineExpr>> replaced; // in the order of the unifications
   std::vector<mlir::Attribute> guards;
 };

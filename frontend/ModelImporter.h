@@ -46,7 +46,7 @@ private:
   /// Each of these says whether it has filled the node's outputs.
   bool foldConstants(NodeBuilder &builder);
   bool compileNode(NodeBuilder &builder, std::string &whyNot);
-  bool callHost(NodeBuilder &builder, const std::string &why);
+  bool callHost(NodeBuilder &builder, std::string &why);
 
   void bindShapeOptions();
   mlir::AffineExpr inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position);
