@@ -6,8 +6,8 @@
 #include "backend/nvptx/CompileNvptx.h"
 #include "tilegen/place/Place.h"
 
-#include <cstring>
 #include <fmt/format.h>
+#include <span>
 
 namespace tilewright {
 
@@ -24,8 +24,8 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
     return host.status();
   TargetCode code;
   code.kind = runtime::CodeKind::HostX86;
-  code.bytes.resize(host->bytes.size());
-  std::memcpy(code.bytes.data(), host->bytes.data(), host->bytes.size());
+  std::span<const std::byte> bytes = std::as_bytes(std::span(host->bytes)); // none, of a model without kernels
+  code.bytes.assign(bytes.begin(), bytes.end());
   code.requirements = {std::string(target.cpu)};
   for (const HostKernelCode &kernel : host->kernels) {
     code.symbols.push_back({kernel.name, kernel.entry});
