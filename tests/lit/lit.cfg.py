@@ -14,3 +14,10 @@ config.environment["TILEWRIGHT_SHARED"] = config.tilewrightShared
 config.substitutions.append(("%source", os.path.dirname(os.path.dirname(config.test_source_root))))
 config.substitutions.append(("%blas-stand-in", os.path.join(config.tilewrightBuild, "tests", "blas-stand-in")))
 config.substitutions.append(("%models", os.path.join(config.tilewrightBuild, "models", "demo")))
+
+try:  # a bare chroot has none
+    for end in os.openpty():
+        os.close(end)
+    config.available_features.add("terminals")
+except OSError as error:
+    lit_config.note(f"tests of what is drawn on a terminal do not run: {error}")
