@@ -61,7 +61,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 namespace {
 /// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything already.
 ///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel from register to
-///  register.
+///    register.
 ///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the registers of the
 ///  accumulators.
 /// LLVM offers no other handle than its command-line options.

@@ -62,8 +62,8 @@ struct KernelDistributor::AccessContext {
   IntegerType type;
   SmallVector<Value> first, sizes, symbols;
   SmallVector<Value> threads, remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
-  std::optional<unsigned>
-      forgotten; // of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them
+  /// Of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them.
+  std::optional<unsigned> forgotten;
 
   AccessContext(KernelDistributor &d, const Access &access, const Layout &layout, Chunks chunks)
       : d(d), access(access), layout(layout), chunks(chunks), shape(access.tile.getShape()),
