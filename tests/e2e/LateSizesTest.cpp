@@ -2,6 +2,7 @@
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Context.h"
+#include "tests/ScratchFolder.h"
 
 #include <fstream>
 
@@ -13,10 +14,12 @@ namespace {
 
 class LateSizes : public testing::TestWithParam<PlanMode> {
 protected:
+  ScratchFolder scratch;
+
   /// The model's first output, from a plan for every size of its input.
   Expected<Tensor> run(const TinyModel &model, const Tensor &input) {
     CompileOptions options;
-    options.modelPath = testing::TempDir() + "late-sizes.onnx";
+    options.modelPath = scratch / "model.onnx";
     options.modes = {GetParam()};
     std::ofstream(options.modelPath, std::ios::binary) << model.bytes();
     auto compiled = compileModel(options);

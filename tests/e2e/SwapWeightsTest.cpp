@@ -1,5 +1,6 @@
 // The end-to-end check can fail: two weights swapped in a published model are seen by its expected outputs.
 #include "runtime/Status.h"
+#include "tests/ScratchFolder.h"
 
 #include "onnx/onnx.pb.h"
 
@@ -56,7 +57,8 @@ TEST(SwapWeights, IsSeenByTheCheck) {
   std::ifstream file(folder + "/model.onnx", std::ios::binary);
   ASSERT_TRUE(model.ParseFromIstream(&file));
 
-  std::string path = testing::TempDir() + "swapped.onnx";
+  tilewright::test::ScratchFolder scratch;
+  std::string path = scratch / "swapped.onnx";
   auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
   write();
   EXPECT_EQ(check(path, folder), int(Code::Ok));

@@ -1,9 +1,9 @@
 // The pool's keys, its files, and the files it refuses.
 #include "frontend/graph/ConstantPool.h"
+#include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 
 using namespace tilewright;
@@ -14,8 +14,8 @@ namespace {
 std::span<const std::byte> bytesOf(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 struct ConstantPoolTest : testing::Test {
-  std::string path = testing::TempDir() + "/constants-" + testing::UnitTest::GetInstance()->current_test_info()->name();
-  ~ConstantPoolTest() override { std::remove(path.c_str()); }
+  test::ScratchFolder scratch;
+  std::string path = scratch / "constants";
 };
 
 TEST_F(ConstantPoolTest, EqualBytesAreOneEntry) {

@@ -3,8 +3,8 @@
 
 #include "frontend/graph/GraphOps.h"
 #include "runtime/reference/Reference.h"
+#include "tests/ScratchFolder.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -17,10 +17,10 @@ struct ImporterTest : testing::Test {
   mlir::MLIRContext context;
   ImportOptions options;
   ImportReport report;
-  std::string folder = std::filesystem::temp_directory_path() / ("tilewright-import-" + std::to_string(::getpid()));
+  ScratchFolder scratch;
+  std::string folder = scratch / "model"; // with room beside it for what lies outside the model's folder
 
-  ImporterTest() { std::filesystem::create_directories(folder); }
-  ~ImporterTest() override { std::filesystem::remove_all(folder); }
+  ImporterTest() { std::filesystem::create_directory(folder); }
 
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> import(const TinyModel &model) {
     return importModelBytes(context, model.bytes(), folder, options, &report);
@@ -327,10 +327,10 @@ TEST_F(ExternalDataTest, IsReadInPlace) {
 }
 
 TEST_F(ExternalDataTest, RefusesWhatLeavesTheFolder) {
-  std::ofstream(folder + "/../outside-tilewright.bin") << "0123456789abcdef";
-  std::filesystem::create_symlink("../outside-tilewright.bin", folder + "/link.bin");
+  std::ofstream(folder + "/../outside.bin") << "0123456789abcdef";
+  std::filesystem::create_symlink("../outside.bin", folder + "/link.bin");
   std::filesystem::create_directory(folder + "/folder.bin");
-  for (auto [location, part] : std::vector<std::pair<std::string, std::string>>{{"../outside-tilewright.bin", "'..'"},
+  for (auto [location, part] : std::vector<std::pair<std::string, std::string>>{{"../outside.bin", "'..'"},
                                                                                 {"/etc/passwd", "absolute"},
                                                                                 {"", "empty"},
                                                                                 {"link.bin", "outside"},
@@ -339,7 +339,6 @@ TEST_F(ExternalDataTest, RefusesWhatLeavesTheFolder) {
     external(model, location);
     refuses(model, Code::Malformed, {"'w'", part});
   }
-  std::filesystem::remove(folder + "/../outside-tilewright.bin");
 }
 
 TEST_F(ExternalDataTest, RefusesWhatIsNotThere) {

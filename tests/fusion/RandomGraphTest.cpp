@@ -7,13 +7,13 @@
 #include "fusion/FormGroups.h"
 #include "fusion/RootKind.h"
 #include "runtime/Context.h"
+#include "tests/ScratchFolder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -111,7 +111,8 @@ Expected<std::vector<Tensor>> compileAndRun(const std::string &path, PlanMode mo
 }
 
 TEST_P(RandomGraphs, RunFusedAndUnfused) {
-  auto path = std::filesystem::temp_directory_path() / ("tilewright-random-" + std::to_string(::getpid()) + ".mlir");
+  test::ScratchFolder scratch;
+  std::string path = scratch / "graph.mlir";
   for (unsigned i = 0; i < compiled; ++i) {
     unsigned seed = 1000000 + GetParam() * compiled + i;
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -120,19 +121,18 @@ TEST_P(RandomGraphs, RunFusedAndUnfused) {
     auto expected = graph::interpret(*module, inputs);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
     std::error_code failure;
-    llvm::raw_fd_ostream file(path.string(), failure);
+    llvm::raw_fd_ostream file(path, failure);
     module->print(file);
     file.close();
     for (PlanMode mode : {PlanMode::None, PlanMode::All}) {
       SCOPED_TRACE(name(mode));
-      auto found = compileAndRun(path.string(), mode, inputs);
+      auto found = compileAndRun(path, mode, inputs);
       ASSERT_TRUE(found.ok()) << found.status().message();
       expectClose(*expected, *found);
     }
     if (HasFatalFailure())
       break;
   }
-  std::filesystem::remove(path);
 }
 
 INSTANTIATE_TEST_SUITE_P(Share, RandomGraphs, testing::Range(0u, shares));

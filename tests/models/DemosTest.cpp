@@ -1,6 +1,7 @@
 // The demo models are well-formed graphs, the same bytes every time, and scaled so that numbers mean something.
 #include "models/Demos.h"
 #include "models/Random.h"
+#include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,8 @@ TEST(ModelBuilder, SameModelSameBytes) {
   for (std::string &bytes : written) {
     ModelBuilder builder("cnn", DType::F32);
     buildCnn(builder);
-    std::string path = testing::TempDir() + "cnn.onnx";
+    test::ScratchFolder scratch;
+    std::string path = scratch / "cnn.onnx";
     ASSERT_TRUE(builder.write(path)) << builder.write(path).message();
     bytes = readFile(path);
   }

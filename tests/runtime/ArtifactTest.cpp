@@ -3,6 +3,7 @@
 #include "runtime/ArtifactWriter.h"
 #include "runtime/Checksum.h"
 #include "runtime/Format.h"
+#include "tests/ScratchFolder.h"
 #include "tests/runtime/SamplePlans.h"
 
 #include <algorithm>
@@ -179,9 +180,8 @@ TEST(Artifact, MissingFileIsAnInputOutputError) {
 }
 
 TEST(ArtifactWriter, WritesWhatItSerializesAndLeavesNothingElse) {
-  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "artifact-writer";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directory(folder);
+  test::ScratchFolder scratch;
+  std::filesystem::path folder = scratch.folder();
   ASSERT_TRUE(writeArtifact(SampleContents().contents, folder / "model.tw").ok());
   EXPECT_TRUE(Artifact::open(folder / "model.tw").ok());
   std::ifstream stream(folder / "model.tw", std::ios::binary);

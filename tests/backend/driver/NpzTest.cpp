@@ -1,6 +1,7 @@
 // .npy and .npz: what is written is read back, and no damage does more than an error.
 #include "backend/driver/Npy.h"
 #include "backend/driver/Npz.h"
+#include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -31,7 +32,8 @@ std::string slurp(const std::string &path) {
 }
 
 std::string twoArrays() {
-  std::string path = testing::TempDir() + "two.npz";
+  test::ScratchFolder scratch;
+  std::string path = scratch / "two.npz";
   EXPECT_TRUE(writeNpz(path, {{"x", counting(DType::F32, {2, 3})}, {"mask", counting(DType::U8, {5})}}));
   return slurp(path);
 }

@@ -3,6 +3,7 @@
 #include "backend/driver/EvaluateModel.h"
 #include "backend/driver/Npy.h"
 #include "backend/driver/ReduceModel.h"
+#include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -77,15 +78,12 @@ template <typename T> onnx::ModelProto overflowing(DType type, double lastWeight
 
 class Verify : public testing::Test {
 protected:
-  Verify() : folder(fs::path(testing::TempDir()) / ("verify-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-  }
   std::string write(const std::string &name, const onnx::ModelProto &model) {
     std::ofstream(folder / name, std::ios::binary) << model.SerializeAsString();
     return "'" + (folder / name).string() + "'";
   }
-  fs::path folder;
+  test::ScratchFolder scratch;
+  fs::path folder = scratch.folder();
 };
 
 std::string firstBad(const nlohmann::json &json) {
