@@ -1,15 +1,20 @@
-// The C++ wrapper, and the sample artifact that the C test reads.
+// The C++ wrapper; and the C interface, which a program in C of its own uses.
 #include "runtime/ArtifactWriter.h"
 #include "runtime/tilewright.hpp"
+#include "tests/ScratchFolder.h"
 #include "tests/runtime/SamplePlans.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 namespace tilewright {
 
-TEST(SampleArtifact, IsWrittenForTheCTest) {
-  Status status = runtime::writeArtifact(runtime::SampleContents().contents, TILEWRIGHT_BINARY_DIR "/sample.tw");
+TEST(CApi, FromC) {
+  test::ScratchFolder scratch;
+  std::string path = scratch / "sample.tw";
+  Status status = runtime::writeArtifact(runtime::SampleContents().contents, path);
   ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(std::system(("'" TILEWRIGHT_BINARY_DIR "/tests-capi' '" + path + "'").c_str()), 0);
 }
 
 TEST(CppWrapper, LoadsAndRuns) {
