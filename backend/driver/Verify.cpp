@@ -156,9 +156,20 @@ static Expected<ValueMap> expectedValues(const VerifyCommand &command, const Onn
   return values;
 }
 
+/// `text` as one word of a shell's command line.
+static std::string shellWord(std::string_view text) {
+  constexpr std::string_view plain = "/._-+:@%ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos)
+    return std::string(text);
+  std::string word = "'";
+  for (char c : text)
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 static std::string commandFor(const VerifyCommand &command) {
-  std::string line = fmt::format("tilewright verify {0}/model.onnx --inputs {0} --against {1} --fuse={2}", command.reduce, command.against,
-                                 command.model.fuse);
+  std::string line = fmt::format("tilewright verify {} --inputs {} --against {} --fuse={}", shellWord(command.reduce + "/model.onnx"),
+                                 shellWord(command.reduce), shellWord(command.against), command.model.fuse);
   for (const std::string &target : command.model.targets)
     line += " --target " + target;
   if (command.relative)

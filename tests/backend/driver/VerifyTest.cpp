@@ -113,16 +113,16 @@ TEST_F(Verify, NamesTheFirstNodeThatDiffers) {
 }
 
 TEST_F(Verify, ReducesToTheNodesThatDiffer) {
-  std::string model = write("half.onnx", overflowing<_Float16>(DType::F16)), bug = (folder / "bug").string();
+  std::string model = write("half.onnx", overflowing<_Float16>(DType::F16)), bug = (folder / "a bug").string();
   Result result = command("verify " + model + " --reduce '" + bug + "' --json");
   EXPECT_EQ(result.exitCode, int(Code::Differs));
   auto reduction = nlohmann::json::parse(result.out)["reduction"];
   EXPECT_EQ(reduction["nodes"], (std::vector<std::string>{"square", "divide"})) << result.out;
   for (const char *file : {"model.onnx", "group.mlir", "README.txt", "test_data_set_0/input_0.pb", "test_data_set_0/output_0.pb"})
-    EXPECT_TRUE(fs::exists(folder / "bug" / file)) << file;
+    EXPECT_TRUE(fs::exists(fs::path(bug) / file)) << file;
 
   std::string again = reduction["command"].get<std::string>().substr(strlen("tilewright "));
-  EXPECT_EQ(command(again).exitCode, int(Code::Differs));
+  EXPECT_EQ(command(again).exitCode, int(Code::Differs)) << again; // a shell takes it as it is
   EXPECT_EQ(command(again + " --fuse=none").exitCode, int(Code::Usage)); // the command says how to fuse
   EXPECT_EQ(command("verify '" + bug + "/model.onnx' --inputs '" + bug + "' --fuse=none").exitCode, 0);
   EXPECT_EQ(command("run '" + bug + "/model.onnx' --check '" + bug + "'").exitCode, int(Code::Differs));
