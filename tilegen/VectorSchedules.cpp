@@ -28,6 +28,8 @@ constexpr int64_t widestStrip = 8; // vectors
 constexpr int64_t fewRows = 12, streamedRows = 12, streamedColumns = 4096, leastStreamed = 1024, streamingPrograms = 4;
 // Elements and columns of the matrix from which that is faster than to run down it strip by strip.
 constexpr int64_t leastMatrix = 1 << 20, leastColumns = 512;
+// Elements of a matrix that a program reads again for each of its rows of dots along k: half of the second-level cache.
+constexpr int64_t elementsOfDots = 1 << 17;
 
 /// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value fill the registers.
 struct RegisterTile {
@@ -171,12 +173,36 @@ static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
   return llvm::divideCeil(columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
 }
 
+/// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a single column) to pay for
+/// a transposed copy of the right side. Two loads a multiplication are all they can do: 43 % of the peak, from caches.
+static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, int64_t rows, int64_t columns, const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  std::optional<int64_t> depth = constantOf(space.loops()[reduced.back()].size);
+  bool alongDepth = llvm::all_of(space.nest.accesses, [&](const Access &access) {
+    AffineExpr stride = space.strideOf(access, reduced.back());
+    return stride == getAffineConstantExpr(0, space.nest.context) || stride == getAffineConstantExpr(1, space.nest.context);
+  });
+  bool isReal = isa<FloatType>(cast<RankedTensorType>(space.lhs.getType()).getElementType());
+  if (reduced.size() != 1 || !depth || *depth > longestRow || !alongDepth || !isReal || gathersRows(space))
+    return std::nullopt;
+  int64_t lanes = target.vectorBits / 32;
+  if (*depth < lanes || (rows > fewRows && columns > 1))
+    return std::nullopt;
+  auto spread = [&](int64_t size) { return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / *depth); };
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  tile.append({columns > 1 ? rows : spread(rows), spread(columns)});
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, {*depth}, 1, 1, {1, 4 * lanes}, 0);
+}
+
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
   bool gathers = gathersRows(space);
   int64_t rows = std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows));
   int64_t columns = std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns));
+  if (!packed || columns == 1)
+    if (std::optional<tile::ScheduleAttr> dots = scheduleDots(space, rows, columns, target))
+      return *dots;
   bool streams = !packed && streamsRightSide(space, rows, columns);
   MatmulShape shape = shapeMatmul(rows, columns, packed ? matmulRows : unpackedRows, gathers ? columnsOfGathered : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at once.

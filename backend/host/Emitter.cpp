@@ -62,7 +62,7 @@ Ix Emitter::indexOf(Operation *op) {
 
 Emitter::PositionKey Emitter::keyOf(Value value, const Position &position) {
   PositionKey key = {value.getAsOpaquePointer(), reinterpret_cast<const void *>(uintptr_t(position.width)), position.column,
-                     reinterpret_cast<const void *>(uintptr_t(position.unseen))};
+                     reinterpret_cast<const void *>(uintptr_t(position.unseen)), reinterpret_cast<const void *>(uintptr_t(position.lanes))};
   key.insert(key.end(), position.rows.begin(), position.rows.end());
   key.insert(key.end(), position.outer.begin(), position.outer.end());
   return key;

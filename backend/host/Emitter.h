@@ -123,12 +123,17 @@ private:
   void emitRows(const Group &group, Position position, Ix columnFrom, Ix columnTo);
   void emitHeavy(const Group &group);
   void emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width);
-  void emitAcross(Group &group, tile::StoreOp store);
-  Rows transpose(Rows rows);
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
   void holdOperands(Group &group, tile::DotOp dot);
+
+  //===- Across.cpp
+  Rows transpose(Rows rows);
+  void overBlocks(const Group &group, llvm::function_ref<void(Ix, Ix, const Position &)> body);
+  llvm::SmallVector<Ix, 8> sideOfBlock(Ix first, Ix limit);
+  void emitLoadAcross(Group &group);
+  void emitStoreAcross(Group &group, tile::StoreOp store);
 
   llvm::Module &module;
   llvm::LLVMContext &context;

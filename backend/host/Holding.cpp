@@ -213,6 +213,23 @@ bool storesAcross(tile::StoreOp store, unsigned lanes) {
   return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) && !isa<BlockArgument>(store.getValue());
 }
 
+bool loadsAcross(Value value, unsigned lanes) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isElementwise(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!load || !load.getIndices().empty() || type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes ||
+      type.getShape().back() < lanes)
+    return false;
+  AffineMap map = load.getMap();
+  unsigned row = type.getRank() - 2, column = type.getRank() - 1;
+  std::optional<int64_t> run = runAlong(map, row);
+  return run && *run % lanes == 0 && map.isFunctionOfDim(column) && !map.getResults().back().isFunctionOfDim(column);
+}
+
 //===- Sharing --------------------------------------------------------------------------------------------------------===//
 
 static constexpr unsigned costlyFrom = 8; // instructions that are dearer than a store and a load of the workspace

@@ -38,6 +38,9 @@ int64_t runOfRow(mlir::Value value, bool masks);
 /// Whether `store` would scatter each row of its tile, but stores `lanes` rows of one column together.
 bool storesAcross(tile::StoreOp store, unsigned lanes);
 
+/// Whether each row of `value`, a load perhaps converted, would be gathered, while `lanes` rows of one column lie together.
+bool loadsAcross(mlir::Value value, unsigned lanes);
+
 /// An elementwise value that costs much and is needed in several loops, where those part: it is held.
 bool isSharedAndCostly(mlir::Value value);
 

@@ -72,7 +72,10 @@ bool Emitter::hold(Group &group, Value value, int64_t panel) {
   emitGroup(group);
   alone.shape = target.shape;
   alone.roots.push_back({nullptr, value, target});
-  emitGroup(alone);
+  if (loadsAcross(value, narrow))
+    emitLoadAcross(alone);
+  else
+    emitGroup(alone);
   held[value] = target;
   return true;
 }
@@ -307,69 +310,6 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
   });
 }
 
-/// The transpose of as many rows as they have elements: each step interleaves the upper half of the rows with the lower.
-Rows Emitter::transpose(Rows rows) {
-  int count = rows.size();
-  for (int step = 1; step < count; step *= 2) {
-    Rows next;
-    for (int i = 0; i < count; ++i) {
-      SmallVector<int> elements; // of rows i / 2 and i / 2 + count / 2
-      for (int j = 0; j < count; ++j)
-        elements.push_back((i % 2 * count + j) / 2 + j % 2 * count);
-      next.push_back(ir.CreateShuffleVector(rows[i / 2], rows[i / 2 + count / 2], elements));
-    }
-    rows = next;
-  }
-  return rows;
-}
-
-/// A store whose rows would be scattered, while its columns lie together: the value is held, and square blocks of it are transposed in
-/// registers.
-void Emitter::emitAcross(Group &group, tile::StoreOp store) {
-  Value value = store.getValue();
-  hold(group, value);
-  emitGroup(group);
-  flush();
-  Group across;
-  auto shape = cast<RankedTensorType>(value.getType()).getShape();
-  across.shape.assign(shape.begin(), shape.end());
-  across.roots.push_back({store, nullptr, {}});
-  prepare(across);
-  Position position = across.position;
-  Ix columns = across.limits[0], rows = across.limits[1], last = math.constant(narrow - 1);
-  auto block = [&](Ix column, Ix row) {
-    Position from = position;
-    from.rows.clear();
-    for (unsigned i = 0; i < narrow; ++i)
-      from.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rows, math.constant(1))));
-    from.column = column;
-    from.width = narrow;
-    Rows lines;
-    for (llvm::Value *line : loadHeld(held[value], value, from))
-      lines.push_back(toMemory(line, narrow));
-    lines = transpose(lines);
-    for (unsigned i = 0; i < narrow; ++i) {
-      Position to = position;
-      to.lanes = 1;
-      to.column = row;
-      to.width = narrow;
-      to.end = math.alwaysLess(math.add(row, last), rows) ? nullptr : rows;
-      to.rows = {math.add(column, math.constant(i))};
-      math.when(math.alwaysLess(to.rows[0], columns) ? nullptr : math.less(to.rows[0], columns), [&] { emitStore(store, to, {lines[i]}); });
-    }
-  };
-  std::function<void(unsigned)> nest = [&](unsigned axis) {
-    if (axis > 1)
-      return math.loop(math.constant(0), across.limits[axis], 1, [&](Ix coordinate) {
-        position.outer[position.outer.size() - (axis - 1)] = coordinate;
-        nest(axis - 1);
-      });
-    math.loop(math.constant(0), columns, narrow,
-              [&](Ix column) { math.loop(math.constant(0), rows, narrow, [&](Ix row) { block(column, row); }); });
-  };
-  nest(across.limits.size() - 1);
-}
-
 /// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
 Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
   unsigned count = registers.size();
@@ -393,7 +333,7 @@ void Emitter::emitBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
       if (storesAcross(store, narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
-        emitAcross(group, store);
+        emitStoreAcross(group, store);
       else
         addStore(group, store);
       continue;

@@ -99,8 +99,9 @@ struct HostRunTest : KernelFileTest {
   void run(StringRef targetName, Change change) {
     emit(targetName, change);
     HostOptions options;
-    options.cpu = __builtin_cpu_supports("avx512vl") ? "x86-64-v4" : "x86-64-v3";
-    options.vectorBits = __builtin_cpu_supports("avx512vl") ? 512 : 256;
+    bool wide = __builtin_cpu_supports("avx512vl") && targetName != "x86-64-v3";
+    options.cpu = wide ? "x86-64-v4" : "x86-64-v3";
+    options.vectorBits = wide ? 512 : 256;
     Expected<HostCode> code = compileHost(*tiles, options);
     ASSERT_TRUE(code.ok()) << code.status().message();
     MappedCode mapped(code->bytes);
@@ -113,8 +114,10 @@ struct HostRunTest : KernelFileTest {
 };
 
 TEST_P(HostRunTest, UnderTheSchedulesOfVectors) { run("x86-64-v4", unchanged); }
+TEST_P(HostRunTest, UnderTheSchedulesOfShortVectors) { run("x86-64-v3", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
+TEST_P(HostRunTest, WithContractionsAsGemv) { run("x86-64-v4", asGemv); }
 TEST_P(HostRunTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, HostRunTest, testing::ValuesIn(kernelFiles()), [](const auto &info) { return info.param; });

@@ -6,7 +6,7 @@
 // CHECK-LABEL: graph.kernel @few
 // CHECK-SAME: tile = [1, 6, 2048], reduce = [12], {{.*}} registers = [6, 64, 12]>
 // A constant is packed, many rows read the matrix more than once, a small or narrow matrix stays in the cache, and one that lies the other way has no
-// rows to stream.
+// rows to stream: it is read in place by dots along k, unless there are many rows.
 // CHECK-LABEL: graph.kernel @constant
 // CHECK-SAME: reduce = [4096], {{.*}} registers = [1, 64], pack = 64>
 // CHECK-LABEL: graph.kernel @many
@@ -16,7 +16,11 @@
 // CHECK-LABEL: graph.kernel @narrow
 // CHECK-SAME: reduce = [8192], {{.*}} registers = [1, 128]>
 // CHECK-LABEL: graph.kernel @transposed
-// CHECK-SAME: reduce = [4096], {{.*}} registers = [1, 128]>
+// CHECK-SAME: <gemv, tile = [1, 32], reduce = [4096]
+// CHECK-LABEL: graph.kernel @transposed_many
+// CHECK-SAME: <matmul
+// CHECK-LABEL: graph.kernel @vector
+// CHECK-SAME: <gemv, tile = [32, 1], reduce = [4096]
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #across = affine_map<(m, n, k) -> (n, k)>
@@ -49,5 +53,13 @@ module attributes {graph.nodes = ["a|MatMul"]} {
   graph.kernel @transposed(%x: tensor<1x4096xf32>, %y: tensor<4096x4096xf32>) -> tensor<1x4096xf32> {
     %c = graph.contract %x, %y maps [#left, #across, #result] {graph.node = 0 : i64} : tensor<1x4096xf32>, tensor<4096x4096xf32> -> tensor<1x4096xf32>
     graph.return %c : tensor<1x4096xf32>
+  }
+  graph.kernel @transposed_many(%x: tensor<13x4096xf32>, %y: tensor<4096x4096xf32>) -> tensor<13x4096xf32> {
+    %c = graph.contract %x, %y maps [#left, #across, #result] {graph.node = 0 : i64} : tensor<13x4096xf32>, tensor<4096x4096xf32> -> tensor<13x4096xf32>
+    graph.return %c : tensor<13x4096xf32>
+  }
+  graph.kernel @vector(%x: tensor<4096x4096xf32>, %y: tensor<4096x1xf32> {graph.constant}) -> tensor<4096x1xf32> {
+    %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<4096x4096xf32>, tensor<4096x1xf32> -> tensor<4096x1xf32>
+    graph.return %c : tensor<4096x1xf32>
   }
 }

@@ -104,4 +104,28 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %t = graph.transpose %h perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<2x4x4x18xf16> -> tensor<2x18x4x4xf16>
     graph.return %t : tensor<2x18x4x4xf16>
   }
+  // Both sides lie along k: few rows are dots, more rows transpose the right side in registers, where no block divides it.
+  graph.kernel @dots(%x: tensor<2x5x37xf32>, %y: tensor<2x21x37xf32>, %b: tensor<21xf32>) -> tensor<2x5x21xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64} : tensor<2x5x37xf32>, tensor<2x21x37xf32> -> tensor<2x5x21xf32>
+    %bb = graph.broadcast %b dims [2] {graph.node = 0 : i64} : tensor<21xf32> -> tensor<2x5x21xf32>
+    %r = arith.addf %c, %bb {graph.node = 0 : i64} : tensor<2x5x21xf32>
+    graph.return %r : tensor<2x5x21xf32>
+  }
+  graph.kernel @dots_half(%x: tensor<3x70xf16>, %y: tensor<19x70xf16>) -> tensor<3x19xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<3x70xf16>, tensor<19x70xf16> -> tensor<3x19xf32>
+    graph.return %c : tensor<3x19xf32>
+  }
+  graph.kernel @dots_with_vector(%x: tensor<50x37xf32>, %y: tensor<1x37xf32> {graph.constant}) -> tensor<50x1xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<50x37xf32>, tensor<1x37xf32> -> tensor<50x1xf32>
+    graph.return %c : tensor<50x1xf32>
+  }
+  graph.kernel @across(%x: tensor<2x20x37xf32>, %y: tensor<2x83x37xf32>) -> tensor<2x20x83xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64} : tensor<2x20x37xf32>, tensor<2x83x37xf32> -> tensor<2x20x83xf32>
+    graph.return %c : tensor<2x20x83xf32>
+  }
+  // In halves, with a left side that lies across as well.
+  graph.kernel @across_half(%x: tensor<35x21xf16>, %y: tensor<18x35xf16>) -> tensor<21x18xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<35x21xf16>, tensor<18x35xf16> -> tensor<21x18xf32>
+    graph.return %c : tensor<21x18xf32>
+  }
 }

@@ -1,0 +1,31 @@
+// A right side that lies along k: few rows are dots, which read it in place; more rows transpose it in registers. Neither gathers.
+// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4})" | FileCheck %s --check-prefix=SCHEDULE
+// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" -o %t.mlir
+// RUN: tilewright-opt %t.mlir --tilewright-code-print=target=x86-64-v4 -o /dev/null | FileCheck %s --implicit-check-not=gather
+
+// SCHEDULE-LABEL: @few_rows
+// SCHEDULE-SAME: #tile.schedule<gemv, tile = [4, 64], reduce = [1024]
+// SCHEDULE-LABEL: @many_rows
+// SCHEDULE-SAME: #tile.schedule<matmul
+
+// CHECK-LABEL: few_rows:
+// CHECK: vfmadd
+// CHECK-NOT: {{vperm[it]2ps}}
+// CHECK: retq
+
+// CHECK-LABEL: many_rows:
+// CHECK: {{vpermt2ps|vpermi2ps|vunpcklps|vpermt2pd|vpermi2pd}}
+// CHECK: vfmadd
+// CHECK: retq
+module attributes {graph.nodes = ["a|Gemm"]} {
+  graph.kernel @few_rows(%x: tensor<4x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<4x1024xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<4x1024xf32>, tensor<1024x1024xf32> -> tensor<4x1024xf32>
+    graph.return %c : tensor<4x1024xf32>
+  }
+  graph.kernel @many_rows(%x: tensor<96x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<96x1024xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<96x1024xf32>, tensor<1024x1024xf32> -> tensor<96x1024xf32>
+    graph.return %c : tensor<96x1024xf32>
+  }
+}
