@@ -38,9 +38,11 @@ std::string verdict(const DeviceCase &c, const CaseBuffer &output, uint64_t erro
     return "guard bytes around the output were written";
   size_t size = elementBytes(spec.type);
   const std::byte *elements = output.bytes.data() + CaseBuffer::guard;
-  for (int64_t i = 0; i < spec.count && size > 1; ++i)
-    if (std::all_of(elements + i * size, elements + (i + 1) * size, isPoison) && !checkElement(c, elements, i).empty()) // two bytes may be poison by chance
+  for (int64_t i = 0; i < spec.count && size > 1; ++i) {
+    bool poisoned = std::all_of(elements + i * size, elements + (i + 1) * size, isPoison);
+    if (poisoned && !checkElement(c, elements, i).empty()) // two bytes may be poison by chance
       return fmt::format("element {} was not written", i);
+  }
   // All of a small output, a spread of a large one, and both ends.
   int64_t step = spec.count <= 1 << 16 ? 1 : spec.count / 20011 | 1;
   for (int64_t i = 0; i < spec.count; i += step)

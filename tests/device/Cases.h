@@ -1,7 +1,7 @@
 // The cases of device conformance: a tile kernel each, what goes in, and what must come out by plain loops in double.
 //
-// Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs that folder on a device, where no
-// compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
+// Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs that folder on a
+// device, where no compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
 #pragma once
 
 #include "runtime/DType.h"

@@ -1,7 +1,8 @@
-// tilewright-device-check FOLDER [--device cuda:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases compiled, and judges them.
+// tilewright-device-check FOLDER [--device cuda:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases
+// compiled, and judges them.
 //
-// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an injected fault): 0 if
-// some case failed.
+// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an
+// injected fault): 0 if some case failed.
 #include "tests/device/CaseRun.h"
 
 #include "runtime/Device.h"
@@ -17,12 +18,16 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 /// The least number of cases that must have passed, by what they are about.
+// clang-format off
 static const std::map<std::string, int> quotas = {
-    {"family pointwise", 60}, {"family row reduction", 40}, {"family matmul", 80}, {"family gemv", 40}, {"family conv", 12}, {"family window", 12}, {"family gather", 15},
-    {"type f32", 50},         {"type f16", 60},             {"type bf16", 50},     {"type f64", 20},    {"type i64", 10},      {"type i32", 10},
-    {"type i8", 10},          {"layout NN", 30},            {"layout NT", 15},     {"layout TN", 15},   {"layout TT", 15},     {"layout transposed", 10},
-    {"layout broadcast", 15}, {"layout run-time sizes", 12}, {"edge size 0", 3},           {"edge size 1", 20},   {"edge prime", 40},  {"edge power of two", 40}, {"edge beside a power of two", 40},
+    {"family pointwise", 60}, {"family row reduction", 40}, {"family matmul", 80}, {"family gemv", 40}, {"family conv", 12},
+    {"family window", 12}, {"family gather", 15},
+    {"type f32", 50}, {"type f16", 60}, {"type bf16", 50}, {"type f64", 20}, {"type i64", 10}, {"type i32", 10}, {"type i8", 10},
+    {"layout NN", 30}, {"layout NT", 15}, {"layout TN", 15}, {"layout TT", 15}, {"layout transposed", 10}, {"layout broadcast", 15},
+    {"layout run-time sizes", 12},
+    {"edge size 0", 3}, {"edge size 1", 20}, {"edge prime", 40}, {"edge power of two", 40}, {"edge beside a power of two", 40},
     {"edge over 65535 blocks", 5}};
+// clang-format on
 
 static Expected<std::vector<std::byte>> readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -34,8 +39,8 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
 }
 
 /// Runs one case; the Status is the device's failure, the string the case's.
-static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row, const std::string &target,
-                                     const std::string &folder) {
+static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row,
+                                     const std::string &target, const std::string &folder) {
   auto bytes = readFile(folder + "/" + c.name + ".ptx");
   if (!bytes)
     return bytes.status();
@@ -129,7 +134,8 @@ int main(int argc, char **argv) {
     auto quota = quotas.find(key);
     bool missed = only.empty() && quota != quotas.end() && count.first < quota->second;
     short_ |= missed;
-    fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second, missed ? fmt::format(", expected at least {}", quota->second) : "");
+    fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second,
+               missed ? fmt::format(", expected at least {}", quota->second) : "");
   }
   for (auto &[key, least] : quotas)
     if (only.empty() && !counts.contains(key)) {

@@ -1,4 +1,5 @@
-// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers]: compiles every case for a GPU into a folder that tilewright-device-check runs.
+// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers]: compiles every case for a GPU into a folder that
+// tilewright-device-check runs.
 //
 // OUT/cases.json lists for each case its file of PTX and how it is launched; faults are built in on purpose where asked for.
 #include "tests/device/Cases.h"
@@ -53,7 +54,8 @@ int main(int argc, char **argv) {
       return 1;
     }
     const KernelFacts &facts = code->kernels.at("k");
-    std::ofstream(folder / (c.name + ".ptx"), std::ios::binary).write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
+    std::ofstream(folder / (c.name + ".ptx"), std::ios::binary)
+        .write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
     list.push_back({{"name", c.name}, {"threads", facts.block[0]}, {"shared", facts.dynamicSharedBytes}});
   }
   std::ofstream(folder / "cases.json") << nlohmann::json{{"target", name}, {"cases", list}}.dump(1) << "\n";

@@ -7,8 +7,13 @@
 namespace tilewright::test {
 
 static DeviceCase gather(DType type, int64_t picks, int64_t rows, int64_t columns, bool bad, std::string edge) {
-  DeviceCase c{.name = fmt::format("gather_{}_{}of{}x{}{}", typeText(type), picks, rows, columns, bad ? "_bad" : ""), .family = "gather", .layout = "rows", .edge = std::move(edge), .type = type};
-  std::string text = typeText(type), tile = fmt::format("tensor<8x64x{}>", text), table = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
+  DeviceCase c{.name = fmt::format("gather_{}_{}of{}x{}{}", typeText(type), picks, rows, columns, bad ? "_bad" : ""),
+               .family = "gather",
+               .layout = "rows",
+               .edge = std::move(edge),
+               .type = type};
+  std::string text = typeText(type), tile = fmt::format("tensor<8x64x{}>", text),
+              table = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
   std::string y = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, picks, columns);
   c.grid = {(columns + 63) / 64, (picks + 7) / 8, 1};
   c.kernel = fmt::format(R"(

@@ -16,7 +16,8 @@ static std::string edgeOf(int64_t n) {
 
 /// y = x + x of n elements; n is a run-time value.
 static DeviceCase lengths(DType type, int64_t n, int64_t tile = 1024) {
-  DeviceCase c{.name = fmt::format("double_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
+  DeviceCase c{
+      .name = fmt::format("double_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
   bool isFloat = findDType(type)->isFloat;
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: !tile.buffer<{0}, ()[s0] -> (s0)>, %y: !tile.buffer<{0}, ()[s0] -> (s0)>, %s0: index)
@@ -40,9 +41,14 @@ static DeviceCase lengths(DType type, int64_t n, int64_t tile = 1024) {
 
 /// y[i, j] = exp(tanh(x[i, j] + row[j])) - column[i], of half or single precision.
 static DeviceCase chain(DType type, int64_t rows, int64_t columns) {
-  DeviceCase c{.name = fmt::format("chain_{}_{}x{}", typeText(type), rows, columns), .family = "pointwise", .layout = "broadcast", .edge = edgeOf(columns), .type = type};
+  DeviceCase c{.name = fmt::format("chain_{}_{}x{}", typeText(type), rows, columns),
+               .family = "pointwise",
+               .layout = "broadcast",
+               .edge = edgeOf(columns),
+               .type = type};
   std::string text = typeText(type), tile = fmt::format("tensor<8x128x{}>", text), wide = "tensor<8x128xf32>";
-  std::string bounds = fmt::format("bounds () -> ({}, {})", rows, columns), whole = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
+  std::string bounds = fmt::format("bounds () -> ({}, {})", rows, columns),
+              whole = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
   bool narrow = type != DType::F32;
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %r: !tile.buffer<f32, () -> ({1})>, %q: !tile.buffer<f32, () -> ({2})>, %y: {0})
@@ -68,7 +74,8 @@ static DeviceCase chain(DType type, int64_t rows, int64_t columns) {
 )",
                           narrow ? "w" : "v", wide);
   c.kernel += narrow ? fmt::format("      %h = arith.truncf %d : {} to {}\n", wide, tile) : "";
-  c.kernel += fmt::format("      tile.store %{}, %y[%i, %j] {} map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}", narrow ? "h" : "d", bounds, tile, whole);
+  c.kernel += fmt::format("      tile.store %{}, %y[%i, %j] {} map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}",
+                          narrow ? "h" : "d", bounds, tile, whole);
   c.buffers = {{type, rows * columns}, {DType::F32, columns}, {DType::F32, rows}, {type, rows * columns}};
   c.grid = {(columns + 127) / 128, (rows + 7) / 8, 1};
   c.expected = [specs = c.buffers, columns](int64_t i) {
@@ -81,7 +88,11 @@ static DeviceCase chain(DType type, int64_t rows, int64_t columns) {
 
 /// y[i, j] = x[j, i].
 static DeviceCase transposition(DType type, int64_t rows, int64_t columns) {
-  DeviceCase c{.name = fmt::format("transpose_{}_{}x{}", typeText(type), rows, columns), .family = "pointwise", .layout = "transposed", .edge = edgeOf(columns), .type = type};
+  DeviceCase c{.name = fmt::format("transpose_{}_{}x{}", typeText(type), rows, columns),
+               .family = "pointwise",
+               .layout = "transposed",
+               .edge = edgeOf(columns),
+               .type = type};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: !tile.buffer<{0}, () -> ({2}, {1})>, %y: !tile.buffer<{0}, () -> ({1}, {2})>)
         attributes {{grid = affine_map<() -> ({3}, {4}, 1)>, schedule = #tile.schedule<pointwise, tile = [32, 32], warps = 4>}} {{
@@ -104,7 +115,8 @@ static DeviceCase transposition(DType type, int64_t rows, int64_t columns) {
 
 /// y = x / d + x % d, where d may be 0 and -1: divisions by zero are zero.
 static DeviceCase division(DType type, int64_t n) {
-  DeviceCase c{.name = fmt::format("divide_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
+  DeviceCase c{
+      .name = fmt::format("divide_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: !tile.buffer<{0}, () -> ({1})>, %d: !tile.buffer<{0}, () -> ({1})>, %y: !tile.buffer<{0}, () -> ({1})>)
         attributes {{grid = affine_map<() -> ({2}, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [256], warps = 2>}} {{

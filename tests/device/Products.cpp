@@ -17,16 +17,25 @@ struct Product {
 static DeviceCase product(const Product &p, std::string edge) {
   std::string text = typeText(p.type), sum = p.type == DType::F64 ? "f64" : "f32";
   DType sumType = p.type == DType::F64 ? DType::F64 : DType::F32;
-  DeviceCase c{.name = fmt::format("product_{}_{}x{}x{}_{}x{}x{}{}{}{}", text, p.m, p.n, p.k, p.bm, p.bn, p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : ""),
-               .family = "matmul", .layout = fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"), .edge = std::move(edge), .type = p.type};
-  auto buffer = [](const std::string &type, int64_t rows, int64_t columns) { return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns); };
-  std::string a = p.transposedA ? buffer(text, p.k, p.m) : buffer(text, p.m, p.k), b = p.transposedB ? buffer(text, p.n, p.k) : buffer(text, p.k, p.n);
+  DeviceCase c{.name = fmt::format("product_{}_{}x{}x{}_{}x{}x{}{}{}{}", text, p.m, p.n, p.k, p.bm, p.bn, p.bk, p.transposedA ? "_at" : "",
+                                   p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : ""),
+               .family = "matmul",
+               .layout = fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
+               .edge = std::move(edge),
+               .type = p.type};
+  auto buffer = [](const std::string &type, int64_t rows, int64_t columns) {
+    return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns);
+  };
+  std::string a = p.transposedA ? buffer(text, p.k, p.m) : buffer(text, p.m, p.k),
+              b = p.transposedB ? buffer(text, p.n, p.k) : buffer(text, p.k, p.n);
   std::string y = buffer(sum, p.m, p.n), bias = fmt::format("!tile.buffer<{}, () -> ({})>", sum, p.n);
-  std::string ta = fmt::format("tensor<{}x{}x{}>", p.bm, p.bk, text), tb = fmt::format("tensor<{}x{}x{}>", p.bk, p.bn, text), tc = fmt::format("tensor<{}x{}x{}>", p.bm, p.bn, sum);
+  std::string ta = fmt::format("tensor<{}x{}x{}>", p.bm, p.bk, text), tb = fmt::format("tensor<{}x{}x{}>", p.bk, p.bn, text),
+              tc = fmt::format("tensor<{}x{}x{}>", p.bm, p.bn, sum);
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%a: {0}, %b: {1}, %bias: {2}, %y: {3})
-        attributes {{grid = affine_map<() -> ({4}, {5}, 1)>, schedule = #tile.schedule<matmul, tile = [{6}, {7}], reduce = [{8}], warps = {9}, stages = {10}>}} {{
+        attributes {{grid = affine_map<() -> ({4}, {5}, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [{6}, {7}], reduce = [{8}], warps = {9}, stages = {10}>}} {{
       %px = tile.program_id 0
       %py = tile.program_id 1
       %n = tile.size (d0) -> (d0 * {7})(%px)
@@ -46,8 +55,9 @@ static DeviceCase product(const Product &p, std::string edge) {
         scf.yield %d : {0}
       }}
 )",
-                          tc, p.m, p.k, p.transposedA ? "d1, d0" : "d0, d1", a, ta, p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", ta) : "", p.n,
-                          p.transposedB ? "d1, d0" : "d0, d1", b, tb, p.prologue ? "x2" : "x");
+                          tc, p.m, p.k, p.transposedA ? "d1, d0" : "d0, d1", a, ta,
+                          p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", ta) : "", p.n, p.transposedB ? "d1, d0" : "d0, d1", b,
+                          tb, p.prologue ? "x2" : "x");
   c.kernel += fmt::format(R"(
       %bv = tile.load %bias[%c0, %n] bounds () -> (1, {0}) map (d0, d1) -> (d1) : {1} -> tensor<1x{2}x{3}>
       %bb = tile.broadcast %bv : tensor<1x{2}x{3}> -> {4}
@@ -61,7 +71,8 @@ static DeviceCase product(const Product &p, std::string edge) {
     int64_t i = index / p.n, j = index % p.n;
     double total = 0;
     for (int64_t k = 0; k < p.k; ++k)
-      total += inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k) * inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j);
+      total += inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k) *
+               inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j);
     return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, j);
   };
   c.tolerance = (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);

@@ -15,17 +15,28 @@ static std::string edgeOf(int64_t n) {
 }
 
 /// Softmax of each row in one tile.
-static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps, bool runTime = false) {
-  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps, runTime ? "_dynamic" : ""), .family = "row reduction", .layout = runTime ? "run-time sizes" : tileRows > 1 ? "several rows" : "one row",
-               .edge = edgeOf(columns), .type = type};
-  std::string text = typeText(type), stored = fmt::format("tensor<{}x{}x{}>", tileRows, tileColumns, text), wide = fmt::format("tensor<{}x{}xf32>", tileRows, tileColumns);
-  std::string one = fmt::format("tensor<{}x1xf32>", tileRows), sizes = runTime ? "()[s0, s1] -> (s0, s1)" : fmt::format("() -> ({}, {})", rows, columns);
-  std::string buffer = fmt::format("!tile.buffer<{}, {}>", text, sizes), access = fmt::format("[%r, %c0] bounds {} map (d0, d1) -> (d0, d1)", sizes);
+static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps,
+                          bool runTime = false) {
+  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps, runTime ? "_dynamic" : ""),
+               .family = "row reduction",
+               .layout = runTime        ? "run-time sizes"
+                         : tileRows > 1 ? "several rows"
+                                        : "one row",
+               .edge = edgeOf(columns),
+               .type = type};
+  std::string text = typeText(type), stored = fmt::format("tensor<{}x{}x{}>", tileRows, tileColumns, text),
+              wide = fmt::format("tensor<{}x{}xf32>", tileRows, tileColumns);
+  std::string one = fmt::format("tensor<{}x1xf32>", tileRows),
+              sizes = runTime ? "()[s0, s1] -> (s0, s1)" : fmt::format("() -> ({}, {})", rows, columns);
+  std::string buffer = fmt::format("!tile.buffer<{}, {}>", text, sizes),
+              access = fmt::format("[%r, %c0] bounds {} map (d0, d1) -> (d0, d1)", sizes);
   bool narrow = type != DType::F32;
   const char *infinity = type == DType::F32 ? "0xFF800000" : type == DType::F16 ? "0xFC00" : "0xFF80";
   c.grid = {(rows + tileRows - 1) / tileRows, 1, 1};
   c.kernel = fmt::format(R"(
-    tile.kernel @k(%x: {0}, %y: {0}{13}) attributes {{grid = affine_map<() -> ({1}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
+    tile.kernel @k(%x: {0}, %y: {0}{13})
+        attributes {{grid = affine_map<() -> ({1}, 1, 1)>,
+                     schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
       %p = tile.program_id 0
       %r = tile.size (d0) -> (d0 * {2})(%p)
       %c0 = arith.constant 0 : index
@@ -43,8 +54,11 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
       tile.return
     }})",
                          buffer, c.grid[0], tileRows, tileColumns, warps, access, infinity, text, stored,
-                         narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide) : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide), wide, one,
-                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored) : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
+                         narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide)
+                                : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide),
+                         wide, one,
+                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored)
+                                : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
                          runTime ? ", %s0: index, %s1: index" : "");
   if (runTime)
     c.scalars = {rows, columns};
@@ -62,12 +76,19 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
 
 /// The sum and the largest of each row, walked in steps: y[r] = sum + max. Also of integers.
 static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
-  DeviceCase c{.name = fmt::format("walk_{}_{}x{}", typeText(type), rows, columns), .family = "row reduction", .layout = "walked", .edge = edgeOf(columns), .type = type};
-  std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text), one = fmt::format("tensor<2x1x{}>", text), buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
+  DeviceCase c{.name = fmt::format("walk_{}_{}x{}", typeText(type), rows, columns),
+               .family = "row reduction",
+               .layout = "walked",
+               .edge = edgeOf(columns),
+               .type = type};
+  std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text), one = fmt::format("tensor<2x1x{}>", text),
+              buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
   bool isFloat = findDType(type)->isFloat;
   c.grid = {(rows + 1) / 2, 1, 1};
   c.kernel = fmt::format(R"(
-    tile.kernel @k(%x: {0}, %y: !tile.buffer<{1}, () -> ({2})>) attributes {{grid = affine_map<() -> ({3}, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [2], reduce = [256], warps = 4>}} {{
+    tile.kernel @k(%x: {0}, %y: !tile.buffer<{1}, () -> ({2})>)
+        attributes {{grid = affine_map<() -> ({3}, 1, 1)>,
+                     schedule = #tile.schedule<row_reduction, tile = [2], reduce = [256], warps = 4>}} {{
       %p = tile.program_id 0
       %r = tile.size (d0) -> (d0 * 2)(%p)
       %c0 = arith.constant 0 : index
@@ -87,7 +108,8 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
       tile.store %u, %y[%r, %c0] bounds () -> ({2}, 1) map (d0, d1) -> (d0) : {8} -> !tile.buffer<{1}, () -> ({2})>
       tile.return
     }})",
-                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile, isFloat ? "-100.0" : "-100", one, isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
+                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile, isFloat ? "-100.0" : "-100", one,
+                         isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
   c.buffers = {{type, rows * columns}, {type, rows}};
   c.expected = [spec = c.buffers[0], columns](int64_t i) {
     double sum = 0, largest = columns % 256 ? 0 : -100; // the last step's dead elements are zeros

@@ -21,17 +21,24 @@ static std::string describe(const Window &w) {
 
 /// Channels last: x[h, w, c], filter[kh, kw, c, f], y[oh, ow, f]; m runs over the output's pixels.
 static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, std::string edge) {
-  DeviceCase c{.name = fmt::format("conv_{}_f{}", describe(w), w.filters), .family = "conv", .layout = "NHWC", .edge = std::move(edge), .type = w.type};
+  DeviceCase c{.name = fmt::format("conv_{}_f{}", describe(w), w.filters),
+               .family = "conv",
+               .layout = "NHWC",
+               .edge = std::move(edge),
+               .type = w.type};
   std::string text = typeText(w.type);
   int64_t pixels = w.outHeight() * w.outWidth();
-  std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels), y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", pixels, w.filters);
+  std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
+              y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", pixels, w.filters);
   std::string filter = fmt::format("!tile.buffer<{}, () -> ({}, {}, {}, {})>", text, w.kernel, w.kernel, w.channels, w.filters);
-  std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text), tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
+  std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text),
+              tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
   c.grid = {(w.filters + bn - 1) / bn, (pixels + bm - 1) / bm, 1};
   // The window's position is added through index operands of tile.size: row = oh * stride + kh - pad.
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %f: {1}, %y: {2})
-        attributes {{grid = affine_map<() -> ({3}, {4}, 1)>, schedule = #tile.schedule<matmul, tile = [{5}, {6}], reduce = [1, 1, {7}], warps = {8}, stages = 3>}} {{
+        attributes {{grid = affine_map<() -> ({3}, {4}, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [{5}, {6}], reduce = [1, 1, {7}], warps = {8}, stages = 3>}} {{
       %px = tile.program_id 0
       %py = tile.program_id 1
       %n = tile.size (d0) -> (d0 * {6})(%px)
@@ -46,13 +53,17 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
         %inner = scf.for %k = %c0 to %channels step %step iter_args(%c = %o) -> ({11}) {{
           %kk = tile.size (d0, d1) -> (d0 * {12} + d1)(%t, %k)
 )",
-                         x, filter, y, c.grid[0], c.grid[1], bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc, (w.channels + bk - 1) / bk * bk);
+                         x, filter, y, c.grid[0], c.grid[1], bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc,
+                         (w.channels + bk - 1) / bk * bk);
   int64_t padded = (w.channels + bk - 1) / bk * bk; // each tap's channels start at a multiple of the step
-  std::string row = fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
+  std::string row =
+      fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
   std::string column = fmt::format("(d0 mod {0}) * {1} + (d1 floordiv {2}) mod {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
   c.kernel += fmt::format(R"(
-          %a = tile.load %x[%m, %kk] bounds () -> ({0}, {1}) map (d0, d1) -> ({2}, {3}, d1 mod {4}) guard [0, 1{5}] fill 0.0 : {6} : {7} -> {8}
-          %b = tile.load %f[%kk, %n] bounds () -> ({1}, {9}) map (d0, d1) -> ((d0 floordiv {4}) floordiv {10}, (d0 floordiv {4}) mod {10}, d0 mod {4}, d1){11} : {12} -> {13}
+          %a = tile.load %x[%m, %kk] bounds () -> ({0}, {1}) map (d0, d1) -> ({2}, {3}, d1 mod {4}) guard [0, 1{5}] fill 0.0 : {6}
+              : {7} -> {8}
+          %b = tile.load %f[%kk, %n] bounds () -> ({1}, {9})
+              map (d0, d1) -> ((d0 floordiv {4}) floordiv {10}, (d0 floordiv {4}) mod {10}, d0 mod {4}, d1){11} : {12} -> {13}
           %d = tile.dot %a, %b, %c : {8}, {13}, {14}
           scf.yield %d : {14}
         }}
@@ -61,9 +72,10 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
       tile.store %acc, %y[%m, %n] bounds () -> ({0}, {9}) map (d0, d1) -> (d0, d1) : {14} -> {15}
       tile.return
     }})",
-                          pixels, w.kernel * w.kernel * padded, row, column, padded, padded == w.channels ? "" : ", 2", text, x, ta, w.filters, w.kernel,
-                          padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc, y);
-  c.buffers = {{w.type, w.height * w.width * w.channels}, {w.type, w.kernel * w.kernel * w.channels * w.filters}, {DType::F32, pixels * w.filters}};
+                  pixels, w.kernel * w.kernel * padded, row, column, padded, padded == w.channels ? "" : ", 2", text, x, ta, w.filters,
+                  w.kernel, padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc, y);
+  c.buffers = {
+      {w.type, w.height * w.width * w.channels}, {w.type, w.kernel * w.kernel * w.channels * w.filters}, {DType::F32, pixels * w.filters}};
   c.expected = [w, specs = c.buffers](int64_t index) {
     int64_t f = index % w.filters, ow = index / w.filters % w.outWidth(), oh = index / w.filters / w.outWidth();
     double total = 0;
@@ -72,7 +84,8 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
         int64_t r = oh * w.stride + kh - w.pad, s = ow * w.stride + kw - w.pad;
         if (r >= 0 && r < w.height && s >= 0 && s < w.width)
           for (int64_t ch = 0; ch < w.channels; ++ch)
-            total += inputValue(specs[0], 0, (r * w.width + s) * w.channels + ch) * inputValue(specs[1], 1, ((kh * w.kernel + kw) * w.channels + ch) * w.filters + f);
+            total += inputValue(specs[0], 0, (r * w.width + s) * w.channels + ch) *
+                     inputValue(specs[1], 1, ((kh * w.kernel + kw) * w.channels + ch) * w.filters + f);
       }
     return total;
   };
@@ -86,11 +99,14 @@ static DeviceCase pooling(const Window &w, std::string edge) {
   DeviceCase c{.name = fmt::format("pool_{}", describe(w)), .family = "window", .layout = "NHWC", .edge = std::move(edge), .type = w.type};
   std::string text = typeText(w.type), tile = fmt::format("tensor<16x64x{}>", text);
   int64_t pixels = w.outHeight() * w.outWidth();
-  std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels), y = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, pixels, w.channels);
+  std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
+              y = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, pixels, w.channels);
   const char *infinity = w.type == DType::F32 ? "0xFF800000" : w.type == DType::F16 ? "0xFC00" : "0xFF80";
   c.grid = {(w.channels + 63) / 64, (pixels + 15) / 16, 1};
   c.kernel = fmt::format(R"(
-    tile.kernel @k(%x: {0}, %y: {1}) attributes {{grid = affine_map<() -> ({2}, {3}, 1)>, schedule = #tile.schedule<window, tile = [16, 64], reduce = [1, 1], warps = 4>}} {{
+    tile.kernel @k(%x: {0}, %y: {1})
+        attributes {{grid = affine_map<() -> ({2}, {3}, 1)>,
+                     schedule = #tile.schedule<window, tile = [16, 64], reduce = [1, 1], warps = 4>}} {{
       %px = tile.program_id 0
       %py = tile.program_id 1
       %j = tile.size (d0) -> (d0 * 64)(%px)
@@ -103,13 +119,16 @@ static DeviceCase pooling(const Window &w, std::string edge) {
     for (int64_t kw = 0; kw < w.kernel; ++kw) {
       std::string tap = fmt::format("{}_{}", kh, kw);
       c.kernel += fmt::format(R"(
-      %v{0} = tile.load %x[%i, %j] bounds () -> ({1}, {2}) map (d0, d1) -> ((d0 floordiv {3}) * {4} + {5}, (d0 mod {3}) * {4} + {6}, d1) guard [0, 1] fill {7} : {8} : {9} -> {10}
+      %v{0} = tile.load %x[%i, %j] bounds () -> ({1}, {2}) map (d0, d1) -> ((d0 floordiv {3}) * {4} + {5}, (d0 mod {3}) * {4} + {6}, d1)
+          guard [0, 1] fill {7} : {8} : {9} -> {10}
       %m{0} = arith.maximumf %{11}, %v{0} : {10}
 )",
                               tap, pixels, w.channels, w.outWidth(), w.stride, kh - w.pad, kw - w.pad, infinity, text, x, tile, last);
       last = "m" + tap;
     }
-  c.kernel += fmt::format("      tile.store %{}, %y[%i, %j] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}", last, pixels, w.channels, tile, y);
+  c.kernel +=
+      fmt::format("      tile.store %{}, %y[%i, %j] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}",
+                  last, pixels, w.channels, tile, y);
   c.buffers = {{w.type, w.height * w.width * w.channels}, {w.type, pixels * w.channels}};
   c.expected = [w, spec = c.buffers[0]](int64_t index) {
     int64_t ch = index % w.channels, ow = index / w.channels % w.outWidth(), oh = index / w.channels / w.outWidth();

@@ -30,17 +30,22 @@ constexpr char attention[] = R"(
 #bkn = affine_map<(b, m, n, k) -> (b, k, n)>
 #bmn = affine_map<(b, m, n, k) -> (b, m, n)>
 module attributes {graph.symbols = ["batch"], graph.nodes = ["q|A", "k|A", "v|A", "t|T", "s|B", "p|C", "o|B", "a|D", "n|E"]} {
-  func.func @main(%x: tensor<?x16x64xf32, #x>, %wq: tensor<64x64xf32>, %wk: tensor<64x64xf32>, %wv: tensor<64x64xf32>) -> tensor<?x16x64xf32, #x> {
+  func.func @main(%x: tensor<?x16x64xf32, #x>, %wq: tensor<64x64xf32>, %wk: tensor<64x64xf32>,
+      %wv: tensor<64x64xf32>) -> tensor<?x16x64xf32, #x> {
     %0 = graph.reshape %x {graph.node = 0 : i64} : tensor<?x16x64xf32, #x> -> tensor<?x64xf32, #m>
-    %q = graph.contract %0, %wq maps [#mk, #kn, #mn] {graph.node = 0 : i64} : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
+    %q = graph.contract %0, %wq maps [#mk, #kn, #mn] {graph.node = 0 : i64}
+        : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
     %1 = graph.reshape %q {graph.node = 0 : i64} : tensor<?x64xf32, #m> -> tensor<?x16x64xf32, #x>
     %2 = graph.reshape %x {graph.node = 1 : i64} : tensor<?x16x64xf32, #x> -> tensor<?x64xf32, #m>
-    %k = graph.contract %2, %wk maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
+    %k = graph.contract %2, %wk maps [#mk, #kn, #mn] {graph.node = 1 : i64}
+        : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
     %3 = graph.reshape %k {graph.node = 1 : i64} : tensor<?x64xf32, #m> -> tensor<?x16x64xf32, #x>
     %4 = graph.reshape %x {graph.node = 2 : i64} : tensor<?x16x64xf32, #x> -> tensor<?x64xf32, #m>
-    %v = graph.contract %4, %wv maps [#mk, #kn, #mn] {graph.node = 2 : i64} : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
+    %v = graph.contract %4, %wv maps [#mk, #kn, #mn] {graph.node = 2 : i64}
+        : tensor<?x64xf32, #m>, tensor<64x64xf32> -> tensor<?x64xf32, #m>
     %5 = graph.reshape %v {graph.node = 2 : i64} : tensor<?x64xf32, #m> -> tensor<?x16x64xf32, #x>
-    %kt = graph.transpose %3 perm [0, 2, 1] {graph.node = 3 : i64} : tensor<?x16x64xf32, #x> -> tensor<?x64x16xf32, affine_map<()[s0] -> (s0, 64, 16)>>
+    %kt = graph.transpose %3 perm [0, 2, 1] {graph.node = 3 : i64}
+        : tensor<?x16x64xf32, #x> -> tensor<?x64x16xf32, affine_map<()[s0] -> (s0, 64, 16)>>
     %c = arith.constant dense<0.125> : tensor<f32>
     %cb = graph.broadcast %c dims [] {graph.node = 4 : i64} : tensor<f32> -> tensor<?x16x16xf32, #s>
     %s = graph.contract %1, %kt maps [#bmk, #bkn, #bmn] {graph.node = 4 : i64}
@@ -53,7 +58,8 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["q|A", "k|A", "v|A"
     %11 = graph.reduce <sum> %10 axes [2] {graph.node = 5 : i64} : tensor<?x16x16xf32, #s> -> tensor<?x16xf32, #r>
     %12 = graph.broadcast %11 dims [0, 1] {graph.node = 5 : i64} : tensor<?x16xf32, #r> -> tensor<?x16x16xf32, #s>
     %13 = arith.divf %10, %12 {graph.node = 5 : i64} : tensor<?x16x16xf32, #s>
-    %o = graph.contract %13, %5 maps [#bmk, #bkn, #bmn] {graph.node = 6 : i64} : tensor<?x16x16xf32, #s>, tensor<?x16x64xf32, #x> -> tensor<?x16x64xf32, #x>
+    %o = graph.contract %13, %5 maps [#bmk, #bkn, #bmn] {graph.node = 6 : i64}
+        : tensor<?x16x16xf32, #s>, tensor<?x16x64xf32, #x> -> tensor<?x16x64xf32, #x>
     %14 = arith.addf %o, %x {graph.node = 7 : i64} : tensor<?x16x64xf32, #x>
     %15 = graph.reduce <sum> %14 axes [2] {graph.node = 8 : i64} : tensor<?x16x64xf32, #x> -> tensor<?x16xf32, #r>
     %16 = graph.broadcast %15 dims [0, 1] {graph.node = 8 : i64} : tensor<?x16xf32, #r> -> tensor<?x16x64xf32, #x>

@@ -52,7 +52,9 @@ def main():
             # A terminator's example is shown inside the kernel's; a launch needs its kernel.
             if re.match(r"\s*(graph\.return|tile\.return)|.*graph\.launch", statement):
                 continue
-            lines = [] if "kernel @" in statement else [f'{name} = "test.value"() : () -> {type}' for name, type in operandTypes(statement).items()]
+            lines = []
+    if "kernel @" not in statement:
+        lines += [f'{name} = "test.value"() : () -> {type}' for name, type in operandTypes(statement).items()]
             chunks.append("\n".join(lines + [statement]))
     assert len(chunks) >= 10, "the file has lost its examples"
     print("\n// -----\n".join(chunks))

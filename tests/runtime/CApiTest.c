@@ -1,4 +1,4 @@
-/* The C interface from C, against libtilewright.so alone: the sample artifact (y = Relu(x) + {1, 2, 3, 4}, x of [batch, 4]) is the argument. */
+/* The C interface from C, against libtilewright.so alone. Its argument is the sample artifact: y = Relu(x) + {1, 2, 3, 4}, x [batch, 4]. */
 #include "runtime/tilewright.h"
 
 #include <stdio.h>

@@ -41,7 +41,8 @@ end:
   ret;
 }
 
-.visible .entry gatherChecked(.param .u64 table, .param .u64 index, .param .u64 y, .param .u64 length, .param .u64 sentence, .param .u64 error) {
+.visible .entry gatherChecked(.param .u64 table, .param .u64 index, .param .u64 y, .param .u64 length, .param .u64 sentence,
+                              .param .u64 error) {
   .reg .pred %other, %bad;
   .reg .b32 %r<2>;
   .reg .f32 %f0;

@@ -52,7 +52,8 @@ std::string deflatedArchive(const std::string &array, uint32_t claimed) {
   deflateEnd(&stream);
   std::string local(30, 0), entry(46, 0), end(22, 0), name = "x.npy";
   put(local, 0, 0x04034b50), put(local, 26, uint16_t(name.size()));
-  put(entry, 0, 0x02014b50), put(entry, 10, uint16_t(8)), put(entry, 16, uint32_t(crc32_z(0, reinterpret_cast<const Bytef *>(array.data()), array.size())));
+  put(entry, 0, 0x02014b50), put(entry, 10, uint16_t(8));
+  put(entry, 16, uint32_t(crc32_z(0, reinterpret_cast<const Bytef *>(array.data()), array.size())));
   put(entry, 20, uint32_t(packed.size())), put(entry, 24, claimed), put(entry, 28, uint16_t(name.size()));
   put(end, 0, 0x06054b50), put(end, 10, uint16_t(1)), put(end, 16, uint32_t(local.size() + name.size() + packed.size()));
   return local + name + packed + entry + name + end;

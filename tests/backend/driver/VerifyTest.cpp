@@ -1,5 +1,5 @@
-// verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32 and does not: no fault has to be
-// injected for the fused program to differ from the interpreter. Wrong weights stand in for a fault against values in a folder.
+// verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32 and does not: no fault
+// has to be injected for the fused program to differ from the interpreter. Wrong weights stand in for a fault against values in a folder.
 #include "backend/driver/EvaluateModel.h"
 #include "backend/driver/Npy.h"
 #include "backend/driver/ReduceModel.h"
@@ -67,9 +67,11 @@ template <typename T> onnx::ModelProto overflowing(DType type, double lastWeight
   graph.set_name("overflowing");
   addValue(graph.add_input(), "x", type), addValue(graph.add_output(), "y", type);
   *graph.add_initializer() = toProto("w", tensorOf<T>(type, {size, size}, [](int64_t i) { return (i * 7 % 11 - 5) / 16.0; }));
-  *graph.add_initializer() = toProto("v", tensorOf<T>(type, {size, size}, [&](int64_t i) { return i == 0 ? lastWeight : (i * 5 % 13 - 6) / 16.0; }));
+  *graph.add_initializer() =
+      toProto("v", tensorOf<T>(type, {size, size}, [&](int64_t i) { return i == 0 ? lastWeight : (i * 5 % 13 - 6) / 16.0; }));
   *graph.add_initializer() = toProto("c", tensorOf<T>(type, {size}, [](int64_t) { return 300; }));
-  addNode(graph, "first", "MatMul", {"x", "w"}, "h"), addNode(graph, "bend", "Tanh", {"h"}, "t"), addNode(graph, "shift", "Add", {"t", "c"}, "big");
+  addNode(graph, "first", "MatMul", {"x", "w"}, "h"), addNode(graph, "bend", "Tanh", {"h"}, "t");
+  addNode(graph, "shift", "Add", {"t", "c"}, "big");
   addNode(graph, "square", "Mul", {"big", "big"}, "sq"), addNode(graph, "divide", "Div", {"sq", "big"}, "back");
   addNode(graph, "unshift", "Sub", {"back", "c"}, "small");
   addNode(graph, "last", "MatMul", {"small", "v"}, "m"), addNode(graph, "relu", "Relu", {"m"}, "y");
@@ -165,7 +167,8 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
     ASSERT_TRUE(writeNpy(folder / "values" / (name + ".npy"), tensor));
   ASSERT_TRUE(writeNpy(folder / "x.npy", inputs["x"]));
 
-  std::string rest = " --per-node --json --fuse=none --inputs x='" + (folder / "x.npy").string() + "' --against '" + (folder / "values").string() + "'";
+  std::string rest =
+      " --per-node --json --fuse=none --inputs x='" + (folder / "x.npy").string() + "' --against '" + (folder / "values").string() + "'";
   Result same = command("verify " + path + rest), differs = command("verify " + other + rest);
   EXPECT_EQ(same.exitCode, 0) << same.out;
   EXPECT_EQ(nlohmann::json::parse(same.out)["nodes"].size(), 8u);
@@ -177,7 +180,8 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
 TEST_F(Verify, KnowsSizesThatTheModelComputes) {
   onnx::ModelProto model = overflowing<float>(DType::F32);
   onnx::GraphProto &graph = *model.mutable_graph();
-  addNode(graph, "shape", "Shape", {"y"}, "sizes"), addNode(graph, "spread", "Expand", {"c", "sizes"}, "wide"), addNode(graph, "sum", "Add", {"wide", "y"}, "z");
+  addNode(graph, "shape", "Shape", {"y"}, "sizes"), addNode(graph, "spread", "Expand", {"c", "sizes"}, "wide");
+  addNode(graph, "sum", "Add", {"wide", "y"}, "z");
   addValue(graph.add_output(), "z", DType::F32);
   Result result = command("verify " + write("sizes.onnx", model) + " --dim batch=4 --per-node --json");
   EXPECT_EQ(result.exitCode, 0) << result.out;

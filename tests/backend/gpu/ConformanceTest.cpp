@@ -40,7 +40,9 @@ TEST_P(Conformance, SmallCases) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
-                         testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv", "window", "gather"), testing::Values("sm_90a", "gfx942")), [](auto &info) {
+                         testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv", "window", "gather"),
+                                          testing::Values("sm_90a", "gfx942")),
+                         [](auto &info) {
                            std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), ' ', '_');
                            return name;

@@ -124,7 +124,9 @@ void readMatrices(const std::byte *address, int32_t transposed, uint32_t *words)
   block->meetWarp();
 }
 
-float toFloat(uint16_t bits, bool isBrain) { return isBrain ? std::bit_cast<float>(uint32_t(bits) << 16) : float(std::bit_cast<_Float16>(bits)); }
+float toFloat(uint16_t bits, bool isBrain) {
+  return isBrain ? std::bit_cast<float>(uint32_t(bits) << 16) : float(std::bit_cast<_Float16>(bits));
+}
 
 struct Element {
   unsigned row, column;
@@ -211,8 +213,8 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   auto distributed = distribute(*module, simt, faults);
   if (failed(distributed) || failed(convertToLlvm(**distributed, simt)))
     return Status(Code::Internal, "lowering failed");
-  Expected<std::string> object =
-      generateCode(**distributed, {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
+  Expected<std::string> object = generateCode(
+      **distributed, {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
   if (!object)
     return object.status();
   Expected<std::string> library = linkObject(*object);
@@ -232,7 +234,8 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
     return Status(Code::Internal, dlerror());
   const void *verbs[VerbCount] = {};
   auto set = [&](Verb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
-  set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync), set(CommitCopies, commitCopies);
+  set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync);
+  set(CommitCopies, commitCopies);
   set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply), set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
@@ -249,14 +252,16 @@ SimtProgram::~SimtProgram() {
 
 uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid) {
   // More arguments than a function takes do no harm in the System V calling convention.
-  using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+  using Kernel =
+      void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
   auto function = reinterpret_cast<Kernel>(dlsym(library_, kernel.c_str()));
   uint64_t errorWord = 0;
   arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));
   arguments.resize(12);
   auto &a = arguments;
   Facts facts = kernels_.at(kernel);
-  RunningBlock state{lanes_, {}, {}, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
+  RunningBlock state{
+      lanes_, {}, {}, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
   block = &state;
   for (unsigned t = 0; t < facts.threads; ++t)
     state.fibers.push_back(std::make_unique<Fiber>());

@@ -29,7 +29,8 @@ public:
   static Expected<std::unique_ptr<SimtProgram>> compile(const std::string &text, const TargetDesc &target, InjectedFaults faults = {});
   ~SimtProgram();
 
-  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word is added. Returns the error word.
+  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word is
+  /// added. Returns the error word.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
 
 private:

@@ -13,10 +13,12 @@ Value SimtTarget::call(Builder &b, Verb verb, Type result, ValueRange arguments)
   auto table = module.lookupSymbol<LLVM::GlobalOp>("simt_verbs");
   if (!table) {
     OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
-    table = LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount), /*isConstant=*/false, LLVM::Linkage::External, "simt_verbs",
+    table = LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount), /*isConstant=*/false,
+                                   LLVM::Linkage::External, "simt_verbs",
                                    start.getZeroAttr(RankedTensorType::get({VerbCount}, b.getI64Type())), /*alignment=*/8);
   }
-  Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), LLVM::AddressOfOp::create(b, table), ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(verb)});
+  Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), LLVM::AddressOfOp::create(b, table),
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(verb)});
   SmallVector<Value> operands{LLVM::LoadOp::create(b, pointer, address)};
   SmallVector<Type> types;
   for (Value argument : arguments) {
@@ -62,7 +64,8 @@ SmallVector<Value> SimtTarget::readMatrices(Builder &b, Value address, bool tran
   return results;
 }
 
-/// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into steps, as in backend/amdgcn.
+/// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into
+/// steps, as in backend/amdgcn.
 SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
   auto accType = VectorType::get(acc.size(), b.getF32Type());
   Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());
@@ -73,7 +76,9 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
   LLVM::StoreOp::create(b, exchanged ? lhs : rhs, c);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   for (unsigned step = 0; step < fragments.steps; ++step) {
-    auto at = [&](Value base) { return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)}); };
+    auto at = [&](Value base) {
+      return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)});
+    };
     call(b, Multiply, {}, {wordConstant(b, fragments.n == 8 ? 8 : fragments.m), wordConstant(b, element.isBF16()), at(a), at(c), sums});
   }
   Value vector = LLVM::LoadOp::create(b, accType, sums);

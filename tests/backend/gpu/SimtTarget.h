@@ -6,7 +6,10 @@
 namespace tilewright::test {
 
 /// Positions in the table `simt_verbs`.
-enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, Exp2, Log2, SharedMemory, VerbCount };
+// clang-format off
+enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply,
+            Exp2, Log2, SharedMemory, VerbCount };
+// clang-format on
 
 class SimtTarget final : public GpuTarget {
 public:

@@ -58,14 +58,16 @@ class HostKernels : public testing::TestWithParam<HostOptions> {};
 
 TEST_P(HostKernels, PointwiseWithRaggedRuntimeSizes) {
   Runner runner(R"(
-tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffer<f32, ()[s0, s1] -> (s1)>, %y: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %s0: index, %s1: index)
+tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffer<f32, ()[s0, s1] -> (s1)>,
+    %y: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %s0: index, %s1: index)
     attributes {grid = affine_map<()[s0, s1] -> (s1 ceildiv 256, s0 ceildiv 3, 1)>} {
   %px = tile.program_id 0
   %py = tile.program_id 1
   %r = tile.size (d0) -> (d0 * 3)(%py)
   %c = tile.size (d0) -> (d0 * 256)(%px)
   %c0 = arith.constant 0 : index
-  %v = tile.load %x[%r, %c] bounds ()[s0, s1] -> (s0, s1) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, ()[s0, s1] -> (s0, s1)> -> tensor<3x256xf32>
+  %v = tile.load %x[%r, %c] bounds ()[s0, s1] -> (s0, s1) map (d0, d1) -> (d0, d1)
+      : !tile.buffer<f32, ()[s0, s1] -> (s0, s1)> -> tensor<3x256xf32>
   %g1 = tile.load %g[%c0, %c] bounds ()[s0, s1] -> (1, s1) map (d0, d1) -> (d1) : !tile.buffer<f32, ()[s0, s1] -> (s1)> -> tensor<1x256xf32>
   %gb = tile.broadcast %g1 : tensor<1x256xf32> -> tensor<3x256xf32>
   %w = arith.mulf %v, %gb : tensor<3x256xf32>
@@ -74,7 +76,8 @@ tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffe
   %one = arith.constant dense<1.0> : tensor<3x256xf32>
   %d = arith.addf %e, %one : tensor<3x256xf32>
   %q = arith.divf %w, %d : tensor<3x256xf32>
-  tile.store %q, %y[%r, %c] bounds ()[s0, s1] -> (s0, s1) map (d0, d1) -> (d0, d1) : tensor<3x256xf32> -> !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>
+  tile.store %q, %y[%r, %c] bounds ()[s0, s1] -> (s0, s1) map (d0, d1) -> (d0, d1)
+      : tensor<3x256xf32> -> !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>
   tile.return
 })",
                 GetParam());
@@ -121,11 +124,14 @@ tile.kernel @transpose(%x: !tile.buffer<f32, () -> (37, 50)>, %y: !tile.buffer<f
 TEST_P(HostKernels, CollapsedMapsWithUnalignedDivisions) {
   // One linear loop over (s0, 7, 9) of which the buffer holds (s0, 9, 7): quotients and rests differ by lane, one of them by a symbol.
   Runner runner(R"(
-tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buffer<f32, ()[s0] -> (s0 * 63)>, %s0: index) attributes {grid = affine_map<()[s0] -> ((s0 * 63) ceildiv 128, 1, 1)>} {
+tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buffer<f32, ()[s0] -> (s0 * 63)>, %s0: index)
+    attributes {grid = affine_map<()[s0] -> ((s0 * 63) ceildiv 128, 1, 1)>} {
   %p = tile.program_id 0
   %o = tile.size (d0) -> (d0 * 128)(%p)
-  %v = tile.load %x[%o] bounds ()[s0] -> (s0 * 63) map (d0)[s0] -> (d0 floordiv (s0 * 7), (d0 floordiv 7) mod s0, d0 mod 7) : !tile.buffer<f32, ()[s0] -> (9, s0, 7)> -> tensor<128xf32>
-  %w = tile.load %x[%o] bounds ()[s0] -> (s0 * 63) map (d0)[s0] -> ((d0 floordiv 7) mod 9, d0 floordiv 63, d0 mod 7) : !tile.buffer<f32, ()[s0] -> (9, s0, 7)> -> tensor<128xf32>
+  %v = tile.load %x[%o] bounds ()[s0] -> (s0 * 63) map (d0)[s0] -> (d0 floordiv (s0 * 7), (d0 floordiv 7) mod s0, d0 mod 7)
+      : !tile.buffer<f32, ()[s0] -> (9, s0, 7)> -> tensor<128xf32>
+  %w = tile.load %x[%o] bounds ()[s0] -> (s0 * 63) map (d0)[s0] -> ((d0 floordiv 7) mod 9, d0 floordiv 63, d0 mod 7)
+      : !tile.buffer<f32, ()[s0] -> (9, s0, 7)> -> tensor<128xf32>
   %s = arith.addf %v, %w : tensor<128xf32>
   tile.store %s, %y[%o] bounds ()[s0] -> (s0 * 63) map (d0) -> (d0) : tensor<128xf32> -> !tile.buffer<f32, ()[s0] -> (s0 * 63)>
   tile.return
@@ -149,10 +155,12 @@ tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buff
 
 TEST_P(HostKernels, SoftmaxOfWholeRows) {
   Runner runner(R"(
-tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f32, () -> (64, 1000)>) attributes {grid = affine_map<() -> (1, 64, 1)>} {
+tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f32, () -> (64, 1000)>)
+    attributes {grid = affine_map<() -> (1, 64, 1)>} {
   %r = tile.program_id 1
   %c0 = arith.constant 0 : index
-  %v = tile.load %x[%r, %c0] bounds () -> (64, 1000) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32 : !tile.buffer<f32, () -> (64, 1000)> -> tensor<1x1024xf32>
+  %v = tile.load %x[%r, %c0] bounds () -> (64, 1000) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+      : !tile.buffer<f32, () -> (64, 1000)> -> tensor<1x1024xf32>
   %m = tile.reduce <max> %v dim 1 : tensor<1x1024xf32> -> tensor<1x1xf32>
   %mb = tile.broadcast %m : tensor<1x1xf32> -> tensor<1x1024xf32>
   %d = arith.subf %v, %mb : tensor<1x1024xf32>
@@ -181,7 +189,8 @@ tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f
 
 TEST_P(HostKernels, SoftmaxInStepsWithCarriedTiles) {
   Runner runner(R"(
-tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<f32, ()[s0] -> (4, s0)>, %s0: index) attributes {grid = affine_map<()[s0] -> (1, 2, 1)>} {
+tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<f32, ()[s0] -> (4, s0)>, %s0: index)
+    attributes {grid = affine_map<()[s0] -> (1, 2, 1)>} {
   %p = tile.program_id 1
   %r = tile.size (d0) -> (d0 * 2)(%p)
   %c0 = arith.constant 0 : index
@@ -190,14 +199,16 @@ tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<
   %low = arith.constant dense<0xFF800000> : tensor<2x128xf32>
   %zero = arith.constant dense<0.0> : tensor<2x128xf32>
   %mt = scf.for %k = %c0 to %n step %c128 iter_args(%a = %low) -> tensor<2x128xf32> {
-    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32 : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
+    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+        : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
     %b = arith.maximumf %a, %v : tensor<2x128xf32>
     scf.yield %b : tensor<2x128xf32>
   }
   %m = tile.reduce <max> %mt dim 1 : tensor<2x128xf32> -> tensor<2x1xf32>
   %mb = tile.broadcast %m : tensor<2x1xf32> -> tensor<2x128xf32>
   %st = scf.for %k = %c0 to %n step %c128 iter_args(%a = %zero) -> tensor<2x128xf32> {
-    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32 : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
+    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+        : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
     %d = arith.subf %v, %mb : tensor<2x128xf32>
     %e = math.exp %d : tensor<2x128xf32>
     %b = arith.addf %a, %e : tensor<2x128xf32>
@@ -234,14 +245,17 @@ tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<
 
 TEST_P(HostKernels, ReducesAnOuterDimension) {
   Runner runner(R"(
-tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32, () -> (3, 40)>) attributes {grid = affine_map<() -> (3, 1, 1)>} {
+tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32, () -> (3, 40)>)
+    attributes {grid = affine_map<() -> (3, 1, 1)>} {
   %n = tile.program_id 0
   %c0 = arith.constant 0 : index
-  %v = tile.load %x[%n, %c0, %c0] bounds () -> (3, 49, 40) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f32, () -> (3, 49, 40)> -> tensor<1x64x40xf32>
+  %v = tile.load %x[%n, %c0, %c0] bounds () -> (3, 49, 40) map (d0, d1, d2) -> (d0, d1, d2)
+      : !tile.buffer<f32, () -> (3, 49, 40)> -> tensor<1x64x40xf32>
   %s = tile.reduce <sum> %v dim 1 : tensor<1x64x40xf32> -> tensor<1x1x40xf32>
   %k = arith.constant dense<49.0> : tensor<1x1x40xf32>
   %q = arith.divf %s, %k : tensor<1x1x40xf32>
-  tile.store %q, %y[%n, %c0, %c0] bounds () -> (3, 1, 40) map (d0, d1, d2) -> (d0, d2) : tensor<1x1x40xf32> -> !tile.buffer<f32, () -> (3, 40)>
+  tile.store %q, %y[%n, %c0, %c0] bounds () -> (3, 1, 40) map (d0, d1, d2) -> (d0, d2)
+      : tensor<1x1x40xf32> -> !tile.buffer<f32, () -> (3, 40)>
   tile.return
 })",
                 GetParam());
@@ -283,9 +297,12 @@ std::vector<double> multiply(const std::vector<float> &a, const std::vector<floa
 
 TEST_P(HostKernels, MatmulBiasGeluFromPanels) {
   const char *text = R"(
-tile.kernel @f(%a: !tile.buffer<f32, () -> (%M%, %K%)>, %b: !tile.buffer<f32, () -> (%P%, %K%, 64)> {tile.packed_from = affine_map<(d0, d1, d2) -> (d1, d0 * 64 + d2)>, tile.source = tensor<%K%x%N%xf32>},
+tile.kernel @f(%a: !tile.buffer<f32, () -> (%M%, %K%)>,
+    %b: !tile.buffer<f32, () -> (%P%, %K%, 64)>
+        {tile.packed_from = affine_map<(d0, d1, d2) -> (d1, d0 * 64 + d2)>, tile.source = tensor<%K%x%N%xf32>},
     %bias: !tile.buffer<f32, () -> (%N%)>, %y: !tile.buffer<f32, () -> (%M%, %N%)>)
-    attributes {grid = affine_map<() -> (%GN%, %GM%, 1)>, schedule = #tile.schedule<matmul, tile = [96, 256], reduce = [%K%], registers = [6, 64], pack = 64>} {
+    attributes {grid = affine_map<() -> (%GN%, %GM%, 1)>,
+                schedule = #tile.schedule<matmul, tile = [96, 256], reduce = [%K%], registers = [6, 64], pack = 64>} {
   %px = tile.program_id 0
   %py = tile.program_id 1
   %c0 = arith.constant 0 : index
@@ -293,7 +310,8 @@ tile.kernel @f(%a: !tile.buffer<f32, () -> (%M%, %K%)>, %b: !tile.buffer<f32, ()
   %c = tile.size (d0) -> (d0 * 256)(%px)
   %zero = arith.constant dense<0.0> : tensor<96x256xf32>
   %ta = tile.load %a[%r, %c0] bounds () -> (%M%, %K%) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (%M%, %K%)> -> tensor<96x%K%xf32>
-  %tb = tile.load %b[%c0, %c] bounds () -> (%K%, %N%) map (d0, d1) -> (d1 floordiv 64, d0, d1 mod 64) : !tile.buffer<f32, () -> (%P%, %K%, 64)> -> tensor<%K%x256xf32>
+  %tb = tile.load %b[%c0, %c] bounds () -> (%K%, %N%) map (d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)
+      : !tile.buffer<f32, () -> (%P%, %K%, 64)> -> tensor<%K%x256xf32>
   %d = tile.dot %ta, %tb, %zero : tensor<96x%K%xf32>, tensor<%K%x256xf32>, tensor<96x256xf32>
   %b1 = tile.load %bias[%c0, %c] bounds () -> (1, %N%) map (d0, d1) -> (d1) : !tile.buffer<f32, () -> (%N%)> -> tensor<1x256xf32>
   %bb = tile.broadcast %b1 : tensor<1x256xf32> -> tensor<96x256xf32>
@@ -328,7 +346,8 @@ tile.kernel @f(%a: !tile.buffer<f32, () -> (%M%, %K%)>, %b: !tile.buffer<f32, ()
 
 /// A block schedule, as for a GPU: steps over k, plain right side, masks on every edge, run-time sizes.
 constexpr const char *blockMatmul = R"(
-tile.kernel @f(%a: !tile.buffer<%T%, ()[s0, s1, s2] -> (s0, s2)>, %b: !tile.buffer<%T%, ()[s0, s1, s2] -> (s2, s1)>, %y: !tile.buffer<f32, ()[s0, s1, s2] -> (s0, s1)>, %s0: index, %s1: index, %s2: index)
+tile.kernel @f(%a: !tile.buffer<%T%, ()[s0, s1, s2] -> (s0, s2)>, %b: !tile.buffer<%T%, ()[s0, s1, s2] -> (s2, s1)>,
+    %y: !tile.buffer<f32, ()[s0, s1, s2] -> (s0, s1)>, %s0: index, %s1: index, %s2: index)
     attributes {grid = affine_map<()[s0, s1, s2] -> (s1 ceildiv 128, s0 ceildiv 64, 1)>} {
   %px = tile.program_id 0
   %py = tile.program_id 1
@@ -339,12 +358,15 @@ tile.kernel @f(%a: !tile.buffer<%T%, ()[s0, s1, s2] -> (s0, s2)>, %b: !tile.buff
   %n = tile.size ()[s0, s1, s2] -> (s2)
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
   %acc = scf.for %k = %c0 to %n step %c32 iter_args(%sum = %zero) -> tensor<64x128xf32> {
-    %ta = tile.load %a[%r, %k] bounds ()[s0, s1, s2] -> (s0, s2) map (d0, d1) -> (d0, d1) : !tile.buffer<%T%, ()[s0, s1, s2] -> (s0, s2)> -> tensor<64x32x%T%>
-    %tb = tile.load %b[%k, %c] bounds ()[s0, s1, s2] -> (s2, s1) map (d0, d1) -> (d0, d1) : !tile.buffer<%T%, ()[s0, s1, s2] -> (s2, s1)> -> tensor<32x128x%T%>
+    %ta = tile.load %a[%r, %k] bounds ()[s0, s1, s2] -> (s0, s2) map (d0, d1) -> (d0, d1)
+        : !tile.buffer<%T%, ()[s0, s1, s2] -> (s0, s2)> -> tensor<64x32x%T%>
+    %tb = tile.load %b[%k, %c] bounds ()[s0, s1, s2] -> (s2, s1) map (d0, d1) -> (d0, d1)
+        : !tile.buffer<%T%, ()[s0, s1, s2] -> (s2, s1)> -> tensor<32x128x%T%>
     %next = tile.dot %ta, %tb, %sum : tensor<64x32x%T%>, tensor<32x128x%T%>, tensor<64x128xf32>
     scf.yield %next : tensor<64x128xf32>
   }
-  tile.store %acc, %y[%r, %c] bounds ()[s0, s1, s2] -> (s0, s1) map (d0, d1) -> (d0, d1) : tensor<64x128xf32> -> !tile.buffer<f32, ()[s0, s1, s2] -> (s0, s1)>
+  tile.store %acc, %y[%r, %c] bounds ()[s0, s1, s2] -> (s0, s1) map (d0, d1) -> (d0, d1)
+      : tensor<64x128xf32> -> !tile.buffer<f32, ()[s0, s1, s2] -> (s0, s1)>
   tile.return
 })";
 
@@ -395,7 +417,8 @@ TEST_P(HostKernels, MatmulOfHalves) {
 /// A convolution, channels last, by nested loops over its window: the left side is gathered with a guard.
 TEST_P(HostKernels, ConvolutionWithPadding) {
   Runner runner(R"(
-tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<f32, () -> (3, 3, 20, 70)>, %y: !tile.buffer<f32, () -> (2, 9, 10, 70)>) attributes {grid = affine_map<() -> (2, 4, 1)>} {
+tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<f32, () -> (3, 3, 20, 70)>,
+    %y: !tile.buffer<f32, () -> (2, 9, 10, 70)>) attributes {grid = affine_map<() -> (2, 4, 1)>} {
   %px = tile.program_id 0
   %py = tile.program_id 1
   %c0 = arith.constant 0 : index
@@ -406,16 +429,20 @@ tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<
   %zero = arith.constant dense<0.0> : tensor<48x64xf32>
   %acc = scf.for %i = %c0 to %c3 step %c1 iter_args(%s0 = %zero) -> tensor<48x64xf32> {
     %part = scf.for %j = %c0 to %c3 step %c1 iter_args(%s1 = %s0) -> tensor<48x64xf32> {
-      %ta0 = tile.load %x[%r, %i, %j, %c0] bounds () -> (180, 3, 3, 20) map (d0, d1, d2, d3) -> (d0 floordiv 90, (d0 floordiv 10) mod 9 + d1 - 1, d0 mod 10 + d2 - 1, d3) guard [1, 2] fill 0.0 : f32
-        : !tile.buffer<f32, () -> (2, 9, 10, 20)> -> tensor<48x1x1x20xf32>
-      %ta = tile.load %x[%r, %c0] bounds () -> (180, 20) map (d0, d1) -> (d0 floordiv 90, (d0 floordiv 10) mod 9, d0 mod 10, d1) : !tile.buffer<f32, () -> (2, 9, 10, 20)> -> tensor<48x20xf32>
-      %tb = tile.load %w[%c0, %c] bounds () -> (20, 70) map (d0, d1) -> (0, 0, d0, d1) : !tile.buffer<f32, () -> (3, 3, 20, 70)> -> tensor<20x64xf32>
+      %ta0 = tile.load %x[%r, %i, %j, %c0] bounds () -> (180, 3, 3, 20)
+          map (d0, d1, d2, d3) -> (d0 floordiv 90, (d0 floordiv 10) mod 9 + d1 - 1, d0 mod 10 + d2 - 1, d3) guard [1, 2] fill 0.0 : f32
+          : !tile.buffer<f32, () -> (2, 9, 10, 20)> -> tensor<48x1x1x20xf32>
+      %ta = tile.load %x[%r, %c0] bounds () -> (180, 20) map (d0, d1) -> (d0 floordiv 90, (d0 floordiv 10) mod 9, d0 mod 10, d1)
+          : !tile.buffer<f32, () -> (2, 9, 10, 20)> -> tensor<48x20xf32>
+      %tb = tile.load %w[%c0, %c] bounds () -> (20, 70) map (d0, d1) -> (0, 0, d0, d1)
+          : !tile.buffer<f32, () -> (3, 3, 20, 70)> -> tensor<20x64xf32>
       %next = tile.dot %ta, %tb, %s1 : tensor<48x20xf32>, tensor<20x64xf32>, tensor<48x64xf32>
       scf.yield %next : tensor<48x64xf32>
     }
     scf.yield %part : tensor<48x64xf32>
   }
-  tile.store %acc, %y[%r, %c] bounds () -> (180, 70) map (d0, d1) -> (d0 floordiv 90, (d0 floordiv 10) mod 9, d0 mod 10, d1) : tensor<48x64xf32> -> !tile.buffer<f32, () -> (2, 9, 10, 70)>
+  tile.store %acc, %y[%r, %c] bounds () -> (180, 70) map (d0, d1) -> (d0 floordiv 90, (d0 floordiv 10) mod 9, d0 mod 10, d1)
+      : tensor<48x64xf32> -> !tile.buffer<f32, () -> (2, 9, 10, 70)>
   tile.return
 })",
                 GetParam());
@@ -434,12 +461,14 @@ tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<
 
 TEST_P(HostKernels, GatherChecksItsIndices) {
   Runner runner(R"(
-tile.kernel @embed(%ids: !tile.buffer<i64, ()[s0] -> (s0)>, %t: !tile.buffer<f32, ()[s0] -> (10, 33)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 33)>, %s0: index) attributes {grid = affine_map<()[s0] -> (1, s0, 1)>} {
+tile.kernel @embed(%ids: !tile.buffer<i64, ()[s0] -> (s0)>, %t: !tile.buffer<f32, ()[s0] -> (10, 33)>,
+    %y: !tile.buffer<f32, ()[s0] -> (s0, 33)>, %s0: index) attributes {grid = affine_map<()[s0] -> (1, s0, 1)>} {
   %r = tile.program_id 1
   %c0 = arith.constant 0 : index
   %i = tile.load %ids[%r, %c0] bounds ()[s0] -> (s0, 33) map (d0, d1) -> (d0) : !tile.buffer<i64, ()[s0] -> (s0)> -> tensor<1x33xi64>
   %safe = tile.check %i[%r, %c0] bounds ()[s0] -> (s0, 33) below () -> (10) site 7 : tensor<1x33xi64>
-  %v = tile.load %t[%r, %c0] at (%safe : tensor<1x33xi64>) bounds ()[s0] -> (s0, 33) map (d0, d1, d2) -> (d2, d1) : !tile.buffer<f32, ()[s0] -> (10, 33)> -> tensor<1x33xf32>
+  %v = tile.load %t[%r, %c0] at (%safe : tensor<1x33xi64>) bounds ()[s0] -> (s0, 33) map (d0, d1, d2) -> (d2, d1)
+      : !tile.buffer<f32, ()[s0] -> (10, 33)> -> tensor<1x33xf32>
   tile.store %v, %y[%r, %c0] bounds ()[s0] -> (s0, 33) map (d0, d1) -> (d0, d1) : tensor<1x33xf32> -> !tile.buffer<f32, ()[s0] -> (s0, 33)>
   tile.return
 })",
@@ -462,7 +491,8 @@ tile.kernel @embed(%ids: !tile.buffer<i64, ()[s0] -> (s0)>, %t: !tile.buffer<f32
 
 TEST_P(HostKernels, IntegersBooleansAndDoubles) {
   Runner runner(R"(
-tile.kernel @mixed(%x: !tile.buffer<i64, () -> (77)>, %m: !tile.buffer<i8, () -> (77)>, %y: !tile.buffer<f64, () -> (77)>, %b: !tile.buffer<i8, () -> (77)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+tile.kernel @mixed(%x: !tile.buffer<i64, () -> (77)>, %m: !tile.buffer<i8, () -> (77)>, %y: !tile.buffer<f64, () -> (77)>,
+    %b: !tile.buffer<i8, () -> (77)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %c0 = arith.constant 0 : index
   %v = tile.load %x[%c0] bounds () -> (77) map (d0) -> (d0) : !tile.buffer<i64, () -> (77)> -> tensor<77xi64>
   %mask = tile.load %m[%c0] bounds () -> (77) map (d0) -> (d0) : !tile.buffer<i8, () -> (77)> -> tensor<77xi1>
@@ -498,7 +528,8 @@ tile.kernel @mixed(%x: !tile.buffer<i64, () -> (77)>, %m: !tile.buffer<i8, () ->
 
 TEST_P(HostKernels, CastsSaturateAndDivisionsByZeroAreZero) {
   Runner runner(R"(
-tile.kernel @edges(%x: !tile.buffer<f32, () -> (8)>, %i: !tile.buffer<i32, () -> (8)>, %b: !tile.buffer<i8, () -> (8)>, %q: !tile.buffer<i32, () -> (8)>, %r: !tile.buffer<i32, () -> (8)>)
+tile.kernel @edges(%x: !tile.buffer<f32, () -> (8)>, %i: !tile.buffer<i32, () -> (8)>, %b: !tile.buffer<i8, () -> (8)>,
+    %q: !tile.buffer<i32, () -> (8)>, %r: !tile.buffer<i32, () -> (8)>)
     attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %c0 = arith.constant 0 : index
   %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
