@@ -45,6 +45,10 @@ int main(int argc, char **argv) {
     std::cerr << target.status().message() << "\n";
     return 2;
   }
+  if ((*target)->backend != Backend::Nvptx) {
+    std::cerr << "expected an NVIDIA target, because tilewright-device-check loads PTX, got " << name << "\n";
+    return 2;
+  }
   std::filesystem::create_directories(folder);
   nlohmann::json list = nlohmann::json::array();
   for (const DeviceCase &c : deviceCases()) {

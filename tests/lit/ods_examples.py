@@ -53,8 +53,8 @@ def main():
             if re.match(r"\s*(graph\.return|tile\.return)|.*graph\.launch", statement):
                 continue
             lines = []
-    if "kernel @" not in statement:
-        lines += [f'{name} = "test.value"() : () -> {type}' for name, type in operandTypes(statement).items()]
+            if "kernel @" not in statement:
+                lines += [f'{name} = "test.value"() : () -> {type}' for name, type in operandTypes(statement).items()]
             chunks.append("\n".join(lines + [statement]))
     assert len(chunks) >= 10, "the file has lost its examples"
     print("\n// -----\n".join(chunks))
