@@ -2,6 +2,7 @@
 #include "tilegen/IndexAlgebra.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tests/tilegen/Elements.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
@@ -11,24 +12,9 @@
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tilegen;
+using namespace tilewright::tests;
 
 namespace {
-
-/// Calls `visit` with every point of the box.
-void forEach(ArrayRef<int64_t> box, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
-  for (int64_t size : box)
-    if (size <= 0)
-      return;
-  SmallVector<int64_t> point(box.size(), 0);
-  while (true) {
-    visit(point);
-    size_t i = 0;
-    while (i < box.size() && ++point[i] == box[i])
-      point[i++] = 0;
-    if (i == box.size())
-      return;
-  }
-}
 
 struct IndexAlgebraTest : testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};
@@ -109,7 +95,7 @@ TEST_F(IndexAlgebraTest, KeepsValues) {
         SmallVector<int64_t> symbols{x, y}, box;
         for (AffineExpr size : sizes)
           box.push_back(graph::evaluate(size, {}, symbols));
-        forEach(box, [&](ArrayRef<int64_t> point) {
+        forEachPoint(box, [&](ArrayRef<int64_t> point, int64_t) {
           int64_t value = graph::evaluate(expr, point, symbols);
           ASSERT_EQ(value, graph::evaluate(simple, point, symbols)) << str(expr) << " became " << str(simple);
           ASSERT_TRUE(!inside || (value >= 0 && value < graph::evaluate(bound, point, symbols)))
