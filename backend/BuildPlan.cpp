@@ -435,7 +435,8 @@ bool PlanBuilder::isReady(Operation *op) const {
 
 /// The first that is ready of those that wait, again and again.
 Status PlanBuilder::addReadySteps() {
-  for (auto next = waiting.begin(); (next = llvm::find_if(waiting, [&](Operation *op) { return isReady(op); })) != waiting.end();) {
+  auto ready = [&](Operation *op) { return isReady(op); };
+  for (auto next = llvm::find_if(waiting, ready); next != waiting.end(); next = llvm::find_if(waiting, ready)) {
     Operation *op = *next;
     waiting.erase(next);
     if (Status status = addStep(op); !status)

@@ -6,7 +6,7 @@
 using namespace tilewright::models;
 
 /// Conv without bias, then BatchNormalization, as training frameworks export them.
-static Value convNorm(ModelBuilder &m, const std::string &name, Value x, int64_t in, int64_t out, int64_t kernel, int64_t stride) {
+static Value convNorm(ModelBuilder &m, const std::string &name, const Value &x, int64_t in, int64_t out, int64_t kernel, int64_t stride) {
   int64_t pad = kernel / 2;
   Value weight = m.weight(name + ".weight", {out, in, kernel, kernel}, std::sqrt(2.0 / double(in * kernel * kernel)));
   Value conv = m.op("Conv", {x, weight},
@@ -19,7 +19,7 @@ static Value convNorm(ModelBuilder &m, const std::string &name, Value x, int64_t
   return m.op("BatchNormalization", {conv, scale, bias, mean, variance}, {{"epsilon", 1e-5f}}, name + ".norm");
 }
 
-static Value block(ModelBuilder &m, const std::string &name, Value x, int64_t in, int64_t out, int64_t stride) {
+static Value block(ModelBuilder &m, const std::string &name, const Value &x, int64_t in, int64_t out, int64_t stride) {
   Value first = m.op("Relu", {convNorm(m, name + ".conv1", x, in, out, 3, stride)}, {}, name + ".relu1");
   Value second = convNorm(m, name + ".conv2", first, out, out, 3, 1);
   Value shortcut = in == out && stride == 1 ? x : convNorm(m, name + ".shortcut", x, in, out, 1, stride);

@@ -15,15 +15,15 @@ constexpr int64_t layers = 4, hidden = 256, heads = 4, headSize = hidden / heads
 
 /// How the composite operators are spelled.
 struct Spelling {
-  Value (*layerNorm)(ModelBuilder &, const std::string &name, Value x);
-  Value (*softmax)(ModelBuilder &, const std::string &name, Value x);
+  Value (*layerNorm)(ModelBuilder &, const std::string &name, const Value &x);
+  Value (*softmax)(ModelBuilder &, const std::string &name, const Value &x);
 };
 
-Value layerNormNode(ModelBuilder &m, const std::string &name, Value x) { return m.layerNorm(name, std::move(x), hidden); }
+Value layerNormNode(ModelBuilder &m, const std::string &name, const Value &x) { return m.layerNorm(name, x, hidden); }
 
-Value softmaxNode(ModelBuilder &m, const std::string &name, Value x) { return m.op("Softmax", {x}, {{"axis", int64_t(-1)}}, name); }
+Value softmaxNode(ModelBuilder &m, const std::string &name, const Value &x) { return m.op("Softmax", {x}, {{"axis", int64_t(-1)}}, name); }
 
-Value layerNormPrimitives(ModelBuilder &m, const std::string &name, Value x) {
+Value layerNormPrimitives(ModelBuilder &m, const std::string &name, const Value &x) {
   std::vector<int64_t> last = {-1};
   Value mean = m.op("ReduceMean", {x}, {{"axes", last}}, name + ".mean");
   Value centred = m.op("Sub", {x, mean}, {}, name + ".centre");
@@ -36,7 +36,7 @@ Value layerNormPrimitives(ModelBuilder &m, const std::string &name, Value x) {
   return m.op("Add", {scaled, m.weight(name + ".bias", {hidden}, 0.1)}, {}, name + ".shifted");
 }
 
-Value softmaxPrimitives(ModelBuilder &m, const std::string &name, Value x) {
+Value softmaxPrimitives(ModelBuilder &m, const std::string &name, const Value &x) {
   Value largest = m.op("ReduceMax", {x}, {{"axes", std::vector<int64_t>{-1}}}, name + ".max");
   Value exponentials = m.op("Exp", {m.op("Sub", {x, largest}, {}, name + ".sub")}, {}, name + ".exp");
   Value sum = m.op("ReduceSum", {exponentials, m.integers(name + ".axes", {-1})}, {}, name + ".sum");
@@ -44,13 +44,13 @@ Value softmaxPrimitives(ModelBuilder &m, const std::string &name, Value x) {
 }
 
 /// One projection, split into heads: [batch, seq, hidden] -> [batch, heads, seq, headSize], or with the last two swapped for k.
-Value project(ModelBuilder &m, const std::string &name, Value x, std::vector<int64_t> order) {
-  Value projected = m.linear(name, std::move(x), hidden, hidden);
+Value project(ModelBuilder &m, const std::string &name, const Value &x, std::vector<int64_t> order) {
+  Value projected = m.linear(name, x, hidden, hidden);
   Value split = m.op("Reshape", {projected, m.integers(name + ".shape", {0, 0, heads, headSize})}, {}, name + ".split");
   return m.op("Transpose", {split}, {{"perm", std::move(order)}}, name + ".transpose");
 }
 
-Value attention(ModelBuilder &m, const std::string &name, Value x, const Spelling &spelling) {
+Value attention(ModelBuilder &m, const std::string &name, const Value &x, const Spelling &spelling) {
   Value q = project(m, name + ".q", x, {0, 2, 1, 3});
   Value k = project(m, name + ".k", x, {0, 2, 3, 1});
   Value v = project(m, name + ".v", x, {0, 2, 1, 3});

@@ -53,12 +53,12 @@ onnx::ValueInfoProto ModelBuilder::valueInfo(std::string name, const std::vector
   return info;
 }
 
-Value ModelBuilder::input(std::string name, std::vector<Dimension> shape) {
+Value ModelBuilder::input(std::string name, const std::vector<Dimension> &shape) {
   *model_.mutable_graph()->add_input() = valueInfo(name, shape);
   return {std::move(name)};
 }
 
-void ModelBuilder::output(std::string name, Value value, std::vector<Dimension> shape) {
+void ModelBuilder::output(std::string name, const Value &value, const std::vector<Dimension> &shape) {
   // The value takes the output's name where it is made: an Identity node would be one more kernel in an unfused run.
   for (onnx::NodeProto &node : *model_.mutable_graph()->mutable_node()) {
     for (std::string &made : *node.mutable_output())
@@ -91,7 +91,7 @@ void ModelBuilder::appendElement(std::string &bytes, double value) const {
   }
 }
 
-Value ModelBuilder::weight(std::string name, std::vector<int64_t> shape, double deviation, double mean) {
+Value ModelBuilder::weight(std::string name, const std::vector<int64_t> &shape, double deviation, double mean) {
   std::string &bytes = *addInitializer(name, shape, type_).mutable_raw_data();
   Random random(name);
   for (int64_t i = 0, count = elementCount(shape); i < count; ++i)
@@ -99,7 +99,7 @@ Value ModelBuilder::weight(std::string name, std::vector<int64_t> shape, double 
   return {std::move(name)};
 }
 
-Value ModelBuilder::uniform(std::string name, std::vector<int64_t> shape, double low, double high) {
+Value ModelBuilder::uniform(std::string name, const std::vector<int64_t> &shape, double low, double high) {
   std::string &bytes = *addInitializer(name, shape, type_).mutable_raw_data();
   Random random(name);
   for (int64_t i = 0, count = elementCount(shape); i < count; ++i)
@@ -153,17 +153,17 @@ Value ModelBuilder::op(std::string_view type, std::vector<Value> inputs, std::in
   return {std::move(name)};
 }
 
-Value ModelBuilder::linear(const std::string &name, Value x, int64_t in, int64_t out) {
+Value ModelBuilder::linear(const std::string &name, const Value &x, int64_t in, int64_t out) {
   Value product = op("MatMul", {x, weight(name + ".weight", {in, out}, 1 / std::sqrt(in))}, {}, name + ".matmul");
   return op("Add", {product, weight(name + ".bias", {out}, 0.1)}, {}, name + ".add");
 }
 
-Value ModelBuilder::layerNorm(const std::string &name, Value x, int64_t size) {
+Value ModelBuilder::layerNorm(const std::string &name, const Value &x, int64_t size) {
   Value scale = weight(name + ".scale", {size}, 0.1, 1.0), bias = weight(name + ".bias", {size}, 0.1);
   return op("LayerNormalization", {x, scale, bias}, {{"axis", int64_t(-1)}, {"epsilon", 1e-5f}}, name);
 }
 
-Value ModelBuilder::gelu(const std::string &name, Value x) {
+Value ModelBuilder::gelu(const std::string &name, const Value &x) {
   Value divided = op("Div", {x, scalar(name + ".root2", std::sqrt(2.0))}, {}, name + ".div");
   Value erf = op("Erf", {divided}, {}, name + ".erf");
   Value plusOne = op("Add", {erf, scalar(name + ".one", 1)}, {}, name + ".plus1");

@@ -39,13 +39,13 @@ public:
   /// `type` is the element type of inputs, weights and scalars: F32 or F16.
   ModelBuilder(std::string name, DType type);
 
-  Value input(std::string name, std::vector<Dimension> shape);
-  void output(std::string name, Value value, std::vector<Dimension> shape);
+  Value input(std::string name, const std::vector<Dimension> &shape);
+  void output(std::string name, const Value &value, const std::vector<Dimension> &shape);
 
   /// Normally distributed around `mean`. Weights of a trained network have a deviation of about one over the root of their fan-in.
-  Value weight(std::string name, std::vector<int64_t> shape, double deviation, double mean = 0);
+  Value weight(std::string name, const std::vector<int64_t> &shape, double deviation, double mean = 0);
   /// Uniform in [low, high): variances, for one, are never negative.
-  Value uniform(std::string name, std::vector<int64_t> shape, double low, double high);
+  Value uniform(std::string name, const std::vector<int64_t> &shape, double low, double high);
   Value scalar(std::string name, double value);
   Value integers(std::string name, std::vector<int64_t> values);
 
@@ -53,11 +53,11 @@ public:
   Value op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes = {}, std::string name = "");
 
   /// x W + b, as MatMul and Add, with W [in, out].
-  Value linear(const std::string &name, Value x, int64_t in, int64_t out);
+  Value linear(const std::string &name, const Value &x, int64_t in, int64_t out);
   /// LayerNormalization over the last dimension, with a trained-looking scale and bias.
-  Value layerNorm(const std::string &name, Value x, int64_t size);
+  Value layerNorm(const std::string &name, const Value &x, int64_t size);
   /// The exact GELU as exporters spell it: x * 0.5 * (1 + erf(x / sqrt 2)).
-  Value gelu(const std::string &name, Value x);
+  Value gelu(const std::string &name, const Value &x);
 
   /// Serializes to `path`, whose folder exists. Protobuf's deterministic form: same model, same bytes.
   Status write(const std::string &path) const;

@@ -80,6 +80,6 @@ inline constexpr uint64_t checksumChunk = uint64_t(4) << 20;
 // A Step's variant code in a Plan stream: its index in `Step`, so that new kinds of step are appended. Reserved, and refused by this
 // version: 16 Call, 17 Branch, 18 Loop, 19 DynamicAllocate.
 
-inline constexpr uint64_t alignUp(uint64_t value) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t alignUp(uint64_t value) { return (value + alignment - 1) / alignment * alignment; }
 
 } // namespace tilewright::runtime::format

@@ -63,7 +63,7 @@ SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fra
   bool isBrain = element.isBF16();
   StringRef name = fragments.m == 32 ? (isBrain ? "llvm.amdgcn.mfma.f32.32x32x8bf16.1k" : "llvm.amdgcn.mfma.f32.32x32x8f16")
                                      : (isBrain ? "llvm.amdgcn.mfma.f32.16x16x16bf16.1k" : "llvm.amdgcn.mfma.f32.16x16x16f16");
-  auto part = [&](Value fragment, unsigned step) -> Value {
+  auto part = [&](Value fragment, int64_t step) -> Value {
     SmallVector<int64_t> lanes = {step * 4, step * 4 + 1, step * 4 + 2, step * 4 + 3};
     Value four = vector::ShuffleOp::create(b, fragment, fragment, lanes);
     return isBrain ? LLVM::BitcastOp::create(b, VectorType::get(4, b.getI16Type()), four).getResult() : four;

@@ -7,7 +7,9 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <fmt/format.h>
 #include <mutex>
+#include <set>
 
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();

@@ -33,7 +33,12 @@ Expected<std::string> tilewright::linkObject(const std::string &object) {
   {
     std::error_code error;
     llvm::raw_fd_ostream file(input.path, error);
-    file << object;
+    if (!error) {
+      file << object;
+      file.close();
+      error = file.error();
+      file.clear_error(); // or its destructor ends the process
+    }
     if (error)
       return Status(Code::Io, "cannot write " + std::string(input.path) + ": " + error.message());
   }

@@ -24,9 +24,9 @@ struct BenchCommand {
 };
 } // namespace
 
-static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::Artifact &artifact, std::shared_ptr<runtime::Device> device,
-                                                                const std::string &mode, std::vector<Tensor> &inputs,
-                                                                const InputOptions &options) {
+static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::Artifact &artifact,
+                                                                const std::shared_ptr<runtime::Device> &device, const std::string &mode,
+                                                                std::vector<Tensor> &inputs, const InputOptions &options) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   if (!program)
     return program.status();

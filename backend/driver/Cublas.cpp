@@ -6,6 +6,7 @@
 #include "runtime/cuda/CudaStream.h"
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -154,7 +155,9 @@ Expected<std::shared_ptr<runtime::CudaContext>> primaryContext(const std::string
   TILEWRIGHT_TRY(driver);
   auto context = std::make_shared<runtime::CudaContext>(**driver);
   size_t colon = id.find(':');
-  int ordinal = colon == std::string::npos ? 0 : std::atoi(id.c_str() + colon + 1);
+  int ordinal = 0;
+  if (colon != std::string::npos)
+    std::from_chars(id.data() + colon + 1, id.data() + id.size(), ordinal);
   TILEWRIGHT_CUDA_TRY(**driver, deviceGet, "looking for the GPU", &context->device, ordinal);
   TILEWRIGHT_CUDA_TRY(**driver, primaryContextRetain, "opening the GPU", &context->handle, context->device);
   return context;

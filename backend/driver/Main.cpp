@@ -2,6 +2,9 @@
 #include "backend/driver/Commands.h"
 #include "backend/driver/ModelOptions.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 
 using namespace tilewright;
@@ -38,6 +41,14 @@ static int parse(CLI::App &app, int argc, char **argv) {
   return 0;
 }
 
+/// What was printed may wait in a buffer until the end, when nobody would ask whether it arrived.
+static Status outputStatus() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return {};
+  return {Code::Io, fmt::format("standard output cannot be written{}{}", errno ? ": " : "", errno ? std::strerror(errno) : "")};
+}
+
 int main(int argc, char **argv) {
   CLI::App app("Compiles ONNX models to fused tile kernels, runs them, and shows what fusion bought.", "tilewright");
   app.require_subcommand(1);
@@ -47,10 +58,14 @@ int main(int argc, char **argv) {
     add(app, exitCode);
   try {
     int usage = parse(app, argc, argv);
-    return usage ? usage : exitCode;
+    if (usage || exitCode)
+      return usage ? usage : exitCode;
+    return report(outputStatus());
   } catch (const std::bad_alloc &) {
     return report({Code::Device, "there is too little memory; use smaller inputs or models"});
   } catch (const std::exception &error) {
+    if (Status output = outputStatus(); !output)
+      return report(output);
     return report({Code::Internal, fmt::format("an exception, which is a bug of ours: {}", error.what())});
   }
 }

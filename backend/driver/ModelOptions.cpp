@@ -153,8 +153,8 @@ Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vect
 }
 
 int report(const Status &status) {
-  if (!status)
-    fmt::print(stderr, "tilewright: {}\n", status.message());
+  if (!status) // not fmt::print, which throws where nobody reads it
+    std::fputs(fmt::format("tilewright: {}\n", status.message()).c_str(), stderr);
   return static_cast<int>(status.code());
 }
 

@@ -2,6 +2,7 @@
 #include "backend/driver/Progress.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,11 +17,17 @@ static bool canDraw() {
   return isatty(STDERR_FILENO) && !(kind && std::string_view(kind) == "dumb");
 }
 
+/// Not fmt::print, which throws where the terminal has gone: what is drawn on it is nobody's loss.
+static void draw(std::string_view line, size_t columns) {
+  std::fputs(fmt::format("\r{:<{}}{}", line, columns, line.empty() ? "\r" : "").c_str(), stderr);
+  std::fflush(stderr);
+}
+
 Progress::Progress(std::string what) : what(std::move(what)), terminal(canDraw()) {}
 
 Progress::~Progress() {
   if (!shown.empty())
-    fmt::print(stderr, "\r{:{}}\r", "", shown.size());
+    draw("", shown.size());
 }
 
 void Progress::show(double share, std::string_view detail) {
@@ -31,8 +38,7 @@ void Progress::show(double share, std::string_view detail) {
       fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent, detail.empty() ? "" : " ", detail);
   if (line == shown)
     return;
-  fmt::print(stderr, "\r{:<{}}", line, shown.size());
-  std::fflush(stderr);
+  draw(line, shown.size());
   shown = std::move(line);
 }
 

@@ -59,7 +59,7 @@ struct ModeRun {
 };
 
 static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::string &mode, const InputOptions &options,
-                                 std::shared_ptr<runtime::Device> device) {
+                                 const std::shared_ptr<runtime::Device> &device) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   TILEWRIGHT_TRY(program);
   const runtime::Plan &plan = (*program)->plan();
@@ -79,11 +79,11 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 
 /// What the outputs are held against: another mode's, or those of a test data folder.
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact,
-                                                          std::shared_ptr<runtime::Device> device, const ModeRun &actual) {
+                                                          const std::shared_ptr<runtime::Device> &device, const ModeRun &actual) {
   if (command.againstFolder())
     return readTestData(testDataSet(command.against), "output");
   if (!command.interprets()) {
-    Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, std::move(device));
+    Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
     TILEWRIGHT_TRY(run);
     return run->outputs;
   }

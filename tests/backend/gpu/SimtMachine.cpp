@@ -290,5 +290,6 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
             }
         }
       }
+  block = nullptr;
   return errorWord;
 }

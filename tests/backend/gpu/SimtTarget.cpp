@@ -1,6 +1,7 @@
 #include "tests/backend/gpu/SimtTarget.h"
 #include "backend/lowering/Intrinsics.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
