@@ -5,6 +5,8 @@
 #include "tilegen/SelectSchedule.h"
 #include "tilegen/roots/Roots.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright::tilegen {
@@ -19,6 +21,8 @@ constexpr int64_t longestRow = 1 << 16;
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 // Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
 constexpr int64_t columnsOfGathered = 512;
+// Elements of a window that is read in place instead, and the rows of an image for which that pays.
+constexpr int64_t mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
 // Programs that a kernel should have for the threads there may be.
 constexpr int64_t enoughPrograms = 16;
 
@@ -92,20 +96,20 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     row *= steps.back();
   }
   SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, elementsOfProgram(space) / row));
-  // A window's elements share what is read for all of them (the weights of a depthwise product): rows of them are computed together,
-  // where there are surely that many.
+  // A window's elements share what is read for all of them (the weights of a depthwise product) and much of what is read for each: rows
+  // of them are computed together, one vector wide so that all of that stays in registers, where there are surely that many.
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
   int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1),
-          together = target.vectorRegisters / 4;
-  bool shared = space.root == Root::Window && rows >= together;
+          together = evenTile(rows, target.vectorRegisters / 4, 1);
+  bool shared = space.root == Root::Window && 2 * rows >= target.vectorRegisters / 4;
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
-                                 {shared ? together : 1, shared ? 2 * lanes : 4 * lanes}, 0);
+                                 {shared ? together : 1, shared ? lanes : 4 * lanes}, 0);
 }
 
 namespace {
 struct MatmulShape {
-  int64_t rows, columns;         // of the register tile
-  int64_t rowTile, columnTile;   // of a program
+  int64_t rows, columns;       // of the register tile
+  int64_t rowTile, columnTile; // of a program
 };
 } // namespace
 
@@ -145,6 +149,26 @@ static bool gathersRows(const KernelSpace &space) {
          });
 }
 
+/// Rows of a program for a window of few elements, which the backend reads in place: those of one row of the image, in which only the first
+/// and the last may leave it. Nothing if the window is larger, or an image's rows are not known.
+static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  unsigned row = space.loopsOfKind(LoopKind::Row).front();
+  std::optional<int64_t> taps = constantOf(space.loops()[reduced.back()].size);
+  if (reduced.size() != 1 || !taps || *taps > mostTaps || !cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32())
+    return std::nullopt;
+  int64_t image = 0;
+  for (const Access &access : space.nest.accesses)
+    for (AffineExpr coordinate : access.coordinates)
+      coordinate.walk([&](AffineExpr expr) {
+        auto divided = dyn_cast<AffineBinaryOpExpr>(expr);
+        bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+        if (divides && divided && dependsOn(divided.getLHS(), row))
+          image = std::gcd(image, constantOf(divided.getRHS()).value_or(1));
+      });
+  return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
+}
+
 /// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be.
 static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
   int64_t others = 1, tile = shape.columnTile;
@@ -173,8 +197,8 @@ static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
   return llvm::divideCeil(columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
 }
 
-/// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a single column) to pay for
-/// a transposed copy of the right side. Two loads a multiplication are all they can do: 43 % of the peak, from caches.
+/// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a single column) to pay
+/// for a transposed copy of the right side. Two loads a multiplication are all they can do: 43 % of the peak, from caches.
 static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, int64_t rows, int64_t columns, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   std::optional<int64_t> depth = constantOf(space.loops()[reduced.back()].size);
@@ -204,7 +228,12 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
     if (std::optional<tile::ScheduleAttr> dots = scheduleDots(space, rows, columns, target))
       return *dots;
   bool streams = !packed && streamsRightSide(space, rows, columns);
-  MatmulShape shape = shapeMatmul(rows, columns, packed ? matmulRows : unpackedRows, gathers ? columnsOfGathered : matmulColumns, target);
+  std::optional<int64_t> fewTaps = gathers ? rowsOfFewTaps(space) : std::nullopt;
+  MatmulShape shape = shapeMatmul(fewTaps.value_or(rows), columns,
+                                  fewTaps  ? *fewTaps
+                                  : packed ? matmulRows
+                                           : unpackedRows,
+                                  gathers ? columnsOfGathered : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at once.
   if (rows == 1 && !packed && !streams)
     shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));

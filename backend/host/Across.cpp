@@ -36,9 +36,8 @@ void Emitter::overBlocks(const Group &group, llvm::function_ref<void(Ix, Ix, con
         position.outer[position.outer.size() - (axis - 1)] = coordinate;
         nest(axis - 1);
       });
-    math.loop(math.constant(0), group.limits[0], narrow, [&](Ix column) {
-      math.loop(math.constant(0), group.limits[1], narrow, [&](Ix row) { body(column, row, position); });
-    });
+    math.loop(math.constant(0), group.limits[0], narrow,
+              [&](Ix column) { math.loop(math.constant(0), group.limits[1], narrow, [&](Ix row) { body(column, row, position); }); });
   };
   nest(group.limits.size() - 1);
 }

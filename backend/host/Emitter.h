@@ -81,6 +81,9 @@ private:
   Access access(const Reference &reference, const Position &position, unsigned row);
   void addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
                  llvm::MutableArrayRef<Lanes> coordinates);
+  Lanes coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i);
+  std::optional<Lanes> divideTerms(llvm::ArrayRef<Ix> terms, int64_t divisor, bool wantRest);
+  llvm::SmallVector<llvm::Value *> commonGuards(tile::LoadOp load, const Position &position, mlir::Operation *scope);
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
   llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
@@ -97,6 +100,7 @@ private:
   Rows emitDot(tile::DotOp op, const Position &position);
   Rows emitReduce(tile::ReduceOp op, const Position &position);
   Rows emitFor(mlir::scf::ForOp op, unsigned result, const Position &position);
+  void whereLive(llvm::ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body);
   llvm::Value *combine(tile::ReduceKind kind, llvm::Value *a, llvm::Value *b);
   llvm::Value *identity(tile::ReduceKind kind, llvm::Type *type);
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);

@@ -106,6 +106,8 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRow
     return false;
   if (isPacked(load))
     return true;
+  if (isLhs && hasFewTaps(value))
+    return true;
   bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
   if (!load.getGuard().empty() || isHalf)
     return false;
@@ -228,6 +230,87 @@ bool loadsAcross(Value value, unsigned lanes) {
   unsigned row = type.getRank() - 2, column = type.getRank() - 1;
   std::optional<int64_t> run = runAlong(map, row);
   return run && *run % lanes == 0 && map.isFunctionOfDim(column) && !map.getResults().back().isFunctionOfDim(column);
+}
+
+//===- Turns ----------------------------------------------------------------------------------------------------------===//
+
+static constexpr int64_t mostTurns = 8, mostOperations = 12, mostTaps = 32; // of what is unrolled
+
+bool isUnrolled(scf::ForOp loop) {
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()), to = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  return from && to && step && (*to - *from) <= mostTurns * *step && loop.getBody()->getOperations().size() <= mostOperations &&
+         llvm::none_of(*loop.getBody(), [](Operation &op) { return isHeavy(&op); });
+}
+
+bool hasFewTaps(Value lhs) {
+  auto load = lhs.getDefiningOp<tile::LoadOp>();
+  if (!load || load.getGuard().empty() || !load.getIndices().empty())
+    return false;
+  auto type = load.getResult().getType();
+  unsigned row = type.getRank() - 2;
+  int64_t block = 0;
+  for (AffineExpr expr : load.getMap().getResults())
+    block = std::gcd(block, blockOf(expr, row));
+  return type.getElementType().isF32() && type.getShape().back() <= mostTaps && (block == 0 || block == type.getDimSize(row));
+}
+
+bool readsGuarded(Value value, llvm::function_ref<bool(Value)> isHeld) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isHeld(value))
+    return false;
+  bool result = false;
+  op->walk([&](tile::LoadOp load) { result |= !load.getGuard().empty() && !isHeld(load.getResult()); });
+  return result || llvm::any_of(op->getOperands(), [&](Value operand) { return readsGuarded(operand, isHeld); });
+}
+
+/// The load of shape `type` that `value` is a cast or a multiple of, if its fill makes `value` the fill.
+static tile::LoadOp loadOfTerm(Value value, Type type, bool isSum) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return nullptr;
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return load.getFillAttr() && !load.getGuard().empty() && load.getIndices().empty() &&
+                   cast<RankedTensorType>(load.getResult().getType()).getShape() == cast<RankedTensorType>(type).getShape()
+               ? load
+               : nullptr;
+  if (isa<arith::ExtFOp>(op))
+    return loadOfTerm(op->getOperand(0), type, isSum);
+  if (isSum && isa<arith::MulFOp>(op))
+    for (Value factor : op->getOperands())
+      if (tile::LoadOp load = loadOfTerm(factor, type, isSum))
+        return load;
+  return nullptr;
+}
+
+/// Whether `combine` leaves its other operand as it is where one is the fill of `load`.
+static bool isIdentity(Operation *combine, tile::LoadOp load) {
+  auto fill = dyn_cast<FloatAttr>(load.getFillAttr());
+  if (!fill)
+    return false;
+  if (isa<arith::AddFOp>(combine))
+    return fill.getValue().isZero();
+  return fill.getValue().isInfinity() &&
+         (isa<arith::MaximumFOp>(combine) ? fill.getValue().isNegative()
+                                          : isa<arith::MinimumFOp>(combine) && !fill.getValue().isNegative());
+}
+
+tile::LoadOp loadOfTurn(scf::ForOp loop, unsigned i) {
+  Value yielded = loop.getBody()->getTerminator()->getOperand(i), carried = loop.getRegionIterArg(i);
+  Operation *op = yielded.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return nullptr;
+  if (auto inner = dyn_cast<scf::ForOp>(op)) {
+    unsigned j = cast<OpResult>(yielded).getResultNumber();
+    return inner.getInitArgs()[j] == carried ? loadOfTurn(inner, j) : nullptr;
+  }
+  if (op->getNumOperands() == 2)
+    for (unsigned side : {0, 1})
+      if (op->getOperand(side) == carried)
+        if (tile::LoadOp load = loadOfTerm(op->getOperand(1 - side), carried.getType(), isa<arith::AddFOp>(op));
+            load && isIdentity(op, load))
+          return load;
+  return nullptr;
 }
 
 //===- Sharing --------------------------------------------------------------------------------------------------------===//

@@ -21,6 +21,20 @@ bool runsByPosition(mlir::scf::ForOp loop);
 /// Whether carried tile `i` is read by nothing but its own next value, at the same position: it can be updated in place.
 bool updatesInPlace(mlir::scf::ForOp loop, unsigned i);
 
+/// The load of which carried tile `i` takes an element each turn, and stays as it is where that is the load's fill (a sum of products of
+/// zeros, a maximum with minus infinity). Null if there is no such load.
+tile::LoadOp loadOfTurn(mlir::scf::ForOp loop, unsigned i);
+
+/// Whether the turns of a loop become straight code: few, none of them a loop, all the same for every size.
+bool isUnrolled(mlir::scf::ForOp loop);
+
+/// Whether the left side of a dot is a window of few elements that each program reads for one row of the image: its elements are read in
+/// place, one turn of straight code for each, and the guards are the same for many of them.
+bool hasFewTaps(mlir::Value lhs);
+
+/// Whether some load that `value` is computed from may leave its buffer.
+bool readsGuarded(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isHeld);
+
 /// Whether the buffer is a constant stored in panels.
 bool isPacked(tile::LoadOp load);
 

@@ -85,7 +85,7 @@ Value *IndexMath::place(Key key, unsigned depth, llvm::function_ref<Value *()> m
   return define(value, facts);
 }
 
-void IndexMath::open(llvm::Instruction *before) { scopes.push_back({before, {}, {}}); }
+void IndexMath::open(llvm::Instruction *before) { scopes.push_back({before, {}, {}, {}}); }
 
 void IndexMath::close() {
   if (onClose)
@@ -97,6 +97,11 @@ void IndexMath::close() {
   scopes.pop_back();
 }
 
+std::pair<Ix, int64_t> IndexMath::split(Ix index) const {
+  auto found = sums.find(index);
+  return found == sums.end() ? std::pair(index, int64_t(0)) : found->second;
+}
+
 //===- Arithmetic -----------------------------------------------------------------------------------------------------===//
 
 Ix IndexMath::add(Ix a, Ix b) {
@@ -106,8 +111,12 @@ Ix IndexMath::add(Ix a, Ix b) {
     return a;
   Facts fa = facts(a), fb = facts(b);
   Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place(
-      {Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+  Ix sum = place({Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+  if (asConstant(b) && !asConstant(sum)) {
+    auto [base, constant] = split(a);
+    sums[sum] = {base, constant + asConstant(b)->getSExtValue()};
+  }
+  return sum;
 }
 
 Ix IndexMath::sub(Ix a, Ix b) {
@@ -118,8 +127,7 @@ Ix IndexMath::sub(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
   int64_t low = isOpen(fb.max) ? INT64_MIN : -fb.max, high = isOpen(fb.min) ? INT64_MAX : -fb.min;
   Facts result{0, addEnds(fa.min, low, INT64_MIN), addEnds(fa.max, high, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place(
-      {Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
+  return place({Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
 }
 
 Ix IndexMath::mul(Ix a, Ix b) {
@@ -130,8 +138,7 @@ Ix IndexMath::mul(Ix a, Ix b) {
   if (isConstant(b, 0))
     return b;
   Facts result = mulFacts(facts(a), facts(b));
-  return place(
-      {Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
+  return place({Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
 }
 
 Ix IndexMath::floorDiv(Ix a, Ix b) {
@@ -219,7 +226,20 @@ Value *IndexMath::less(Ix a, Ix b) {
   return place({Kind::Less, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateICmpSLT(a, b); });
 }
 
+bool IndexMath::isAssumed(Value *condition) const {
+  return llvm::any_of(scopes, [&](const Scope &scope) { return llvm::is_contained(scope.assumed, condition); });
+}
+
+void IndexMath::assume(Value *condition) {
+  if (condition && !scopes.empty())
+    scopes.back().assumed.push_back(condition);
+}
+
 Value *IndexMath::both(Value *a, Value *b) {
+  if (a && isAssumed(a))
+    a = nullptr;
+  if (b && isAssumed(b))
+    b = nullptr;
   if (!a || a == ir.getTrue())
     return b == ir.getTrue() ? nullptr : b;
   if (!b || b == ir.getTrue() || a == b)
@@ -321,6 +341,14 @@ void IndexMath::when(Value *condition, llvm::function_ref<void()> body) {
   ir.CreateBr(after);
   close();
   ir.SetInsertPoint(after);
+}
+
+void IndexMath::once(llvm::function_ref<void()> body) {
+  auto *inside = llvm::BasicBlock::Create(ir.getContext(), "once", ir.GetInsertBlock()->getParent());
+  open(ir.CreateBr(inside));
+  ir.SetInsertPoint(inside);
+  body();
+  close();
 }
 
 } // namespace tilewright::host

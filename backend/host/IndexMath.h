@@ -47,6 +47,8 @@ public:
   llvm::Value *pointer(llvm::Type *element, llvm::Value *base, Ix index);
 
   Facts facts(llvm::Value *value) const;
+  /// `index` as another index and a constant, which is 0 unless it was added.
+  std::pair<Ix, int64_t> split(Ix index) const;
   /// Terms of a sum in the order in which adding them hoists most.
   llvm::SmallVector<Ix> outermostFirst(llvm::ArrayRef<Ix> terms) const;
   /// Makes a value from elsewhere known, at the current depth unless `facts` say otherwise.
@@ -56,6 +58,10 @@ public:
   /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs once.
   void loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body);
   void when(llvm::Value *condition, llvm::function_ref<void()> body);
+  /// Runs the body in a scope of its own, so that what is remembered inside is forgotten: one turn of an unrolled loop.
+  void once(llvm::function_ref<void()> body);
+  /// Takes the condition, one that `less` or `both` gave, for true in the current scope.
+  void assume(llvm::Value *condition);
   /// Called when a scope of that depth closes: what was remembered inside is gone.
   std::function<void(unsigned)> onClose;
 
@@ -69,12 +75,14 @@ private:
   struct Scope {
     llvm::Instruction *before; // the branch into the scope: what is hoisted out of it goes here
     llvm::SmallVector<Key> made;
-    llvm::SmallVector<llvm::Value *> known;
+    llvm::SmallVector<llvm::Value *> known, assumed;
   };
+  bool isAssumed(llvm::Value *condition) const;
   llvm::IRBuilder<> &ir;
   llvm::SmallVector<Scope> scopes;
   std::map<Key, llvm::Value *> memo;
   llvm::DenseMap<llvm::Value *, Facts> known;
+  llvm::DenseMap<llvm::Value *, std::pair<Ix, int64_t>> sums; // index + constant
 };
 
 } // namespace tilewright::host

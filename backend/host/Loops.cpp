@@ -3,6 +3,7 @@
 // Accumulators live in allocas of one vector each, which the first pass turns into registers.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
+#include "backend/host/Holding.h"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -193,6 +194,11 @@ Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
 
 //===- Contractions ---------------------------------------------------------------------------------------------------===//
 
+static bool isZero(Attribute fill) {
+  auto number = dyn_cast_or_null<FloatAttr>(fill);
+  return number && number.getValue().isZero();
+}
+
 /// rows x columns of accumulators: for each k one vector of rhs, and for each row one broadcast element of lhs.
 Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
   auto lhs = cast<RankedTensorType>(op.getLhs().getType());
@@ -212,12 +218,16 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
       return ir.CreateSExt(value, vectorOf(element, lanes));
     return convertFloat(ir, value, element, lanes);
   };
-  math.loop(math.constant(0), size, 1, [&](Ix k) {
+  auto at = [&](Ix k) {
     Position left = position, right = position;
     left.set(0, k);
     left.live.append(lhsFacts.begin(), lhsFacts.end());
     right.set(1, k);
     right.live.append(rhsFacts.begin(), rhsFacts.end());
+    return std::pair(left, right);
+  };
+  auto turn = [&](Ix k) {
+    auto [left, right] = at(k);
     llvm::Value *b = widen(pull(op.getRhs(), right).front(), width);
     Rows a = pull(op.getLhs(), left);
     for (auto [row, place] : llvm::enumerate(accumulators)) {
@@ -226,7 +236,23 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
                                                  : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
       ir.CreateStore(next, place);
     }
-  });
+  };
+  if (held.count(op.getLhs()) || !hasFewTaps(op.getLhs()))
+    math.loop(math.constant(0), size, 1, turn);
+  else // neighbours under the same guards run together, or not at all if what they read then is zero
+    for (int64_t k = 0, end = 0, taps = lhs.getDimSize(rank - 1); k < taps; k = end) {
+      auto load = op.getLhs().getDefiningOp<tile::LoadOp>();
+      auto guardsAt = [&](int64_t tap) {
+        return isZero(load.getFillAttr()) ? commonGuards(load, at(math.constant(tap)).first, nullptr) : SmallVector<llvm::Value *>();
+      };
+      SmallVector<llvm::Value *> guards = guardsAt(k);
+      for (end = k + 1; end < taps && guardsAt(end) == guards;)
+        ++end;
+      whereLive(guards, [&] {
+        for (int64_t tap = k; tap < end; ++tap)
+          turn(math.constant(tap));
+      });
+    }
   Rows result;
   for (llvm::Value *place : accumulators)
     result.push_back(ir.CreateLoad(vector, place));
@@ -258,6 +284,19 @@ static SmallVector<unsigned> carriedFor(scf::ForOp op, unsigned result) {
   return needed;
 }
 
+/// The body where all guards hold, which it need not ask again.
+void Emitter::whereLive(ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body) {
+  llvm::Value *all = nullptr;
+  for (llvm::Value *guard : guards)
+    all = math.both(all, guard);
+  math.when(all, [&] {
+    for (llvm::Value *guard : all ? guards : ArrayRef<llvm::Value *>())
+      if (!isa<llvm::Constant>(guard))
+        math.assume(guard);
+    body();
+  });
+}
+
 Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) {
   std::optional<int64_t> step = getConstantIntValue(op.getStep());
   if (!step) {
@@ -277,17 +316,25 @@ Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) 
       rows.push_back(ir.CreateLoad(vectorOf(typeOf(op.getResult(i)), position.width), place));
     return rows;
   };
-  math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, [&](Ix iv) {
+  auto turn = [&](Ix iv) {
     indices[op.getInductionVar()] = iv;
-    for (unsigned i : carried)
-      remember(op.getRegionIterArg(i), position, read(i));
-    std::map<unsigned, Rows> next;
-    for (unsigned i : carried)
-      next[i] = pull(op.getBody()->getTerminator()->getOperand(i), position);
-    for (unsigned i : carried)
-      for (auto [value, place] : llvm::zip_equal(next[i], slots[i]))
-        ir.CreateStore(value, place);
-  });
+    tile::LoadOp load = carried.size() == 1 ? loadOfTurn(op, result) : nullptr;
+    whereLive(load ? commonGuards(load, position, op) : SmallVector<llvm::Value *>(), [&] {
+      for (unsigned i : carried)
+        remember(op.getRegionIterArg(i), position, read(i));
+      std::map<unsigned, Rows> next;
+      for (unsigned i : carried)
+        next[i] = pull(op.getBody()->getTerminator()->getOperand(i), position);
+      for (unsigned i : carried)
+        for (auto [value, place] : llvm::zip_equal(next[i], slots[i]))
+          ir.CreateStore(value, place);
+    });
+  };
+  if (isUnrolled(op))
+    for (int64_t iv = *getConstantIntValue(op.getLowerBound()), end = *getConstantIntValue(op.getUpperBound()); iv < end; iv += *step)
+      math.once([&] { turn(math.constant(iv)); });
+  else
+    math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, turn);
   for (unsigned i : carried)
     if (i != result)
       remember(op.getResult(i), position, read(i));

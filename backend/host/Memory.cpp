@@ -104,13 +104,37 @@ static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix div
   return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, llvm::Constant::getNullValue(type)), type));
 }
 
+/// Quotient or rest of a sum: terms that stay below what the others are multiples of, and the divisor too, pass through unchanged. So a row
+/// of all images' rows keeps its place within a row of one.
+std::optional<Emitter::Lanes> Emitter::divideTerms(ArrayRef<Ix> terms, int64_t divisor, bool wantRest) {
+  for (Ix candidate : terms) {
+    int64_t unit = std::gcd(math.facts(candidate).divisor, divisor);
+    SmallVector<Ix> multiples, others;
+    for (Ix term : terms)
+      (math.facts(term).divisor % unit == 0 ? multiples : others).push_back(term);
+    Facts facts = math.facts(sum(others));
+    if (others.empty() || facts.min < 0 || facts.max >= unit)
+      continue;
+    Lanes result;
+    if (wantRest)
+      result.base.assign(others.begin(), others.end());
+    Ix whole = sum(multiples), by = math.constant(divisor);
+    result.base.push_back(wantRest ? math.mod(whole, by) : math.floorDiv(whole, by));
+    return result;
+  }
+  return std::nullopt;
+}
+
 Emitter::Lanes Emitter::divideLanes(const Lanes &value, Ix divisor, bool wantRest, unsigned width) {
   Ix base = sum(value.base);
   auto quotient = [&](Ix stride) { return Lanes{{math.floorDiv(base, divisor)}, stride, nullptr, false, value.count}; };
   auto rest = [&](Ix stride) { return Lanes{{math.mod(base, divisor)}, stride, nullptr, false, value.count}; };
   std::optional<int64_t> stride = constantOf(value.stride), by = constantOf(divisor);
-  if (value.isUniform())
+  if (value.isUniform()) {
+    if (std::optional<Lanes> parts = by ? divideTerms(value.base, *by, wantRest) : std::nullopt)
+      return *parts;
     return wantRest ? rest(nullptr) : quotient(nullptr);
+  }
   if (!value.delta && stride && *stride > 0 && by) {
     Facts facts = math.facts(base);
     int64_t reach = *stride * (value.count - 1);
@@ -179,6 +203,26 @@ static llvm::Value *lanesBelow(llvm::IRBuilder<> &ir, IndexMath &math, llvm::Val
   return ir.CreateICmpSLT(lanes, ir.CreateVectorSplat(width, ir.CreateIntCast(clamped, ir.getInt32Ty(), true)));
 }
 
+/// offset + place in dimension `i` of a tile, with what was added to the place as a term of its own: a displacement, in the end.
+Emitter::Lanes Emitter::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
+  unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
+  bool isLane = axis == position.lanes;
+  Ix offset = index(reference.offsets[i]), place = isLane ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
+  auto [inner, added] = math.split(place);
+  Lanes result;
+  result.base = {offset, inner, math.constant(added)};
+  if (isLane && width > 1) {
+    result.stride = math.constant(1);
+    result.count = position.run ? position.run : width;
+  }
+  if (!isLane && position.unseen >> axis & 1) {
+    Ix bound = evaluate(reference.bounds, i), coordinate = math.add(offset, place);
+    if (!position.isLive(axis, offset, bound) && !math.alwaysLess(coordinate, bound))
+      result.base = {math.max(math.min(coordinate, math.sub(bound, math.constant(1))), math.constant(0))};
+  }
+  return result;
+}
+
 /// Makes dead coordinates harmless: nothing to do if none is, another element where nobody looks, a condition or a mask otherwise.
 void Emitter::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
                         MutableArrayRef<Lanes> coordinates) {
@@ -189,20 +233,14 @@ void Emitter::addBounds(const Reference &reference, const Position &position, un
     bool isLane = axis == position.lanes;
     Ix place = isLane ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
     Ix coordinate = math.add(offset, place);
-    coordinates[i].base = {offset, place};
-    if (isLane && width > 1) {
-      coordinates[i].stride = math.constant(1);
-      coordinates[i].count = position.run ? position.run : width;
-    }
+    coordinates[i] = coordinateOf(reference, position, row, i);
     Ix last = isLane ? math.add(coordinate, math.constant(width - 1)) : coordinate;
     bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 && math.facts(coordinate).divisor % width == 0;
     if (isPadded || position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
       continue;
     if (isLane && width > 1)
       result.require(ir, lanesBelow(ir, math, lanes(ir.getInt32Ty(), width), math.sub(bound, coordinate), width));
-    else if (position.unseen >> axis & 1)
-      coordinates[i].base = {math.max(math.min(coordinate, math.sub(bound, math.constant(1))), math.constant(0))};
-    else
+    else if (isLane || !(position.unseen >> axis & 1))
       result.condition = math.both(result.condition, math.less(coordinate, bound));
   }
 }
@@ -222,6 +260,39 @@ void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &co
   llvm::Type *element = offsets->getType()->getScalarType();
   auto spread = [&](Ix value) { return ir.CreateVectorSplat(width, ir.CreateIntCast(value, element, true)); };
   result.require(ir, ir.CreateICmpULT(ir.CreateAdd(spread(base), offsets), spread(size)));
+}
+
+/// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at `position`, as far as
+/// they are known before the loops inside `scope` begin.
+SmallVector<llvm::Value *> Emitter::commonGuards(tile::LoadOp load, const Position &position, Operation *scope) {
+  Reference reference{nullptr, load.getBuffer().getType(), load.getOffsets(), load.getBounds(), load.getMap(), load.getGuard()};
+  unsigned rank = reference.offsets.size();
+  auto isKnown = [&](unsigned i) {
+    auto loop = dyn_cast<BlockArgument>(reference.offsets[i]);
+    return !loop || !scope || !scope->isProperAncestor(loop.getOwner()->getParentOp());
+  };
+  SmallVector<llvm::Value *> result;
+  for (int64_t dim : reference.guard) {
+    AffineExpr expr = reference.map.getResult(dim);
+    bool known = true;
+    for (unsigned i = 0; i < rank; ++i)
+      known &= !expr.isFunctionOfDim(i) || (isKnown(i) && (position.width == 1 || rank - 1 - i != position.lanes));
+    if (!known || reference.map.getNumDims() > rank)
+      continue;
+    std::optional<std::pair<llvm::Value *, llvm::Value *>> common;
+    for (unsigned row = 0; row < position.rows.size() && known; ++row) {
+      SmallVector<Lanes> coordinates;
+      for (unsigned i = 0; i < rank; ++i)
+        coordinates.push_back(isKnown(i) ? coordinateOf(reference, position, row, i) : Lanes());
+      Ix base = sum(evaluateLanes(expr, coordinates, position.width).base), size = evaluate(reference.type.getSizes(), dim);
+      std::pair ends(math.less(math.constant(-1), base), math.less(base, size));
+      known = !common || *common == ends;
+      common = ends;
+    }
+    if (known && common)
+      result.append({common->first, common->second});
+  }
+  return result;
 }
 
 Emitter::Access Emitter::access(const Reference &reference, const Position &position, unsigned row) {
@@ -250,17 +321,25 @@ Emitter::Access Emitter::access(const Reference &reference, const Position &posi
     stride = math.mul(stride, evaluate(reference.type.getSizes(), dim));
   }
 
-  // One pointer a scope, so that each is advanced only where its terms change.
+  // One pointer a scope, so that each is advanced only where its terms change; constants last, which machines add for nothing.
   llvm::Type *element = elementType(context, reference.type.getElementType());
+  llvm::Type *unit = element->isIntegerTy(1) ? ir.getInt8Ty() : element;
   result.pointer = reference.base;
+  Ix displacement = math.constant(0);
+  llvm::erase_if(address.base, [&](Ix term) {
+    if (constantOf(term))
+      displacement = math.add(displacement, term);
+    return constantOf(term).has_value();
+  });
   SmallVector<Ix> terms = math.outermostFirst(address.base);
   for (size_t i = 0; i < terms.size();) {
     unsigned depth = math.facts(terms[i]).depth;
     Ix offset = math.constant(0);
     for (; i < terms.size() && math.facts(terms[i]).depth == depth; ++i)
       offset = math.add(offset, terms[i]);
-    result.pointer = math.pointer(element->isIntegerTy(1) ? ir.getInt8Ty() : element, result.pointer, offset);
+    result.pointer = math.pointer(unit, result.pointer, offset);
   }
+  result.pointer = math.pointer(unit, result.pointer, displacement);
   result.stride = address.stride;
   if (address.delta)
     result.delta = deltas(address, width);

@@ -153,11 +153,13 @@ void Emitter::prepare(Group &group) {
     unsigned storeDim = limiting.getOffsets().size() - 1 - axis;
     Position::Live fact{axis, index(limiting.getOffsets()[storeDim]), evaluate(limiting.getBounds(), storeDim)};
     position.live.push_back(fact);
+    // What begins inside and divides both ends is whole, whatever the symbols.
+    if (std::gcd(math.facts(fact.offset).divisor, math.facts(fact.bound).divisor) % std::max<int64_t>(1, group.shape[dim]) == 0)
+      continue;
     group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
   for (Group::Root &root : group.roots)
-    collectHeavy(
-        root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
+    collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
 }
 
 /// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that
@@ -287,7 +289,7 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
   Ix rowLimit = group.limits[1];
   int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
   unsigned count = std::min<int64_t>(registerRows, rows);
-  math.loop(math.constant(0), rowLimit, count, [&](Ix row) {
+  auto tile = [&](Ix row, unsigned count) {
     Position block = outer;
     block.rows.clear();
     for (unsigned i = 0; i < count; ++i)
@@ -307,7 +309,17 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
     });
     for (Value value : heavy)
       held.erase(value);
-  });
+  };
+  // Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards are decided; and
+  // so they are between, where none is needed.
+  bool peels = rowLimit == math.constant(rows) && rows > count &&
+               llvm::any_of(heavy, [&](Value value) { return readsGuarded(value, [&](Value other) { return held.count(other) != 0; }); });
+  if (!peels)
+    return math.loop(math.constant(0), rowLimit, count, [&](Ix row) { tile(row, count); });
+  int64_t last = rows - (rows % count ? rows % count : count);
+  math.once([&] { tile(math.constant(0), count); });
+  math.loop(math.constant(count), math.constant(last), count, [&](Ix row) { tile(row, count); });
+  math.once([&] { tile(math.constant(last), rows - last); });
 }
 
 /// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.

@@ -128,4 +128,30 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<35x21xf16>, tensor<18x35xf16> -> tensor<21x18xf32>
     graph.return %c : tensor<21x18xf32>
   }
+  // Few taps, read in place by rows of the image: one channel, planes, strides, and a fill that counts.
+  graph.kernel @few_taps(%x: tensor<2x3x13x1xf32>, %w: tensor<5x5x1x8xf32> {graph.constant}) -> tensor<2x3x13x8xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [2, 2] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<2x3x13x1xf32> -> tensor<2x3x13x5x5x1xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x3x13x5x5x1xf32>, tensor<5x5x1x8xf32> -> tensor<2x3x13x8xf32>
+    graph.return %c : tensor<2x3x13x8xf32>
+  }
+  graph.kernel @few_taps_of_planes(%x: tensor<2x3x5x33xf32>, %w: tensor<3x3x3x10xf32> {graph.constant}) -> tensor<2x3x17x10xf32> {
+    %v = graph.window %x dims [2, 3] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<2x3x5x33xf32> -> tensor<2x3x3x17x3x3xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x3x3x17x3x3xf32>, tensor<3x3x3x10xf32> -> tensor<2x3x17x10xf32>
+    graph.return %c : tensor<2x3x17x10xf32>
+  }
+  graph.kernel @few_taps_of_ones(%x: tensor<1x3x17x1xf32>, %w: tensor<3x3x1x19xf32> {graph.constant}) -> tensor<1x3x17x19xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 1.0 : f32 {graph.node = 0 : i64} : tensor<1x3x17x1xf32> -> tensor<1x3x17x3x3x1xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x3x17x3x3x1xf32>, tensor<3x3x1x19xf32> -> tensor<1x3x17x19xf32>
+    graph.return %c : tensor<1x3x17x19xf32>
+  }
+  // Most taps lie outside wherever the window is.
+  graph.kernel @few_taps_outside(%x: tensor<1x1x9x1xf32>, %w: tensor<3x3x1x10xf32> {graph.constant}) -> tensor<1x1x9x10xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x1x9x1xf32> -> tensor<1x1x9x3x3x1xf32>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x1x9x3x3x1xf32>, tensor<3x3x1x10xf32> -> tensor<1x1x9x10xf32>
+    graph.return %c : tensor<1x1x9x10xf32>
+  }
 }

@@ -21,4 +21,39 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %s = graph.reduce <sum> %v axes [3, 4] {graph.node = 0 : i64} : tensor<1x3x3x3x3x4xf32> -> tensor<1x3x3x4xf32>
     graph.return %s : tensor<1x3x3x4xf32>
   }
+  // Wide enough for several register tiles: the first, the last (which is shorter) and those between, with windows that leave the image on
+  // either side or on both, and fills that do and do not leave the sum as it is.
+  graph.kernel @depthwise_wide(%x: tensor<1x3x23x18xf32>, %w: tensor<5x5x18xf32> {graph.constant}) -> tensor<1x3x23x18xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [2, 2] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x3x23x18xf32> -> tensor<1x3x23x5x5x18xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<5x5x18xf32> -> tensor<1x3x23x5x5x18xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x3x23x5x5x18xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x3x23x5x5x18xf32> -> tensor<1x3x23x18xf32>
+    graph.return %s : tensor<1x3x23x18xf32>
+  }
+  graph.kernel @depthwise_strided(%x: tensor<1x5x37x17xf32>, %w: tensor<3x3x17xf32> {graph.constant}) -> tensor<1x3x19x17xf32> {
+    %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x5x37x17xf32> -> tensor<1x3x19x3x3x17xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x17xf32> -> tensor<1x3x19x3x3x17xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x3x19x3x3x17xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x3x19x3x3x17xf32> -> tensor<1x3x19x17xf32>
+    graph.return %s : tensor<1x3x19x17xf32>
+  }
+  graph.kernel @depthwise_of_ones(%x: tensor<1x2x17x16xf32>, %w: tensor<3x3x16xf32> {graph.constant}) -> tensor<1x2x17x16xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 1.0 : f32 {graph.node = 0 : i64} : tensor<1x2x17x16xf32> -> tensor<1x2x17x3x3x16xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x16xf32> -> tensor<1x2x17x3x3x16xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x2x17x3x3x16xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x2x17x3x3x16xf32> -> tensor<1x2x17x16xf32>
+    graph.return %s : tensor<1x2x17x16xf32>
+  }
+  graph.kernel @maxpool_wide(%x: tensor<1x3x25x17xf32>) -> tensor<1x3x25x17xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<1x3x25x17xf32> -> tensor<1x3x25x3x3x17xf32>
+    %s = graph.reduce <max> %v axes [3, 4] {graph.node = 0 : i64} : tensor<1x3x25x3x3x17xf32> -> tensor<1x3x25x17xf32>
+    graph.return %s : tensor<1x3x25x17xf32>
+  }
+  graph.kernel @larger_than_image(%x: tensor<1x4x4x16xf32>, %w: tensor<9x9x16xf32> {graph.constant}) -> tensor<1x4x4x16xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [4, 4] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x4x4x16xf32> -> tensor<1x4x4x9x9x16xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<9x9x16xf32> -> tensor<1x4x4x9x9x16xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x4x4x9x9x16xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x4x4x9x9x16xf32> -> tensor<1x4x4x16xf32>
+    graph.return %s : tensor<1x4x4x16xf32>
+  }
 }

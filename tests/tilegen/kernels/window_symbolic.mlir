@@ -6,4 +6,12 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"], graph.symbols = ["batc
     %t = arith.truncf %m {graph.node = 0 : i64} : tensor<?x8xf32, affine_map<()[s0] -> (s0, 8)>> to tensor<?x8xf16, affine_map<()[s0] -> (s0, 8)>>
     graph.return %t : tensor<?x8xf16, affine_map<()[s0] -> (s0, 8)>>
   }
+  // Only the batch is known at run time: rows are whole register tiles all the same.
+  graph.kernel @depthwise(%x: tensor<?x3x19x18xf32, affine_map<()[s0] -> (s0, 3, 19, 18)>>, %w: tensor<3x3x18xf32> {graph.constant}) -> tensor<?x3x19x18xf32, affine_map<()[s0] -> (s0, 3, 19, 18)>> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<?x3x19x18xf32, affine_map<()[s0] -> (s0, 3, 19, 18)>> -> tensor<?x3x19x3x3x18xf32, affine_map<()[s0] -> (s0, 3, 19, 3, 3, 18)>>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x18xf32> -> tensor<?x3x19x3x3x18xf32, affine_map<()[s0] -> (s0, 3, 19, 3, 3, 18)>>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<?x3x19x3x3x18xf32, affine_map<()[s0] -> (s0, 3, 19, 3, 3, 18)>>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<?x3x19x3x3x18xf32, affine_map<()[s0] -> (s0, 3, 19, 3, 3, 18)>> -> tensor<?x3x19x18xf32, affine_map<()[s0] -> (s0, 3, 19, 18)>>
+    graph.return %s : tensor<?x3x19x18xf32, affine_map<()[s0] -> (s0, 3, 19, 18)>>
+  }
 }
