@@ -19,6 +19,8 @@ constexpr int64_t programElements = 16384, leastElements = 2048;
 constexpr int64_t longestRow = 1 << 16;
 // Rows and columns of a contraction that one program computes: the left side's rows stay in the second-level cache for all its panels.
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
+// Rows of a register tile where there may be one row only: the others are computed for nothing then.
+constexpr int64_t rowsOfUnknown = 6;
 // Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
 constexpr int64_t columnsOfGathered = 512;
 // Elements of a window that is read in place instead, and the rows of an image for which that pays.
@@ -113,19 +115,29 @@ struct MatmulShape {
 };
 } // namespace
 
-/// The register tile that wastes least: padded rows and columns count in full, and each multiplication costs half the loads that it shares
-/// with its neighbours.
-static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t rowLimit, int64_t columnLimit, const TargetDesc &target) {
+/// What one row costs in register tiles of `width` and `height`, in elements: padded columns count in full, and each multiplication costs
+/// half the loads that it shares with its neighbours. A last tile is no wider than a vector, or half of one, if that is enough.
+static double costOfRow(int64_t columns, int64_t width, int64_t height, int64_t lanes) {
+  auto cost = [&](int64_t count, int64_t width) {
+    double loads = static_cast<double>(lanes) / std::max(width, lanes) + 1.0 / height;
+    return static_cast<double>(count) * (1 + loads / 2);
+  };
+  int64_t rest = columns % width, last = rest > lanes ? width : rest > lanes / 2 ? lanes : lanes / 2;
+  return cost(columns - rest, width) + (rest > 0 ? cost(last, last) : 0);
+}
+
+/// The register tile of at most `tallest` rows that wastes least: padded rows count in full too.
+static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t tallest, int64_t rowLimit, int64_t columnLimit,
+                               const TargetDesc &target) {
   int64_t lanes = target.vectorBits / 32;
   double least = std::numeric_limits<double>::infinity();
   MatmulShape best{};
   for (const RegisterTile &candidate : registerTiles) {
-    if (candidate.registers != target.vectorRegisters)
+    if (candidate.registers != target.vectorRegisters || (candidate.vectors > 1 && candidate.vectors * lanes > roundUp(columns, lanes)))
       continue;
-    int64_t tallest = std::min(candidate.rows, rows), width = candidate.vectors * lanes;
-    for (int64_t height = tallest; 2 * height >= tallest; --height) {
-      double loads = 1.0 / candidate.vectors + 1.0 / height;
-      double cost = static_cast<double>(roundUp(rows, height) * roundUp(columns, width)) * (1 + loads / 2);
+    int64_t most = std::min(candidate.rows, tallest), width = candidate.vectors * lanes;
+    for (int64_t height = most; 2 * height >= most; --height) {
+      double cost = static_cast<double>(roundUp(rows, height)) * costOfRow(columns, width, height, lanes);
       if (cost >= least * 0.999)
         continue;
       least = cost;
@@ -169,12 +181,13 @@ static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
   return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
 }
 
-/// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be.
+/// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be: for at least one image, where
+/// rows are those of any number of images.
 static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
   int64_t others = 1, tile = shape.columnTile;
   for (const Loop &loop : space.loops())
     if (loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Row)
-      others *= llvm::divideCeil(std::max<int64_t>(1, constantOf(loop.size).value_or(1)), loop.kind == LoopKind::Row ? shape.rowTile : 1);
+      others *= llvm::divideCeil(std::max<int64_t>(1, loop.size.getLargestKnownDivisor()), loop.kind == LoopKind::Row ? shape.rowTile : 1);
   while (tile > least && others * static_cast<int64_t>(llvm::divideCeil(columns, tile)) < enoughPrograms)
     tile = roundUp(evenTile(columns, std::max(tile / 2, least), shape.columns), shape.columns);
   return tile;
@@ -229,11 +242,11 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
       return *dots;
   bool streams = !packed && streamsRightSide(space, rows, columns);
   std::optional<int64_t> fewTaps = gathers ? rowsOfFewTaps(space) : std::nullopt;
-  MatmulShape shape = shapeMatmul(fewTaps.value_or(rows), columns,
-                                  fewTaps  ? *fewTaps
-                                  : packed ? matmulRows
-                                           : unpackedRows,
-                                  gathers ? columnsOfGathered : matmulColumns, target);
+  AffineExpr rowCount = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
+  int64_t together = fewTaps.value_or(rows), limit = fewTaps ? *fewTaps : packed ? matmulRows : unpackedRows;
+  bool mayBeOne = !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
+  MatmulShape shape =
+      shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit, gathers ? columnsOfGathered : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at once.
   if (rows == 1 && !packed && !streams)
     shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));

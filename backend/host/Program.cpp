@@ -271,9 +271,12 @@ void Emitter::emitHeavy(const Group &group) {
     math.loop(from, to, width,
               [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
   };
-  // A last tile of few columns takes one vector; one of more runs as whole tiles do, for all of a panel's lines are fetched anyway.
+  // A last tile of few columns takes one vector, or half of one; one of more runs as whole tiles do, for all of a panel's lines are fetched
+  // anyway.
   Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
   tiles(math.constant(0), whole, width);
+  if (width > narrow / 2 && math.alwaysLess(rest, math.constant(narrow / 2 + 1)))
+    return tiles(whole, columnLimit, narrow / 2);
   if (width <= narrow)
     return tiles(whole, columnLimit, width);
   llvm::Value *isLong = math.less(math.constant(narrow), rest);
@@ -324,13 +327,13 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
 
 /// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
 Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
-  unsigned count = registers.size();
-  llvm::Type *memory = toMemory(registers.front(), width)->getType();
+  unsigned count = registers.size(), stride = width == 1 ? 1 : std::max(width, narrow); // rows may be read by whole vectors
+  llvm::Type *memory = vectorOf(toMemory(registers.front(), width)->getType()->getScalarType(), stride);
   Held scratch;
   scratch.base = slot(llvm::ArrayType::get(memory, count));
   math.define(scratch.base, {0});
-  scratch.shape = {count, width};
-  scratch.rowStride = width;
+  scratch.shape = {count, stride};
+  scratch.rowStride = stride;
   scratch.origin = {column, row};
   for (unsigned i = 0; i < count; ++i)
     ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(memory, scratch.base, math.constant(i)),

@@ -154,4 +154,11 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
         : tensor<1x1x9x3x3x1xf32>, tensor<3x3x1x10xf32> -> tensor<1x1x9x10xf32>
     graph.return %c : tensor<1x1x9x10xf32>
   }
+  // Columns that end in half a vector.
+  graph.kernel @half_vector(%x: tensor<15x11xf32>, %w: tensor<11x40xf32> {graph.constant}, %b: tensor<40xf32>) -> tensor<15x40xf32> {
+    %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<15x11xf32>, tensor<11x40xf32> -> tensor<15x40xf32>
+    %bb = graph.broadcast %b dims [1] {graph.node = 0 : i64} : tensor<40xf32> -> tensor<15x40xf32>
+    %r = arith.addf %c, %bb {graph.node = 0 : i64} : tensor<15x40xf32>
+    graph.return %r : tensor<15x40xf32>
+  }
 }
