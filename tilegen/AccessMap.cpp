@@ -2,6 +2,7 @@
 #include "tilegen/AccessMap.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 

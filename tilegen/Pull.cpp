@@ -190,7 +190,7 @@ Value Puller::emit(Value value, const Place &place, const Frame &frame) {
   return {};
 }
 
-Value Puller::pull(Value value, Place place, const Frame &frame) {
+Value Puller::pull(Value value, const Place &place, const Frame &frame) {
   if (Value tile = resolved.lookup(value))
     return tile;
   Key key = keyOf(value, place, frame, {});

@@ -16,7 +16,7 @@ public:
   explicit Puller(TileEmitter &emitter) : emitter(emitter) {}
 
   /// The tile of `value` at `place`; null after a diagnostic.
-  mlir::Value pull(mlir::Value value, Place place, const Frame &frame);
+  mlir::Value pull(mlir::Value value, const Place &place, const Frame &frame);
   /// The same, with `dead` beyond the end of the loops in `masked`.
   mlir::Value pullMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked, mlir::TypedAttr dead);
   /// The tile that `result` of a contraction or reduction stands for from now on.

@@ -126,9 +126,9 @@ Value TileEmitter::broadcast(Value tile, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(tile.getType());
   if (type.getShape() == shape)
     return tile;
-  DenseElementsAttr constant;
-  if (auto op = tile.getDefiningOp<arith::ConstantOp>(); op && (constant = dyn_cast<DenseElementsAttr>(op.getValue())))
-    return splat(cast<TypedAttr>(constant.getSplatValue<Attribute>()), shape);
+  if (auto op = tile.getDefiningOp<arith::ConstantOp>())
+    if (auto constant = dyn_cast<DenseElementsAttr>(op.getValue()))
+      return splat(cast<TypedAttr>(constant.getSplatValue<Attribute>()), shape);
   at(depthOf(tile));
   return tile::BroadcastOp::create(builder, loc, type.clone(shape), tile);
 }

@@ -330,11 +330,11 @@ TEST_F(ExternalDataTest, RefusesWhatLeavesTheFolder) {
   std::ofstream(folder + "/../outside.bin") << "0123456789abcdef";
   std::filesystem::create_symlink("../outside.bin", folder + "/link.bin");
   std::filesystem::create_directory(folder + "/folder.bin");
-  for (auto [location, part] : std::vector<std::pair<std::string, std::string>>{{"../outside.bin", "'..'"},
-                                                                                {"/etc/passwd", "absolute"},
-                                                                                {"", "empty"},
-                                                                                {"link.bin", "outside"},
-                                                                                {"folder.bin", "regular file"}}) {
+  for (const auto &[location, part] : std::vector<std::pair<std::string, std::string>>{{"../outside.bin", "'..'"},
+                                                                                       {"/etc/passwd", "absolute"},
+                                                                                       {"", "empty"},
+                                                                                       {"link.bin", "outside"},
+                                                                                       {"folder.bin", "regular file"}}) {
     TinyModel model;
     external(model, location);
     refuses(model, Code::Malformed, {"'w'", part});

@@ -96,7 +96,7 @@ TEST(AccessMapTest, TransformationsKeepPairs) {
     LoopNest collapsed = split;
     collapsed.collapseLoops();
     EXPECT_LE(collapsed.loops.size(), split.loops.size());
-    for (SmallVector<int64_t> symbols : {SmallVector<int64_t>{1, 1}, {2, 3}, {5, 2}}) {
+    for (const SmallVector<int64_t> &symbols : {SmallVector<int64_t>{1, 1}, {2, 3}, {5, 2}}) {
       Pairs expected = pairsOf(nest, symbols);
       ASSERT_EQ(pairsOf(split, symbols), expected) << "round " << round;
       ASSERT_EQ(pairsOf(collapsed, symbols), expected) << "round " << round;

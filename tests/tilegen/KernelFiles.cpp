@@ -116,7 +116,7 @@ void KernelFileTest::emit(StringRef targetName, Change change) {
 
 void KernelFileTest::forEachKernel(llvm::function_ref<void(graph::KernelOp, tile::KernelOp, ArrayRef<int64_t>)> visit) {
   for (auto kernel : graphs->getOps<graph::KernelOp>())
-    for (SmallVector<int64_t> symbols : {SmallVector<int64_t>{1, 1}, {2, 5}, {3, 9}}) {
+    for (const SmallVector<int64_t> &symbols : {SmallVector<int64_t>{1, 1}, {2, 5}, {3, 9}}) {
       visit(kernel, tiles->lookupSymbol<tile::KernelOp>(kernel.getSymName()), symbols);
       if (HasFatalFailure() || !graphs->getOperation()->hasAttr(graph::symbolsAttr))
         break;
