@@ -18,11 +18,21 @@ using llvm::StringRef;
 //    result, which is stored as vectors;
 //  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an instruction sums is free
 //    as long as both operands agree. Only where a step has no more than 16 k, the smaller instruction stands alone.
+// wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16 rows each. One row of this table is the least that
+// is worth it: 64 columns, and as much k as 128 bytes hold. A warp's neighbouring columns, up to 256, are one instruction. Operands stay in
+// shared memory; their fragments are those that they would have in registers.
+// The order is the order of preference.
 static constexpr Fragments fragmentTable[] = {
-    {"mma.m16n8k16", 16, 8, 16, 1, true, {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}},
-    {"mfma.32x32x8x2", 32, 32, 16, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}},
-    {"mfma.16x16x16x2", 16, 16, 32, 2, false, {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}},
-    {"mfma.16x16x16", 16, 16, 16, 1, false, {"k0 k1", "k0 k1", "n0 n1"}, {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"}},
+    {"wgmma.m64n64k16x4", 64, 64, 64, 4, Feed::Shared,
+     {"k0 m3 k3 k4 k5", "k0 k3 k4 k5 n3 n4 n5", "n0 m3 n3 n4 n5"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"m4 m5", "0 0", "m4 m5"}},
+    {"mma.m16n8k16", 16, 8, 16, 1, Feed::Registers,
+     {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"", "", ""}},
+    {"mfma.32x32x8x2", 32, 32, 16, 2, Feed::RegistersAlongK,
+     {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}, {"", "", ""}},
+    {"mfma.16x16x16x2", 16, 16, 32, 2, Feed::RegistersAlongK,
+     {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}, {"", "", ""}},
+    {"mfma.16x16x16", 16, 16, 16, 1, Feed::RegistersAlongK,
+     {"k0 k1", "k0 k1", "n0 n1"}, {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"}, {"", "", ""}},
 };
 
 //===- Shapes ---------------------------------------------------------------------------------------------------------===//
@@ -171,7 +181,7 @@ static SmallVector<uint32_t> basesOf(StringRef bits, Operand operand, const Tile
   SmallVector<StringRef> words;
   bits.split(words, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef word : words)
-    bases.push_back(shape.basis(*dimensionOf(word[0], operand, shape.rank()), word[1] - '0'));
+    bases.push_back(word == "0" ? 0 : shape.basis(*dimensionOf(word[0], operand, shape.rank()), word[1] - '0'));
   return bases;
 }
 
@@ -179,7 +189,7 @@ WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileSha
   unsigned m = acc.bits(acc.rank() - 2) - llvm::Log2_32(fragments.m), n = acc.bits(acc.rank() - 1) - llvm::Log2_32(fragments.n);
   unsigned mSize = acc.bits(acc.rank() - 2), nSize = acc.bits(acc.rank() - 1);
   WarpGrid grid;
-  for (unsigned bits = llvm::Log2_32(warps); bits > 0; --bits) {
+  for (unsigned bits = llvm::Log2_32(warps / fragments.warps()); bits > 0; --bits) {
     bool canM = grid.mBits < m, canN = grid.nBits < n;
     if (canM && (!canN || mSize - grid.mBits >= nSize - grid.nBits))
       ++grid.mBits;
@@ -194,6 +204,7 @@ Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand oper
   Layout layout;
   layout.reg = basesOf(fragments.reg[which], operand, shape);
   layout.lane = basesOf(fragments.lane[which], operand, shape);
+  layout.warp = basesOf(fragments.warp[which], operand, shape);
   struct Extent {
     char name;
     unsigned size, warpBits;
@@ -237,10 +248,10 @@ uint32_t SharedLayout::address(uint32_t flat) const {
       row |= shape.coordinate(flat, d) << rowBits;
       rowBits += shape.bits(d);
     }
-  uint32_t column = shape.coordinate(flat, fast), columns = 1u << shape.bits(fast);
-  uint32_t chunks = std::max(columns / chunk, 1u), rowsPerBankRow = std::max(bankRow / columns, 1u);
-  uint32_t phases = std::min(chunks, std::max(bankRow / chunk, 1u));
-  if (swizzled && chunks > 1)
-    column ^= ((row / rowsPerBankRow) % phases) * chunk;
-  return row * columns + column;
+  uint32_t columns = std::min(1u << shape.bits(fast), bankRow), rows = shape.elements() >> shape.bits(fast);
+  uint32_t panel = shape.coordinate(flat, fast) / columns, column = shape.coordinate(flat, fast) % columns;
+  uint32_t phases = std::max(columns / chunk, 1u), rowsPerBankRow = bankRow / columns;
+  if (swizzled)
+    column ^= (row / rowsPerBankRow % phases) * chunk;
+  return (panel * rows + row) * columns + column;
 }

@@ -82,16 +82,26 @@ Layout blocked(const TileShape &shape, const Blocking &blocking);
 /// The three operands of acc[m x n] += a[m x k] * b[k x n].
 enum class Operand { A, B, C };
 
-/// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first.
+/// How operands come to a matrix instruction.
+enum class Feed {
+  RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
+  Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
+  Shared,          // the instruction reads shared memory itself, in rows of 128 bytes along either dimension, while its warps go on
+};
+
+/// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a bit that repeats.
 struct Fragments {
   llvm::StringLiteral name;
   unsigned m, n, k;
-  unsigned steps;       // instructions along k
-  bool readsTransposed; // operands are read from shared memory along either dimension (ldmatrix)
-  llvm::StringLiteral reg[3], lane[3]; // for A, B, C
+  unsigned steps; // instructions along k
+  Feed feed;
+  llvm::StringLiteral reg[3], lane[3], warp[3]; // for A, B, C
 
+  bool readsShared() const { return feed == Feed::Shared; }
   /// Lanes of a warp.
   unsigned lanes() const { return 2u << lane[0].count(' '); }
+  /// Warps that issue one instruction together.
+  unsigned warps() const { return warp[0].empty() ? 1 : 2u << warp[0].count(' '); }
 };
 
 /// The row named `name`, or null.
@@ -102,7 +112,8 @@ llvm::ArrayRef<Fragments> allFragments();
 struct WarpGrid {
   unsigned mBits = 0, nBits = 0;
 };
-/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat others'.
+/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat others'. Where several
+/// warps issue an instruction together, they count as one.
 WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
 
 /// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size 1.
@@ -112,7 +123,8 @@ Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileSha
 Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape);
 
 /// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with the row number, so
-/// that eight rows' chunks at one position lie in different banks.
+/// that eight rows' chunks at one position lie in different banks. A tile with longer rows than `bankRow` is cut into panels of that width,
+/// one after the other: the form that matrix instructions read by themselves (PTX ISA, "128-byte swizzling").
 struct SharedLayout {
   TileShape shape;
   unsigned fast = 0;

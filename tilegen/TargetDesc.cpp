@@ -14,6 +14,14 @@ static constexpr MatrixInstruction ampereMatrix[] = {
     {"mma.sync.m16n8k32.s8", 16, 8, 32, MatrixType::I8},
 };
 
+// PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate": as Ampere's, and wgmma, here with 64 of its 8 to 256 columns.
+static constexpr MatrixInstruction hopperMatrix[] = {
+    {"wgmma.mma_async.m64n64k16.f16", 64, 64, 16, MatrixType::F16}, {"wgmma.mma_async.m64n64k16.bf16", 64, 64, 16, MatrixType::BF16},
+    {"mma.sync.m16n8k16.f16", 16, 8, 16, MatrixType::F16},          {"mma.sync.m16n8k16.bf16", 16, 8, 16, MatrixType::BF16},
+    {"mma.sync.m16n8k8.tf32", 16, 8, 8, MatrixType::TF32},          {"mma.sync.m8n8k4.f64", 8, 8, 4, MatrixType::F64},
+    {"mma.sync.m16n8k32.s8", 16, 8, 32, MatrixType::I8},
+};
+
 // AMD Instinct MI100, MI200 and MI300 instruction set architecture guides, "Matrix core instructions".
 static constexpr MatrixInstruction cdna1Matrix[] = {
     {"v_mfma_f32_32x32x8f16", 32, 32, 8, MatrixType::F16},     {"v_mfma_f32_16x16x16f16", 16, 16, 16, MatrixType::F16},
@@ -55,7 +63,7 @@ static constexpr TargetDesc table[] = {
     {"sm_80", "sm_80", Nvptx, Block, 128, 255, 32, 1024, 108, 163 << 10, 2.039e12, 19.5e12, 312e12, ampereMatrix, true},
     {"sm_86", "sm_86", Nvptx, Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
     {"sm_89", "sm_89", Nvptx, Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
-    {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, ampereMatrix, true},
+    {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, hopperMatrix, true},
     {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true},
     {"sm_120a", "sm_120a", Nvptx, Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix, true},
 

@@ -272,8 +272,13 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](SharedCopyOp op) { return lowerCopy(op), success(); })
       .Case([&](CopyCommitOp) { return target_.commitCopies(b_), success(); })
       .Case([&](CopyWaitOp op) { return target_.waitCopies(b_, op.getPending()), success(); })
-      .Case([&](BarrierOp) { return barrier(), success(); })
+      .Case([&](BarrierOp) {
+        if (multipliesShared_)
+          target_.publishShared(b_);
+        return barrier(), success();
+      })
       .Case([&](DotOp op) { return lowerDot(op), success(); })
+      .Case([&](DotWaitOp op) { return lowerDotWait(op), success(); })
       .Case([&](ProgramIdOp op) {
         Value id = arith::IndexCastUIOp::create(b_, b_.getIndexType(), target_.blockId(b_, op.getDim()));
         return scalars_.map(op.getResult(), id), success();
@@ -324,7 +329,11 @@ LogicalResult KernelDistributor::run() {
     shared_ = target_.sharedMemory(b_, output_, bytes);
   unsigned stores = 0, dots = 0;
   kernel_.walk([&](StoreOp) { ++stores; });
-  kernel_.walk([&](DotOp) { ++dots; });
+  kernel_.walk([&](DotOp dot) {
+    ++dots;
+    auto name = dot->getAttrOfType<StringAttr>("instruction");
+    multipliesShared_ |= name && findFragments(name.getValue())->readsShared();
+  });
   hasEpilogue_ = dots > 0 && stores == 1;
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());

@@ -82,10 +82,14 @@ Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layo
 }
 
 void KernelDistributor::lowerDot(DotOp op) {
-  if (auto name = op->getAttrOfType<StringAttr>("instruction"))
-    dotOnMatrixUnits(op, *findFragments(name.getValue()));
-  else
+  auto name = op->getAttrOfType<StringAttr>("instruction");
+  const Fragments *fragments = name ? findFragments(name.getValue()) : nullptr;
+  if (!fragments)
     dotByMultiplyAdd(op);
+  else if (fragments->readsShared())
+    dotFromShared(op, *fragments);
+  else
+    dotOnMatrixUnits(op, *fragments);
 }
 
 //===- Matrix units ---------------------------------------------------------------------------------------------------===//
@@ -112,7 +116,7 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
 
 /// Can the target read four 8x8 matrices of these fragments at once?
 bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
-  return target_.readsMatrices() && fragments.readsTransposed && shared.element.getIntOrFloatBitWidth() == 16 &&
+  return target_.readsMatrices() && fragments.feed == Feed::Registers && shared.element.getIntOrFloatBitWidth() == 16 &&
          shared.layout.shape.bits(shared.layout.fast) >= 3;
 }
 
@@ -195,6 +199,61 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
       }
   }
   map(op.getResult(), acc);
+}
+
+//===- Matrix units that read shared memory ---------------------------------------------------------------------------===//
+
+/// Each warpgroup's part of the accumulators is rows of 64; its neighbouring columns, up to 256, are one instruction.
+void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
+  constexpr unsigned widest = 256, steps = 16; // columns and k of one instruction
+  Layout c = layoutOf(op.getType());
+  TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
+  unsigned m = cShape.rank() - 2, n = cShape.rank() - 1, columnBits = 0;
+  for (uint32_t basis : c.reg)
+    columnBits += cShape.coordinate(basis, n) != 0;
+  unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
+  auto matrix = [&](Value operand, unsigned kDim) {
+    const SharedTile &tile = sharedTiles_.find(operand)->second;
+    Layout layout = layoutOf(operand.getType());
+    layout.lane.clear();
+    std::fill_n(layout.warp.begin(), llvm::Log2_32(fragments.warps()), 0);
+    auto bytes = [&](uint32_t flat) { return tile.layout.address(flat) * static_cast<uint32_t>(elementBytes(tile.element)); };
+    bool alongK = tile.layout.fast == kDim;
+    uint32_t panels = tile.layout.shape.bits(tile.layout.fast) > llvm::Log2_32(tile.layout.bankRow)
+                          ? bytes(tile.layout.bankRow * tile.layout.shape.basis(tile.layout.fast, 0))
+                          : 0;
+    return std::pair(GpuTarget::SharedMatrix{tile.base, threadPart(layout, bytes), 0, panels, alongK}, bytes);
+  };
+  auto [lhs, lhsBytes] = matrix(op.getLhs(), n);
+  auto [rhs, rhsBytes] = matrix(op.getRhs(), m);
+  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
+      bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
+  Type element = cast<RankedTensorType>(op.getLhs().getType()).getElementType();
+
+  Registers acc = registersOf(op.getAcc());
+  target_.startProducts(b_);
+  for (unsigned k = 0; k < 1u << aShape.bits(n); k += steps)
+    for (unsigned first = 0; first < acc.size(); first += sums) {
+      uint32_t part = c.element(first);
+      lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
+      rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
+      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums)), acc.begin() + first);
+    }
+  target_.commitProducts(b_);
+  map(op.getResult(), acc);
+}
+
+void KernelDistributor::lowerDotWait(DotWaitOp op) {
+  Registers acc;
+  for (Value accumulator : op.getAccumulators())
+    llvm::append_range(acc, registersOf(accumulator));
+  SmallVector<Value> sums = target_.waitProducts(b_, op.getPending(), acc);
+  ArrayRef<Value> rest = sums;
+  for (Value result : op.getResults()) {
+    unsigned count = layoutOf(result.getType()).registers();
+    map(result, Registers(rest.take_front(count)));
+    rest = rest.drop_front(count);
+  }
 }
 
 //===- Multiply-add ---------------------------------------------------------------------------------------------------===//

@@ -47,6 +47,31 @@ public:
   virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                             llvm::ArrayRef<Value> acc) = 0;
 
+  /// A matrix in shared memory, in rows of 128 bytes whose 16-byte chunks are xor-ed with the row's number (tile::SharedLayout), as an
+  /// instruction reads it by itself.
+  struct SharedMatrix {
+    Value base;      // of the slot: !llvm.ptr<3>, at a multiple of 1024
+    Value warps;     // bytes from there to this warp's part: i32
+    uint32_t offset; // and to this instruction's
+    uint32_t panels; // bytes from one panel to the next
+    bool alongK;     // do rows run along k?
+  };
+  /// Before the first multiplyShared after something else used the accumulators: what other threads wrote and passed a barrier with is seen.
+  virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
+  /// One instruction of 64 x n x 16, issued by four warps together, which goes on while they do. `acc` are a thread's n / 2 sums.
+  virtual llvm::SmallVector<Value> multiplyShared(Builder &, mlir::Type /*element*/, const SharedMatrix & /*lhs*/,
+                                                  const SharedMatrix & /*rhs*/, llvm::ArrayRef<Value> /*acc*/) {
+    llvm_unreachable("no instruction of this target reads shared memory");
+  }
+  /// Ends a group of instructions.
+  virtual void commitProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
+  /// Waits until at most `pending` groups are at work; `acc` are then the sums.
+  virtual llvm::SmallVector<Value> waitProducts(Builder &, unsigned /*pending*/, llvm::ArrayRef<Value> /*acc*/) {
+    llvm_unreachable("no instruction of this target reads shared memory");
+  }
+  /// Before a barrier: lets such instructions see what this thread wrote to shared memory.
+  virtual void publishShared(Builder &) {}
+
   /// Functions that the target computes by itself, and their replacement by its instructions.
   virtual NativeMath nativeMath() const = 0;
   virtual void lowerMath(mlir::Operation *root) = 0;

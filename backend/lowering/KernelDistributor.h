@@ -77,6 +77,8 @@ private:
   void lowerRead(tile::SharedReadOp op);
   void lowerDot(tile::DotOp op);
   void dotOnMatrixUnits(tile::DotOp op, const tile::Fragments &fragments);
+  void dotFromShared(tile::DotOp op, const tile::Fragments &fragments);
+  void lowerDotWait(tile::DotWaitOp op);
   void dotByMultiplyAdd(tile::DotOp op);
   Value slotAddress(Value shared, Value slot);
   Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count, Value moved = {});
@@ -104,6 +106,7 @@ private:
   llvm::SmallVector<Value> waiting_;              // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
   bool hasEpilogue_ = false;
+  bool multipliesShared_ = false; // has instructions that read shared memory by themselves
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;
 };

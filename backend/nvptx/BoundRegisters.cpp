@@ -3,6 +3,7 @@
 // Left alone, it spills a little to make room for one block more: in vain where shared memory has no room for that block, and needlessly
 // for the 64-bit indices of gathers, whose threads are many in any case. Kernels of other kinds are left alone.
 #include "backend/nvptx/BoundRegisters.h"
+#include "tilegen/Layout.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,18 +21,20 @@ template <typename Op> static bool any(tile::KernelOp kernel, llvm::function_ref
 static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   constexpr int64_t gatheringThreads = 512, registerFile = 64 << 10;
   constexpr int64_t reserved = 1 << 10;   // shared memory that the system takes for each block
-  constexpr int64_t registersBeside = 96; // of a thread of a contraction beside twice its results: operands, addresses
+  constexpr int64_t registersBeside = 96; // of a thread of a contraction beside its results: addresses, what it loads ahead
   auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
   int64_t threads = kernel->getAttrOfType<IntegerAttr>("threads").getInt();
   if (!schedule)
     return 0;
   if (schedule.getRoot() == "pointwise" && any<tile::LoadOp>(kernel, [](tile::LoadOp load) { return !load.getIndices().empty(); }))
     return std::max<int64_t>(gatheringThreads / threads, 1);
-  if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return dot->hasAttr("instruction"); }))
+  auto instruction = [](tile::DotOp dot) { return dot->getAttrOfType<StringAttr>("instruction"); };
+  if (!any<tile::DotOp>(kernel, [&](tile::DotOp dot) { return instruction(dot) != nullptr; }))
     return 0;
+  bool holdsOperands = any<tile::DotOp>(kernel, [&](tile::DotOp dot) { return !tile::findFragments(instruction(dot))->readsShared(); });
   int64_t results = std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt() + reserved);
-  int64_t roomInRegisters = registerFile / (2 * results + registersBeside * threads);
+  int64_t roomInRegisters = registerFile / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
   return roomInMemory <= roomInRegisters ? std::max<int64_t>(roomInMemory, 1) : 0;
 }
 

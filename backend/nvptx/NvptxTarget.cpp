@@ -3,10 +3,10 @@
 #include "backend/lowering/Intrinsics.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tilewright;
-
 
 Value NvptxTarget::threadId(Builder &b) { return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {}); }
 
@@ -71,6 +71,71 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Va
   return fields(b, callIntrinsic(b, name, type, arguments), 4);
 }
 
+//===- wgmma ----------------------------------------------------------------------------------------------------------===//
+
+void NvptxTarget::startProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.fence.sync.aligned", {}, {}); }
+void NvptxTarget::commitProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.commit_group.sync.aligned", {}, {}); }
+void NvptxTarget::publishShared(Builder &b) { callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {}); }
+
+/// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in.
+static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums, ArrayRef<Value> others = {}) {
+  std::string constraints;
+  for (size_t i = 0; i < sums.size(); ++i)
+    constraints += "=f,";
+  for (size_t i = 0; i < others.size(); ++i)
+    constraints += "l,";
+  for (size_t i = 0; i < sums.size(); ++i)
+    constraints += std::to_string(i) + ",";
+  constraints += "~{memory}";
+  SmallVector<Value> operands(others);
+  llvm::append_range(operands, sums);
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), b.getF32Type()));
+  auto assembly = LLVM::InlineAsmOp::create(b, TypeRange(type), operands, text, constraints, /*has_side_effects=*/true,
+                                            /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                            ArrayAttr());
+  return fields(b, assembly.getResult(0), sums.size());
+}
+
+/// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading dimension's offset (from panel to
+/// panel, where rows run across k), 32 to 45 the stride (from eight rows to the next eight), 62 the 128-byte swizzle.
+static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
+  constexpr int64_t unit = 16, stride = 1024 / unit, addressBits = 18;
+  int64_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
+  auto wide = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); };
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), matrix.base);
+  address = arith::AddIOp::create(b, address, matrix.warps);
+  address = arith::AndIOp::create(b, address, wordConstant(b, (1 << addressBits) - 1));
+  address = arith::ShRUIOp::create(b, address, wordConstant(b, llvm::Log2_64(unit)));
+  Value rest = wide(leading << 16 | stride << 32 | int64_t(1) << 62);
+  Value start = arith::OrIOp::create(b, arith::ExtUIOp::create(b, b.getI64Type(), address), rest);
+  return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
+}
+
+SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
+                                               ArrayRef<Value> acc) {
+  StringRef type = element.isBF16() ? "bf16" : "f16";
+  std::string sums;
+  for (size_t i = 0; i < acc.size(); ++i)
+    sums += (i ? ", $" : "$") + std::to_string(i);
+  // true: adds to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
+  std::string text = llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+                                   "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
+                                   acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
+                         .str();
+  return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
+}
+
+/// Takes the sums and returns them, so that no use of them moves before it.
+SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, ArrayRef<Value> acc) {
+  if (!acc.empty())
+    return updateInPlace(b, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", acc);
+  Value count = arith::ConstantOp::create(b, b.getI64IntegerAttr(pending));
+  callIntrinsic(b, "llvm.nvvm.wgmma.wait_group.sync.aligned", {}, {count});
+  return {};
+}
+
+//===- Math and memory ------------------------------------------------------------------------------------------------===//
+
 /// What is left of math that LLVM would not select: each on f32.
 void NvptxTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
@@ -83,7 +148,8 @@ void NvptxTarget::lowerMath(Operation *root) {
   replaceByIntrinsics(root, rows);
 }
 
-/// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to.
+/// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to. Aligned as wgmma
+/// wants it, after which the pattern of its chunks repeats.
 Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
   constexpr StringLiteral name = "shared_memory";
   auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
@@ -92,7 +158,7 @@ Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
     global =
-        LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/128, sharedSpace);
+        LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024, sharedSpace);
   }
   return LLVM::AddressOfOp::create(b, global);
 }

@@ -19,6 +19,12 @@ public:
   bool readsMatrices() const override { return true; }
   llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
   llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  void startProducts(Builder &b) override;
+  llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
+                                          llvm::ArrayRef<Value> acc) override;
+  void commitProducts(Builder &b) override;
+  llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
+  void publishShared(Builder &b) override;
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;

@@ -94,6 +94,14 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 257, 1021, 768, 128, 256, 32, 8, 4, at, bt}, "prime"));
         cases.push_back(product({type, 128, 64, 96, 128, 64, 32, 4, 2, at, bt, true}, "multiple of 8"));
         cases.push_back(product({type, 256, 256, 2048, 128, 128, 64, 4, 3, at, bt}, "power of two"));
+        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in which products of two steps
+        // overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
+        cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
+        cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
+        cases.push_back(product({type, 96, 248, 136, 64, 256, 64, 8, 4, at, bt}, "multiple of 8"));
+        cases.push_back(product({type, 129, 65, 321, 128, 128, 64, 8, 5, at, bt}, "beside a power of two"));
+        cases.push_back(product({type, 72, 64, 448, 128, 64, 128, 4, 4, at, bt, true}, "multiple of 8"));
+        cases.push_back(product({type, 1000, 1032, 520, 128, 256, 64, 8, 4, at, bt}, "multiple of 8"));
       }
   for (DType type : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
     cases.push_back(product({type, 1, 64, 64, 16, 64, 32, 2, 2}, "size 1"));

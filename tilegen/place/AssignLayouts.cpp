@@ -154,7 +154,7 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
 
 //===- Contractions ---------------------------------------------------------------------------------------------------===//
 
-static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts) {
+static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1), k = lhs.getDimSize(rank - 1);
   Type element = lhs.getElementType();
@@ -163,7 +163,7 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts) {
   auto type = element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    if (elements == type && m >= row->m && n >= row->n && k >= row->k)
+    if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
       return row;
   }
   return nullptr;
@@ -201,7 +201,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
                                << dot.getType();
   if (ArrayRef(main.shape) != shape)
     return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes " << main.shape;
-  const Fragments *fragments = chooseFragments(first, facts);
+  const Fragments *fragments = chooseFragments(first, facts, warps);
   TileShape tile(shape);
   main.layout = fragments ? fragmentLayout(*fragments, Operand::C, tile, spreadWarps(*fragments, tile, warps), warps)
                           : multiplyAddLayout(tile, facts.lanes, warps);
@@ -215,7 +215,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   auto name = dot->getAttrOfType<StringAttr>("instruction");
-  if (!name || findFragments(name.getValue())->readsTransposed || blocking.order[0] == k)
+  if (!name || findFragments(name.getValue())->feed != Feed::RegistersAlongK || blocking.order[0] == k)
     return;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;

@@ -13,6 +13,9 @@
 // An operand that is a plain load is copied asynchronously where the target can (A above). Any other one (B: computed upon, or narrower
 // than a copy may be) is loaded into registers one step ahead, and its arithmetic happens when it is written. One barrier a step is enough:
 // slot i is overwritten no sooner than the step after everyone has passed the barrier that follows its last reading.
+//
+// Where the instruction reads shared memory by itself, a step's products go on while the next step starts: the loop waits for those of the
+// step before, and what follows it for the last. Then a slot is free a step later, and copies run one step less ahead.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 
@@ -31,6 +34,7 @@ public:
 
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+  bool overlapsProducts();
   Value lastPosition();
   Value ahead(Value position, int64_t steps);
   void startCopies();
@@ -47,6 +51,8 @@ private:
   SmallVector<SharedWriteOp> copied_, written_; // asynchronously, and through registers
   SmallVector<LoadOp> raw_;                     // what the written ones read
   Value last_;
+  int64_t lead_ = 0;          // steps that copies are ahead
+  bool overlapped_ = false;   // products go on while the next step starts
 };
 } // namespace
 
@@ -86,7 +92,7 @@ bool LoopPipeline::fits() {
       (copied ? copied_ : written_).push_back(write);
       if (!copied)
         collectLoads(write.getValue(), loop_, loads);
-    } else if (!isa<LoadOp, BarrierOp, SharedReadOp>(op) && !isMemoryEffectFree(&op)) {
+    } else if (!isa<LoadOp, BarrierOp, SharedReadOp, DotWaitOp>(op) && !isMemoryEffectFree(&op)) {
       return false;
     }
   }
@@ -95,6 +101,14 @@ bool LoopPipeline::fits() {
        step = getConstantIntValue(loop_.getStep());
   bool several = !lower || !upper || !step || *upper - *lower > *step;
   return several && !(copied_.empty() && written_.empty());
+}
+
+/// Are there slots for what products still read, and are their sums all that is carried, and used by nothing but the next step's?
+bool LoopPipeline::overlapsProducts() {
+  constexpr int64_t slotsNeeded = 4; // one that is read, one that may still be, one ready for the next step, one under way
+  return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(), [](Value carried) {
+           return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse();
+         });
 }
 
 //===- Positions ------------------------------------------------------------------------------------------------------===//
@@ -157,7 +171,7 @@ SmallVector<Value> LoopPipeline::loadRaw(Value position) {
 void LoopPipeline::startCopies() {
   if (copied_.empty())
     return;
-  for (int64_t stage = 0; stage + 1 < slots_; ++stage) {
+  for (int64_t stage = 0; stage < lead_; ++stage) {
     Value position = stage ? ahead(loop_.getLowerBound(), stage) : loop_.getLowerBound();
     Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, position, loop_.getUpperBound());
     auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
@@ -174,6 +188,11 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
     if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) ||
         now.contains(op.getNumResults() ? op.getResult(0) : Value()))
       continue;
+    if (auto wait = dyn_cast<DotWaitOp>(op); wait && overlapped_) {
+      for (auto [accumulator, result] : llvm::zip(wait.getAccumulators(), wait.getResults()))
+        now.map(result, now.lookup(accumulator));
+      continue;
+    }
     if (auto read = dyn_cast<SharedReadOp>(op)) {
       now.map(read.getResult(), SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), slot));
       continue;
@@ -188,12 +207,15 @@ void LoopPipeline::run() {
       SharedType one = write.getShared().getType();
       write.getShared().setType(SharedType::get(b_.getContext(), one.getTile(), one.getFast(), slots_));
     }
+  overlapped_ = overlapsProducts();
+  lead_ = overlapped_ ? slots_ - 2 : slots_ - 1;
   last_ = lastPosition();
   startCopies();
   SmallVector<Value> inits(loop_.getInitArgs());
   llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
   inits.push_back(constant(0));
-  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0);
+  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_),
+        behind = constant(slots_ - lead_);
   auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   b_.setInsertionPointToStart(piped.getBody());
 
@@ -207,13 +229,14 @@ void LoopPipeline::run() {
   for (SharedWriteOp write : written_)
     cloneAt(write, now)->setOperand(2, slot);
   if (!copied_.empty())
-    CopyWaitOp::create(b_, loc_, slots_ - 2);
+    CopyWaitOp::create(b_, loc_, lead_ - 1);
   BarrierOp::create(b_, loc_);
   if (!copied_.empty()) {
-    Value next = ahead(position, slots_ - 1);
+    Value next = ahead(position, lead_);
     Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, next, loop_.getUpperBound());
-    Value isFirst = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, zero);
-    Value before = arith::SelectOp::create(b_, loc_, isFirst, lastSlot, arith::SubIOp::create(b_, loc_, slot, one));
+    Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, slot, behind);
+    Value before = arith::SubIOp::create(b_, loc_, slot, behind);
+    before = arith::SelectOp::create(b_, loc_, wraps, arith::AddIOp::create(b_, loc_, slot, lead), before);
     auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
     b_.setInsertionPointToStart(when.thenBlock());
     copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_));
@@ -222,6 +245,10 @@ void LoopPipeline::run() {
   }
   SmallVector<Value> nextRaw = raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
   cloneBody(now, slot);
+  if (overlapped_) {
+    auto dots = loop_.getBody()->getOps<DotOp>();
+    DotWaitOp::create(b_, loc_, ValueRange(), std::distance(dots.begin(), dots.end()));
+  }
 
   SmallVector<Value> yielded;
   for (Value value : loop_.getBody()->getTerminator()->getOperands())
@@ -230,7 +257,13 @@ void LoopPipeline::run() {
   Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, lastSlot);
   yielded.push_back(arith::SelectOp::create(b_, loc_, isLast, zero, arith::AddIOp::create(b_, loc_, slot, one)));
   scf::YieldOp::create(b_, loc_, yielded);
-  loop_.replaceAllUsesWith(piped.getResults().take_front(carried));
+  SmallVector<Value> results(piped.getResults().take_front(carried));
+  if (overlapped_) {
+    b_.setInsertionPointAfter(piped);
+    for (Value &result : results)
+      result = DotWaitOp::create(b_, loc_, result, 0).getResult(0);
+  }
+  loop_.replaceAllUsesWith(results);
   loop_.erase();
 }
 

@@ -5,6 +5,7 @@
 //   %d = tile.dot %a, %b, %c                       ->         tile.barrier
 //                                                             %fa = tile.shared_read %sa[%c0] ; %fb = tile.shared_read %sb[%c0]
 //                                                             %d = tile.dot %fa, %fb, %c
+//                                                             %d' = tile.dot_wait 0 %d        (where the instruction reads shared memory)
 //                                                             tile.barrier                    (in loops)
 #include "tilegen/place/Place.h"
 
@@ -28,7 +29,7 @@ static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
 static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
   auto name = dot->getAttrOfType<StringAttr>("instruction");
-  if (name && !findFragments(name.getValue())->readsTransposed)
+  if (name && findFragments(name.getValue())->feed == Feed::RegistersAlongK)
     return k;
   Layout layout = layoutOf(type);
   TileShape shape(type.getShape());
@@ -59,9 +60,12 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
       auto read = withLayout(type, operandLayout(dot, isLhs ? Operand::A : Operand::B, type));
       operand.set(SharedReadOp::create(b, loc, read, rooms[isLhs ? 0 : 1], zero));
     }
-    if (dot->getParentOfType<scf::ForOp>()) { // nobody writes the next step's before all have read this one's
-      b.setInsertionPointAfter(dot);
-      BarrierOp::create(b, loc);
+    b.setInsertionPointAfter(dot);
+    if (auto name = dot->getAttrOfType<StringAttr>("instruction"); name && findFragments(name.getValue())->readsShared()) {
+      auto wait = DotWaitOp::create(b, loc, dot.getResult(), 0);
+      dot.getResult().replaceAllUsesExcept(wait.getResult(0), wait);
     }
+    if (dot->getParentOfType<scf::ForOp>()) // nobody writes the next step's before all have read this one's
+      BarrierOp::create(b, loc);
   }
 }

@@ -23,7 +23,8 @@ def SharedType : TypeDef<Tile_Dialect, "Shared"> {
   let mnemonic = "shared";
   let summary = "slots in shared memory, each holding one tile in swizzled rows";
   let description = [{
-    `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row are xor-ed with the row's number.
+    `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row are xor-ed with the row's
+    number; rows longer than 128 bytes are cut into panels (SharedLayout in tilegen/Layout.h).
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$fast, "int64_t":$slots);
   let assemblyFormat = "`<` $tile `,` `fast` `=` $fast `,` `slots` `=` $slots `>`";
@@ -107,6 +108,21 @@ def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for the block's other threads; what they wrote to shared memory is seen";
   let description = [{ See tile.shared_copy for an example. }];
   let assemblyFormat = "attr-dict";
+}
+
+def DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>, InferTypeOpAdaptor]> {
+  let summary = "wait until at most `pending` of the tile.dot before it are still at work; accumulators are its results";
+  let description = [{
+    Only for instructions that read shared memory by themselves: until then what they read may not be overwritten, nor their accumulators be used
+    by anything but the next tile.dot.
+
+    ```mlir
+    %done = tile.dot_wait 0 %acc : tensor<64x64xf32, #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$accumulators, ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = "$pending ($accumulators^ `:` type($accumulators))? attr-dict";
 }
 
 #endif

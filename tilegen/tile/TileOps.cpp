@@ -318,6 +318,11 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getAccumulators().getTypes());
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getResult().getType());
   int64_t dim = getDim();

@@ -33,6 +33,12 @@ struct PendingCopy {
   uint32_t bytes, live;
 };
 
+/// A stretch of shared memory that a product reads, and what was there when it started.
+struct PendingRead {
+  const std::byte *from;
+  std::vector<std::byte> bytes;
+};
+
 struct Fiber {
   ucontext_t context;
   std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
@@ -41,6 +47,7 @@ struct Fiber {
   uint32_t word = 0;                        // what it brings to its warp's meeting
   const void *given[2] = {};
   std::deque<std::vector<PendingCopy>> groups{1};
+  std::deque<std::vector<PendingRead>> products{1};
 };
 
 /// The block that runs now; one at a time.
@@ -48,6 +55,7 @@ struct RunningBlock {
   unsigned lanes;
   std::array<uint32_t, 3> id;
   std::vector<std::byte> shared;
+  bool overwritten = false;
   std::vector<std::unique_ptr<Fiber>> fibers;
   ucontext_t scheduler;
   unsigned current = 0;
@@ -175,7 +183,53 @@ void multiply(int32_t which, int32_t isBrain, const uint16_t *a, const uint16_t 
   block->meetWarp();
 }
 
-void *sharedMemory() { return block->shared.data(); }
+constexpr size_t sharedAlignment = 1024;
+std::byte *sharedMemory() {
+  auto address = reinterpret_cast<uintptr_t>(block->shared.data());
+  return block->shared.data() + (-address & (sharedAlignment - 1));
+}
+
+/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start, before chunks are exchanged.
+/// Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie between one row of 64 and the next 64 of the same k.
+struct SharedOperand {
+  const std::byte *start;
+  uint32_t panels, alongK;
+
+  uint16_t at(unsigned across, unsigned k) const {
+    unsigned row = alongK ? across : k, column = alongK ? k : across;
+    size_t offset = start - sharedMemory() + column / 64 * panels + row * 128 + column % 64 * 2;
+    offset ^= offset >> 7 << 4 & 0x70; // bits 7 to 9 onto bits 4 to 6
+    uint16_t bits;
+    std::memcpy(&bits, sharedMemory() + offset, 2);
+    return bits;
+  }
+};
+
+/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": the thread's own sums, for which it needs nobody else.
+void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK, const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
+  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+  unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
+  auto &reads = block->self().products.back();
+  auto note = [&](const SharedOperand &operand, unsigned across) { // whole rows
+    auto *from = sharedMemory() + (operand.start - sharedMemory()) / 1024 * 1024;
+    unsigned panels = operand.alongK ? 1 : (across + 63) / 64, bytes = 128 * (operand.alongK ? across : 16);
+    for (unsigned panel = 0; panel < panels; ++panel, from += operand.panels)
+      reads.push_back({from, {from, from + bytes}});
+  };
+  note(lhs, 64), note(rhs, n);
+  for (int i = 0; i < n / 2; ++i) {
+    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; ++k)
+      sums[i] += toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
+  }
+}
+void commitProducts() { block->self().products.emplace_back(); }
+void waitProducts(int32_t pending) {
+  auto &products = block->self().products; // the last one is open
+  for (; products.size() > static_cast<size_t>(pending) + 1; products.pop_front())
+    for (const PendingRead &read : products.front())
+      block->overwritten |= std::memcmp(read.from, read.bytes.data(), read.bytes.size()) != 0;
+}
 float exp2Native(float x) { return std::exp2(x); }
 float log2Native(float x) { return std::log2(x); }
 
@@ -235,8 +289,9 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   const void *verbs[VerbCount] = {};
   auto set = [&](Verb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync);
-  set(CommitCopies, commitCopies);
-  set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply), set(Exp2, exp2Native), set(Log2, log2Native);
+  set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply);
+  set(MultiplyShared, multiplyShared), set(CommitProducts, commitProducts), set(WaitProducts, waitProducts);
+  set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
   program->lanes_ = target.warpWidth;
@@ -261,7 +316,7 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   auto &a = arguments;
   Facts facts = kernels_.at(kernel);
   RunningBlock state{
-      lanes_, {}, {}, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
+      lanes_, {}, {}, false, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
   block = &state;
   for (unsigned t = 0; t < facts.threads; ++t)
     state.fibers.push_back(std::make_unique<Fiber>());
@@ -269,11 +324,12 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
     for (int64_t y = 0; y < grid[1]; ++y)
       for (int64_t x = 0; x < grid[0]; ++x) {
         state.id = {uint32_t(x), uint32_t(y), uint32_t(z)};
-        state.shared.assign(facts.sharedBytes + 128, std::byte{0xff});
+        state.shared.assign(facts.sharedBytes + sharedAlignment, std::byte{0xff});
         for (auto &fiber : state.fibers) {
           fiber->done = false;
           fiber->warpVisits = fiber->blockVisits = 0;
           fiber->groups.assign(1, {});
+          fiber->products.assign(1, {});
           getcontext(&fiber->context);
           fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
           fiber->context.uc_link = nullptr;
@@ -291,5 +347,5 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
         }
       }
   block = nullptr;
-  return errorWord;
+  return state.overwritten ? ~uint64_t(0) : errorWord;
 }

@@ -2,6 +2,7 @@
 //
 // What it models on purpose:
 //  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait shows;
+//  - what a product reads from shared memory by itself must stay there until it was waited for, or the error word says so;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
 //  - matrix instructions are written from the vendors' manuals, not from tilegen/Layout.cpp.
@@ -30,7 +31,7 @@ public:
   ~SimtProgram();
 
   /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word is
-  /// added. Returns the error word.
+  /// added. Returns the error word, which is all ones if shared memory was overwritten while a product read it.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
 
 private:

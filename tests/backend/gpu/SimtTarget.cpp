@@ -89,6 +89,30 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
   return results;
 }
 
+SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
+  auto accType = VectorType::get(acc.size(), b.getF32Type());
+  Value sums = memory(b, accType);
+  LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
+  SmallVector<Value> arguments{wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums};
+  for (const SharedMatrix *matrix : {&lhs, &rhs}) {
+    Value offset = arith::AddIOp::create(b, matrix->warps, wordConstant(b, matrix->offset));
+    arguments.push_back(LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
+    arguments.push_back(wordConstant(b, matrix->panels));
+    arguments.push_back(wordConstant(b, matrix->alongK));
+  }
+  call(b, MultiplyShared, {}, arguments);
+  Value vector = LLVM::LoadOp::create(b, accType, sums);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < accType.getNumElements(); ++i)
+    results.push_back(vector::ExtractOp::create(b, vector, i));
+  return results;
+}
+void SimtTarget::commitProducts(Builder &b) { call(b, CommitProducts, {}, {}); }
+SmallVector<Value> SimtTarget::waitProducts(Builder &b, unsigned pending, ArrayRef<Value> acc) {
+  call(b, WaitProducts, {}, {wordConstant(b, pending)});
+  return SmallVector<Value>(acc);
+}
+
 void SimtTarget::lowerMath(Operation *root) {
   root->walk([&](Operation *op) {
     if (!isa<math::Exp2Op, math::Log2Op>(op))

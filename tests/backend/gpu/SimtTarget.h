@@ -7,8 +7,8 @@ namespace tilewright::test {
 
 /// Positions in the table `simt_verbs`.
 // clang-format off
-enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply,
-            Exp2, Log2, SharedMemory, VerbCount };
+enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared, CommitProducts,
+            WaitProducts, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -27,6 +27,10 @@ public:
   bool readsMatrices() const override { return readsMatrices_; }
   llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
   llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  void startProducts(Builder &) override {}
+  llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs, const SharedMatrix &rhs, llvm::ArrayRef<Value> acc) override;
+  void commitProducts(Builder &b) override;
+  llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
   void lowerMath(mlir::Operation *root) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
