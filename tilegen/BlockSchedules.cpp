@@ -22,12 +22,19 @@ constexpr int64_t columnsOfGemv = 4;        // of one block, where each column i
 constexpr int64_t elementsOfGemv = 8192;    // that a block multiplies at a time
 constexpr int64_t elementsPerThreadOfGemv = 32;
 constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
+constexpr int64_t depthOfWarpgroups = 64;   // of a step where warps issue an instruction together: 128 bytes of halves
+constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
 /// matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that narrow rows with deep steps beat square tiles.
+/// Those that four warps issue together want larger tiles, and are worth it if no more than half of the device lies idle; where operands cannot
+/// be copied 16 bytes at a time but pass through registers, fewer threads are better.
 struct MatmulTile {
   int64_t rows, columns, warps;
+  int64_t blocksOfUnit = 1; // that shared memory is divided among
 };
+constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {16, 64, 4}, {16, 32, 2}};
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
 
@@ -146,33 +153,79 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
                                  1, {}, 0);
 }
 
-static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
-  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
-  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  bool half = bytes <= 2;
-  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  int64_t rows = sizeOf(LoopKind::Row).value_or(guessOfUnknown), columns = sizeOf(LoopKind::Column).value_or(guessOfUnknown);
-  ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+/// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is no larger.
+static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted, const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size).value_or(guessOfUnknown); };
+  int64_t rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
   const MatmulTile *chosen = nullptr;
   for (const MatmulTile &tile : tiles) {
     bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) || tile.columns > std::max<int64_t>(32, powerAbove(columns));
     if (tooLarge || tile.warps * target.warpWidth > target.maxThreads)
       continue;
-    if (!chosen || blocksOf(space, *chosen) < target.units)
+    if (!chosen || blocksOf(space, *chosen) < wanted)
       chosen = &tile;
   }
-  if (!chosen)
-    chosen = &tiles.back();
-  int64_t step = half ? 128 : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
-  int64_t deepest = std::max<int64_t>(16, powerAbove(sizeOf(LoopKind::Reduction).value_or(guessOfUnknown)));
-  while (step > 16 && (step > deepest || (chosen->rows + chosen->columns) * step * bytes > bytesOfStage))
-    step /= 2;
-  int64_t stageBytes = (chosen->rows + chosen->columns) * step * bytes;
-  int64_t stages = target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1;
+  return chosen;
+}
+
+static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages) {
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
-  tile.append({chosen->rows, chosen->columns});
+  tile.append({chosen.rows, chosen.columns});
   steps.back() = step;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen->warps, stages, {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen.warps, stages, {}, 0);
+}
+
+/// Does the target have an instruction for these elements that four warps issue together?
+static bool hasWarpgroups(const TargetDesc &target, Type element) {
+  return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
+    return instruction.warps == 4 && ((instruction.type == MatrixType::F16 && element.isF16()) ||
+                                      (instruction.type == MatrixType::BF16 && element.isBF16()));
+  });
+}
+
+/// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter padding, or too few
+/// blocks are left.
+static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
+  int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
+  if (padded - depth.value_or(padded) > padded / 4)
+    return {};
+  constexpr int64_t elementsOfCopy = 8;
+  bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
+  ArrayRef<MatmulTile> tiles = isCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
+  if (isCopied && !rows)
+    tiles = tiles.drop_front(); // the largest tile has no registers to spare for what unknown sizes take
+  const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
+  if (!tile || blocksOf(space, *tile) < target.units / 2)
+    return {};
+  int64_t steps = padded / depthOfWarpgroups;
+  for (unsigned loop : ArrayRef(reduced).drop_back())
+    steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  int64_t stageBytes = (tile->rows + tile->columns) * depthOfWarpgroups * 2;
+  int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
+  int64_t stages = std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps + 1));
+  return makeMatmul(space, *tile, depthOfWarpgroups, stages);
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  if (tile::ScheduleAttr schedule = hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
+    return schedule;
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  bool half = bytes <= 2;
+  ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+  const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
+  if (!tile)
+    tile = &tiles.back();
+  int64_t step = half ? 128 : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
+  int64_t depth = constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
+  int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
+  while (step > 16 && (step > deepest || (tile->rows + tile->columns) * step * bytes > bytesOfStage))
+    step /= 2;
+  int64_t stageBytes = (tile->rows + tile->columns) * step * bytes;
+  return makeMatmul(space, *tile, step, target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
 }
 
 tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {

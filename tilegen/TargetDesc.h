@@ -25,6 +25,7 @@ struct MatrixInstruction {
   std::string_view name;
   int m, n, k;
   MatrixType type;
+  int warps = 1; // that issue it together
 };
 
 struct TargetDesc {

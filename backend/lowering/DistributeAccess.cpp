@@ -291,6 +291,7 @@ ValueRange eitherWay(ImplicitLocOpBuilder &b, Value whole, TypeRange types, Wide
 /// A load with its chunks, of which some may be done.
 struct KernelDistributor::PendingLoad {
   LoadOp op;
+  SmallVector<LaneExchange> exchanges;
   AccessContext context;
   SmallVector<unsigned> starts;
   Value whole, fill; // where chunks may be cut: is the tile whole? what dead chunks read
@@ -339,19 +340,25 @@ void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last)
       load.whole ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow)) : wide();
   bool isBool = context.access.tile.getElementType().isInteger(1) && !load.stored().isInteger(1);
   Registers &registers = registers_[load.op.getResult()];
-  for (auto [start, chunk] : llvm::zip(starts, chunks))
+  for (auto [start, chunk] : llvm::zip(starts, chunks)) {
+    Registers elements;
     for (int64_t i = 0; i < width; ++i) {
       Value element = width == 1 ? chunk : vector::ExtractOp::create(b_, chunk, i).getResult();
       if (isBool)
         element = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, element,
                                         arith::ConstantOp::create(b_, b_.getIntegerAttr(load.stored(), 0)));
-      registers[context.registerAt(start, i)] = element;
+      elements.push_back(element);
     }
+    exchangeLanes(load.exchanges, context.chunks.bits, elements);
+    for (int64_t i = 0; i < width; ++i)
+      registers[context.registerAt(start, i)] = elements[i];
+  }
 }
 
 /// Does the batch of chunks in which register `r` is.
 void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
-  constexpr size_t batch = 16; // in flight together; more would not fit beside the accumulators
+  // In flight together; more would not fit beside the accumulators, or, where lanes exchange, beside both ends of that.
+  const size_t batch = load.exchanges.empty() ? 16 : 8;
   for (unsigned bit : load.context.chunks.bits)
     r &= ~(1u << bit);
   size_t position = llvm::find(load.starts, r) - load.starts.begin();
@@ -363,8 +370,9 @@ void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
 void KernelDistributor::lowerLoad(LoadOp op) {
   Access access = Access::of(op);
   Layout layout = layoutOf(op.getType());
-  auto load =
-      std::make_shared<PendingLoad>(PendingLoad{op, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
+  SmallVector<LaneExchange> exchanges = widenByLanes(access, layout);
+  auto load = std::make_shared<PendingLoad>(
+      PendingLoad{op, exchanges, AccessContext(*this, access, layout, chooseChunks(access, layout)), {}, {}, {}});
   load->starts = load->context.starts();
   if (load->context.chunks.vector > 1 || !target_.predicatesLoads())
     load->fill = fillAddress(load->stored(), op.getFillAttr());
@@ -385,10 +393,11 @@ void KernelDistributor::lowerLoad(LoadOp op) {
 void KernelDistributor::lowerStore(StoreOp op) {
   Access access = Access::of(op);
   Layout layout = layoutOf(op.getValue().getType());
+  SmallVector<LaneExchange> exchanges = widenByLanes(access, layout);
   AccessContext context(*this, access, layout, chooseChunks(access, layout));
   Type stored = op.getBuffer().getType().getElementType();
   Value owner = isOwner(layout);
-  if (owner || context.mayCut())
+  if (owner || (context.mayCut() && !hasEpilogue_))
     registersOf(op.getValue()); // before the branches
   auto valueOf = [&](unsigned r) {
     Value value = registerOf(op.getValue(), r);
@@ -408,27 +417,38 @@ void KernelDistributor::lowerStore(StoreOp op) {
          [&] { LLVM::StoreOp::create(b_, value, context.pointer(offset), count * elementBytes(stored)); });
   };
   int64_t width = context.chunks.vector;
+  auto chunkAt = [&](unsigned start) {
+    Registers elements;
+    for (int64_t i = 0; i < width; ++i)
+      elements.push_back(valueOf(context.registerAt(start, i)));
+    exchangeLanes(exchanges, context.chunks.bits, elements);
+    return elements;
+  };
   auto wide = [&] {
     for (unsigned start : context.starts()) {
-      if (width == 1) {
-        store(start, valueOf(start), 1);
-        continue;
-      }
-      Registers elements;
-      for (int64_t i = 0; i < width; ++i)
-        elements.push_back(valueOf(context.registerAt(start, i)));
-      store(start, vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements), width);
+      Registers elements = chunkAt(start);
+      store(start, width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements).getResult(), width);
     }
     return Registers();
   };
   auto narrow = [&] {
-    for (unsigned r = 0; r < layout.registers(); ++r)
-      store(r, valueOf(r), 1);
+    for (unsigned start : context.starts())
+      for (auto [i, element] : llvm::enumerate(chunkAt(start)))
+        store(context.registerAt(start, i), element, 1);
     return Registers();
+  };
+  // Behind a contraction each version computes what it stores, chunk by chunk: all of it at once would not fit beside the accumulators.
+  auto apart = [&](auto version) {
+    return [this, version] {
+      auto known = registers_;
+      Registers none = version();
+      registers_ = std::move(known);
+      return none;
+    };
   };
   when(owner, [&] {
     if (context.mayCut())
-      eitherWay(b_, context.isWhole(), {}, wide, narrow);
+      eitherWay(b_, context.isWhole(), {}, apart(wide), apart(narrow));
     else
       wide();
   });

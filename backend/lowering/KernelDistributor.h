@@ -33,6 +33,10 @@ private:
     tile::SymbolSet aligned = 0;
     llvm::SmallVector<unsigned> bits;
   };
+  /// A bit of the lane number and a bit of the register number whose elements change places.
+  struct LaneExchange {
+    unsigned lane, reg;
+  };
   /// An access with its index arithmetic prepared: types, coordinates of this thread, sizes.
   struct AccessContext;
 
@@ -66,6 +70,12 @@ private:
   Value fillAddress(mlir::Type element, mlir::Attribute fill);
   Value isOwner(const tile::Layout &layout);
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
+
+  // ExchangeLanes.cpp
+  /// The exchanges within quads of lanes that let one access of `layout` move 16 bytes, done to the layout; none where nothing is to be won.
+  llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
+  /// Does them to a chunk, given in the order of its elements after (or, the other way, before) them. Every thread of the warp must come by.
+  void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits, llvm::MutableArrayRef<Value> elements);
 
   // DistributeReduce.cpp
   void lowerReduce(tile::ReduceOp op);

@@ -98,10 +98,12 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         // overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
         cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
-        cases.push_back(product({type, 96, 248, 136, 64, 256, 64, 8, 4, at, bt}, "multiple of 8"));
+        cases.push_back(product({type, 96, 248, 56, 64, 256, 64, 4, 4, at, bt}, "multiple of 8"));
+        cases.push_back(product({type, 250, 120, 64, 256, 128, 64, 8, 4, at, bt}, "power of two"));
+        cases.push_back(product({type, 96, 248, 136, 64, 128, 64, 8, 4, at, bt}, "multiple of 8"));
         cases.push_back(product({type, 129, 65, 321, 128, 128, 64, 8, 5, at, bt}, "beside a power of two"));
-        cases.push_back(product({type, 72, 64, 448, 128, 64, 128, 4, 4, at, bt, true}, "multiple of 8"));
-        cases.push_back(product({type, 1000, 1032, 520, 128, 256, 64, 8, 4, at, bt}, "multiple of 8"));
+        cases.push_back(product({type, 72, 64, 448, 64, 64, 128, 4, 4, at, bt, true}, "multiple of 8"));
+        cases.push_back(product({type, 1000, 1032, 520, 128, 128, 64, 8, 4, at, bt}, "multiple of 8"));
       }
   for (DType type : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
     cases.push_back(product({type, 1, 64, 64, 16, 64, 32, 2, 2}, "size 1"));

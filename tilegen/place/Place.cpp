@@ -50,7 +50,8 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
       if (row.lanes() == facts.lanes && (instruction.type == MatrixType::F16 || instruction.type == MatrixType::BF16) &&
-          unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k)
+          unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k &&
+          unsigned(instruction.warps) == row.warps())
         facts.fragments.push_back({instruction.type, row.name});
   return facts;
 }
