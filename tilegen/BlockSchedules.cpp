@@ -23,6 +23,7 @@ constexpr int64_t elementsOfGemv = 8192;    // that a block multiplies at a time
 constexpr int64_t elementsPerThreadOfGemv = 32;
 constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
 constexpr int64_t depthOfWarpgroups = 64;   // of a step where warps issue an instruction together: 128 bytes of halves
+constexpr int64_t stepsOfLargestTile = 12;  // at least
 constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
@@ -195,14 +196,15 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   constexpr int64_t elementsOfCopy = 8;
   bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
   ArrayRef<MatmulTile> tiles = isCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
-  if (isCopied && !rows)
-    tiles = tiles.drop_front(); // the largest tile has no registers to spare for what unknown sizes take
-  const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
-  if (!tile || blocksOf(space, *tile) < target.units / 2)
-    return {};
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it stores.
+  if (isCopied && (!rows || steps < stepsOfLargestTile))
+    tiles = tiles.drop_front();
+  const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
+  if (!tile || blocksOf(space, *tile) < target.units / 2)
+    return {};
   int64_t stageBytes = (tile->rows + tile->columns) * depthOfWarpgroups * 2;
   int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
   int64_t stages = std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps + 1));
