@@ -117,12 +117,12 @@ def DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>, InferTy
     by anything but the next tile.dot.
 
     ```mlir
-    %done = tile.dot_wait 0 %acc : tensor<64x64xf32, #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
+    %done = tile.dot_wait 0 of %acc : tensor<64x64xf32, #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
     ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$accumulators, ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
-  let assemblyFormat = "$pending ($accumulators^ `:` type($accumulators))? attr-dict";
+  let assemblyFormat = "$pending (`of` $accumulators^ `:` type($accumulators))? attr-dict";
 }
 
 #endif
