@@ -98,6 +98,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         // overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
         cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
+        cases.push_back(product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots come round twice
         cases.push_back(product({type, 96, 248, 56, 64, 256, 64, 4, 4, at, bt}, "multiple of 8"));
         cases.push_back(product({type, 250, 120, 64, 256, 128, 64, 8, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 96, 248, 136, 64, 128, 64, 8, 4, at, bt}, "multiple of 8"));
