@@ -28,8 +28,8 @@ constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
 /// matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that narrow rows with deep steps beat square tiles.
-/// Those that four warps issue together want larger tiles, and are worth it if no more than half of the device lies idle; where operands cannot
-/// be copied 16 bytes at a time but pass through registers, fewer threads are better.
+/// Those that four warps issue together want larger tiles, and are worth it if no more than half of the device lies idle; where operands
+/// cannot be copied 16 bytes at a time but pass through registers, fewer threads are better.
 struct MatmulTile {
   int64_t rows, columns, warps;
   int64_t blocksOfUnit = 1; // that shared memory is divided among
@@ -179,8 +179,8 @@ static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile 
 /// Does the target have an instruction for these elements that four warps issue together?
 static bool hasWarpgroups(const TargetDesc &target, Type element) {
   return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
-    return instruction.warps == 4 && ((instruction.type == MatrixType::F16 && element.isF16()) ||
-                                      (instruction.type == MatrixType::BF16 && element.isBF16()));
+    return instruction.warps == 4 &&
+           ((instruction.type == MatrixType::F16 && element.isF16()) || (instruction.type == MatrixType::BF16 && element.isBF16()));
   });
 }
 

@@ -427,7 +427,8 @@ void KernelDistributor::lowerStore(StoreOp op) {
   auto wide = [&] {
     for (unsigned start : context.starts()) {
       Registers elements = chunkAt(start);
-      store(start, width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements).getResult(), width);
+      store(start, width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements).getResult(),
+            width);
     }
     return Registers();
   };

@@ -9,8 +9,8 @@
 //     lane 2     4 5 12 13 20 21 28 29            16 17 18 ...
 //     lane 3     6 7 14 15 22 23 30 31            24 25 26 ...
 //
-// so one access of 16 bytes takes the place of four of 4. As layouts are maps of bits, a trade is a swap of a lane's basis with a register's,
-// and costs one shuffle for each two words.
+// so one access of 16 bytes takes the place of four of 4. As layouts are maps of bits, a trade is a swap of a lane's basis with a
+// register's, and costs one shuffle for each two words.
 #include "backend/lowering/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

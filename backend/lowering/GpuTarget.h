@@ -56,7 +56,7 @@ public:
     uint32_t panels; // bytes from one panel to the next
     bool alongK;     // do rows run along k?
   };
-  /// Before the first multiplyShared after something else used the accumulators: what other threads wrote and passed a barrier with is seen.
+  /// Before the first multiplyShared after something else used the accumulators.
   virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
   /// One instruction of 64 x n x 16, issued by four warps together, which goes on while they do. `acc` are a thread's n / 2 sums.
   virtual llvm::SmallVector<Value> multiplyShared(Builder &, mlir::Type /*element*/, const SharedMatrix & /*lhs*/,

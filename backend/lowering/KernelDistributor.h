@@ -72,9 +72,9 @@ private:
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
 
   // ExchangeLanes.cpp
-  /// The exchanges within quads of lanes that let one access of `layout` move 16 bytes, done to the layout; none where nothing is to be won.
+  /// The exchanges within quads of lanes that let one access move 16 bytes, already done to `layout`; none where nothing is to be won.
   llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
-  /// Does them to a chunk, given in the order of its elements after (or, the other way, before) them. Every thread of the warp must come by.
+  /// Does them to one chunk's registers, or undoes them. Every thread of the warp must come by.
   void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits, llvm::MutableArrayRef<Value> elements);
 
   // DistributeReduce.cpp
@@ -116,7 +116,7 @@ private:
   llvm::SmallVector<Value> waiting_;              // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
   bool hasEpilogue_ = false;
-  bool multipliesShared_ = false; // has instructions that read shared memory by themselves
+  bool multipliesShared_ = false;                 // has instructions that read shared memory by themselves
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;
 };

@@ -90,14 +90,14 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
   SmallVector<Value> operands(others);
   llvm::append_range(operands, sums);
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), b.getF32Type()));
-  auto assembly = LLVM::InlineAsmOp::create(b, TypeRange(type), operands, text, constraints, /*has_side_effects=*/true,
-                                            /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-                                            ArrayAttr());
+  auto assembly =
+      LLVM::InlineAsmOp::create(b, TypeRange(type), operands, text, constraints, /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   return fields(b, assembly.getResult(0), sums.size());
 }
 
-/// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading dimension's offset (from panel to
-/// panel, where rows run across k), 32 to 45 the stride (from eight rows to the next eight), 62 the 128-byte swizzle.
+/// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading dimension's offset (from panel
+/// to panel, where rows run across k), 32 to 45 the stride (from eight rows to the next eight), 62 the 128-byte swizzle.
 static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
   constexpr int64_t unit = 16, stride = 1024 / unit, addressBits = 18;
   int64_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
@@ -118,10 +118,11 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
   for (size_t i = 0; i < acc.size(); ++i)
     sums += (i ? ", $" : "$") + std::to_string(i);
   // true: adds to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
-  std::string text = llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
-                                   "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
-                                   acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
-                         .str();
+  std::string text =
+      llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+                    "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
+                    acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
+          .str();
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
 }
 

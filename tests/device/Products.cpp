@@ -94,8 +94,8 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 257, 1021, 768, 128, 256, 32, 8, 4, at, bt}, "prime"));
         cases.push_back(product({type, 128, 64, 96, 128, 64, 32, 4, 2, at, bt, true}, "multiple of 8"));
         cases.push_back(product({type, 256, 256, 2048, 128, 128, 64, 4, 3, at, bt}, "power of two"));
-        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in which products of two steps
-        // overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
+        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in which products of two
+        // steps overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
         cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
         cases.push_back(product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots come round twice

@@ -51,8 +51,8 @@ private:
   SmallVector<SharedWriteOp> copied_, written_; // asynchronously, and through registers
   SmallVector<LoadOp> raw_;                     // what the written ones read
   Value last_;
-  int64_t lead_ = 0;          // steps that copies are ahead
-  bool overlapped_ = false;   // products go on while the next step starts
+  int64_t lead_ = 0;        // steps that copies are ahead
+  bool overlapped_ = false; // products go on while the next step starts
 };
 } // namespace
 
@@ -106,9 +106,8 @@ bool LoopPipeline::fits() {
 /// Are there slots for what products still read, and are their sums all that is carried, and used by nothing but the next step's?
 bool LoopPipeline::overlapsProducts() {
   constexpr int64_t slotsNeeded = 4; // one that is read, one that may still be, one ready for the next step, one under way
-  return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(), [](Value carried) {
-           return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse();
-         });
+  return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(),
+                                               [](Value carried) { return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse(); });
 }
 
 //===- Positions ------------------------------------------------------------------------------------------------------===//
@@ -214,8 +213,7 @@ void LoopPipeline::run() {
   SmallVector<Value> inits(loop_.getInitArgs());
   llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
   inits.push_back(constant(0));
-  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_),
-        behind = constant(slots_ - lead_);
+  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_), behind = constant(slots_ - lead_);
   auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   b_.setInsertionPointToStart(piped.getBody());
 

@@ -5,7 +5,7 @@
 //   %d = tile.dot %a, %b, %c                       ->         tile.barrier
 //                                                             %fa = tile.shared_read %sa[%c0] ; %fb = tile.shared_read %sb[%c0]
 //                                                             %d = tile.dot %fa, %fb, %c
-//                                                             %d' = tile.dot_wait 0 of %d        (where the instruction reads shared memory)
+//                                                             %d' = tile.dot_wait 0 of %d     (where it reads shared memory by itself)
 //                                                             tile.barrier                    (in loops)
 #include "tilegen/place/Place.h"
 

@@ -189,8 +189,9 @@ std::byte *sharedMemory() {
   return block->shared.data() + (-address & (sharedAlignment - 1));
 }
 
-/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start, before chunks are exchanged.
-/// Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie between one row of 64 and the next 64 of the same k.
+/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start, before chunks are
+/// exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie between one row of 64 and the next 64 of
+/// the same k.
 struct SharedOperand {
   const std::byte *start;
   uint32_t panels, alongK;
@@ -206,7 +207,8 @@ struct SharedOperand {
 };
 
 /// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": the thread's own sums, for which it needs nobody else.
-void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK, const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
+void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK, const std::byte *b,
+                    uint32_t bPanels, uint32_t bAlongK) {
   SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
   unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
   auto &reads = block->self().products.back();
@@ -315,8 +317,8 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   arguments.resize(12);
   auto &a = arguments;
   Facts facts = kernels_.at(kernel);
-  RunningBlock state{
-      lanes_, {}, {}, false, {}, {}, 0, [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }};
+  auto body = [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); };
+  RunningBlock state{lanes_, {}, {}, false, {}, {}, 0, body};
   block = &state;
   for (unsigned t = 0; t < facts.threads; ++t)
     state.fibers.push_back(std::make_unique<Fiber>());

@@ -89,7 +89,8 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
   return results;
 }
 
-SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
+SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
+                                              ArrayRef<Value> acc) {
   auto accType = VectorType::get(acc.size(), b.getF32Type());
   Value sums = memory(b, accType);
   LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
