@@ -1,5 +1,6 @@
 // Tile kernels to PTX, in process; to a cubin with ptxas where it is installed.
 #include "backend/nvptx/CompileNvptx.h"
+#include "backend/TemporaryFile.h"
 #include "backend/lowering/GenerateCode.h"
 #include "backend/nvptx/BoundRegisters.h"
 #include "backend/nvptx/NvptxTarget.h"
@@ -7,8 +8,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -65,25 +64,16 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
     return Status(
         Code::Unsupported,
         "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked for; without --cubin the driver assembles");
-  llvm::SmallString<128> input, output, log;
-  for (auto [path, suffix] : {std::pair(&input, "ptx"), std::pair(&output, "cubin"), std::pair(&log, "log")})
-    if (llvm::sys::fs::createTemporaryFile("tilewright", suffix, *path))
-      return Status(Code::Io, "expected to write a temporary file for ptxas");
-  std::error_code error;
-  llvm::raw_fd_ostream(input, error) << ptx;
+  auto input = TemporaryFile::create("ptx"), output = TemporaryFile::create("cubin"), log = TemporaryFile::create("log");
+  for (const auto *file : {&input, &output, &log})
+    TILEWRIGHT_TRY(*file);
+  TILEWRIGHT_TRY(input->write(ptx));
   std::string arch = "-arch=" + std::string(cpu);
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
-  int code = llvm::sys::ExecuteAndWait(*ptxas, {*ptxas, arch, input, "-o", output}, std::nullopt, redirects);
-  auto read = [](llvm::StringRef path) {
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
-  };
-  std::string cubin = read(output), messages = read(log);
-  for (auto *path : {&input, &output, &log})
-    llvm::sys::fs::remove(*path);
-  if (code)
-    return Status(Code::Internal, fmt::format("ptxas refused the kernels: {}", messages));
-  return cubin;
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, log->path(), log->path()};
+  if (llvm::sys::ExecuteAndWait(*ptxas, {*ptxas, arch, input->path(), "-o", output->path()}, std::nullopt, redirects) == 0)
+    return output->read();
+  Expected<std::string> messages = log->read();
+  return Status(Code::Internal, fmt::format("ptxas refused the kernels: {}", messages ? *messages : messages.status().message()));
 }
 
 Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc &desc, const NvptxOptions &options) {

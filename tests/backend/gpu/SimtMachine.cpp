@@ -1,12 +1,12 @@
 #include "tests/backend/gpu/SimtMachine.h"
 #include "backend/Dialects.h"
+#include "backend/TemporaryFile.h"
 #include "backend/amdgcn/LinkObject.h"
 #include "backend/lowering/GenerateCode.h"
 #include "tests/backend/gpu/SimtTarget.h"
 #include "tilegen/place/Place.h"
 
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -276,16 +276,11 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   Expected<std::string> library = linkObject(*object);
   if (!library)
     return library.status();
-  llvm::SmallString<128> path;
-  if (llvm::sys::fs::createTemporaryFile("simt", "so", path))
-    return Status(Code::Io, "cannot write a temporary file");
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream(path, error) << *library;
-  }
+  Expected<TemporaryFile> file = TemporaryFile::create("so");
+  TILEWRIGHT_TRY(file);
+  TILEWRIGHT_TRY(file->write(*library));
   std::unique_ptr<SimtProgram> program(new SimtProgram());
-  program->library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  llvm::sys::fs::remove(path);
+  program->library_ = dlopen(file->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!program->library_)
     return Status(Code::Internal, dlerror());
   const void *verbs[VerbCount] = {};
