@@ -87,6 +87,24 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   return tiles;
 }
 
+/// Those of a kernel without reductions: where something lies along the last loop but one, tiles have whole vectors of that too, so that
+/// the backend can transpose blocks of it.
+static SmallVector<int64_t> tilePointwise(const KernelSpace &space, const TargetDesc &target) {
+  int64_t elements = elementsOfProgram(space), block = 2 * target.vectorBits / 32;
+  SmallVector<int64_t> tiles = tileParallelLoops(space, elements);
+  size_t count = tiles.size();
+  if (count < 2 || tiles[count - 2] >= block || constantOf(space.loops()[count - 2].size).value_or(0) < block)
+    return tiles;
+  bool across = llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    return space.strideOf(access, count - 2) == getAffineConstantExpr(1, space.nest.context);
+  });
+  if (across) {
+    tiles[count - 2] = block;
+    tiles[count - 1] = std::min(tiles[count - 1], elements / block);
+  }
+  return tiles;
+}
+
 static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   int64_t lanes = target.vectorBits / 32, row = 1;
   SmallVector<int64_t> steps;
@@ -270,7 +288,7 @@ tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc
     return scheduleMatmul(space, target);
   if (space.root != Root::Pointwise)
     return scheduleReductions(space, target);
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tileParallelLoops(space, elementsOfProgram(space)), {}, 1, 1,
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tilePointwise(space, target), {}, 1, 1,
                                  {1, 4 * target.vectorBits / 32}, 0);
 }
 

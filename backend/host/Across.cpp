@@ -6,6 +6,7 @@
 //   store 16 rows                                                     y[c .. c+15, r] <- held[r, c .. c+15]
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
+#include "backend/host/Holding.h"
 
 using namespace mlir;
 
@@ -50,28 +51,41 @@ SmallVector<Ix, 8> Emitter::sideOfBlock(Ix first, Ix limit) {
   return side;
 }
 
+/// Drops what is known of a block's axis unless the block lies inside whole.
+void Emitter::forgetPartial(Position &position, unsigned axis, Ix first, Ix limit) {
+  if (!math.alwaysLess(math.add(first, math.constant(narrow - 1)), limit))
+    llvm::erase_if(position.live, [&](const Position::Live &fact) { return fact.axis == axis; });
+}
+
+/// The block of `value` whose corner is (row, column), read by columns; columns beyond the last are the last one again.
+Rows Emitter::pullAcross(Value value, const Position &position, Ix column, Ix row, Ix columns) {
+  Position from = position;
+  from.lanes = 1;
+  from.column = row;
+  from.width = narrow;
+  from.rows = sideOfBlock(column, columns);
+  from.live.clear();
+  Rows lines = pull(value, from);
+  for (llvm::Value *&line : lines)
+    line = toMemory(line, narrow);
+  lines = transpose(lines);
+  for (llvm::Value *&line : lines)
+    line = fromMemory(line, typeOf(value), narrow);
+  return lines;
+}
+
 /// A held tile, read by columns. Rows beyond the last block's end are computed again where the tile ends within a block.
 void Emitter::emitLoadAcross(Group &group) {
   flush();
   prepare(group);
   const Group::Root root = group.roots.front();
-  Ix columns = group.limits[0], lastBlock = math.constant(group.shape[group.shape.size() - 2] - narrow);
+  Ix lastBlock = math.constant(group.shape[group.shape.size() - 2] - narrow);
   overBlocks(group, [&](Ix column, Ix row, const Position &position) {
-    Position from = position, to = position;
+    Position to = position;
     row = math.min(row, lastBlock);
-    from.lanes = 1;
-    from.column = row;
-    from.width = to.width = narrow;
-    from.rows = sideOfBlock(column, columns);
-    from.live.clear();
-    Rows lines = pull(root.value, from);
-    for (llvm::Value *&line : lines)
-      line = toMemory(root.target.element ? convertFloat(ir, line, root.target.element, narrow) : line, narrow);
-    lines = transpose(lines);
-    llvm::Type *element = root.target.element ? root.target.element : typeOf(root.value);
-    for (llvm::Value *&line : lines)
-      line = fromMemory(line, element, narrow);
+    Rows lines = pullAcross(root.value, position, column, row, group.limits[0]);
     to.column = column;
+    to.width = narrow;
     to.rows.clear();
     for (unsigned i = 0; i < narrow; ++i)
       to.rows.push_back(math.add(row, math.constant(i)));
@@ -80,10 +94,41 @@ void Emitter::emitLoadAcross(Group &group) {
   group = {};
 }
 
-/// A store whose rows would be scattered: its value is held, and written by columns.
+/// Stores of values that are computed from `loads`, which are read by columns: everything else is computed for as many rows.
+void Emitter::emitFromAcross(const Group &group, ArrayRef<Value> loads) {
+  Ix columns = group.limits[0], rows = group.limits[1];
+  overBlocks(group, [&](Ix column, Ix row, const Position &position) {
+    Position block = position;
+    block.column = column;
+    block.width = narrow;
+    block.end = math.alwaysLess(math.add(column, math.constant(narrow - 1)), columns) ? nullptr : columns;
+    block.rows.clear();
+    for (unsigned i = 0; i < narrow; ++i)
+      block.rows.push_back(math.add(row, math.constant(i)));
+    forgetPartial(block, 0, column, columns);
+    forgetPartial(block, 1, row, rows);
+    for (Value load : loads)
+      remember(load, block, pullAcross(load, position, column, row, columns));
+    for (Group::Root root : group.roots) {
+      Rows values = pull(root.store.getValue(), block);
+      for (unsigned i = 0; i < narrow; ++i) {
+        Position line = block;
+        line.rows = {block.rows[i]};
+        line.live = position.live;
+        forgetPartial(line, 0, column, columns);
+        math.when(math.less(line.rows[0], rows), [&] { emitStore(root.store, line, {values[i]}); });
+      }
+    }
+  });
+}
+
+/// A store whose rows would be scattered: its value, held unless it is cheap to compute by blocks, is written by columns.
 void Emitter::emitStoreAcross(Group &group, tile::StoreOp store) {
   Value value = store.getValue();
-  hold(group, value);
+  SmallVector<Value> heavy;
+  collectHeavy(value, [&](Value other) { return held.count(other) != 0; }, heavy);
+  if (!heavy.empty())
+    hold(group, value);
   emitGroup(group);
   flush();
   Group across;
@@ -97,8 +142,9 @@ void Emitter::emitStoreAcross(Group &group, tile::StoreOp store) {
     from.rows = sideOfBlock(row, rows);
     from.column = column;
     from.width = narrow;
+    forgetPartial(from, 0, column, columns);
     Rows lines;
-    for (llvm::Value *line : loadHeld(held[value], value, from))
+    for (llvm::Value *line : pull(value, from))
       lines.push_back(toMemory(line, narrow));
     lines = transpose(lines);
     for (unsigned i = 0; i < narrow; ++i) {

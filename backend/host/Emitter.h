@@ -136,7 +136,10 @@ private:
   Rows transpose(Rows rows);
   void overBlocks(const Group &group, llvm::function_ref<void(Ix, Ix, const Position &)> body);
   llvm::SmallVector<Ix, 8> sideOfBlock(Ix first, Ix limit);
+  void forgetPartial(Position &position, unsigned axis, Ix first, Ix limit);
+  Rows pullAcross(mlir::Value value, const Position &position, Ix column, Ix row, Ix columns);
   void emitLoadAcross(Group &group);
+  void emitFromAcross(const Group &group, llvm::ArrayRef<mlir::Value> loads);
   void emitStoreAcross(Group &group, tile::StoreOp store);
 
   llvm::Module &module;

@@ -232,6 +232,17 @@ bool loadsAcross(Value value, unsigned lanes) {
   return run && *run % lanes == 0 && map.isFunctionOfDim(column) && !map.getResults().back().isFunctionOfDim(column);
 }
 
+void collectLoadsAcross(Value value, unsigned lanes, SmallVectorImpl<Value> &result) {
+  Operation *op = value.getDefiningOp();
+  if (!op || llvm::is_contained(result, value))
+    return;
+  if (isa<tile::LoadOp>(op) && loadsAcross(value, lanes))
+    result.push_back(value);
+  else if (isElementwise(op))
+    for (Value operand : op->getOperands())
+      collectLoadsAcross(operand, lanes, result);
+}
+
 //===- Turns ----------------------------------------------------------------------------------------------------------===//
 
 static constexpr int64_t mostTurns = 8, mostOperations = 12, mostTaps = 32; // of what is unrolled

@@ -55,6 +55,9 @@ bool storesAcross(tile::StoreOp store, unsigned lanes);
 /// Whether each row of `value`, a load perhaps converted, would be gathered, while `lanes` rows of one column lie together.
 bool loadsAcross(mlir::Value value, unsigned lanes);
 
+/// The loads of which that is true that `value` is computed from element by element.
+void collectLoadsAcross(mlir::Value value, unsigned lanes, llvm::SmallVectorImpl<mlir::Value> &result);
+
 /// An elementwise value that costs much and is needed in several loops, where those part: it is held.
 bool isSharedAndCostly(mlir::Value value);
 

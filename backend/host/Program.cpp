@@ -189,6 +189,13 @@ void Emitter::flush() {
     return;
   std::vector<Group> current = std::move(phases);
   phases.clear();
+  SmallVector<Value> across;
+  if (current.size() == 1 && current.front().heavy.empty())
+    for (Group::Root root : current.front().roots)
+      if (root.store)
+        collectLoadsAcross(root.store.getValue(), narrow, across);
+  if (!across.empty() && llvm::none_of(across, [&](Value value) { return held.count(value) != 0; }))
+    return emitFromAcross(current.front(), across);
   std::function<void(unsigned)> nest = [&](unsigned axis) {
     const Group &first = current.front();
     if (axis == 1 && !first.heavy.empty())

@@ -67,4 +67,15 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %y = math.exp %x {graph.node = 0 : i64} : tensor<0x6xf32>
     graph.return %y : tensor<0x6xf32>
   }
+  // Read by columns, of which blocks are transposed; neither rows nor columns are whole blocks.
+  graph.kernel @across(%x: tensor<2x35x50xf32>, %y: tensor<2x50x35xf32>) -> tensor<2x50x35xf32> {
+    %t = graph.transpose %x perm [0, 2, 1] {graph.node = 0 : i64} : tensor<2x35x50xf32> -> tensor<2x50x35xf32>
+    %r = arith.addf %t, %y {graph.node = 0 : i64} : tensor<2x50x35xf32>
+    graph.return %r : tensor<2x50x35xf32>
+  }
+  graph.kernel @across_half(%x: tensor<33x21xf16>) -> tensor<21x33xf16> {
+    %t = graph.transpose %x perm [1, 0] {graph.node = 0 : i64} : tensor<33x21xf16> -> tensor<21x33xf16>
+    %r = arith.addf %t, %t {graph.node = 0 : i64} : tensor<21x33xf16>
+    graph.return %r : tensor<21x33xf16>
+  }
 }

@@ -17,4 +17,10 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"], graph.symbols = ["batc
     %c = graph.concat axis 1 %x, %y {graph.node = 0 : i64} : tensor<3x?xf32, affine_map<()[s0] -> (3, s0)>>, tensor<3x?xf32, affine_map<()[s0, s1] -> (3, s1)>> -> tensor<3x?xf32, affine_map<()[s0, s1] -> (3, s0 + s1)>>
     graph.return %c : tensor<3x?xf32, affine_map<()[s0, s1] -> (3, s0 + s1)>>
   }
+  // Blocks of what is read by columns, where the rows are only known at run time.
+  graph.kernel @across(%x: tensor<18x?xf32, affine_map<()[s0] -> (18, s0 * 23)>>) -> tensor<?x18xf32, affine_map<()[s0] -> (s0 * 23, 18)>> {
+    %t = graph.transpose %x perm [1, 0] {graph.node = 0 : i64} : tensor<18x?xf32, affine_map<()[s0] -> (18, s0 * 23)>> -> tensor<?x18xf32, affine_map<()[s0] -> (s0 * 23, 18)>>
+    %r = math.exp %t {graph.node = 0 : i64} : tensor<?x18xf32, affine_map<()[s0] -> (s0 * 23, 18)>>
+    graph.return %r : tensor<?x18xf32, affine_map<()[s0] -> (s0 * 23, 18)>>
+  }
 }

@@ -1,4 +1,5 @@
-// A right side that lies along k: few rows are dots, which read it in place; more rows transpose it in registers. Neither gathers.
+// What lies along columns is transposed in registers or read in place, and never gathered: a right side that lies along k (few rows are dots,
+// more rows transpose it), a transpose.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4})" | FileCheck %s --check-prefix=SCHEDULE
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" -o %t.mlir
 // RUN: tilewright-opt %t.mlir --tilewright-code-print=target=x86-64-v4 -o /dev/null | FileCheck %s --implicit-check-not=gather
@@ -13,6 +14,11 @@
 // CHECK-NOT: {{vperm[it]2ps}}
 // CHECK: retq
 
+// A transpose moves blocks of registers too, whichever side is contiguous along the last dimension.
+// CHECK-LABEL: transpose:
+// CHECK: {{vpermt2ps|vpermi2ps|vunpcklps|vpermt2pd|vpermi2pd}}
+// CHECK: retq
+
 // CHECK-LABEL: many_rows:
 // CHECK: {{vpermt2ps|vpermi2ps|vunpcklps|vpermt2pd|vpermi2pd}}
 // CHECK: vfmadd
@@ -22,6 +28,11 @@ module attributes {graph.nodes = ["a|Gemm"]} {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
         : tensor<4x1024xf32>, tensor<1024x1024xf32> -> tensor<4x1024xf32>
     graph.return %c : tensor<4x1024xf32>
+  }
+  graph.kernel @transpose(%x: tensor<64x112x112xf32>) -> tensor<112x112x64xf32> {
+    %t = graph.transpose %x perm [1, 2, 0] {graph.node = 0 : i64} : tensor<64x112x112xf32> -> tensor<112x112x64xf32>
+    %r = arith.negf %t {graph.node = 0 : i64} : tensor<112x112x64xf32>
+    graph.return %r : tensor<112x112x64xf32>
   }
   graph.kernel @many_rows(%x: tensor<96x1024xf32>, %y: tensor<1024x1024xf32>) -> tensor<96x1024xf32> {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
