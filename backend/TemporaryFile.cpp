@@ -5,6 +5,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace tilewright;
 
@@ -19,7 +20,7 @@ Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
 
 TemporaryFile::~TemporaryFile() {
   if (!path_.empty())
-    (void)llvm::sys::fs::remove(path_);
+    ::unlink(path_.c_str());
 }
 
 Status TemporaryFile::write(llvm::StringRef bytes) const {

@@ -11,6 +11,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 
+#include <fmt/format.h>
 #include <mutex>
 
 extern "C" {
