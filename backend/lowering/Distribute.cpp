@@ -331,8 +331,8 @@ LogicalResult KernelDistributor::run() {
   kernel_.walk([&](StoreOp) { ++stores; });
   kernel_.walk([&](DotOp dot) {
     ++dots;
-    auto name = dot->getAttrOfType<StringAttr>("instruction");
-    multipliesShared_ |= name && findFragments(name.getValue())->readsShared();
+    const Fragments *fragments = fragmentsOf(dot);
+    multipliesShared_ |= fragments && fragments->readsShared();
   });
   hasEpilogue_ = dots > 0 && stores == 1;
   LogicalResult result = lowerBlock(kernel_.getBody().front());

@@ -82,8 +82,7 @@ Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layo
 }
 
 void KernelDistributor::lowerDot(DotOp op) {
-  auto name = op->getAttrOfType<StringAttr>("instruction");
-  const Fragments *fragments = name ? findFragments(name.getValue()) : nullptr;
+  const Fragments *fragments = fragmentsOf(op);
   if (!fragments)
     dotByMultiplyAdd(op);
   else if (fragments->readsShared())
@@ -205,7 +204,7 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
 
 /// Each warpgroup's part of the accumulators is rows of 64; its neighbouring columns, up to 256, are one instruction.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
-  constexpr unsigned widest = 256, steps = 16; // columns and k of one instruction
+  constexpr unsigned widest = 256; // columns of one instruction
   Layout c = layoutOf(op.getType());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned m = cShape.rank() - 2, n = cShape.rank() - 1, columnBits = 0;
@@ -232,7 +231,7 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
 
   Registers acc = registersOf(op.getAcc());
   target_.startProducts(b_);
-  for (unsigned k = 0; k < 1u << aShape.bits(n); k += steps)
+  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k / fragments.steps)
     for (unsigned first = 0; first < acc.size(); first += sums) {
       uint32_t part = c.element(first);
       lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));

@@ -3,8 +3,7 @@
 // Left alone, it spills a little to make room for one block more: in vain where shared memory has no room for that block, and needlessly
 // for the 64-bit indices of gathers, whose threads are many in any case. Kernels of other kinds are left alone.
 #include "backend/nvptx/BoundRegisters.h"
-#include "tilegen/Layout.h"
-#include "tilegen/tile/TileOps.h"
+#include "tilegen/place/Place.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -28,10 +27,9 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
     return 0;
   if (schedule.getRoot() == "pointwise" && any<tile::LoadOp>(kernel, [](tile::LoadOp load) { return !load.getIndices().empty(); }))
     return std::max<int64_t>(gatheringThreads / threads, 1);
-  auto instruction = [](tile::DotOp dot) { return dot->getAttrOfType<StringAttr>("instruction"); };
-  if (!any<tile::DotOp>(kernel, [&](tile::DotOp dot) { return instruction(dot) != nullptr; }))
+  if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))
     return 0;
-  bool holdsOperands = any<tile::DotOp>(kernel, [&](tile::DotOp dot) { return !tile::findFragments(instruction(dot))->readsShared(); });
+  bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
   int64_t results = std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt() + reserved);
   int64_t roomInRegisters = registerFile / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);

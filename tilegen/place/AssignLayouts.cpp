@@ -214,8 +214,8 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 /// Where fragments are read along k only, threads hold several k of an n-contiguous operand, to write it transposed.
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
-  auto name = dot->getAttrOfType<StringAttr>("instruction");
-  if (!name || findFragments(name.getValue())->feed != Feed::RegistersAlongK || blocking.order[0] == k)
+  const Fragments *fragments = fragmentsOf(dot);
+  if (!fragments || fragments->feed != Feed::RegistersAlongK || blocking.order[0] == k)
     return;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;

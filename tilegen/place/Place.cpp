@@ -31,6 +31,11 @@ SharedLayout tile::sharedLayout(SharedType type) {
   return {TileShape(tile.getShape()), static_cast<unsigned>(type.getFast()), 16 / bytes, 128 / bytes, /*swizzled=*/true};
 }
 
+const Fragments *tile::fragmentsOf(DotOp dot) {
+  auto name = dot->getAttrOfType<StringAttr>("instruction");
+  return name ? findFragments(name.getValue()) : nullptr;
+}
+
 LoadOp tile::plainLoad(Value value) {
   auto load = value.getDefiningOp<LoadOp>();
   if (!load || !load.getIndices().empty())

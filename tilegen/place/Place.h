@@ -45,6 +45,8 @@ Layout layoutOf(mlir::Type tile);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const Layout &layout);
 /// How a slot's elements are addressed.
 SharedLayout sharedLayout(SharedType type);
+/// What the instruction of a placed tile.dot reads and writes; null where it is multiply-add.
+const Fragments *fragmentsOf(DotOp dot);
 /// The loaded tile, if `value` comes straight from memory in one access and dead elements are zero.
 LoadOp plainLoad(mlir::Value value);
 

@@ -17,10 +17,9 @@ static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
   auto acc = cast<RankedTensorType>(dot.getAcc().getType());
   TileShape shape(type.getShape()), accShape(acc.getShape());
   Layout accLayout = layoutOf(acc);
-  if (auto name = dot->getAttrOfType<StringAttr>("instruction")) {
-    const Fragments &fragments = *findFragments(name.getValue());
+  if (const Fragments *fragments = fragmentsOf(dot)) {
     unsigned warps = 1u << accLayout.warp.size();
-    return fragmentLayout(fragments, operand, shape, spreadWarps(fragments, accShape, warps), warps);
+    return fragmentLayout(*fragments, operand, shape, spreadWarps(*fragments, accShape, warps), warps);
   }
   return multiplyAddOperand(accLayout, accShape, operand, shape);
 }
@@ -28,8 +27,7 @@ static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
 /// Rows of shared memory run along k where fragments are read along k only; else as the loading threads hold them.
 static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
-  auto name = dot->getAttrOfType<StringAttr>("instruction");
-  if (name && findFragments(name.getValue())->feed == Feed::RegistersAlongK)
+  if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->feed == Feed::RegistersAlongK)
     return k;
   Layout layout = layoutOf(type);
   TileShape shape(type.getShape());
@@ -61,7 +59,7 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
       operand.set(SharedReadOp::create(b, loc, read, rooms[isLhs ? 0 : 1], zero));
     }
     b.setInsertionPointAfter(dot);
-    if (auto name = dot->getAttrOfType<StringAttr>("instruction"); name && findFragments(name.getValue())->readsShared()) {
+    if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsShared()) {
       auto wait = DotWaitOp::create(b, loc, dot.getResult(), 0);
       dot.getResult().replaceAllUsesExcept(wait.getResult(0), wait);
     }
