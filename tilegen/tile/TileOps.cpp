@@ -1,5 +1,6 @@
 // Verifiers, parsers and printers of the tile dialect.
 #include "tilegen/tile/TileOps.h"
+#include "tilegen/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -299,6 +300,21 @@ static Type accumulatorType(Type element) {
   return element;
 }
 
+/// The attribute `instruction`, which placing sets, names one that is known; and where that goes on by itself, its sums are waited for.
+static LogicalResult verifyInstruction(DotOp dot) {
+  auto name = dot->getAttrOfType<StringAttr>("instruction");
+  if (!name)
+    return success();
+  const Fragments *fragments = findFragments(name.getValue());
+  if (!fragments)
+    return dot.emitOpError() << "expected an instruction of the table in tilegen/Layout.cpp, got " << name;
+  for (Operation *user : dot->getUsers())
+    if (fragments->readsShared() && !isa<DotOp, DotWaitOp, scf::YieldOp>(user))
+      return dot.emitOpError() << "expected tile.dot_wait before its sums are used because " << name.getValue()
+                               << " goes on by itself, got a use by " << user->getName();
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType()),
        acc = cast<RankedTensorType>(getAcc().getType());
@@ -315,7 +331,7 @@ LogicalResult DotOp::verify() {
   if (lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) || rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
       lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2))
     return emitOpError() << "expected m x k, k x n and m x n, got " << lhs << ", " << rhs << " and " << acc;
-  return success();
+  return verifyInstruction(*this);
 }
 
 LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {

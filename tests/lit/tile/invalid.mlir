@@ -97,6 +97,26 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 // -----
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf32>
+  // expected-error@+1 {{expected an instruction of the table in tilegen/Layout.cpp, got "mma.m1n1k1"}}
+  %d = tile.dot %a, %a, %a {instruction = "mma.m1n1k1"} : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<64x64xf16>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{expected tile.dot_wait before its sums are used because wgmma.m64n64k16x4 goes on by itself, got a use by arith.addf}}
+  %d = tile.dot %a, %a, %c {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %e = arith.addf %d, %d : tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %a = arith.constant dense<0.0> : tensor<8x4xf32>
   // expected-error@+1 {{expected a result like 'tensor<8x4xf32>' with size 1 in dimension 1, got 'tensor<1x4xf32>'}}
   %d = tile.reduce <sum> %a dim 1 : tensor<8x4xf32> -> tensor<1x4xf32>
