@@ -79,7 +79,7 @@ double roundoff(DType type) {
 
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
-  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addEpilogueCases, addGemvCases, addWindowCases, addGatherCases})
+  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases})
     add(cases);
   return cases;
 }

@@ -50,7 +50,6 @@ std::vector<DeviceCase> deviceCases();
 void addPointwiseCases(std::vector<DeviceCase> &cases);
 void addRowCases(std::vector<DeviceCase> &cases);
 void addProductCases(std::vector<DeviceCase> &cases);
-void addEpilogueCases(std::vector<DeviceCase> &cases);
 void addGemvCases(std::vector<DeviceCase> &cases);
 void addWindowCases(std::vector<DeviceCase> &cases);
 void addGatherCases(std::vector<DeviceCase> &cases);

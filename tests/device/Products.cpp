@@ -1,4 +1,5 @@
-// Contractions: types, layouts of the operands, prologues that cannot be copied as they are, ragged edges in every dimension.
+// Contractions: types, layouts of the operands, prologues that cannot be copied as they are, ragged edges in every dimension, and what
+// meets their results behind the loop.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -7,75 +8,96 @@
 namespace tilewright::test {
 
 namespace {
+enum class Tail {
+  Bias,     // y = a * b + bias, of the type that sums are of
+  Residual, // y = a * b + r, of the operands' type: what lanes exchange for wide loads and stores of halves
+};
 struct Product {
   DType type;
   int64_t m, n, k, bm, bn, bk, warps, stages;
   bool transposedA = false, transposedB = false, prologue = false;
+  Tail tail = Tail::Bias;
+  bool runTimeColumns = false; // is n known only when running? Then there are two versions of each access
 };
 } // namespace
 
 static DeviceCase product(const Product &p, std::string edge) {
+  bool residual = p.tail == Tail::Residual;
   std::string text = typeText(p.type), sum = p.type == DType::F64 ? "f64" : "f32";
-  DType sumType = p.type == DType::F64 ? DType::F64 : DType::F32;
-  DeviceCase c{.name = fmt::format("product_{}_{}x{}x{}_{}x{}x{}{}{}{}", text, p.m, p.n, p.k, p.bm, p.bn, p.bk, p.transposedA ? "_at" : "",
-                                   p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : ""),
+  DType sumType = p.type == DType::F64 ? DType::F64 : DType::F32, yType = residual ? p.type : sumType;
+  DeviceCase c{.name = fmt::format("{}_{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text, p.m, p.n, p.k, p.bm, p.bn,
+                                   p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
+                                   p.runTimeColumns ? "_sized" : ""),
                .family = "matmul",
-               .layout = fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
+               .layout = p.runTimeColumns ? "run-time sizes" : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
                .edge = std::move(edge),
                .type = p.type};
-  auto buffer = [](const std::string &type, int64_t rows, int64_t columns) {
-    return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns);
+  std::string symbols = p.runTimeColumns ? "[s0]" : "", columns = p.runTimeColumns ? "s0" : std::to_string(p.n);
+  std::string rows = std::to_string(p.m), depth = std::to_string(p.k);
+  auto buffer = [&](const std::string &type, const std::string &sizes) {
+    return fmt::format("!tile.buffer<{}, (){} -> ({})>", type, symbols, sizes);
   };
-  std::string a = p.transposedA ? buffer(text, p.k, p.m) : buffer(text, p.m, p.k),
-              b = p.transposedB ? buffer(text, p.n, p.k) : buffer(text, p.k, p.n);
-  std::string y = buffer(sum, p.m, p.n), bias = fmt::format("!tile.buffer<{}, () -> ({})>", sum, p.n);
-  std::string ta = fmt::format("tensor<{}x{}x{}>", p.bm, p.bk, text), tb = fmt::format("tensor<{}x{}x{}>", p.bk, p.bn, text),
-              tc = fmt::format("tensor<{}x{}x{}>", p.bm, p.bn, sum);
+  auto matrix = [&](const std::string &type, const std::string &first, const std::string &second, bool transposed) {
+    return buffer(type, transposed ? second + ", " + first : first + ", " + second);
+  };
+  std::string y = matrix(typeText(yType), rows, columns, false);
+  auto tile = [](int64_t first, int64_t second, const std::string &type) { return fmt::format("tensor<{}x{}x{}>", first, second, type); };
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
-  c.kernel = fmt::format(R"(
-    tile.kernel @k(%a: {0}, %b: {1}, %bias: {2}, %y: {3})
-        attributes {{grid = affine_map<() -> ({4}, {5}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{6}, {7}], reduce = [{8}], warps = {9}, stages = {10}>}} {{
+  constexpr const char *bias = R"(
+      %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
+      %bb = tile.broadcast %bv : {tr} -> {tc}
+      %s = arith.addf %acc, %bb : {tc}
+      tile.store %s, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
+  constexpr const char *residualTail = R"(
+      %rv = tile.load %r[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
+      %wide = arith.extf %rv : {tr} to {tc}
+      %s = arith.addf %acc, %wide : {tc}
+      %h = arith.truncf %s : {tc} to {tr}
+      tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
+  c.kernel =
+      fmt::format(fmt::runtime(std::string(R"(
+    tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
+        attributes {{grid = affine_map<(){symbols} -> ({gx}, {gy}, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}>}} {{
       %px = tile.program_id 0
       %py = tile.program_id 1
-      %n = tile.size (d0) -> (d0 * {7})(%px)
-      %m = tile.size (d0) -> (d0 * {6})(%py)
+      %n = tile.size (d0) -> (d0 * {bn})(%px)
+      %m = tile.size (d0) -> (d0 * {bm})(%py)
       %c0 = arith.constant 0 : index
-      %ck = arith.constant {11} : index
-      %step = arith.constant {8} : index
-      %zero = arith.constant dense<0.0> : {12}
-)",
-                         a, b, bias, y, c.grid[0], c.grid[1], p.bm, p.bn, p.bk, p.warps, p.stages, p.k, tc);
-  c.kernel += fmt::format(R"(
-      %acc = scf.for %k = %c0 to %ck step %step iter_args(%c = %zero) -> ({0}) {{
-        %x = tile.load %a[%m, %k] bounds () -> ({1}, {2}) map (d0, d1) -> ({3}) : {4} -> {5}
-        {6}
-        %w = tile.load %b[%k, %n] bounds () -> ({2}, {7}) map (d0, d1) -> ({8}) : {9} -> {10}
-        %d = tile.dot %{11}, %w, %c : {5}, {10}, {0}
-        scf.yield %d : {0}
-      }}
-)",
-                          tc, p.m, p.k, p.transposedA ? "d1, d0" : "d0, d1", a, ta,
-                          p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", ta) : "", p.n, p.transposedB ? "d1, d0" : "d0, d1", b,
-                          tb, p.prologue ? "x2" : "x");
-  c.kernel += fmt::format(R"(
-      %bv = tile.load %bias[%c0, %n] bounds () -> (1, {0}) map (d0, d1) -> (d1) : {1} -> tensor<1x{2}x{3}>
-      %bb = tile.broadcast %bv : tensor<1x{2}x{3}> -> {4}
-      %s = arith.addf %acc, %bb : {4}
-      tile.store %s, %y[%m, %n] bounds () -> ({5}, {0}) map (d0, d1) -> (d0, d1) : {4} -> {6}
+      %ck = arith.constant {depth} : index
+      %step = arith.constant {bk} : index
+      %zero = arith.constant dense<0.0> : {tc}
+      %acc = scf.for %k = %c0 to %ck step %step iter_args(%c = %zero) -> ({tc}) {{
+        %x = tile.load %a[%m, %k] bounds (){symbols} -> ({rows}, {depth}) map (d0, d1) -> ({mapA}) : {a} -> {ta}
+        {prologue}
+        %w = tile.load %b[%k, %n] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
+        %d = tile.dot %{lhs}, %w, %c : {ta}, {tb}, {tc}
+        scf.yield %d : {tc}
+      }})") + (residual ? residualTail : bias) +
+                               R"(
       tile.return
-    }})",
-                          p.n, bias, p.bn, sum, tc, p.m, y);
-  c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {sumType, p.n}, {sumType, p.m * p.n}};
-  c.expected = [p, specs = c.buffers](int64_t index) {
+    }})"),
+                  fmt::arg("a", matrix(text, rows, depth, p.transposedA)), fmt::arg("b", matrix(text, depth, columns, p.transposedB)),
+                  fmt::arg("r", residual ? y : buffer(sum, columns)), fmt::arg("y", y),
+                  fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols), fmt::arg("gx", c.grid[0]),
+                  fmt::arg("gy", c.grid[1]), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps),
+                  fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
+                  fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
+                  fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
+                  fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)), fmt::arg("tb", tile(p.bk, p.bn, text)),
+                  fmt::arg("tc", tile(p.bm, p.bn, sum)), fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
+  c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
+  if (p.runTimeColumns)
+    c.scalars = {p.n};
+  c.expected = [p, residual, specs = c.buffers](int64_t index) {
     int64_t i = index / p.n, j = index % p.n;
     double total = 0;
     for (int64_t k = 0; k < p.k; ++k)
       total += inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k) *
                inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j);
-    return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, j);
+    return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
   };
-  c.tolerance = (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
+  c.tolerance = (residual ? roundoff(p.type) : 0) + (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
   if (elementBytes(p.type) == 2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
     c.tolerance += 0x1p-24 * double(p.k);
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;
@@ -123,6 +145,29 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 40, 33, 100, 16, 32, 64, 1, 2, at, bt}, "beside a power of two"));
       }
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
+  for (DType type : {DType::F16, DType::BF16})
+    for (bool sized : {false, true}) {
+      auto residual = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps, const char *edge) {
+        cases.push_back(product({.type = type,
+                                 .m = m,
+                                 .n = n,
+                                 .k = k,
+                                 .bm = bm,
+                                 .bn = bn,
+                                 .bk = bk,
+                                 .warps = warps,
+                                 .stages = 4,
+                                 .tail = Tail::Residual,
+                                 .runTimeColumns = sized},
+                                edge));
+      };
+      residual(64, 64, 64, 64, 64, 64, 4, "power of two");
+      residual(100, 200, 72, 64, 128, 32, 4, "multiple of 8");
+      residual(130, 120, 136, 128, 64, 64, 8, "multiple of 8");
+      residual(61, 131, 67, 64, 64, 64, 4, "prime");
+      residual(65, 65, 64, 16, 32, 32, 2, "beside a power of two");
+      residual(1000, 1016, 520, 128, 128, 64, 8, "multiple of 8");
+    }
 }
 
 } // namespace tilewright::test
