@@ -4,8 +4,8 @@
 //
 // Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n, whatever that does to
 // coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets harder, so that loads along the
-// innermost k stay contiguous. What follows the contraction must be one-to-one: each output's coordinates are the inverse of the
-// map that pulls the contraction's result to it.
+// innermost k stay contiguous. What follows the contraction must be one-to-one: each output's coordinates are the result's, followed
+// through reshapes and transposes.
 #include "tilegen/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"
@@ -16,62 +16,75 @@ namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-//===- Inverting one-to-one accesses ----------------------------------------------------------------------------------===//
+//===- Following the result -------------------------------------------------------------------------------------------===//
 
 namespace {
-/// One loop of a mixed-radix number: coordinate = ... + loop * stride + ...
-struct Digit {
-  unsigned loop;
-  AffineExpr stride;
+
+/// Where each value that follows the contraction element by element has the result's current element: the way to an output is followed
+/// forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled backwards, a reshape of symbolic sizes is
+/// divisions that only facts about these sizes can undo.)
+class Followers {
+public:
+  Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()) { known[result] = std::move(coordinates); }
+
+  /// Null if the value does not follow the contraction. Operations must be visited in program order.
+  const Exprs *find(Value value) const {
+    auto at = known.find(value);
+    return at == known.end() ? nullptr : &at->second;
+  }
+  /// Fails where a value would be needed at two points, or through an access that is not one to one.
+  LogicalResult visit(Operation *op);
+
+private:
+  Exprs throughReshape(graph::ReshapeOp reshape) const;
+
+  IndexAlgebra facts;
+  llvm::DenseMap<Value, Exprs> known;
 };
+
 } // namespace
 
-/// The loops and strides that make up `expr`, or nothing if it has any other term.
-static std::optional<SmallVector<Digit>> digitsOf(IndexAlgebra &facts, AffineExpr expr) {
-  SmallVector<Digit> digits;
-  for (const Term &term : facts.toSum(expr)) {
-    auto *at = llvm::find_if(term.atoms, [](AffineExpr atom) { return isa<AffineDimExpr>(atom); });
-    if (at == term.atoms.end())
-      return std::nullopt;
-    Term stride = term;
-    stride.atoms.erase(stride.atoms.begin() + (at - term.atoms.begin()));
-    if (llvm::any_of(stride.atoms, [](AffineExpr atom) { return !atom.isSymbolicOrConstant(); }))
-      return std::nullopt;
-    digits.push_back({cast<AffineDimExpr>(*at).getPosition(), facts.toExpr({stride})});
-  }
-  return digits;
+/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any proof.
+Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
+  Value data = reshape.getData();
+  for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());
+       before = data.getDefiningOp<graph::ReshapeOp>())
+    data = before.getData();
+  if (sizesOf(data) == sizesOf(reshape.getResult()))
+    return known.at(data);
+  return delinearize(linearize(reshape.getContext(), known.at(data), sizesOf(data)), sizesOf(reshape.getResult()));
 }
 
-/// The loops of `nest` as expressions of `values`, where values[i] = exprs[i] of size sizes[i] and exprs is one-to-one and onto.
-static std::optional<Exprs> invert(const LoopNest &nest, ArrayRef<AffineExpr> exprs, ArrayRef<AffineExpr> sizes,
-                                   ArrayRef<AffineExpr> values) {
-  IndexAlgebra facts = nest.algebra();
-  Exprs inverse(nest.loops.size());
-  AffineExpr one = getAffineConstantExpr(1, nest.context);
-  for (auto [expr, size, value] : llvm::zip_equal(exprs, sizes, values)) {
-    std::optional<SmallVector<Digit>> digits = digitsOf(facts, expr);
-    if (!digits)
-      return std::nullopt;
-    AffineExpr stride = one;
-    while (!digits->empty()) {
-      auto *at = llvm::find_if(*digits, [&](const Digit &digit) { return facts.isEqual(digit.stride, stride); });
-      if (at == digits->end() || inverse[at->loop])
-        return std::nullopt;
-      AffineExpr extent = nest.loops[at->loop].size, whole = value.floorDiv(stride);
-      stride = facts.simplify(stride * extent);
-      inverse[at->loop] = digits->size() == 1 ? whole : whole % extent;
-      digits->erase(at);
+LogicalResult Followers::visit(Operation *op) {
+  auto access = dyn_cast<graph::AccessOpInterface>(op);
+  Exprs coordinates;
+  if (access && find(access.getData())) {
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+      for (int64_t dim : transpose.getPerm())
+        coordinates.push_back(known.at(access.getData())[dim]);
+    } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
+      for (AffineExpr expr : throughReshape(reshape))
+        coordinates.push_back(facts.simplify(expr));
+    } else {
+      return failure();
     }
-    if (!facts.isEqual(stride, size))
-      return std::nullopt;
+    known[op->getResult(0)] = std::move(coordinates);
+    return success();
   }
-  for (auto [loop, expr] : llvm::zip_equal(nest.loops, inverse)) {
-    if (!expr && loop.size != one)
-      return std::nullopt;
-    if (!expr)
-      expr = getAffineConstantExpr(0, nest.context);
-  }
-  return inverse;
+  const Exprs *common = nullptr;
+  for (Value operand : op->getOperands())
+    if (const Exprs *here = find(operand)) {
+      if (common && *common != *here)
+        return failure();
+      common = here;
+    }
+  if (!common)
+    return success();
+  if (isa<graph::ConcatOp, graph::ReduceOp, graph::ContractOp>(op))
+    return failure();
+  coordinates = *common; // inserting may move what `common` points to
+  known[op->getResult(0)] = std::move(coordinates);
+  return success();
 }
 
 //===- Analysis -------------------------------------------------------------------------------------------------------===//
@@ -92,7 +105,7 @@ public:
 private:
   bool names(unsigned map, unsigned loop) { return contract.getMap(map).isFunctionOfDim(loop); }
   LogicalResult makeLoops();
-  LogicalResult placeOutput(unsigned i);
+  LogicalResult placeOutputs();
   Exprs coordinatesOf(unsigned map);
   LogicalResult collectAccesses();
   void addMissingLoops();
@@ -153,29 +166,18 @@ Exprs ContractionBuilder::coordinatesOf(unsigned map) {
   return coordinates;
 }
 
-/// Output `i`'s coordinates: where the contraction's result at the current point ends up.
-LogicalResult ContractionBuilder::placeOutput(unsigned i) {
-  SmallVector<Loop> own;
-  for (AffineExpr size : sizesOf(returned.getOperand(i)))
-    own.push_back({size, LoopKind::Parallel});
-  LoopNest nest(kernel.getContext(), own);
-  nest.tracked = {loopExprs(kernel.getContext(), own.size()), {}};
-  bool reached = false, same = true;
-  AccessWalk(own.size(), nest.accesses).walk(returned.getOperand(i), {nest.tracked[0], {}}, [&](Operation *, const Coordinates &at) {
-    same = same && (!reached || at.exprs == nest.tracked[1]);
-    nest.tracked[1] = at.exprs;
-    reached = true;
-  });
-  if (!reached || !same)
-    return returned.emitOpError() << "expected output " << i << " to follow the contraction element by element, got "
-                                  << (reached ? "uses at different coordinates" : "one that does not use it");
-  nest.splitLoops();
-  std::optional<Exprs> loops = invert(nest, nest.tracked[1], sizesOf(contract.getResult()), coordinatesOf(2));
-  if (!loops)
-    return returned.emitOpError() << "expected output " << i << " to hold each element of the contraction's result once";
-  IndexAlgebra facts = space.nest.algebra();
-  for (AffineExpr expr : nest.tracked[0])
-    space.nest.tracked[i].push_back(facts.simplify(expr.replaceDims(*loops)));
+/// The outputs' coordinates: where the contraction's result at the current point ends up.
+LogicalResult ContractionBuilder::placeOutputs() {
+  Followers followers(space.nest, contract.getResult(), coordinatesOf(2));
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (failed(followers.visit(&op)))
+      return op.emitOpError("expected to follow the contraction element by element because the kernel's root is the contraction");
+  for (Value output : returned.getOperands()) {
+    const Exprs *coordinates = followers.find(output);
+    if (!coordinates)
+      return returned.emitOpError("expected every output to follow the contraction element by element, got one that does not use it");
+    space.nest.tracked.push_back(*coordinates);
+  }
   return success();
 }
 
@@ -215,11 +217,7 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
     return failure();
   space.source = kernel;
   space.root = Root::Matmul;
-  space.nest.tracked.resize(returned.getNumOperands());
-  for (unsigned i = 0; i < returned.getNumOperands(); ++i)
-    if (failed(placeOutput(i)))
-      return failure();
-  if (failed(collectAccesses()))
+  if (failed(placeOutputs()) || failed(collectAccesses()))
     return failure();
   space.nest.tracked.push_back(coordinatesOf(2));
   space.nest.tracked.push_back(coordinatesOf(swapped));
