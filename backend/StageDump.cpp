@@ -1,14 +1,15 @@
 // Writes and reads the IR of stages.
 #include "backend/StageDump.h"
 
+#include "frontend/MappedFile.h"
 #include "frontend/graph/GraphOps.h"
+#include "runtime/OutputFile.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
 
 using namespace mlir;
@@ -29,14 +30,27 @@ Status writeStage(ModuleOp module, const fs::path &folder, const std::string &su
   llvm::raw_string_ostream stream(text);
   module.print(stream, OpPrintingFlags().enableDebugInfo()); // locations are the ONNX nodes' names
   fs::path path = folder / subfolder / (file + ".mlir");
-  std::ofstream output(path);
-  output << text << '\n';
-  output.close();
-  if (!output)
-    return {Code::Io, fmt::format("{}: cannot be written", path.string())};
+  TILEWRIGHT_TRY(writeFile(path, text + '\n'));
   std::set<std::string> keys;
   module.walk([&](graph::ConstantOp constant) { keys.insert(constant.getKey().str()); });
   return poolOf(*module.getContext()).save((folder / constantsFile).string(), std::vector<std::string>(keys.begin(), keys.end()));
+}
+
+/// MLIR's parser calls itself for each level, so a deep file would exhaust the stack. Brackets in strings and comments count as well:
+/// our own files come nowhere near the limit.
+static Status checkNesting(const fs::path &path) {
+  constexpr int64_t deepest = 500;
+  Expected<MappedFile> file = MappedFile::open(path.string());
+  TILEWRIGHT_TRY(file);
+  int64_t depth = 0;
+  for (std::byte byte : file->bytes()) {
+    char c = static_cast<char>(byte);
+    depth += (c == '(' || c == '[' || c == '{' || c == '<') - (depth > 0 && (c == ')' || c == ']' || c == '}' || c == '>'));
+    if (depth > deepest)
+      return {Code::Malformed,
+              fmt::format("{}: brackets are nested more than {} deep, expected the IR of a stage", path.string(), deepest)};
+  }
+  return {};
 }
 
 Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &path) {
@@ -48,6 +62,8 @@ Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &
       TILEWRIGHT_TRY(poolOf(context).load(constants.string()));
       break;
     }
+  if (Status nesting = checkNesting(path); !nesting)
+    return nesting;
   std::string first;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (first.empty())
@@ -57,6 +73,8 @@ Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path.string(), &context);
   if (!module)
     return Status(Code::Malformed, fmt::format("{}: is no valid IR: {}", path.string(), first));
+  if (!module->lookupSymbol("main"))
+    return Status(Code::Malformed, fmt::format("{}: is no stage of a model: expected a function @main in it", path.string()));
   return module;
 }
 

@@ -4,6 +4,8 @@
 #include "frontend/OpTable.h"
 #include "frontend/ShapeArithmetic.h"
 
+#include "mlir/IR/Verifier.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -17,6 +19,20 @@ constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "Ran
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
+
+/// A node whose sizes contradict each other in a way that its handler does not look for makes operations that do not verify. The
+/// reference looks at the same node again and has the sentence, or knows better.
+void expectValid(Block &block, Operation *last) {
+  std::string why;
+  ScopedDiagnosticHandler handler(block.getParentOp()->getContext(), [&](Diagnostic &diagnostic) {
+    if (why.empty())
+      llvm::raw_string_ostream(why) << diagnostic;
+    return success();
+  });
+  for (Operation *op = last ? last->getNextNode() : block.empty() ? nullptr : &block.front(); op; op = op->getNextNode())
+    if (failed(verify(op, /*verifyRecursively=*/false)))
+      decline("what its handler made is not valid: {}", why);
+}
 
 /// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their counts, for
 /// growing operators also what their small integer inputs say.
@@ -113,6 +129,7 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
   Operation *last = block->empty() ? nullptr : &block->back();
   try {
     handler(b);
+    expectValid(*block, last);
   } catch (HandlerDeclined &declined) {
     whyNot = declined.reason;
     // What the handler made before it declined has no reader but itself; materialized inputs stay.

@@ -13,7 +13,7 @@
 namespace tilewright {
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // not to wait for a pipe's writer
   if (descriptor < 0)
     return Status(Code::Io, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
   Expected<MappedFile> file = map(descriptor, path);

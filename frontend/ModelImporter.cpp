@@ -2,6 +2,7 @@
 #include "frontend/ModelImporter.h"
 
 #include "frontend/DimExpression.h"
+#include "frontend/OpSchema.h"
 #include "frontend/OpTable.h"
 #include "frontend/TensorData.h"
 
@@ -347,8 +348,10 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       node.inputs.pop_back();
     for (const std::string &output : proto.output())
       node.outputs.push_back(output.empty() ? nullptr : state.newValue(output));
-    if (llvm::none_of(node.inputs, isPoisoned))
+    if (llvm::none_of(node.inputs, isPoisoned)) {
+      checkSchema(proto, node);
       importOperator(node);
+    }
     else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
       state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it"});
     for (int i = 0; i < proto.output_size(); ++i)

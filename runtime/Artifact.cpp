@@ -201,7 +201,7 @@ Expected<Artifact> Artifact::open(const std::filesystem::path &path) {
   auto ioError = [&](const char *what) {
     return Status(Code::Io, fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno)));
   };
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // not to wait for a pipe's writer
   if (file < 0)
     return ioError("open");
   struct stat info = {};

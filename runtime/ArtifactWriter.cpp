@@ -4,15 +4,12 @@
 #include "runtime/Checksum.h"
 #include "runtime/FieldWriter.h"
 #include "runtime/Format.h"
+#include "runtime/OutputFile.h"
 #include "runtime/PlanVerifier.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tilewright::runtime {
 
@@ -143,19 +140,6 @@ static Expected<Layout> layOut(const Contents &contents) {
   return layout;
 }
 
-static Status writeRanges(int file, const Layout &layout, const std::string &name) {
-  for (BytesView range : layout.ranges)
-    while (!range.empty()) {
-      ssize_t written = ::write(file, range.data(), range.size());
-      if (written < 0 && errno == EINTR)
-        continue;
-      if (written < 0)
-        return {Code::Io, fmt::format("cannot write {}: {}", name, std::strerror(errno))};
-      range = range.subspan(static_cast<size_t>(written));
-    }
-  return {};
-}
-
 uint32_t ConstantPool::add(BytesView bytes) {
   uint64_t hash = hashBytes(bytes);
   for (auto [at, end] = byHash_.equal_range(hash); at != end; ++at)
@@ -180,21 +164,11 @@ Expected<Bytes> serializeArtifact(const Contents &contents) {
 Status writeArtifact(const Contents &contents, const std::filesystem::path &path) {
   Expected<Layout> layout = layOut(contents);
   TILEWRIGHT_TRY(layout);
-  std::string temporary = path.string() + ".XXXXXX";
-  int file = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0)
-    return {Code::Io, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
-  Status status = writeRanges(file, *layout, path.string());
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(file, 0666 & ~mask); // as a plain open would have made it, instead of mkostemp's private 0600
-  if (::close(file) != 0 && status.ok())
-    status = {Code::Io, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = {Code::Io, fmt::format("cannot replace {}: {}", path.string(), std::strerror(errno))};
-  if (!status.ok())
-    ::unlink(temporary.c_str());
-  return status;
+  Expected<OutputFile> file = OutputFile::create(path);
+  TILEWRIGHT_TRY(file);
+  for (BytesView range : layout->ranges)
+    TILEWRIGHT_TRY(file->write(range));
+  return file->commit();
 }
 
 } // namespace tilewright::runtime

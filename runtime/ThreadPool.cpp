@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <sched.h>
+#include <system_error>
 
 namespace tilewright::runtime {
 
@@ -36,8 +37,11 @@ ThreadPool &ThreadPool::instance() {
 }
 
 ThreadPool::ThreadPool(int threads) {
-  for (int worker = 1; worker < threads; ++worker)
-    workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      workers_.emplace_back([this, worker] { work(worker); });
+  } catch (const std::system_error &) { // the system gives no more; openDevice("host") compares and says so
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -7,9 +7,10 @@
 #include "backend/driver/InputOptions.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Progress.h"
+#include "backend/driver/Json.h"
+#include "runtime/OutputFile.h"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace tilewright {
@@ -92,10 +93,7 @@ static Status measure(BenchCommand &command, runtime::Context &fused, runtime::C
 static Status writeText(const std::string &path, const std::string &text) {
   if (path.empty())
     return {};
-  std::ofstream file(path);
-  file << text << '\n';
-  file.close();
-  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path));
+  return writeFile(path, text + '\n');
 }
 
 /// One run of each, step by step.
@@ -103,7 +101,7 @@ static Status exportTrace(const std::string &path, runtime::Context &fused, runt
   Expected<std::vector<double>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
   TILEWRIGHT_TRY(fusedSteps);
   TILEWRIGHT_TRY(unfusedSteps);
-  return writeText(path, chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps)).dump());
+  return writeText(path, toText(chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps))));
 }
 
 static Status bench(BenchCommand &command) {
@@ -127,8 +125,8 @@ static Status bench(BenchCommand &command) {
   report.target = (*fused)->program().plan().target;
   report.machine = machineFacts((*device)->info());
   TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
-  fmt::print("{}", command.json ? jsonReport(report).dump(2) + "\n" : printReport(report, !command.noGroups));
-  TILEWRIGHT_TRY(writeText(command.exportJson, jsonReport(report).dump(2)));
+  fmt::print("{}", command.json ? toText(jsonReport(report), 2) + "\n" : printReport(report, !command.noGroups));
+  TILEWRIGHT_TRY(writeText(command.exportJson, toText(jsonReport(report), 2)));
   if (!command.exportTrace.empty())
     TILEWRIGHT_TRY(exportTrace(command.exportTrace, **fused, **unfused, report));
   if (!command.report.empty())

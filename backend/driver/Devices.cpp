@@ -40,7 +40,7 @@ void addDevicesCommand(CLI::App &app, int &) {
   command->callback([json] {
     runtime::DeviceList devices = runtime::listDevices();
     if (*json)
-      fmt::print("{}\n", jsonDevices(devices).dump(2));
+      fmt::print("{}\n", toText(jsonDevices(devices), 2));
     else
       printDevices(devices);
   });
@@ -55,8 +55,8 @@ void addVersionCommand(CLI::App &app, int &) {
     if (*json)
       fmt::print(
           "{}\n",
-          nlohmann::json{{"schema", schemaVersion}, {"tilewright", version()}, {"llvm", LLVM_VERSION_STRING}, {"artifact", artifact}}.dump(
-              2));
+          toText(nlohmann::json{{"schema", schemaVersion}, {"tilewright", version()}, {"llvm", LLVM_VERSION_STRING}, {"artifact", artifact}},
+                 2));
     else
       fmt::print("tilewright {} (LLVM {}), artifact version {}\n", version(), LLVM_VERSION_STRING, artifact);
   });

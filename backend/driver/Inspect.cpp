@@ -83,7 +83,7 @@ static Status inspectSupport(const InspectCommand &command) {
       json["reference"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
     for (const auto &entry : report.unsupported)
       json["unsupported"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", toText(json, 2));
   } else {
     for (const auto &entry : report.fallbacks)
       fmt::print("reference    {} (opset {}) node '{}': {}\n", entry.op, entry.opset, entry.node, entry.reason);
@@ -127,7 +127,7 @@ static Status inspect(InspectCommand &command) {
       entry["memory"] = memoryJson(contents, plan);
     json["plans"].push_back(std::move(entry));
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", toText(json, 2));
   return {};
 }
 

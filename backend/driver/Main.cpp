@@ -1,5 +1,6 @@
 // The command line: a table of commands.
 #include "backend/driver/Commands.h"
+#include "backend/driver/FatalErrors.h"
 #include "backend/driver/ModelOptions.h"
 
 #include <cerrno>
@@ -35,8 +36,11 @@ static int parse(CLI::App &app, int argc, char **argv) {
     return report({Code::Usage, fmt::format("there is no command '{}'; tilewright --help lists them", first)});
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success &help) {
+    return app.exit(help);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(Code::Usage);
+    return report({Code::Usage, fmt::format("{}{}tilewright {} --help lists what is understood", error.what(),
+                                            std::string_view(error.what()).ends_with('.') ? " " : "; ", isCommand ? first : "")});
   }
   return 0;
 }
@@ -50,6 +54,7 @@ static Status outputStatus() {
 }
 
 int main(int argc, char **argv) {
+  installFatalErrorHandlers();
   CLI::App app("Compiles ONNX models to fused tile kernels, runs them, and shows what fusion bought.", "tilewright");
   app.require_subcommand(1);
   app.footer(footer);

@@ -1,11 +1,13 @@
 // Options shared by the commands that take a model.
 #include "backend/driver/ModelOptions.h"
 
+#include "backend/driver/FatalErrors.h"
 #include "backend/driver/Progress.h"
+#include "frontend/MappedFile.h"
 #include "runtime/Format.h"
 
+#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <thread>
 
 namespace tilewright {
@@ -111,19 +113,20 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
 }
 
 bool isArtifact(const std::string &path) {
-  std::array<char, runtime::format::magic.size()> start = {};
-  std::ifstream(path, std::ios::binary).read(start.data(), start.size());
-  return std::equal(start.begin(), start.end(), runtime::format::magic.begin(),
-                    [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+  Expected<MappedFile> file = MappedFile::open(path); // what is no regular file is refused there, not waited for
+  constexpr auto &magic = runtime::format::magic;
+  return file && file->bytes().size() >= magic.size() && std::memcmp(file->bytes().data(), magic.data(), magic.size()) == 0;
 }
 
 void printRemarks(const ModelOptions &options, const CompiledModel &model) {
   if (options.quiet)
     return;
   for (const ImportReport::Entry &entry : model.importReport().fallbacks)
-    fmt::print(stderr, "remark: node '{}' ({}) runs through the reference, not compiled: {}\n", entry.node, entry.op, entry.reason);
+    fmt::print(stderr, "{}\n",
+               printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op,
+                                     entry.reason)));
   for (const std::string &warning : model.importReport().warnings)
-    fmt::print(stderr, "warning: {}\n", warning);
+    fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }
 
 /// How often a compile calls its progress: import and normalize for each way of importing, four stages for each plan.
@@ -154,7 +157,7 @@ Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vect
 
 int report(const Status &status) {
   if (!status) // not fmt::print, which throws where nobody reads it
-    std::fputs(fmt::format("tilewright: {}\n", status.message()).c_str(), stderr);
+    std::fputs(fmt::format("tilewright: {}\n", printable(status.message())).c_str(), stderr);
   return static_cast<int>(status.code());
 }
 

@@ -2,11 +2,11 @@
 #include "backend/driver/Npy.h"
 
 #include "frontend/MappedFile.h"
+#include "runtime/OutputFile.h"
 
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
 
 namespace tilewright {
@@ -125,13 +125,11 @@ std::string npyHeader(const Tensor &tensor) {
 }
 
 Status writeNpy(const std::filesystem::path &path, const Tensor &tensor) {
-  std::ofstream file(path, std::ios::binary);
-  file << npyHeader(tensor);
-  file.write(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
-  file.close();
-  if (!file)
-    return {Code::Io, fmt::format("{}: cannot be written", path.string())};
-  return {};
+  Expected<OutputFile> file = OutputFile::create(path);
+  TILEWRIGHT_TRY(file);
+  TILEWRIGHT_TRY(file->write(npyHeader(tensor)));
+  TILEWRIGHT_TRY(file->write(std::span(tensor.bytes(), tensor.byteSize())));
+  return file->commit();
 }
 
 } // namespace tilewright

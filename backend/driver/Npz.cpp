@@ -10,10 +10,10 @@
 
 #include "backend/driver/Npy.h"
 #include "frontend/MappedFile.h"
+#include "runtime/OutputFile.h"
 
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <zlib.h>
 
 namespace tilewright {
@@ -226,13 +226,18 @@ template <typename... Fields> static std::string record(Fields... fields) {
 
 Status writeNpz(const std::filesystem::path &path, const std::vector<NamedTensor> &tensors) {
   constexpr uint16_t version = 20, utf8 = 1 << 11, midnight = 0, newYear1980 = 33;
-  std::ofstream file(path, std::ios::binary);
+  Expected<OutputFile> file = OutputFile::create(path);
+  TILEWRIGHT_TRY(file);
   std::string directory;
   uint64_t at = 0;
   for (const auto &[name, tensor] : tensors) {
     std::string member = name + ".npy", header = npyHeader(tensor);
     uint64_t bytes = header.size() + tensor.byteSize();
-    if (at + bytes + member.size() > see64 - longestComment || member.size() > UINT16_MAX)
+    if (member.size() > UINT16_MAX)
+      return {Code::Unsupported, fmt::format("{}: an output's name has {} bytes, and a .npz file holds names of at most {}; write a folder "
+                                             "of .npy files instead",
+                                             path.string(), name.size(), UINT16_MAX - 4)};
+    if (at + bytes + member.size() > see64 - longestComment)
       return {Code::Unsupported, fmt::format("{}: would be larger than 4 GiB; write a folder of .npy files instead", path.string())};
     std::span<const std::byte> elements(tensor.bytes(), tensor.byteSize());
     uint32_t checksum = checksumOf(elements, checksumOf(std::as_bytes(std::span(header))));
@@ -240,14 +245,14 @@ Status writeNpz(const std::filesystem::path &path, const std::vector<NamedTensor
                                uint16_t(member.size()), uint16_t(0));
     directory +=
         record(entrySignature, version) + facts + record(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(at)) + member;
-    file << record(localSignature) << facts << member << header;
-    file.write(reinterpret_cast<const char *>(elements.data()), elements.size());
+    TILEWRIGHT_TRY(file->write(record(localSignature) + facts + member + header));
+    TILEWRIGHT_TRY(file->write(elements));
     at += localBytes + member.size() + bytes;
   }
   uint16_t count = tensors.size();
-  file << directory << record(endSignature, uint16_t(0), uint16_t(0), count, count, uint32_t(directory.size()), uint32_t(at), uint16_t(0));
-  file.close();
-  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path.string()));
+  TILEWRIGHT_TRY(file->write(
+      directory + record(endSignature, uint16_t(0), uint16_t(0), count, count, uint32_t(directory.size()), uint32_t(at), uint16_t(0))));
+  return file->commit();
 }
 
 } // namespace tilewright

@@ -3,11 +3,11 @@
 
 #include "backend/driver/NodeCheck.h"
 #include "backend/driver/Progress.h"
+#include "runtime/OutputFile.h"
 #include "runtime/Version.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace fs = std::filesystem;
 
@@ -66,13 +66,6 @@ Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evalua
     return Status(Code::Differs, "the model cannot be reduced: with its values taken one by one nothing differs beyond the tolerance");
   reduction.nodes = shrink(model.order(), fails);
   return reduction;
-}
-
-static Status writeFile(const fs::path &path, const std::string &text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return file ? Status() : Status(Code::Io, fmt::format("{}: cannot be written", path.string()));
 }
 
 static Status writeTensors(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &values, const ValueMap &known,

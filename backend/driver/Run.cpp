@@ -54,7 +54,7 @@ static void printOutputs(const RunCommand &command, const runtime::Plan &plan, c
     json["outputs"].push_back({{"name", label}, {"dtype", name(outputs[i].type())}, {"shape", outputs[i].shape()}});
   }
   if (command.json)
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", toText(json, 2));
 }
 
 static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {

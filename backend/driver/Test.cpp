@@ -157,12 +157,12 @@ static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::st
       surprises.push_back(fmt::format("{}: {}", outcome.name, outcome.failure));
   }
   if (command.json)
-    fmt::print("{}\n", nlohmann::json{{"schema", schemaVersion},
-                                      {"tests", outcomes.size()},
-                                      {"passed", passed},
-                                      {"known_failures", expected},
-                                      {"unexpected", surprises}}
-                           .dump(2));
+    fmt::print("{}\n", toText(nlohmann::json{{"schema", schemaVersion},
+                                             {"tests", outcomes.size()},
+                                             {"passed", passed},
+                                             {"known_failures", expected},
+                                             {"unexpected", surprises}},
+                              2));
   for (size_t i = 0; !command.json && i < surprises.size(); ++i)
     fmt::print("UNEXPECTED {}\n", surprises[i]);
   fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(),

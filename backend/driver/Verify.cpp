@@ -259,7 +259,7 @@ static void printFindings(const Findings &findings) {
   }
   if (!findings.reduction.is_null())
     fmt::print("\nreduced to {} nodes after {} parts tried: {}\n  {}\nwritten to {}; reproduce with\n  {}\n",
-               findings.reduction["nodes"].size(), findings.reduction["parts_tried"].get<size_t>(), findings.reduction["nodes"].dump(),
+               findings.reduction["nodes"].size(), findings.reduction["parts_tried"].get<size_t>(), toText(findings.reduction["nodes"]),
                findings.reduction["difference"].get<std::string>(), findings.reduction["folder"].get<std::string>(),
                findings.reduction["command"].get<std::string>());
 }
@@ -274,7 +274,7 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
   if (bad > 0)
     add(fmt::format("{} of {} values inside differ", bad, findings.nodes.size()));
   if (command.json)
-    fmt::print("{}\n", jsonFindings(command, findings, differences.empty()).dump(2));
+    fmt::print("{}\n", toText(jsonFindings(command, findings, differences.empty()), 2));
   else
     printFindings(findings);
   return differences.empty() ? Status() : Status(Code::Differs, differences);

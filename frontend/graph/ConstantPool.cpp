@@ -4,11 +4,11 @@
 #include "frontend/graph/ConstantPool.h"
 
 #include "frontend/MappedFile.h"
+#include "runtime/OutputFile.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -78,26 +78,20 @@ Status ConstantPool::save(const std::string &path, std::span<const std::string> 
     rows[i].size = blobs[i].size();
     offset += blobs[i].size();
   }
-  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "wb"), std::fclose);
-  if (!file)
-    return Status(Code::Io, fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  uint64_t count = rows.size(), at = 0;
-  bool good = true;
-  auto write = [&](const void *data, uint64_t size) {
-    good = good && (size == 0 || std::fwrite(data, 1, size, file.get()) == size);
-    at += size;
-  };
-  write(magic, sizeof(magic));
-  write(&count, sizeof(count));
-  write(rows.data(), rows.size() * sizeof(Row));
-  static constexpr char zeros[alignment] = {};
+  Expected<OutputFile> file = OutputFile::create(path);
+  TILEWRIGHT_TRY(file);
+  uint64_t count = rows.size();
+  TILEWRIGHT_TRY(file->write(std::as_bytes(std::span(magic))));
+  TILEWRIGHT_TRY(file->write(std::as_bytes(std::span(&count, 1))));
+  TILEWRIGHT_TRY(file->write(std::as_bytes(std::span(rows))));
+  uint64_t at = sizeof(magic) + sizeof(count) + rows.size() * sizeof(Row);
+  static constexpr std::byte zeros[alignment] = {};
   for (size_t i = 0; i < rows.size(); ++i) {
-    write(zeros, rows[i].offset - at);
-    write(blobs[i].data(), blobs[i].size());
+    TILEWRIGHT_TRY(file->write(std::span(zeros, rows[i].offset - at)));
+    TILEWRIGHT_TRY(file->write(blobs[i]));
+    at = rows[i].offset + rows[i].size;
   }
-  if (!good || std::fflush(file.get()) != 0)
-    return Status(Code::Io, fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  return Status();
+  return file->commit();
 }
 
 Status ConstantPool::load(const std::string &path) {

@@ -158,7 +158,13 @@ private:
 } // namespace
 
 Expected<std::shared_ptr<Device>> openHostDevice() {
-  TILEWRIGHT_TRY(threadSetting());
+  Expected<int> wanted = threadSetting();
+  TILEWRIGHT_TRY(wanted);
+  if (int threads = ThreadPool::instance().threads(); threads < *wanted)
+    return Status(Code::Device,
+                  fmt::format("the system gives {} threads, expected {}: set TILEWRIGHT_NUM_THREADS lower, or allow this process "
+                              "more memory",
+                              threads, *wanted));
   return std::shared_ptr<Device>(std::make_shared<HostDevice>());
 }
 
