@@ -223,6 +223,11 @@ template <typename T> const T *Call::find(std::string_view name) const {
   return value;
 }
 
+const Attributes &Call::attributes() const {
+  static const Attributes none;
+  return node_.attributes ? *node_.attributes : none;
+}
+
 bool Call::hasAttribute(std::string_view name) const { return node_.attributes && node_.attributes->find(name) != node_.attributes->end(); }
 
 int64_t Call::integer(std::string_view name, int64_t otherwise) const {

@@ -89,6 +89,7 @@ public:
 
   std::string_view op() const { return node_.op; }
   int64_t opset() const { return node_.opset; }
+  const Attributes &attributes() const;
 
   /// Inputs that the node lists, without absent ones at the end.
   int64_t inputCount() const { return static_cast<int64_t>(inputs_.size()); }

@@ -5,6 +5,9 @@
 
 namespace tilewright::reference {
 
+/// The kernel of an operator at an opset of its domain ("" for ai.onnx), or null.
+Kernel findKernel(std::string_view op, std::string_view domain, int64_t opset);
+
 // ops/Unary.cpp
 void unaryFloat(Call &call);
 void absolute(Call &call);
@@ -199,5 +202,71 @@ void det(Call &call);
 void attention(Call &call);
 void rotaryEmbedding(Call &call);
 void linearAttention(Call &call);
+
+// ops/Fused.cpp: com.microsoft
+void simplifiedLayerNormalization(Call &call);
+void embedLayerNormalization(Call &call);
+void fusedMatMul(Call &call);
+void fusedGemm(Call &call);
+void fusedConv(Call &call);
+void nhwcConv(Call &call);
+void nhwcMaxPool(Call &call);
+void biasSoftmax(Call &call);
+void biasSplitGelu(Call &call);
+void biasAdd(Call &call);
+void channelGroupNorm(Call &call);
+void gemmFastGelu(Call &call);
+void inverse(Call &call);
+void expandDims(Call &call);
+void contribPad(Call &call);
+void contribUnique(Call &call);
+void nGramRepeatBlock(Call &call);
+void cropAndResize(Call &call);
+void convTransposeWithDynamicPads(Call &call);
+
+// ops/FusedAttention.cpp: com.microsoft
+void contribAttention(Call &call);
+void multiHeadAttention(Call &call);
+void groupQueryAttention(Call &call);
+void contribRotaryEmbedding(Call &call);
+void quantizedAttention(Call &call);
+
+// ops/QuantizedElementwise.cpp: com.microsoft
+void qLinearBinary(Call &call);
+void qLinearUnary(Call &call);
+void qLinearSoftmax(Call &call);
+void qLinearWhere(Call &call);
+void qLinearConcat(Call &call);
+void qLinearPool(Call &call);
+void qLinearReduceMean(Call &call);
+void contribQLinearConv(Call &call);
+
+// ops/QuantizedProducts.cpp: com.microsoft
+void qGemm(Call &call);
+void matMulIntegerToFloat(Call &call);
+void dynamicQuantizeMatMul(Call &call);
+void matMulNBits(Call &call);
+void gatherBlockQuantized(Call &call);
+
+// ops/Trees.cpp: ai.onnx.ml
+void treeEnsembleRegressor(Call &call);
+void treeEnsembleClassifier(Call &call);
+void treeEnsemble(Call &call);
+
+// ops/LinearModels.cpp: ai.onnx.ml
+void linearRegressor(Call &call);
+void linearClassifier(Call &call);
+void svmRegressor(Call &call);
+void svmClassifier(Call &call);
+
+// ops/Features.cpp: ai.onnx.ml
+void scaler(Call &call);
+void normalizer(Call &call);
+void imputer(Call &call);
+void binarizer(Call &call);
+void labelEncoder(Call &call);
+void oneHotEncoder(Call &call);
+void featureVectorizer(Call &call);
+void arrayFeatureExtractor(Call &call);
 
 } // namespace tilewright::reference

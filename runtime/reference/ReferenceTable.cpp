@@ -1,4 +1,5 @@
 // Which kernel computes which operator at which opset, and the one way in: `evaluate`.
+#include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ static constexpr TableRow table[] = {
     {"BatchNormalization", "", 7, latest, batchNormalization},
     {"InstanceNormalization", "", 1, latest, instanceNormalization},
     {"GroupNormalization", "", 18, latest, groupNormalization},
-    {"LayerNormalization", "", 17, latest, layerNormalization},
+    {"LayerNormalization", "", 1, latest, layerNormalization}, // below 17 as optimizers write it
     {"RMSNormalization", "", 23, latest, rmsNormalization},
     {"LRN", "", 1, latest, lrn},
     {"LpNormalization", "", 1, latest, lpNormalization},
@@ -224,6 +225,75 @@ static constexpr TableRow table[] = {
     {"Attention", "", 23, latest, attention},
     {"RotaryEmbedding", "", 23, latest, rotaryEmbedding},
     {"LinearAttention", "", 27, latest, linearAttention},
+    // com.microsoft: fused operators, and copies of standard ones
+    {"SimplifiedLayerNormalization", "", 1, latest, simplifiedLayerNormalization},
+    {"SimplifiedLayerNormalization", "com.microsoft", 1, latest, simplifiedLayerNormalization},
+    {"LayerNormalization", "com.microsoft", 1, latest, asStandard<21>},
+    {"EmbedLayerNormalization", "com.microsoft", 1, latest, embedLayerNormalization},
+    {"FusedMatMul", "com.microsoft", 1, latest, fusedMatMul},
+    {"TransposeMatMul", "com.microsoft", 1, latest, fusedMatMul},
+    {"FusedMatMulActivation", "com.microsoft", 1, latest, fusedMatMul},
+    {"FusedGemm", "com.microsoft", 1, latest, fusedGemm},
+    {"GemmFastGelu", "com.microsoft", 1, latest, gemmFastGelu},
+    {"FusedConv", "com.microsoft", 1, latest, fusedConv},
+    {"NhwcFusedConv", "com.microsoft", 1, latest, nhwcConv},
+    {"NhwcConv", "com.microsoft", 1, latest, nhwcConv},
+    {"NhwcMaxPool", "com.microsoft", 1, latest, nhwcMaxPool},
+    {"ConvTransposeWithDynamicPads", "com.microsoft", 1, latest, convTransposeWithDynamicPads},
+    {"BiasSoftmax", "com.microsoft", 1, latest, biasSoftmax},
+    {"BiasSplitGelu", "com.microsoft", 1, latest, biasSplitGelu},
+    {"BiasAdd", "com.microsoft", 1, latest, biasAdd},
+    {"GroupNorm", "com.microsoft", 1, latest, channelGroupNorm},
+    {"SkipGroupNorm", "com.microsoft", 1, latest, channelGroupNorm},
+    {"Inverse", "com.microsoft", 1, latest, inverse},
+    {"ExpandDims", "com.microsoft", 1, latest, expandDims},
+    {"Pad", "com.microsoft", 1, latest, contribPad},
+    {"Unique", "com.microsoft", 1, latest, contribUnique},
+    {"NGramRepeatBlock", "com.microsoft", 1, latest, nGramRepeatBlock},
+    {"CropAndResize", "com.microsoft", 1, latest, cropAndResize},
+    {"GatherND", "com.microsoft", 1, latest, asStandard<13>},
+    {"Trilu", "com.microsoft", 1, latest, asStandard<14>},
+    {"GridSample", "com.microsoft", 1, latest, asStandard<16>},
+    {"Range", "com.microsoft", 1, latest, asStandard<11>},
+    {"QuantizeLinear", "com.microsoft", 1, latest, asStandard<21>},
+    {"DequantizeLinear", "com.microsoft", 1, latest, asStandard<21>},
+    {"Attention", "com.microsoft", 1, latest, contribAttention},
+    {"MultiHeadAttention", "com.microsoft", 1, latest, multiHeadAttention},
+    {"GroupQueryAttention", "com.microsoft", 1, latest, groupQueryAttention},
+    {"RotaryEmbedding", "com.microsoft", 1, latest, contribRotaryEmbedding},
+    {"QAttention", "com.microsoft", 1, latest, quantizedAttention},
+    {"QLinearAdd", "com.microsoft", 1, latest, qLinearBinary},
+    {"QLinearMul", "com.microsoft", 1, latest, qLinearBinary},
+    {"QLinearSigmoid", "com.microsoft", 1, latest, qLinearUnary},
+    {"QLinearLeakyRelu", "com.microsoft", 1, latest, qLinearUnary},
+    {"QLinearSoftmax", "com.microsoft", 1, latest, qLinearSoftmax},
+    {"QLinearWhere", "com.microsoft", 1, latest, qLinearWhere},
+    {"QLinearConcat", "com.microsoft", 1, latest, qLinearConcat},
+    {"QLinearAveragePool", "com.microsoft", 1, latest, qLinearPool},
+    {"QLinearGlobalAveragePool", "com.microsoft", 1, latest, qLinearPool},
+    {"QLinearReduceMean", "com.microsoft", 1, latest, qLinearReduceMean},
+    {"QLinearConv", "com.microsoft", 1, latest, contribQLinearConv},
+    {"QGemm", "com.microsoft", 1, latest, qGemm},
+    {"MatMulIntegerToFloat", "com.microsoft", 1, latest, matMulIntegerToFloat},
+    {"DynamicQuantizeMatMul", "com.microsoft", 1, latest, dynamicQuantizeMatMul},
+    {"MatMulNBits", "com.microsoft", 1, latest, matMulNBits},
+    {"GatherBlockQuantized", "com.microsoft", 1, latest, gatherBlockQuantized},
+    // ai.onnx.ml
+    {"TreeEnsembleRegressor", "ai.onnx.ml", 1, latest, treeEnsembleRegressor},
+    {"TreeEnsembleClassifier", "ai.onnx.ml", 1, latest, treeEnsembleClassifier},
+    {"TreeEnsemble", "ai.onnx.ml", 5, latest, treeEnsemble},
+    {"LinearRegressor", "ai.onnx.ml", 1, latest, linearRegressor},
+    {"LinearClassifier", "ai.onnx.ml", 1, latest, linearClassifier},
+    {"SVMRegressor", "ai.onnx.ml", 1, latest, svmRegressor},
+    {"SVMClassifier", "ai.onnx.ml", 1, latest, svmClassifier},
+    {"Scaler", "ai.onnx.ml", 1, latest, scaler},
+    {"Normalizer", "ai.onnx.ml", 1, latest, normalizer},
+    {"Imputer", "ai.onnx.ml", 1, latest, imputer},
+    {"Binarizer", "ai.onnx.ml", 1, latest, binarizer},
+    {"LabelEncoder", "ai.onnx.ml", 1, latest, labelEncoder},
+    {"OneHotEncoder", "ai.onnx.ml", 1, latest, oneHotEncoder},
+    {"FeatureVectorizer", "ai.onnx.ml", 1, latest, featureVectorizer},
+    {"ArrayFeatureExtractor", "ai.onnx.ml", 1, latest, arrayFeatureExtractor},
 };
 
 static_assert(std::ranges::all_of(table, [](const TableRow &row) {
@@ -237,6 +307,11 @@ static const TableRow *find(std::string_view op, std::string_view domain, int64_
     if (row.op == op && row.domain == domain && row.first <= opset && opset <= row.last)
       return &row;
   return nullptr;
+}
+
+Kernel findKernel(std::string_view op, std::string_view domain, int64_t opset) {
+  const TableRow *row = find(op, domain, opset);
+  return row ? row->kernel : nullptr;
 }
 
 } // namespace reference

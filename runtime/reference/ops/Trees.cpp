@@ -1,0 +1,334 @@
+// ai.onnx.ml: ensembles of decision trees. Whatever the spelling, a model becomes one list of nodes,
+//
+//     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last
+//
+// and each row of the input walks down every tree. Sums are in double; ONNX Runtime's are in the input's type.
+#include "runtime/reference/Kernels.h"
+#include "runtime/reference/Scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+namespace tilewright::reference {
+
+namespace {
+
+enum class Mode : uint8_t { lessOrEqual, less, greaterOrEqual, greater, equal, notEqual, member, leaf };
+
+struct TreeNode {
+  Mode mode = Mode::leaf;
+  bool missingIsYes = false;
+  int64_t feature = 0, yes = 0, no = 0; // of a leaf: votes from `yes` up to `no`
+  double value = 0;                     // of a member test: the index of its set
+};
+
+struct Vote {
+  int64_t target;
+  double weight;
+};
+
+struct Forest {
+  std::vector<TreeNode> nodes;
+  std::vector<int64_t> roots;
+  std::vector<Vote> votes;
+  std::vector<std::set<double>> members;
+  int64_t targets = 0;
+
+  bool takes(const TreeNode &node, double x) const {
+    if (node.missingIsYes && std::isnan(x))
+      return true;
+    switch (node.mode) {
+    case Mode::lessOrEqual:
+      return x <= node.value;
+    case Mode::less:
+      return x < node.value;
+    case Mode::greaterOrEqual:
+      return x >= node.value;
+    case Mode::greater:
+      return x > node.value;
+    case Mode::equal:
+      return x == node.value;
+    case Mode::notEqual:
+      return x != node.value;
+    case Mode::member:
+      return members[static_cast<size_t>(node.value)].contains(x);
+    case Mode::leaf:
+      break;
+    }
+    return false;
+  }
+
+  const TreeNode &leafOf(int64_t root, const double *row) const {
+    const TreeNode *node = &nodes[root];
+    // A walk longer than the list goes round.
+    for (size_t steps = 0; node->mode != Mode::leaf; node = &nodes[takes(*node, row[node->feature]) ? node->yes : node->no])
+      require(++steps <= nodes.size(), "a tree of the ensemble goes round in a circle");
+    return *node;
+  }
+};
+
+struct Outcome {
+  std::vector<double> scores;
+  std::vector<bool> voted;
+};
+
+Outcome evaluateRow(const Forest &forest, const double *row, const std::string &aggregate) {
+  Outcome outcome{std::vector<double>(forest.targets), std::vector<bool>(forest.targets)};
+  for (int64_t root : forest.roots) {
+    const TreeNode &leaf = forest.leafOf(root, row);
+    for (int64_t i = leaf.yes; i < leaf.no; ++i) {
+      auto [target, weight] = forest.votes[i];
+      double &score = outcome.scores[target];
+      if (aggregate == "MIN" || aggregate == "MAX")
+        score = !outcome.voted[target] ? weight : aggregate == "MIN" ? std::min(score, weight) : std::max(score, weight);
+      else
+        score += weight;
+      outcome.voted[target] = true;
+    }
+  }
+  if (aggregate == "AVERAGE")
+    for (double &score : outcome.scores)
+      score /= static_cast<double>(std::max<size_t>(forest.roots.size(), 1));
+  return outcome;
+}
+
+/// X [rows, features], or one row.
+struct Table {
+  Values<double> values;
+  int64_t rows, columns;
+
+  explicit Table(const Tensor &x)
+      : values(x), rows(x.rank() == 1 ? 1 : x.rank() == 2 ? x.shape()[0] : 0), columns(x.rank() >= 1 ? x.shape().back() : 0) {
+    require(x.rank() == 1 || x.rank() == 2, "expected features of shape [rows, features], found {}", x.shape());
+  }
+  const double *row(int64_t i) const { return values.data() + i * columns; }
+};
+
+//===--- Spellings ----------------------------------------------------------------------------------------------------------===//
+
+std::vector<int64_t> integersOf(Call &call, std::string_view name) { return call.integers(name).value_or(std::vector<int64_t>()); }
+
+/// A list of floats, or a tensor of doubles under the same name with "_as_tensor".
+std::vector<double> realsOf(Call &call, const std::string &name) {
+  if (const Tensor *tensor = call.tensor(name + "_as_tensor")) {
+    Values<double> values(*tensor);
+    return {values.begin(), values.end()};
+  }
+  std::vector<float> list = call.reals(name).value_or(std::vector<float>());
+  return {list.begin(), list.end()};
+}
+
+constexpr std::string_view modeNames[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",    "BRANCH_GT",
+                                          "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"};
+
+void checkFeature(const TreeNode &node, int64_t columns) {
+  require(node.mode == Mode::leaf || (0 <= node.feature && node.feature < columns), "expected features below {}, found {}", columns,
+          node.feature);
+}
+
+/// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is "target" or "class".
+Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t columns) {
+  Forest forest;
+  forest.targets = targets;
+  std::vector<int64_t> trees = integersOf(call, "nodes_treeids"), ids = integersOf(call, "nodes_nodeids"),
+                       features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
+                       no = integersOf(call, "nodes_falsenodeids"), missing = integersOf(call, "nodes_missing_value_tracks_true");
+  std::vector<double> values = realsOf(call, "nodes_values");
+  std::vector<std::string> modes = call.texts("nodes_modes").value_or(std::vector<std::string>());
+  size_t count = ids.size();
+  require(trees.size() == count && features.size() == count && yes.size() == count && no.size() == count && values.size() == count &&
+              modes.size() == count && (missing.empty() || missing.size() == count),
+          "expected lists of nodes_... of one length, found {} ids and {} modes", count, modes.size());
+  auto key = [](int64_t tree, int64_t id) { return static_cast<uint64_t>(tree) << 32 ^ static_cast<uint64_t>(id); };
+  std::unordered_map<uint64_t, int64_t> place;
+  for (size_t i = 0; i < count; ++i) {
+    require(place.try_emplace(key(trees[i], ids[i]), i).second, "node {} of tree {} is defined twice", ids[i], trees[i]);
+    if (i == 0 || trees[i] != trees[i - 1])
+      forest.roots.push_back(static_cast<int64_t>(i));
+  }
+  auto find = [&](int64_t tree, int64_t id) {
+    auto found = place.find(key(tree, id));
+    require(found != place.end(), "tree {} has no node {}", tree, id);
+    return found->second;
+  };
+  for (size_t i = 0; i < count; ++i) {
+    auto mode = std::ranges::find(modeNames, modes[i]);
+    require(mode != std::end(modeNames) && modes[i] != "BRANCH_MEMBER", "'{}' is no mode of a node", modes[i]);
+    TreeNode &node = forest.nodes.emplace_back();
+    node = {static_cast<Mode>(mode - std::begin(modeNames)), !missing.empty() && missing[i] != 0, features[i], 0, 0, values[i]};
+    checkFeature(node, columns);
+    if (node.mode != Mode::leaf)
+      node.yes = find(trees[i], yes[i]), node.no = find(trees[i], no[i]);
+  }
+  // Votes by leaf.
+  std::vector<int64_t> voteTrees = integersOf(call, kind + "_treeids"), voteNodes = integersOf(call, kind + "_nodeids"),
+                       voteIds = integersOf(call, kind + "_ids");
+  std::vector<double> weights = realsOf(call, kind + "_weights");
+  require(voteTrees.size() == weights.size() && voteNodes.size() == weights.size() && voteIds.size() == weights.size(),
+          "expected lists of {}_... of one length, found {} ids and {} weights", kind, voteIds.size(), weights.size());
+  std::vector<std::pair<int64_t, size_t>> order; // leaf, vote
+  for (size_t i = 0; i < weights.size(); ++i) {
+    require(0 <= voteIds[i] && voteIds[i] < targets, "expected {}_ids below {}, found {}", kind, targets, voteIds[i]);
+    order.emplace_back(find(voteTrees[i], voteNodes[i]), i);
+  }
+  std::ranges::sort(order);
+  for (auto [leaf, vote] : order) {
+    TreeNode &node = forest.nodes[leaf];
+    if (node.mode != Mode::leaf)
+      continue;
+    if (node.no == 0)
+      node.yes = static_cast<int64_t>(forest.votes.size());
+    forest.votes.push_back({voteIds[vote], weights[vote]});
+    node.no = static_cast<int64_t>(forest.votes.size());
+  }
+  return forest;
+}
+
+/// Version 5: children are indices of nodes or leaves, each leaf has one vote.
+Forest forestByIndex(Call &call, int64_t columns) {
+  Forest forest;
+  forest.targets = call.integer("n_targets", 0);
+  forest.roots = integersOf(call, "tree_roots");
+  std::vector<int64_t> features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
+                       no = integersOf(call, "nodes_falsenodeids"), yesLeaf = integersOf(call, "nodes_trueleafs"),
+                       noLeaf = integersOf(call, "nodes_falseleafs"), missing = integersOf(call, "nodes_missing_value_tracks_true"),
+                       leafTargets = integersOf(call, "leaf_targetids");
+  auto tensor = [&](const char *name) { return call.tensor(name) ? *call.tensor(name) : allocate(DType::F64, {0}); };
+  Values<double> splits(tensor("nodes_splits")), weights(tensor("leaf_weights")), sets(tensor("membership_values"));
+  Values<int64_t> modes(tensor("nodes_modes"));
+  auto count = static_cast<int64_t>(features.size()), leaves = static_cast<int64_t>(leafTargets.size());
+  auto has = [](const std::vector<int64_t> &list, int64_t size) { return static_cast<int64_t>(list.size()) == size; };
+  require(has(yes, count) && has(no, count) && has(yesLeaf, count) && has(noLeaf, count) && splits.size() == count &&
+              modes.size() == count && (missing.empty() || has(missing, count)) && weights.size() == leaves,
+          "expected lists of nodes_... and of leaf_... of one length each, found {} features and {} modes", count, modes.size());
+  for (double member : sets) { // sets end with NaN
+    if (forest.members.empty())
+      forest.members.emplace_back();
+    if (std::isnan(member))
+      forest.members.emplace_back();
+    else
+      forest.members.back().insert(member);
+  }
+  size_t nextSet = 0;
+  auto child = [&](int64_t index, int64_t isLeaf) {
+    require(0 <= index && index < (isLeaf ? leaves : count), "expected children below {}, found {}", isLeaf ? leaves : count, index);
+    return isLeaf ? count + index : index;
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    require(0 <= modes[i] && modes[i] <= 6, "expected modes from 0 to 6, found {}", modes[i]);
+    TreeNode node{static_cast<Mode>(modes[i]), !missing.empty() && missing[i] != 0, features[i], child(yes[i], yesLeaf[i]),
+                  child(no[i], noLeaf[i]), splits[i]};
+    if (node.mode == Mode::member) {
+      require(nextSet < forest.members.size(), "expected a set of members for each test, found {}", forest.members.size());
+      node.value = static_cast<double>(nextSet++);
+    }
+    checkFeature(node, columns);
+    forest.nodes.push_back(node);
+  }
+  for (int64_t i = 0; i < leaves; ++i) {
+    require(0 <= leafTargets[i] && leafTargets[i] < forest.targets, "expected leaf_targetids below {}, found {}", forest.targets,
+            leafTargets[i]);
+    TreeNode &leaf = forest.nodes.emplace_back();
+    leaf.yes = i, leaf.no = i + 1;
+    forest.votes.push_back({leafTargets[i], weights[i]});
+  }
+  for (int64_t root : forest.roots)
+    require(0 <= root && root < count, "expected tree_roots below {}, found {}", count, root);
+  return forest;
+}
+
+/// Scores of all rows, with base values and the transform.
+void regress(Call &call, const Forest &forest, const Table &x, const std::string &aggregate, const std::string &transform, DType type) {
+  std::vector<double> base = realsOf(call, "base_values"), result;
+  require(base.empty() || static_cast<int64_t>(base.size()) == forest.targets || base.size() == 1, "expected {} base values, found {}",
+          forest.targets, base.size());
+  for (int64_t i = 0; i < x.rows; ++i) {
+    Outcome outcome = evaluateRow(forest, x.row(i), aggregate);
+    for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
+      outcome.scores[t] += base[base.size() == 1 ? 0 : t];
+    writeScores(outcome.scores, transform, SecondScore::none, result);
+  }
+  call.give(0, type, {x.rows, forest.targets}, result);
+}
+
+} // namespace
+
+void treeEnsembleRegressor(Call &call) {
+  Table x(call.input(0));
+  int64_t targets = call.integer("n_targets", 1);
+  require(targets >= 1, "expected n_targets of 1 or more, found {}", targets);
+  regress(call, forestByIds(call, "target", targets, x.columns), x, call.text("aggregate_function", "SUM"),
+          call.text("post_transform", "NONE"), DType::F32);
+}
+
+void treeEnsemble(Call &call) {
+  static constexpr const char *aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  static constexpr const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  int64_t aggregate = call.integer("aggregate_function", 1), transform = call.integer("post_transform", 0);
+  require(0 <= aggregate && aggregate < 4 && 0 <= transform && transform < 5,
+          "expected aggregate_function from 0 to 3 and post_transform from 0 to 4, found {} and {}", aggregate, transform);
+  Table x(call.input(0));
+  Forest forest = forestByIndex(call, x.columns);
+  require(forest.targets >= 1, "expected n_targets of 1 or more, found {}", forest.targets);
+  regress(call, forest, x, aggregates[aggregate], transforms[transform], call.input(0).type());
+}
+
+/// Two classes of which only one gets votes are told apart by the sign of its score, or by 0.5 if all weights are positive.
+void treeEnsembleClassifier(Call &call) {
+  Table x(call.input(0));
+  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings");
+  auto classes = static_cast<int64_t>(labels.size());
+  require(classes >= 1, "expected class labels, found none");
+  std::string transform = call.text("post_transform", "NONE");
+  Forest forest = forestByIds(call, "class", classes, x.columns);
+  std::vector<double> base = realsOf(call, "base_values"), result;
+  std::set<int64_t> voted;
+  bool allPositive = true;
+  for (const Vote &vote : forest.votes)
+    voted.insert(vote.target), allPositive &= vote.weight >= 0;
+  bool oneVotes = classes == 2 && voted.size() == 1;
+  std::vector<int64_t> found;
+  int64_t columns = 0;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    Outcome outcome = evaluateRow(forest, x.row(i), "SUM");
+    std::vector<double> &scores = outcome.scores;
+    SecondScore second = SecondScore::none;
+    if (classes == 2) {
+      if (base.size() == 2 && !outcome.voted[1]) {
+        scores[1] += base[1], scores[0] += base[0];
+        if (oneVotes)
+          scores[1] = base[1] + outcome.scores[0] - base[0], scores[0] = -scores[1];
+      } else if (base.size() == 2) {
+        scores[1] += base[1], scores[0] += base[0];
+      } else {
+        if (base.size() == 1)
+          scores[0] += base[0];
+        if (!outcome.voted[1])
+          scores.resize(1);
+      }
+      double weight = scores.back();
+      bool positive = oneVotes && allPositive ? weight > 0.5 : weight > 0;
+      if (oneVotes) {
+        second = allPositive ? SecondScore::complement : SecondScore::opposite;
+        found.push_back(labels[positive]);
+      } else {
+        found.push_back(scores.size() == 1 ? labels[0] : labels[scores[1] > scores[0]]);
+      }
+    } else {
+      for (size_t c = 0; c < base.size() && c < scores.size(); ++c)
+        scores[c] += base[c];
+      found.push_back(labels[std::ranges::max_element(scores) - scores.begin()]);
+    }
+    writeScores(scores, transform, second, result);
+    columns = static_cast<int64_t>(result.size()) / (i + 1);
+  }
+  call.give(0, DType::I64, {x.rows}, found);
+  if (call.wants(1))
+    call.give(1, DType::F32, {x.rows, x.rows ? columns : classes}, result);
+}
+
+} // namespace tilewright::reference
