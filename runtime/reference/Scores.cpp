@@ -30,12 +30,11 @@ void writeScores(std::vector<double> scores, const std::string &transform, Secon
   if (transform != "NONE" && transform != "SOFTMAX" && transform != "LOGISTIC" && transform != "SOFTMAX_ZERO" && transform != "PROBIT")
     malformed(fmt::format("expected post_transform to be NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT, found '{}'", transform));
   if (scores.size() == 1 && transform != "PROBIT") {
-    if (second == SecondScore::complement)
-      scores = {1 - scores[0], scores[0]};
-    else if (second == SecondScore::opposite)
-      scores = transform == "LOGISTIC" ? std::vector{logistic(-scores[0]), logistic(scores[0])} : std::vector{-scores[0], scores[0]};
-    else if (transform == "LOGISTIC")
-      scores[0] = logistic(scores[0]);
+    double one = scores[0];
+    if (transform == "LOGISTIC")
+      scores = second == SecondScore::none ? std::vector{logistic(one)} : std::vector{logistic(-one), logistic(one)};
+    else if (second != SecondScore::none)
+      scores = {second == SecondScore::complement ? 1 - one : -one, one};
   } else if (transform == "PROBIT") {
     std::ranges::transform(scores, scores.begin(), probit);
   } else if (transform == "LOGISTIC") {

@@ -243,7 +243,6 @@ void svmClassifier(Call &call) {
   std::string transform = call.text("post_transform", "NONE");
   std::vector<int64_t> found;
   std::vector<double> result;
-  int64_t columns = 0;
   for (int64_t i = 0; i < x.rows; ++i) {
     std::vector<double> scores;
     std::vector<int64_t> votes(model.classes);
@@ -255,22 +254,19 @@ void svmClassifier(Call &call) {
     } else {
       scores = model.pairScores(model.machine.withVectors(x, i, model.vectors), votes);
     }
-    bool probable = !model.a.empty() && !model.isLinear;
-    if (probable)
+    if (!model.a.empty() && !model.isLinear)
       scores = model.probabilities(scores);
-    int64_t best = probable || model.isLinear ? largest(scores) : std::ranges::max_element(votes) - votes.begin();
+    // The votes of pairs decide, even where there are probabilities.
+    int64_t best = model.isLinear ? largest(scores) : std::ranges::max_element(votes) - votes.begin();
     SecondScore second = SecondScore::none;
-    if (model.classes == 2 && scores.size() == 1) { // the pair's score is that of the first class
-      second = SecondScore::complement;
-      best = scores[0] > 0;
-    }
+    if (model.classes == 2 && scores.size() == 1)
+      second = transform == "NONE" ? SecondScore::opposite : SecondScore::complement;
     found.push_back(model.labels[best]);
     writeScores(scores, transform, second, result);
-    columns = static_cast<int64_t>(result.size()) / (i + 1);
   }
   call.give(0, DType::I64, {x.rows}, found);
   if (call.wants(1))
-    call.give(1, DType::F32, {x.rows, x.rows ? columns : model.classes}, result);
+    call.give(1, DType::F32, {x.rows, x.rows ? static_cast<int64_t>(result.size()) / x.rows : model.classes}, result);
 }
 
 } // namespace tilewright::reference

@@ -249,7 +249,7 @@ void regress(Call &call, const Forest &forest, const Table &x, const std::string
   for (int64_t i = 0; i < x.rows; ++i) {
     Outcome outcome = evaluateRow(forest, x.row(i), aggregate);
     for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
-      outcome.scores[t] += base[base.size() == 1 ? 0 : t];
+      outcome.scores[t] += outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0;
     writeScores(outcome.scores, transform, SecondScore::none, result);
   }
   call.give(0, type, {x.rows, forest.targets}, result);
@@ -277,58 +277,58 @@ void treeEnsemble(Call &call) {
   regress(call, forest, x, aggregates[aggregate], transforms[transform], call.input(0).type());
 }
 
-/// Two classes of which only one gets votes are told apart by the sign of its score, or by 0.5 if all weights are positive.
+namespace {
+
+/// Base values where there are two classes: of two, only the second is used if the second class has votes, and what the first has counts
+/// for the second. A second class without votes has no score.
+void addBase(Outcome &outcome, const std::vector<double> &base) {
+  std::vector<double> &scores = outcome.scores;
+  if (base.size() == 2 && outcome.voted[1]) {
+    scores[1] = base[1] + scores[0];
+    scores[0] = outcome.voted[0] ? -scores[1] : 0;
+    return;
+  }
+  if (!base.empty() && outcome.voted[0])
+    scores[0] += base[0];
+  if (base.size() != 2 && !outcome.voted[1])
+    scores.resize(1);
+}
+
+} // namespace
+
+/// Two classes of which only one ever gets votes are told apart by the sign of its score, or by 0.5 if all weights are positive. Where
+/// both get votes, ONNX Runtime answers 1 or 0 by the sign of the second, whatever the labels are.
 void treeEnsembleClassifier(Call &call) {
   Table x(call.input(0));
-  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings");
+  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings"), found;
   auto classes = static_cast<int64_t>(labels.size());
   require(classes >= 1, "expected class labels, found none");
-  std::string transform = call.text("post_transform", "NONE");
   Forest forest = forestByIds(call, "class", classes, x.columns);
   std::vector<double> base = realsOf(call, "base_values"), result;
-  std::set<int64_t> voted;
+  std::set<int64_t> voting;
   bool allPositive = true;
   for (const Vote &vote : forest.votes)
-    voted.insert(vote.target), allPositive &= vote.weight >= 0;
-  bool oneVotes = classes == 2 && voted.size() == 1;
-  std::vector<int64_t> found;
-  int64_t columns = 0;
+    voting.insert(vote.target), allPositive &= vote.weight >= 0;
+  bool oneVotes = classes == 2 && voting.size() == 1;
   for (int64_t i = 0; i < x.rows; ++i) {
     Outcome outcome = evaluateRow(forest, x.row(i), "SUM");
     std::vector<double> &scores = outcome.scores;
     SecondScore second = SecondScore::none;
     if (classes == 2) {
-      if (base.size() == 2 && !outcome.voted[1]) {
-        scores[1] += base[1], scores[0] += base[0];
-        if (oneVotes)
-          scores[1] = base[1] + outcome.scores[0] - base[0], scores[0] = -scores[1];
-      } else if (base.size() == 2) {
-        scores[1] += base[1], scores[0] += base[0];
-      } else {
-        if (base.size() == 1)
-          scores[0] += base[0];
-        if (!outcome.voted[1])
-          scores.resize(1);
-      }
-      double weight = scores.back();
-      bool positive = oneVotes && allPositive ? weight > 0.5 : weight > 0;
-      if (oneVotes) {
-        second = allPositive ? SecondScore::complement : SecondScore::opposite;
-        found.push_back(labels[positive]);
-      } else {
-        found.push_back(scores.size() == 1 ? labels[0] : labels[scores[1] > scores[0]]);
-      }
+      addBase(outcome, base);
+      bool positive = scores[outcome.voted[1]] > (oneVotes && allPositive ? 0.5 : 0);
+      second = oneVotes && allPositive ? SecondScore::complement : SecondScore::opposite;
+      found.push_back(oneVotes ? labels[positive] : positive);
     } else {
       for (size_t c = 0; c < base.size() && c < scores.size(); ++c)
         scores[c] += base[c];
       found.push_back(labels[std::ranges::max_element(scores) - scores.begin()]);
     }
-    writeScores(scores, transform, second, result);
-    columns = static_cast<int64_t>(result.size()) / (i + 1);
+    writeScores(scores, call.text("post_transform", "NONE"), second, result);
   }
   call.give(0, DType::I64, {x.rows}, found);
   if (call.wants(1))
-    call.give(1, DType::F32, {x.rows, x.rows ? columns : classes}, result);
+    call.give(1, DType::F32, {x.rows, classes}, result);
 }
 
 } // namespace tilewright::reference
