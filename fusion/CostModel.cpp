@@ -5,6 +5,7 @@
 #include "frontend/graph/Sizes.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -66,9 +67,14 @@ bool repeats(graph::BroadcastOp op) {
 } // namespace
 
 unsigned fusion::elementWork(Operation *op) {
-  for (const WorkRow &row : workTable)
-    if (op->getName().getStringRef() == row.op)
-      return row.work;
+  static const llvm::StringMap<unsigned> works = [] {
+    llvm::StringMap<unsigned> result;
+    for (const WorkRow &row : workTable)
+      result[row.op] = row.work;
+    return result;
+  }();
+  if (auto found = works.find(op->getName().getStringRef()); found != works.end())
+    return found->second;
   if (isa<math::MathDialect>(op->getDialect()))
     return transcendental;
   return isElementwise(op) ? 1 : 0;

@@ -6,6 +6,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/Intrinsics.h"
@@ -70,15 +72,29 @@ static const CostRow costRows[] = {
     {"arith.select", 1}, {"arith.maximumf", 2}, {"arith.minimumf", 2},
 };
 
+/// The row of `op` in the one table of that kind of rows, by a hash of the name: this is asked many times for each operation of a kernel.
 template <typename Row, size_t N> static const Row *find(const Row (&rows)[N], Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.operation == name; });
-  return row == std::end(rows) ? nullptr : row;
+  static const llvm::StringMap<const Row *> index = [&] {
+    llvm::StringMap<const Row *> result;
+    for (const Row &row : rows)
+      result[row.operation] = &row;
+    return result;
+  }();
+  return index.lookup(op->getName().getStringRef());
 }
 
 bool isElementwise(Operation *op) {
-  return find(binaryRows, op) || find(intrinsicRows, op) || find(castRows, op) ||
-         llvm::is_contained(otherOperations, op->getName().getStringRef());
+  static const llvm::StringSet<> names = [] {
+    llvm::StringSet<> result;
+    auto add = [&](const auto &rows) {
+      for (const auto &row : rows)
+        result.insert(row.operation);
+    };
+    add(binaryRows), add(intrinsicRows), add(castRows);
+    result.insert_range(otherOperations);
+    return result;
+  }();
+  return names.contains(op->getName().getStringRef());
 }
 
 unsigned elementwiseCost(Operation *op) {

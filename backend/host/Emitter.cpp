@@ -107,8 +107,22 @@ Position Emitter::uniformAt(const Position &position) {
   return result;
 }
 
-/// Whether all lanes at `position` hold the same element.
+/// Whether all lanes at `position` hold the same element. Asked at every value of a kernel, and of all that it is computed from: so each
+/// answer is kept.
 bool Emitter::isUniform(Value value, const Position &position) {
+  PositionKey key = {position.column, reinterpret_cast<const void *>(uintptr_t(position.width))};
+  for (const Position::Live &fact : position.live)
+    if (fact.axis == 0)
+      key.insert(key.end(), {fact.offset, fact.bound});
+  llvm::DenseMap<Value, bool> &known = uniform[key];
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  bool result = findUniform(value, position);
+  known[value] = result;
+  return result;
+}
+
+bool Emitter::findUniform(Value value, const Position &position) {
   Operation *op = value.getDefiningOp();
   if (!op || held.count(value))
     return false;
@@ -152,18 +166,18 @@ Rows Emitter::pull(Value value, const Position &position) {
 }
 
 /// Computes what is equal in all lanes of a row before the loop over its columns, where the memo then finds it.
-void Emitter::pullUniform(Value value, const Position &position) {
+void Emitter::pullUniform(Value value, const Position &position, llvm::DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
   Position lanes = position;
   lanes.column = math.constant(0);
   lanes.width = narrow;
-  if (!op || held.count(value) || isa<arith::ConstantOp>(op))
+  if (!op || !seen.insert(value).second || held.count(value) || isa<arith::ConstantOp>(op))
     return;
   if (isUniform(value, lanes))
     pull(value, uniformAt(lanes));
   else if (isElementwise(op))
     for (Value operand : op->getOperands())
-      pullUniform(operand, position);
+      pullUniform(operand, position, seen);
 }
 
 Rows Emitter::compute(Value value, const Position &position) {

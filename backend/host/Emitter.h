@@ -59,6 +59,7 @@ private:
   Rows compute(mlir::Value value, const Position &position);
   Rows splat(const Rows &scalars, unsigned rows, unsigned width);
   bool isUniform(mlir::Value value, const Position &position);
+  bool findUniform(mlir::Value value, const Position &position);
   Rows emitBroadcast(tile::BroadcastOp op, const Position &position);
   Rows emitCoordinate(tile::CoordinateOp op, const Position &position);
   Rows emitElements(mlir::Operation *op, const Position &position);
@@ -106,9 +107,10 @@ private:
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
   llvm::Value *slot(llvm::Type *type); // an alloca, which becomes a register
   Ix liveSize(mlir::Value value, unsigned axis, Ix size, llvm::SmallVectorImpl<Position::Live> &facts);
+  std::optional<Position::Live> liveBelow(mlir::Value value, unsigned axis, llvm::SmallVectorImpl<mlir::Value> &operands);
   llvm::Value *convertIfFloat(llvm::Value *value, llvm::Type *element, unsigned width);
   llvm::Value *columnsBefore(const Position &position); // lanes before position.end
-  void pullUniform(mlir::Value value, const Position &position);
+  void pullUniform(mlir::Value value, const Position &position, llvm::DenseSet<mlir::Value> &seen);
   /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to `wholeTo` `position`'s facts
   /// about columns hold.
   void overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body);
@@ -129,6 +131,8 @@ private:
   void emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width);
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
+  void setHeld(mlir::Value value, Held target);
+  void dropHeld(mlir::Value value);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
   void holdOperands(Group &group, tile::DotOp dot);
 
@@ -170,6 +174,9 @@ private:
   PositionKey keyOf(mlir::Value value, const Position &position);
   std::map<PositionKey, Rows> pulled;
   llvm::SmallVector<llvm::SmallVector<PositionKey>> pulledAtDepth;
+
+  // What isUniform found, by what it looks at of a position. What is held decides too, so a change of that forgets all.
+  std::map<PositionKey, llvm::DenseMap<mlir::Value, bool>> uniform;
 };
 
 } // namespace tilewright::host

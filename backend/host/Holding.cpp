@@ -174,28 +174,45 @@ static std::optional<int64_t> runAlong(AffineMap map, unsigned dim) {
   return block;
 }
 
-/// 0: no load below `value` varies along its rows.
+/// Calls `visit` for `value` and everything that it is computed from, each once, operands in order. Where `visit` says no, the walk does not
+/// go on to the operands.
+static void walkUp(Value value, llvm::function_ref<bool(Value)> visit) {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> waiting = {value};
+  while (!waiting.empty()) {
+    Value next = waiting.pop_back_val();
+    if (!seen.insert(next).second || !visit(next))
+      continue;
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(waiting, llvm::reverse(op->getOperands()));
+  }
+}
+
+/// What the load `value` says; 0: it does not vary along its rows.
+static std::optional<int64_t> runOfLoad(tile::LoadOp load, bool masks) {
+  unsigned last = load.getResult().getType().getRank() - 1;
+  if (!load.getMap().isFunctionOfDim(last))
+    return 0;
+  std::optional<int64_t> run = runAlong(load.getMap(), last);
+  bool canMask = masks || load.getResult().getType().getElementType().getIntOrFloatBitWidth() >= 32;
+  return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
+}
+
+/// The run that all loads below `value` agree on. 0: none of them varies along its rows.
 static std::optional<int64_t> runBelow(Value value, bool masks) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  unsigned last = cast<RankedTensorType>(value.getType()).getRank() - 1;
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    if (!load.getMap().isFunctionOfDim(last))
-      return 0;
-    std::optional<int64_t> run = runAlong(load.getMap(), last);
-    bool canMask = masks || load.getResult().getType().getElementType().getIntOrFloatBitWidth() >= 32;
-    return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
-  }
-  if (!isElementwise(op) && !isa<tile::BroadcastOp>(op))
-    return std::nullopt;
-  int64_t result = 0;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> run = runBelow(operand, masks);
-    if (!run || (*run && result && *run != result))
-      return std::nullopt;
-    result = std::max(result, *run);
-  }
+  std::optional<int64_t> result = 0;
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    auto load = dyn_cast_or_null<tile::LoadOp>(op);
+    if (!result || (op && !load && (isElementwise(op) || isa<tile::BroadcastOp>(op))))
+      return result.has_value();
+    std::optional<int64_t> run = load ? runOfLoad(load, masks) : std::nullopt;
+    if (!run || (*run && *result && *run != *result))
+      result = std::nullopt;
+    else
+      result = std::max(*result, *run);
+    return false;
+  });
   return result;
 }
 
@@ -233,14 +250,12 @@ bool loadsAcross(Value value, unsigned lanes) {
 }
 
 void collectLoadsAcross(Value value, unsigned lanes, SmallVectorImpl<Value> &result) {
-  Operation *op = value.getDefiningOp();
-  if (!op || llvm::is_contained(result, value))
-    return;
-  if (isa<tile::LoadOp>(op) && loadsAcross(value, lanes))
-    result.push_back(value);
-  else if (isElementwise(op))
-    for (Value operand : op->getOperands())
-      collectLoadsAcross(operand, lanes, result);
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (isa_and_nonnull<tile::LoadOp>(op) && loadsAcross(next, lanes) && !llvm::is_contained(result, next))
+      result.push_back(next);
+    return op && isElementwise(op);
+  });
 }
 
 //===- Turns ----------------------------------------------------------------------------------------------------------===//
@@ -267,31 +282,29 @@ bool hasFewTaps(Value lhs) {
 }
 
 bool readsGuarded(Value value, llvm::function_ref<bool(Value)> isHeld) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isHeld(value))
-    return false;
   bool result = false;
-  op->walk([&](tile::LoadOp load) { result |= !load.getGuard().empty() && !isHeld(load.getResult()); });
-  return result || llvm::any_of(op->getOperands(), [&](Value operand) { return readsGuarded(operand, isHeld); });
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (!op || isHeld(next))
+      return false;
+    op->walk([&](tile::LoadOp load) { result |= !load.getGuard().empty() && !isHeld(load.getResult()); });
+    return !result;
+  });
+  return result;
 }
 
 /// The load of shape `type` that `value` is a cast or a multiple of, if its fill makes `value` the fill.
 static tile::LoadOp loadOfTerm(Value value, Type type, bool isSum) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return nullptr;
-  if (auto load = dyn_cast<tile::LoadOp>(op))
-    return load.getFillAttr() && !load.getGuard().empty() && load.getIndices().empty() &&
-                   cast<RankedTensorType>(load.getResult().getType()).getShape() == cast<RankedTensorType>(type).getShape()
-               ? load
-               : nullptr;
-  if (isa<arith::ExtFOp>(op))
-    return loadOfTerm(op->getOperand(0), type, isSum);
-  if (isSum && isa<arith::MulFOp>(op))
-    for (Value factor : op->getOperands())
-      if (tile::LoadOp load = loadOfTerm(factor, type, isSum))
-        return load;
-  return nullptr;
+  tile::LoadOp found;
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (auto load = dyn_cast_or_null<tile::LoadOp>(op); load && !found)
+      if (load.getFillAttr() && !load.getGuard().empty() && load.getIndices().empty() &&
+          cast<RankedTensorType>(load.getResult().getType()).getShape() == cast<RankedTensorType>(type).getShape())
+        found = load;
+    return !found && op && (isa<arith::ExtFOp>(op) || (isSum && isa<arith::MulFOp>(op)));
+  });
+  return found;
 }
 
 /// Whether `combine` leaves its other operand as it is where one is the fill of `load`.
@@ -328,55 +341,84 @@ tile::LoadOp loadOfTurn(scf::ForOp loop, unsigned i) {
 
 static constexpr unsigned costlyFrom = 8; // instructions that are dearer than a store and a load of the workspace
 
-static unsigned costOf(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !seen.insert(op).second)
-    return 0;
-  if (isa<tile::BroadcastOp>(op))
-    return costOf(op->getOperand(0), seen);
-  if (!isElementwise(op))
-    return 0;
-  unsigned cost = elementwiseCost(op);
-  for (Value operand : op->getOperands())
-    cost += costOf(operand, seen);
-  return cost;
+/// Whether an element of `value` costs as much as that, counted no further than needed.
+static bool isCostly(Value value) {
+  unsigned cost = 0;
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (!op || cost >= costlyFrom || !(isa<tile::BroadcastOp>(op) || isElementwise(op)))
+      return false;
+    cost += isa<tile::BroadcastOp>(op) ? 0 : elementwiseCost(op);
+    return true;
+  });
+  return cost >= costlyFrom;
 }
+
+/// What computes in a loop of its own where it stands in a block.
+static bool startsLoops(Operation *op) { return isa<tile::ReduceOp, tile::DotOp, scf::ForOp>(op); }
+
+SharedValues::SharedValues(Block &block) : block(block) {
+  if (llvm::none_of(block, [](Operation &op) { return startsLoops(&op); }))
+    return; // everything runs in the loops of the stores
+  for (Operation &op : llvm::reverse(block))
+    for (Value result : op.getResults())
+      consumers[result] = consumersOf(result);
+}
+
+unsigned SharedValues::numberOf(const void *consumer) { return numbers.try_emplace(consumer, numbers.size()).first->second; }
 
 /// The loops in which `value` will be computed, by what starts them: a reduction, a dot, a nested loop; all stores of the block are one.
-static void collectConsumers(Value value, Block *block, llvm::SmallPtrSetImpl<void *> &consumers,
-                             llvm::SmallPtrSetImpl<Operation *> &seen) {
+/// Whatever else reads it comes later in the block, so its own consumers are known.
+llvm::SmallBitVector SharedValues::consumersOf(Value value) {
+  llvm::SmallBitVector result;
+  auto add = [&](const void *consumer) {
+    unsigned number = numberOf(consumer);
+    result.resize(std::max<unsigned>(result.size(), number + 1));
+    result.set(number);
+  };
   for (Operation *user : value.getUsers()) {
-    Operation *here = block->findAncestorOpInBlock(*user);
-    if (isa<tile::StoreOp>(here) || here->hasTrait<OpTrait::IsTerminator>())
-      consumers.insert(block);
-    else if (isa<tile::ReduceOp, tile::DotOp, scf::ForOp>(here)) {
-      consumers.insert(here);
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (isa<tile::StoreOp>(here) || here->hasTrait<OpTrait::IsTerminator>()) {
+      add(&block);
+    } else if (startsLoops(here)) {
+      add(here);
       if (isa<scf::ForOp>(here) && user != here)
-        consumers.insert(&here->getRegion(0)); // computed again in every turn
-    } else if (seen.insert(here).second)
-      collectConsumers(here->getResult(0), block, consumers, seen);
+        add(&here->getRegion(0)); // computed again in every turn
+    } else {
+      result |= consumers.lookup(here->getResult(0));
+    }
   }
+  return result;
 }
 
-static unsigned countConsumers(Value value) {
-  llvm::SmallPtrSet<void *, 4> consumers;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  collectConsumers(value, value.getParentBlock(), consumers, seen);
-  return consumers.size();
-}
-
-bool isSharedAndCostly(Value value) {
+bool SharedValues::isSharedAndCostly(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!isElementwise(op) || countConsumers(value) < 2)
-    return false;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  if (costOf(value, seen) < costlyFrom)
+  auto found = consumers.find(value);
+  if (found == consumers.end() || !isElementwise(op) || found->second.count() < 2 || !isCostly(value))
     return false;
   // Only where paths part: if one user is needed in as many loops, that one is held instead.
-  unsigned consumers = countConsumers(value);
   return llvm::none_of(value.getUsers(), [&](Operation *user) {
-    return user->getBlock() == op->getBlock() && isElementwise(user) && countConsumers(user->getResult(0)) == consumers;
+    return user->getBlock() == &block && isElementwise(user) &&
+           consumers.lookup(user->getResult(0)).count() == found->second.count();
   });
+}
+
+/// Whether a heavy value is read by elementwise operations only, all of which end in stores of `block`.
+static bool endsInStores(Value heavy, Block *block) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> waiting = {heavy};
+  bool stored = false;
+  while (!waiting.empty())
+    for (Operation *user : waiting.pop_back_val().getUsers()) {
+      Operation *here = block->findAncestorOpInBlock(*user);
+      if (isa<tile::StoreOp>(here) || here->hasTrait<OpTrait::IsTerminator>())
+        stored = true;
+      else if (!isElementwise(here))
+        return false;
+      else if (seen.insert(here).second)
+        waiting.push_back(here->getResult(0));
+    }
+  return stored;
 }
 
 bool feedsOneStore(Value heavy) {
@@ -393,24 +435,18 @@ bool feedsOneStore(Value heavy) {
     value = user->getResult(0);
   }
   // Several uses by operations that all end in stores are one group as well.
-  llvm::SmallPtrSet<void *, 4> consumers;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  collectConsumers(heavy, block, consumers, seen);
-  bool elementwise = llvm::all_of(seen, [](Operation *op) { return isElementwise(op); });
-  return elementwise && consumers.size() == 1 && consumers.contains(block) && !isa<scf::ForOp>(block->getParentOp());
+  return !isa<scf::ForOp>(block->getParentOp()) && endsInStores(heavy, block);
 }
 
 void collectHeavy(Value value, llvm::function_ref<bool(Value)> isHeld, SmallVectorImpl<Value> &result) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isHeld(value))
-    return;
-  if (isHeavy(op)) {
-    if (!llvm::is_contained(result, value))
-      result.push_back(value);
-  } else if (isElementwise(op)) {
-    for (Value operand : op->getOperands())
-      collectHeavy(operand, isHeld, result);
-  }
+  walkUp(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (!op || isHeld(next))
+      return false;
+    if (isHeavy(op) && !llvm::is_contained(result, next))
+      result.push_back(next);
+    return !isHeavy(op) && isElementwise(op);
+  });
 }
 
 } // namespace tilewright::host

@@ -4,6 +4,7 @@
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tilewright::host {
@@ -58,8 +59,22 @@ bool loadsAcross(mlir::Value value, unsigned lanes);
 /// The loads of which that is true that `value` is computed from element by element.
 void collectLoadsAcross(mlir::Value value, unsigned lanes, llvm::SmallVectorImpl<mlir::Value> &result);
 
-/// An elementwise value that costs much and is needed in several loops, where those part: it is held.
-bool isSharedAndCostly(mlir::Value value);
+/// Which values of a block are needed in several of its loops. One sweep over the block finds all.
+class SharedValues {
+public:
+  explicit SharedValues(mlir::Block &block);
+
+  /// An elementwise value that costs much and is needed in several loops, where those part: it is held.
+  bool isSharedAndCostly(mlir::Value value) const;
+
+private:
+  llvm::SmallBitVector consumersOf(mlir::Value value);
+  unsigned numberOf(const void *consumer);
+
+  mlir::Block &block;
+  llvm::DenseMap<const void *, unsigned> numbers; // of consumers
+  llvm::DenseMap<mlir::Value, llvm::SmallBitVector> consumers;
+};
 
 /// Whether a heavy value has a single use, which leads through single uses of elementwise operations to a store, or to a yield of its own
 /// block.

@@ -5,6 +5,7 @@
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace mlir;
@@ -43,28 +44,42 @@ void Emitter::overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Pos
   steps(narrowEnd, to, masks ? narrow : 1, false, masks);
 }
 
-/// How many coordinates along `axis` all loads below `value` have alive, at most `size`; `facts` get what that says.
-Ix Emitter::liveSize(Value value, unsigned axis, Ix size, SmallVectorImpl<Position::Live> &facts) {
+/// What the load or check of `value` says of the tile's coordinates along `axis`; `operands` get the values that have their own say.
+std::optional<Position::Live> Emitter::liveBelow(Value value, unsigned axis, SmallVectorImpl<Value> &operands) {
   Operation *op = value.getDefiningOp();
   auto type = cast<RankedTensorType>(value.getType());
   unsigned dim = type.getRank() - 1 - axis;
   if (!op || held.count(value) || type.getDimSize(dim) == 1)
-    return size;
-  auto live = [&](ValueRange offsets, AffineMap bounds) {
-    Position::Live fact{axis, index(offsets[dim]), evaluate(bounds, dim)};
-    facts.push_back(fact);
-    return math.min(size, math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
-  };
+    return std::nullopt;
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    for (Value index : load.getIndices())
-      size = liveSize(index, axis, size, facts);
-    return live(load.getOffsets(), load.getBounds());
+    llvm::append_range(operands, load.getIndices());
+    return Position::Live{axis, index(load.getOffsets()[dim]), evaluate(load.getBounds(), dim)};
   }
   if (auto check = dyn_cast<tile::CheckOp>(op))
-    return liveSize(check.getIndex(), axis, size, facts);
-  if (isElementwise(op) || isa<tile::BroadcastOp>(op))
-    for (Value operand : op->getOperands())
-      size = liveSize(operand, axis, size, facts);
+    operands.push_back(check.getIndex());
+  else if (isElementwise(op) || isa<tile::BroadcastOp>(op))
+    llvm::append_range(operands, op->getOperands());
+  return std::nullopt;
+}
+
+/// How many coordinates along `axis` all loads below `value` have alive, at most `size`; `facts` get what that says, each once.
+Ix Emitter::liveSize(Value value, unsigned axis, Ix size, SmallVectorImpl<Position::Live> &facts) {
+  llvm::DenseSet<Value> seen;
+  llvm::SetVector<std::pair<Ix, Ix>> ends;
+  SmallVector<Value> waiting = {value}, operands;
+  while (!waiting.empty()) {
+    Value next = waiting.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    operands.clear();
+    if (std::optional<Position::Live> fact = liveBelow(next, axis, operands))
+      ends.insert({fact->offset, fact->bound});
+    llvm::append_range(waiting, llvm::reverse(operands));
+  }
+  for (auto [offset, bound] : ends) {
+    facts.push_back({axis, offset, bound});
+    size = math.min(size, math.max(math.sub(bound, offset), math.constant(0)));
+  }
   return size;
 }
 
@@ -162,7 +177,8 @@ Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
   if (axis == 0) {
     source.forget(0);
     source.live.append(facts.begin(), facts.end());
-    pullUniform(op.getInput(), source);
+    llvm::DenseSet<Value> seen;
+    pullUniform(op.getInput(), source, seen);
     overColumns(math.constant(0), size, whole, wide, source, accumulate);
   } else {
     math.loop(math.constant(0), size, 1, [&](Ix k) {

@@ -76,8 +76,18 @@ bool Emitter::hold(Group &group, Value value, int64_t panel) {
     emitLoadAcross(alone);
   else
     emitGroup(alone);
-  held[value] = target;
+  setHeld(value, target);
   return true;
+}
+
+void Emitter::setHeld(Value value, Held target) {
+  held[value] = std::move(target);
+  uniform.clear();
+}
+
+void Emitter::dropHeld(Value value) {
+  held.erase(value);
+  uniform.clear();
 }
 
 /// Holds what a dot would otherwise compute again for every register tile: packed, gathered or converted once.
@@ -233,16 +243,18 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   for (const Group::Root &root : group.roots)
     if (auto found = held.find(root.value); root.value && found != held.end() && found->second.base == root.target.base) {
       computed.push_back(*found);
-      held.erase(found);
+      dropHeld(root.value);
     }
+  llvm::DenseSet<Value> seen;
   for (Group::Root root : group.roots) {
     Value value = root.store ? root.store.getValue() : root.value;
     SmallVector<Position::Live> facts;
     if (root.value) { // a held tile is computed whole, so the loads decide how far that is possible without masks
       whole = math.min(whole, liveSize(value, 0, to, facts));
       position.live.append(facts.begin(), facts.end());
+      seen.clear(); // what was not uniform by fewer facts may be now
     }
-    pullUniform(value, position);
+    pullUniform(value, position, seen);
   }
   unsigned widest = wide;
   for (const Group::Root &root : group.roots)
@@ -266,7 +278,8 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   } else {
     overColumns(from, to, math.max(whole, from), widest, position, emit);
   }
-  held.insert(computed.begin(), computed.end());
+  for (auto &[value, target] : computed)
+    setHeld(value, target);
 }
 
 /// Register tiles of the heavy values: whole ones, then narrower ones for what is left of the columns.
@@ -311,14 +324,14 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
     if (group.roots.size() == 1 && group.roots.front().value == heavy.front())
       return storeHeld(group.roots.front().target, pull(heavy.front(), block), block);
     for (Value value : heavy)
-      held[value] = holdRegisters(pull(value, block), column, row, width);
+      setHeld(value, holdRegisters(pull(value, block), column, row, width));
     math.loop(row, math.min(math.add(row, math.constant(count)), rowLimit), 1, [&](Ix one) {
       Position line = outer;
       line.rows = {one};
       emitRows(group, line, column, columnEnd);
     });
     for (Value value : heavy)
-      held.erase(value);
+      dropHeld(value);
   };
   // Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards are decided; and
   // so they are between, where none is needed.
@@ -352,6 +365,7 @@ Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned w
 
 void Emitter::emitBlock(Block &block) {
   Group group;
+  SharedValues shared(block);
   for (Operation &op : block.without_terminator()) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
       if (storesAcross(store, narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
@@ -380,7 +394,7 @@ void Emitter::emitBlock(Block &block) {
     bool isReduction = isa<tile::ReduceOp>(op);
     for (Value result : op.getResults())
       if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
-          (isReduction || (isHeavy(&op) && !feedsOneStore(result)) || isSharedAndCostly(result)))
+          (isReduction || (isHeavy(&op) && !feedsOneStore(result)) || shared.isSharedAndCostly(result)))
         hold(group, result);
   }
   emitGroup(group);
@@ -406,7 +420,7 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
   math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, [&](Ix iv) {
     indices[op.getInductionVar()] = iv;
     for (unsigned i = 0; i < op.getNumResults(); ++i)
-      held[op.getRegionIterArg(i)] = current[i];
+      setHeld(op.getRegionIterArg(i), current[i]);
     emitBlock(*op.getBody());
     auto yielded = op.getBody()->getTerminator()->getOperands();
     auto update = [&](bool inPlace) { // in place last: nothing else reads those
@@ -420,14 +434,14 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
     update(true);
     for (unsigned i = 0; i < op.getNumResults(); ++i)
       if (next[i].base != current[i].base && yielded[i] != op.getRegionIterArg(i)) {
-        held[op.getResult(i)] = next[i];
+        setHeld(op.getResult(i), next[i]);
         Group copy{current[i].shape, {{nullptr, op.getResult(i), current[i]}}};
         emitGroup(copy);
       }
     flush();
   });
   for (unsigned i = 0; i < op.getNumResults(); ++i)
-    held[op.getResult(i)] = current[i];
+    setHeld(op.getResult(i), current[i]);
 }
 
 //===- The function ---------------------------------------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -48,9 +49,13 @@ static const Row rows[] = {
 };
 
 static const Row *findRow(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.operation == name; });
-  return row == std::end(rows) ? nullptr : row;
+  static const llvm::StringMap<const Row *> index = [] {
+    llvm::StringMap<const Row *> result;
+    for (const Row &row : rows)
+      result[row.operation] = &row;
+    return result;
+  }();
+  return index.lookup(op->getName().getStringRef());
 }
 
 /// f32 of the shape of `type`, for the half types; `type` itself for the others.
