@@ -10,7 +10,7 @@
 #include "frontend/graph/GraphOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -29,27 +29,17 @@ static bool isCarried(Operation *op, Carry what) {
   return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);
 }
 
-static bool mayJoin(Operation *op, const Group &reader, FusionMode mode) {
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    return llvm::is_contained(reader.ops, user) && modeAllows(mode, FusionMode::All, op->getResult(0), user);
-  });
-}
-
 static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
-  llvm::SetVector<Group *> readers;
-  bool allGrouped = true;
-  for (Operation *user : op->getUsers()) {
-    Group *reader = graph.groupOf(user);
-    allGrouped &= reader != nullptr;
-    if (reader)
-      readers.insert(reader);
-  }
-  for (Group *reader : readers) {
-    if (!mayJoin(op, *reader, mode))
+  llvm::MapVector<Group *, SmallVector<OpOperand *>> readers;
+  for (OpOperand &use : op->getUses())
+    if (Group *reader = graph.groupOf(use.getOwner()))
+      readers[reader].push_back(&use);
+  for (auto &[reader, uses] : readers) {
+    if (llvm::none_of(uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
       continue;
     // A copy is read by one group only, so that neither outputs nor paths around stand in the way.
-    bool isLast = allGrouped && llvm::all_of(op->getUsers(), [&](Operation *user) { return graph.groupOf(user) == reader; });
-    Operation *carried = isLast ? op : graph.copyFor(op, *reader);
+    bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());
+    Operation *carried = isLast ? op : graph.copyFor(op, uses);
     GeometryOrRefusal geometry = checkUnion(graph, *graph.groupOf(carried), *reader);
     if (auto *legal = std::get_if<Geometry>(&geometry))
       graph.merge(*reader, *graph.groupOf(carried), std::move(*legal));

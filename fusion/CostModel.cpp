@@ -33,9 +33,10 @@ constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 4;
 constexpr unsigned broadcastLimit = 4;
 
-/// The members of `ops` that `values` are computed from.
-llvm::SetVector<Operation *> upstream(ArrayRef<Operation *> ops, ValueRange values) {
-  llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
+using Members = llvm::SmallPtrSet<Operation *, 16>;
+
+/// The members that `values` are computed from.
+llvm::SetVector<Operation *> upstream(const Members &members, ValueRange values) {
   llvm::SetVector<Operation *> found;
   auto add = [&](Value value) {
     Operation *op = value.getDefiningOp();
@@ -80,15 +81,20 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
+bool fusion::isTooLarge(const Group &a, const Group &b) {
+  return a.ops.size() + b.ops.size() > kernelLimits.operations || a.work + b.work > kernelLimits.work;
+}
+
 std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
+  Members members(ops.begin(), ops.end());
   if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window) {
     unsigned limit = geometry.kind == RootKind::Matmul ? contractOperandLimit : windowOperandLimit;
-    if (totalWork(upstream(ops, geometry.root->getOperands())) > limit)
+    if (totalWork(upstream(members, geometry.root->getOperands())) > limit)
       return Refusal{Reason::RepeatsWork, geometry.root};
   }
   for (Operation *op : ops)
     if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
-      llvm::SetVector<Operation *> repeated = upstream(ops, broadcast.getData());
+      llvm::SetVector<Operation *> repeated = upstream(members, broadcast.getData());
       // What follows a reduction of this kernel is computed once a row and kept.
       bool keptByRow = llvm::any_of(repeated, [](Operation *member) { return isa<graph::ReduceOp>(member); });
       if (!keptByRow && totalWork(repeated) > broadcastLimit)

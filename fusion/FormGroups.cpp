@@ -2,6 +2,7 @@
 #include "fusion/FormGroups.h"
 
 #include "fusion/CarryAccesses.h"
+#include "fusion/CostModel.h"
 #include "fusion/FusionReport.h"
 #include "fusion/Legality.h"
 #include "fusion/OutlineGroups.h"
@@ -30,19 +31,38 @@ llvm::StringRef fusion::name(FusionMode mode) {
   return names[static_cast<size_t>(mode)];
 }
 
+namespace {
+/// Pairs of groups that no kernel can hold. While nothing but merging happens such a pair stays refused until one of its groups grows:
+/// other groups that merge only add paths around.
+class Refusals {
+public:
+  bool contains(const Group &producer, const Group &consumer) const {
+    auto found = pairs.find({&producer, &consumer});
+    return found != pairs.end() && found->second == std::pair(producer.version, consumer.version);
+  }
+  void add(const Group &producer, const Group &consumer) { pairs[{&producer, &consumer}] = {producer.version, consumer.version}; }
+
+private:
+  llvm::DenseMap<std::pair<const Group *, const Group *>, std::pair<unsigned, unsigned>> pairs;
+};
+} // namespace
+
 /// Merges along each edge that `rule` admits and that is legal; true if any was.
-static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode) {
+static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode, Refusals &refused) {
   bool changed = false;
   for (Operation *op : graph.operations())
     for (Value operand : op->getOperands()) {
       Edge edge{graph.groupOf(operand), graph.groupOf(op), operand, op};
-      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(mode, rule.from, operand, op) || !rule.admits(edge))
+      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(mode, rule.from, operand, op) ||
+          refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
         continue;
       GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
       if (auto *legal = std::get_if<Geometry>(&geometry)) {
         graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
         edge.consumer->rules.insert(rule.name);
         changed = true;
+      } else {
+        refused.add(*edge.producer, *edge.consumer);
       }
     }
   return changed;
@@ -50,11 +70,12 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode) {
 
 /// Applies the rules of `round` in order, again and again, until none finds anything.
 static void applyRules(Round round, GroupGraph &graph, FusionMode mode) {
+  Refusals refused;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule &rule : ruleTable())
       if (rule.first <= round)
-        changed |= applyRule(rule, graph, mode);
+        changed |= applyRule(rule, graph, mode, refused);
   }
 }
 
@@ -67,6 +88,9 @@ static bool areSiblings(const Group &a, const Group &b, FusionMode mode) {
   return sizes(a) == sizes(b);
 }
 
+/// A value read by more groups than this is read again by those that come later: each is tried with so many only.
+static constexpr size_t mostSiblings = 32;
+
 /// The pieces of a split, a scaled query and a scaled key: joined where no path leads from one to the other.
 static void joinSiblings(GroupGraph &graph, FusionMode mode) {
   llvm::DenseMap<Value, SmallVector<Operation *>> readers; // one operation of each group that reads the value
@@ -77,9 +101,11 @@ static void joinSiblings(GroupGraph &graph, FusionMode mode) {
         bool isInput = operand.getDefiningOp() ? !isConstantLike(operand.getDefiningOp()) && graph.groupOf(operand) != group : true;
         if (!isInput)
           continue;
-        for (Operation *reader : readers[operand]) {
+        SmallVector<Operation *> &others = readers[operand];
+        for (Operation *reader : others) {
           Group *sibling = graph.groupOf(reader);
-          if (sibling == group || !areSiblings(*sibling, *group, mode) || graph.pathAround(*group, *sibling))
+          if (sibling == group || isTooLarge(*sibling, *group) || !areSiblings(*sibling, *group, mode) ||
+              graph.pathAround(*group, *sibling))
             continue;
           GeometryOrRefusal geometry = checkUnion(graph, *sibling, *group);
           if (auto *legal = std::get_if<Geometry>(&geometry)) {
@@ -87,7 +113,8 @@ static void joinSiblings(GroupGraph &graph, FusionMode mode) {
             group = sibling;
           }
         }
-        readers[operand].push_back(op);
+        if (llvm::none_of(others, [&](Operation *reader) { return graph.groupOf(reader) == group; }) && others.size() < mostSiblings)
+          others.push_back(op);
       }
 }
 

@@ -1,6 +1,8 @@
 // Groups of operations: membership, order, convexity, merging.
 #include "fusion/FusionGroup.h"
 
+#include "fusion/CostModel.h"
+
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Patterns.h"
 
@@ -13,20 +15,25 @@ using namespace tilewright::fusion;
 static bool inProgramOrder(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
 
 GroupGraph::GroupGraph(func::FuncOp main) : function(main) {
+  Group *last = nullptr;
   for (Operation &op : main.front().without_terminator())
-    if (!isConstantLike(&op))
-      own(&op);
+    if (!isConstantLike(&op)) {
+      own(&op, last);
+      last = groups.back().get();
+    }
 }
 
-void GroupGraph::own(Operation *op) {
+void GroupGraph::own(Operation *op, Group *anchor) {
   auto group = std::make_unique<Group>();
   group->ops = {op};
+  group->work = elementWork(op);
   GeometryOrRefusal geometry = analyze(group->ops);
   if (auto *legal = std::get_if<Geometry>(&geometry))
     group->geometry = std::move(*legal);
   else
     group->onHost = true;
   owners[op] = group.get();
+  order.insertAfter(anchor, *group);
   groups.push_back(std::move(group));
 }
 
@@ -44,15 +51,6 @@ SmallVector<Operation *> GroupGraph::united(const Group &a, const Group &b) {
   return ops;
 }
 
-llvm::SetVector<Group *> GroupGraph::consumersOf(const Group &group) const {
-  llvm::SetVector<Group *> consumers;
-  for (Operation *op : group.ops)
-    for (Operation *user : op->getUsers())
-      if (Group *consumer = groupOf(user); consumer && consumer != &group)
-        consumers.insert(consumer);
-  return consumers;
-}
-
 /// True if `group` reads values of groups other than `producer`.
 bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
   for (Operation *op : group.ops)
@@ -62,41 +60,95 @@ bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
   return false;
 }
 
-bool GroupGraph::pathAround(const Group &from, const Group &to) const {
-  llvm::SetVector<Group *> reached = consumersOf(from);
-  reached.remove(const_cast<Group *>(&to));
-  if (reached.empty() || !readsOthers(to, from))
-    return false;
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (Group *next : consumersOf(*reached[i])) {
-      if (next == &to)
+/// True if groups other than `consumer` read values of `group`.
+bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const {
+  for (Operation *op : group.ops)
+    for (Operation *user : op->getUsers())
+      if (Group *other = groupOf(user); other && other != &group && other != &consumer)
         return true;
-      reached.insert(next);
-    }
   return false;
 }
 
+/// Uses that one search for a path may look at. Groups that stand further apart in the graph are not worth the time to find out.
+static constexpr unsigned longestSearch = 2000;
+
+/// The groups that `from` leads to and that stand before `to`; nothing if one of them leads to `to`, or if the search is too long.
+std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from, const Group &to) const {
+  llvm::SetVector<Group *> reached;
+  unsigned looked = 0;
+  auto addReaders = [&](const Group &group) {
+    for (Operation *op : group.ops)
+      for (Operation *user : op->getUsers()) {
+        Group *reader = groupOf(user);
+        if (++looked > longestSearch || (reader == &to && &group != &from))
+          return false;
+        if (reader && reader != &group && reader != &to && GroupOrder::isBefore(*reader, to))
+          reached.insert(reader);
+      }
+    return true;
+  };
+  if (!addReaders(from))
+    return std::nullopt;
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (!addReaders(*reached[i]))
+      return std::nullopt;
+  return reached.takeVector();
+}
+
+bool GroupGraph::pathAround(const Group &from, const Group &to) const {
+  return GroupOrder::isBefore(from, to) && readsOthers(to, from) && isReadByOthers(from, to) && !reachedBetween(from, to);
+}
+
+/// `into`, about to take `from` in, moves to where everything that either reads is before it, and everything that reads either is behind.
+void GroupGraph::placeUnion(Group &into, Group &from) {
+  bool fromIsFirst = GroupOrder::isBefore(from, into);
+  Group &first = fromIsFirst ? from : into, &last = fromIsFirst ? into : from;
+  Group *anchor = &last;
+  if (!isReadByOthers(first, last)) {
+    // Nothing between reads the first, so the last one's place will do.
+  } else if (!readsOthers(last, first)) {
+    anchor = &first;
+  } else if (auto between = reachedBetween(first, last)) { // no path around: checked before
+    llvm::sort(*between, [](const Group *a, const Group *b) { return GroupOrder::isBefore(*a, *b); });
+    for (Group *moved : llvm::reverse(*between)) {
+      order.erase(*moved);
+      order.insertAfter(&last, *moved);
+    }
+  }
+  if (anchor != &into) {
+    order.erase(into);
+    order.insertAfter(anchor, into);
+  }
+  order.erase(from);
+}
+
 void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
+  placeUnion(into, from);
   into.ops = united(into, from);
   into.geometry = std::move(geometry);
   into.rules.insert_range(from.rules);
+  into.work += from.work;
+  ++into.version;
   for (Operation *op : from.ops)
     owners[op] = &into;
   from.ops.clear();
 }
 
-Operation *GroupGraph::copyFor(Operation *op, Group &consumer) {
+Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   Operation *copy = builder.clone(*op);
-  op->getResult(0).replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) { return groupOf(use.getOwner()) == &consumer; });
-  own(copy);
+  for (OpOperand *use : uses)
+    use->set(copy->getResult(0));
+  own(copy, groupOf(op));
   return copy;
 }
 
 void GroupGraph::dropCopy(Operation *copy, Operation *original) {
   copy->replaceAllUsesWith(original);
-  std::erase_if(groups, [&](const std::unique_ptr<Group> &group) { return group.get() == groupOf(copy); });
+  Group &group = *groupOf(copy);
+  group.ops.clear();
+  order.erase(group);
   owners.erase(copy);
   copy->erase();
 }
@@ -111,7 +163,10 @@ bool GroupGraph::release(Operation *op) {
     return false;
   group.ops = std::move(rest);
   group.geometry = std::move(*legal);
-  own(op);
+  group.work -= elementWork(op);
+  ++group.version;
+  bool isRead = llvm::any_of(op->getUsers(), [&](Operation *user) { return groupOf(user) == &group; });
+  own(op, isRead ? group.place.before : &group);
   return true;
 }
 
@@ -129,21 +184,38 @@ SmallVector<int64_t> Group::nodes() const {
 
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }
 
+namespace {
+/// A walk's place in a group: the next operand of its operations to follow.
+struct Visit {
+  Group *group;
+  unsigned op = 0, operand = 0;
+
+  Value next() {
+    while (op < group->ops.size() && operand == group->ops[op]->getNumOperands())
+      ++op, operand = 0;
+    return op == group->ops.size() ? Value() : group->ops[op]->getOperand(operand++);
+  }
+};
+} // namespace
+
 /// Depth first over what each group reads: producers come out before their readers.
 SmallVector<Group *> GroupGraph::inOrder() const {
   SmallVector<Group *> order;
   llvm::DenseSet<Group *> done;
-  std::function<void(Group *)> visit = [&](Group *group) {
-    if (!done.insert(group).second)
-      return;
-    for (Operation *op : group->ops)
-      for (Value operand : op->getOperands())
-        if (Group *producer = groupOf(operand))
-          visit(producer);
-    order.push_back(group);
+  SmallVector<Visit> stack;
+  auto enter = [&](Group *group) {
+    if (group && done.insert(group).second)
+      stack.push_back({group});
   };
-  for (Operation &op : main().front())
-    if (Group *group = groupOf(&op))
-      visit(group);
+  for (Operation &op : main().front()) {
+    enter(groupOf(&op));
+    while (!stack.empty())
+      if (Value operand = stack.back().next()) {
+        enter(groupOf(operand));
+      } else {
+        order.push_back(stack.back().group);
+        stack.pop_back();
+      }
+  }
   return order;
 }

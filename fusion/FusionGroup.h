@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fusion/Geometry.h"
+#include "fusion/GroupOrder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,6 +20,9 @@ struct Group {
   Geometry geometry;
   llvm::SetVector<llvm::StringRef> rules;   // by which it grew, in the order in which each was first applied
   bool onHost = false;                      // data-dependent: never merges
+  unsigned work = 0;                        // of one element, in additions
+  unsigned version = 0;                     // grows with each change of `ops`
+  OrderPlace place;
 
   /// A reshape alone: between kernels it is the same memory under another shape, and no work.
   bool isView() const;
@@ -49,13 +53,13 @@ public:
 
   /// The members of both, in program order.
   static llvm::SmallVector<mlir::Operation *> united(const Group &a, const Group &b);
-  /// True if some path leads from `from` to `to` through a third group.
+  /// True if some path leads from `from` to `to` through a third group, or if that takes too long to find out.
   bool pathAround(const Group &from, const Group &to) const;
 
   /// Moves everything of `from` into `into`, which then has `geometry`.
   void merge(Group &into, Group &from, Geometry geometry);
-  /// Copies `op`, a group of its own, for the uses of it in `consumer`; the copy is a group of its own.
-  mlir::Operation *copyFor(mlir::Operation *op, Group &consumer);
+  /// Copies `op`, a group of its own, for some of its uses; the copy is a group of its own.
+  mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
   /// Undoes copyFor.
   void dropCopy(mlir::Operation *copy, mlir::Operation *original);
   /// Takes `op` out of its group: it is a group of its own again, and the rest gets new outputs. False if the rest could not be a kernel.
@@ -64,11 +68,15 @@ public:
   mlir::func::FuncOp main() const { return function; }
 
 private:
-  void own(mlir::Operation *op);
-  llvm::SetVector<Group *> consumersOf(const Group &group) const;
+  /// Makes `op` a group of its own, placed behind `anchor`.
+  void own(mlir::Operation *op, Group *anchor);
   bool readsOthers(const Group &group, const Group &producer) const;
+  bool isReadByOthers(const Group &group, const Group &consumer) const;
+  std::optional<llvm::SmallVector<Group *>> reachedBetween(const Group &from, const Group &to) const;
+  void placeUnion(Group &into, Group &from);
 
   mlir::func::FuncOp function;
+  GroupOrder order;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::DenseMap<mlir::Operation *, Group *> owners;
 };

@@ -12,13 +12,15 @@ using namespace tilewright::fusion;
 
 std::string FusionReport::text() const {
   std::string out = fmt::format("fusion {}: {} launches\n", name(mode).str(), launches.size());
+  std::vector<std::vector<const Edge *>> leaving(launches.size());
+  for (const Edge &edge : edges)
+    leaving[edge.producer].push_back(&edge);
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &launch = launches[i];
     out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, name(launch.kind).str(), fmt::join(launch.nodes, ", "));
-    for (const Edge &edge : edges)
-      if (edge.producer == i)
-        out += fmt::format("       {} -> {} {}: {} is not fused with {} because {}\n", i, edge.consumer, launches[edge.consumer].kernel,
-                           edge.producerNode, edge.consumerNode, tilewright::fusion::text(edge.reason).sentence.str());
+    for (const Edge *edge : leaving[i])
+      out += fmt::format("       {} -> {} {}: {} is not fused with {} because {}\n", i, edge->consumer, launches[edge->consumer].kernel,
+                         edge->producerNode, edge->consumerNode, tilewright::fusion::text(edge->reason).sentence.str());
   }
   return out;
 }

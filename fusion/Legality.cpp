@@ -11,6 +11,8 @@ using namespace tilewright::fusion;
 GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer) {
   if (producer.onHost || consumer.onHost)
     return Refusal{Reason::DataDependent, consumer.ops.front()};
+  if (isTooLarge(producer, consumer))
+    return Refusal{Reason::TooLarge, consumer.ops.front()};
   SmallVector<Operation *> ops = GroupGraph::united(producer, consumer);
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))

@@ -6,7 +6,7 @@
 
 namespace tilewright::fusion {
 
-/// The union's geometry, or the first reason against it: data-dependent work, geometry, convexity, repeated work.
+/// The union's geometry, or the first reason against it: data-dependent work, size, geometry, repeated work, convexity.
 GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer);
 
 /// The ONNX node that an operation came from; -1 if it does not say.

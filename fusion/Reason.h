@@ -23,6 +23,7 @@ enum class Reason {
   NeededInMemory,
   NotConvex,
   RepeatsWork,
+  TooLarge,
 };
 
 struct ReasonText {
@@ -47,6 +48,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::NeededInMemory, "needed-in-memory", "the value is needed in memory by several kernels"},
     {Reason::NotConvex, "not-convex", "the group would not be convex: a path leaves it and comes back"},
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
+    {Reason::TooLarge, "too-large", "the kernel would hold more work than the registers of one program are good for"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -57,7 +59,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::RepeatsWork) + 1;
+  return i == static_cast<size_t>(Reason::TooLarge) + 1;
 }());
 
 } // namespace tilewright::fusion
