@@ -1,0 +1,145 @@
+// Graphs of thousands of nodes: kernels stay within their limits, code grows as the graph does, and chains whose paths double compile at all.
+// Nothing here measures time; scripts/compile-times does. What is not linear shows as a test that does not end.
+#include "backend/Pipeline.h"
+#include "frontend/Importer.h"
+#include "frontend/graph/GraphOps.h"
+#include "frontend/normalize/Normalize.h"
+#include "fusion/CostModel.h"
+#include "fusion/FormGroups.h"
+#include "fusion/FusionReport.h"
+#include "models/ModelBuilder.h"
+#include "runtime/Context.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+using namespace tilewright;
+using models::ModelBuilder;
+
+namespace {
+
+constexpr int64_t elements = 100;
+
+/// `count` nodes, each of which reads the one before it as often as its operator has operands.
+onnx::ModelProto chain(std::vector<std::string> ops, unsigned count) {
+  ModelBuilder model("chain", DType::F32);
+  models::Value x = model.input("x", {elements});
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string &op = ops[i % ops.size()];
+    x = op == "Add" || op == "Mul" ? model.op(op, {x, x}) : model.op(op, {x});
+  }
+  model.output("y", x, {elements});
+  return model.model();
+}
+
+/// Operands from the last few values, so that many paths lead from each node to each other.
+onnx::ModelProto tangle(unsigned seed, unsigned count) {
+  ModelBuilder model("tangle", DType::F32);
+  std::mt19937 random(seed);
+  std::vector<models::Value> values = {model.input("x", {elements})};
+  auto recent = [&] { return values[values.size() - 1 - random() % std::min<size_t>(values.size(), 6)]; };
+  const char *unary[] = {"Tanh", "Sigmoid", "Erf", "Abs", "Softplus"}, *binary[] = {"Add", "Sub", "Max", "Min"};
+  for (unsigned i = 0; i < count; ++i)
+    values.push_back(random() % 3 ? model.op(binary[random() % 4], {recent(), recent()}) : model.op(unary[random() % 5], {recent()}));
+  models::Value last = model.op("Add", {values[count], values[count - 1]});
+  for (unsigned i = 2; i < 6; ++i)
+    last = model.op("Add", {last, values[count - i]});
+  model.output("y", last, {elements});
+  return model.model();
+}
+
+CompileOptions optionsFor(const onnx::ModelProto &model, PlanMode mode) {
+  CompileOptions options;
+  options.modelPath = "large.onnx";
+  options.modelBytes = std::make_shared<std::string>(model.SerializeAsString());
+  options.modes = {mode};
+  return options;
+}
+
+/// Launches of the host's plan.
+size_t launches(const onnx::ModelProto &model, PlanMode mode) {
+  auto compiled = compileModel(optionsFor(model, mode));
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  return compiled.ok() ? compiled->contents().plans.front().steps.size() : 0;
+}
+
+std::vector<Tensor> run(const onnx::ModelProto &model, PlanMode mode) {
+  auto compiled = compileModel(optionsFor(model, mode));
+  auto artifact = compiled->artifact();
+  auto device = runtime::openDevice("host");
+  auto program = runtime::Program::create(*artifact, (*device)->info(), std::string(name(mode)));
+  auto context = runtime::Context::create(*program, *device);
+  Tensor input = Tensor::allocate(DType::F32, {elements});
+  for (int64_t i = 0; i < elements; ++i)
+    input.data<float>()[i] = 0.02f * i - 1;
+  auto outputs = (*context)->run(std::vector<Tensor>{input});
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return *outputs;
+}
+
+TEST(LargeGraphs, DoublingPathsCompile) {
+  // Before answers were kept, three functions in a row took half a minute, and 24 additions of a value to itself two seconds.
+  for (std::vector<std::string> ops : {std::vector<std::string>{"Tanh"}, {"Sigmoid"}, {"Erf"}, {"Softplus", "Tanh", "Mul"}, {"Mul"}})
+    for (PlanMode mode : {PlanMode::All, PlanMode::None})
+      EXPECT_GT(launches(chain(ops, 100), mode), 0u) << ops.front();
+}
+
+TEST(LargeGraphs, ChainsAreCutWhereKernelsAreFull) {
+  unsigned limit = fusion::kernelLimits.operations;
+  EXPECT_EQ(launches(chain({"Add"}, limit), PlanMode::All), 1u);
+  EXPECT_EQ(launches(chain({"Add"}, limit + 1), PlanMode::All), 2u);
+  EXPECT_EQ(launches(chain({"Add"}, 16000), PlanMode::All), 16000 / limit);
+  EXPECT_EQ(launches(chain({"Add"}, 16000), PlanMode::None), 16000u);
+}
+
+TEST(LargeGraphs, KernelsStayWithinTheirLimits) {
+  DialectRegistry registry;
+  registerFrontendDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  auto module = importModelBytes(context, tangle(1, 3000).SerializeAsString(), ".", {});
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  ASSERT_TRUE(succeeded(normalizeGraph(**module)));
+  fusion::FusionReport report;
+  ASSERT_TRUE(succeeded(fusion::formGroups(**module, fusion::FusionMode::All, &report)));
+  unsigned kernels = 0;
+  for (auto kernel : (*module)->getOps<graph::KernelOp>()) {
+    unsigned operations = 0, work = 0;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      if (!fusion::isConstantLike(&op))
+        ++operations, work += fusion::elementWork(&op);
+    EXPECT_LE(operations, fusion::kernelLimits.operations);
+    EXPECT_LE(work, fusion::kernelLimits.work);
+    ++kernels;
+  }
+  EXPECT_LE(kernels, 250u); // 3,000 nodes with the work of about 60 kernels, some of which meet paths around
+  EXPECT_NE(report.json().find("\"too-large\""), std::string::npos);
+}
+
+TEST(LargeGraphs, CodeGrowsAsTheGraphDoes) {
+  auto lines = [](unsigned count) {
+    auto text = emitStage(optionsFor(tangle(2, count), PlanMode::All), Stage::Llvm);
+    EXPECT_TRUE(text.ok()) << text.status().message();
+    return static_cast<double>(std::ranges::count(*text, '\n'));
+  };
+  EXPECT_LE(lines(600), 2.2 * lines(300));
+}
+
+TEST(LargeGraphs, CutKernelsComputeTheSame) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    onnx::ModelProto model = tangle(seed, 400);
+    std::vector<Tensor> expected = run(model, PlanMode::Reference);
+    for (PlanMode mode : {PlanMode::All, PlanMode::None}) {
+      std::vector<Tensor> found = run(model, mode);
+      for (int64_t i = 0; i < elements; ++i) {
+        float a = expected[0].data<float>()[i], b = found[0].data<float>()[i];
+        ASSERT_LE(std::abs(a - b), 1e-4f * (1 + std::abs(a))) << "seed " << seed << ", element " << i;
+      }
+    }
+  }
+}
+
+} // namespace
