@@ -1,7 +1,7 @@
 // The operators that are compiled. Order: domain, operator, opset; a test checks it, so that lookup may search by halves.
 #include "frontend/OpTable.h"
 
-#include "frontend/ops/Handlers.h"
+#include "frontend/ops/Compose.h"
 
 namespace tilewright {
 namespace {
@@ -77,7 +77,7 @@ constexpr OpRow rows[] = {
     {"", "IsNaN", 9, ops::isNaN},
     {"", "LRN", 1, ops::lrn},
     {"", "LSTM", 7, ops::lstm},
-    {"", "LayerNormalization", 17, ops::layerNormalization},
+    {"", "LayerNormalization", 1, ops::layerNormalization}, // below 17 as optimizers write it
     {"", "LeakyRelu", 1, ops::leakyRelu},
     {"", "Less", 7, ops::lessThan},
     {"", "LessOrEqual", 12, ops::lessOrEqual},
@@ -129,6 +129,7 @@ constexpr OpRow rows[] = {
     {"", "Shrink", 9, ops::shrink},
     {"", "Sigmoid", 1, ops::sigmoid},
     {"", "Sign", 9, ops::sign},
+    {"", "SimplifiedLayerNormalization", 1, ops::rmsNormalization}, // as optimizers write it
     {"", "Sin", 7, ops::sin},
     {"", "Sinh", 9, ops::sinh},
     {"", "Slice", 1, ops::slice},
@@ -154,12 +155,55 @@ constexpr OpRow rows[] = {
     {"", "Upsample", 7, ops::upsample},
     {"", "Where", 9, ops::where},
     {"", "Xor", 7, ops::bitXor},
+    {"com.microsoft", "Attention", 1, ops::contribAttention},
+    {"com.microsoft", "BiasAdd", 1, ops::biasAdd},
     {"com.microsoft", "BiasGelu", 1, ops::biasGelu},
+    {"com.microsoft", "BiasSoftmax", 1, ops::biasSoftmax},
+    {"com.microsoft", "BiasSplitGelu", 1, ops::biasSplitGelu},
+    {"com.microsoft", "DequantizeLinear", 1, ops::copied<ops::dequantizeLinear, 21>},
+    {"com.microsoft", "DynamicQuantizeMatMul", 1, ops::dynamicQuantizeMatMul},
+    {"com.microsoft", "EmbedLayerNormalization", 1, ops::embedLayerNormalization},
+    {"com.microsoft", "ExpandDims", 1, ops::expandDims},
     {"com.microsoft", "FastGelu", 1, ops::fastGelu},
+    {"com.microsoft", "FusedConv", 1, ops::fusedConv},
+    {"com.microsoft", "FusedGemm", 1, ops::fusedGemm},
+    {"com.microsoft", "FusedMatMul", 1, ops::fusedMatMul},
+    {"com.microsoft", "FusedMatMulActivation", 1, ops::fusedMatMul},
+    {"com.microsoft", "GatherBlockQuantized", 1, ops::gatherBlockQuantized},
+    {"com.microsoft", "GatherND", 1, ops::copied<ops::gatherND, 13>},
     {"com.microsoft", "Gelu", 1, ops::gelu},
+    {"com.microsoft", "GemmFastGelu", 1, ops::gemmFastGelu},
+    {"com.microsoft", "GridSample", 1, ops::copied<ops::gridSample, 16>},
+    {"com.microsoft", "GroupNorm", 1, ops::channelGroupNorm},
+    {"com.microsoft", "GroupQueryAttention", 1, ops::groupQueryAttention},
+    {"com.microsoft", "MatMulIntegerToFloat", 1, ops::matMulIntegerToFloat},
+    {"com.microsoft", "MatMulNBits", 1, ops::matMulNBits},
+    {"com.microsoft", "MultiHeadAttention", 1, ops::multiHeadAttention},
+    {"com.microsoft", "NhwcConv", 1, ops::nhwcConv},
+    {"com.microsoft", "NhwcFusedConv", 1, ops::nhwcConv},
+    {"com.microsoft", "NhwcMaxPool", 1, ops::nhwcMaxPool},
+    {"com.microsoft", "QAttention", 1, ops::quantizedAttention},
+    {"com.microsoft", "QGemm", 1, ops::qGemm},
+    {"com.microsoft", "QLinearAdd", 1, ops::qLinearBinary},
+    {"com.microsoft", "QLinearAveragePool", 1, ops::qLinearPool},
+    {"com.microsoft", "QLinearConcat", 1, ops::qLinearConcat},
+    {"com.microsoft", "QLinearConv", 1, ops::contribQLinearConv},
+    {"com.microsoft", "QLinearGlobalAveragePool", 1, ops::qLinearPool},
+    {"com.microsoft", "QLinearLeakyRelu", 1, ops::qLinearUnary},
+    {"com.microsoft", "QLinearMul", 1, ops::qLinearBinary},
+    {"com.microsoft", "QLinearReduceMean", 1, ops::qLinearReduceMean},
+    {"com.microsoft", "QLinearSigmoid", 1, ops::qLinearUnary},
+    {"com.microsoft", "QLinearSoftmax", 1, ops::qLinearSoftmax},
+    {"com.microsoft", "QLinearWhere", 1, ops::qLinearWhere},
+    {"com.microsoft", "QuantizeLinear", 1, ops::copied<ops::quantizeLinear, 21>},
     {"com.microsoft", "QuickGelu", 1, ops::quickGelu},
+    {"com.microsoft", "Range", 1, ops::copied<ops::range, 11>},
+    {"com.microsoft", "RotaryEmbedding", 1, ops::contribRotaryEmbedding},
+    {"com.microsoft", "SkipGroupNorm", 1, ops::channelGroupNorm},
     {"com.microsoft", "SkipLayerNormalization", 1, ops::skipLayerNormalization},
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, ops::skipSimplifiedLayerNormalization},
+    {"com.microsoft", "TransposeMatMul", 1, ops::fusedMatMul},
+    {"com.microsoft", "Trilu", 1, ops::copied<ops::trilu, 14>},
 };
 
 auto key(const OpRow &row) { return std::tuple(row.domain, row.op, row.since); }

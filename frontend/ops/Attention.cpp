@@ -2,6 +2,7 @@
 //
 //   scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V      a query that may see no key gives zeros
 #include "frontend/ops/Handlers.h"
+#include "frontend/ops/Heads.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -9,15 +10,10 @@ using I = arith::CmpIPredicate;
 using tilewright::graph::ReduceKind;
 
 namespace tilewright::ops {
-namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// [batch, sequence, heads * size] as [batch, heads, sequence, size]; a tensor of rank 4 has that form already.
-Term byHeads(NodeBuilder &b, Term x, const char *headsAttribute) {
+Term byHeads(NodeBuilder &b, Term x, int64_t heads) {
   if (x.rank() == 4)
     return x;
-  int64_t heads = b.integer(headsAttribute, 0);
   Sizes sizes = x.sizes();
   AffineExpr size = x.rank() == 3 && heads > 0 ? graph::divideExactly(sizes[2], b.number(heads)) : AffineExpr();
   b.expect(size != nullptr, fmt::format("expected [batch, sequence, {} heads * size], got {}", heads, b.print(sizes)));
@@ -31,7 +27,6 @@ Term fromHeads(NodeBuilder &b, Term x, int64_t rank) {
   return b.reshape(b.transpose(x, {0, 2, 1, 3}), {sizes[0], sizes[2], sizes[1] * sizes[3]});
 }
 
-/// Each key head once for every query head that shares it.
 Term shareHeads(NodeBuilder &b, Term x, AffineExpr heads) {
   Sizes sizes = x.sizes();
   if (sizes[1] == heads)
@@ -42,6 +37,10 @@ Term shareHeads(NodeBuilder &b, Term x, AffineExpr heads) {
   Term spread = b.broadcast(x, {sizes[0], sizes[1], shared, sizes[2], sizes[3]}, {0, 1, 3, 4});
   return b.reshape(spread, {sizes[0], heads, sizes[2], sizes[3]});
 }
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Which key each query may see: causality, windows and padding; nothing where all may see all.
 std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past) {
@@ -96,7 +95,8 @@ void attention(NodeBuilder &b) {
       b.expectRank(i, 4);
   if (b.has(6))
     b.expectRank(6, 1);
-  Term q = byHeads(b, b.raw(0), "q_num_heads"), k = byHeads(b, b.raw(1), "kv_num_heads"), v = byHeads(b, b.raw(2), "kv_num_heads");
+  Term q = byHeads(b, b.raw(0), b.integer("q_num_heads", 0)), k = byHeads(b, b.raw(1), b.integer("kv_num_heads", 0)),
+       v = byHeads(b, b.raw(2), b.integer("kv_num_heads", 0));
   AffineExpr past = b.number(0);
   b.expect(b.has(4) == b.has(5), "expected past_key and past_value together");
   if (b.has(4)) {
@@ -145,7 +145,7 @@ void rotaryEmbedding(NodeBuilder &b) {
   b.expectRank(1, b.has(3) ? 2 : 3), b.expectRank(2, b.has(3) ? 2 : 3);
   if (b.has(3))
     b.expectRank(3, 2);
-  Term x = byHeads(b, b.in(0), "num_heads"), cosine = b.in(1), sine = b.in(2);
+  Term x = byHeads(b, b.in(0), b.integer("num_heads", 0)), cosine = b.in(1), sine = b.in(2);
   Sizes sizes = x.sizes();
   int64_t rotated = b.integer("rotary_embedding_dim", 0);
   std::optional<int64_t> size = graph::constantSize(sizes[3]);
@@ -173,9 +173,7 @@ void rotaryEmbedding(NodeBuilder &b) {
       fmt::format("expected caches with {} angles a position, got {} and {}", rotated / 2, b.print(cosine.sizes()), b.print(sine.sizes())));
   bool interleaved = b.integer("interleaved", 0);
   Term turned = b.slice(x, 3, b.number(0), b.number(rotated));
-  auto pick = [&](int64_t i) {
-    return interleaved ? b.slice(turned, 3, b.number(i), half, 2) : b.slice(turned, 3, half * i, half);
-  };
+  auto pick = [&](int64_t i) { return interleaved ? b.slice(turned, 3, b.number(i), half, 2) : b.slice(turned, 3, half * i, half); };
   Term c = angles(cosine), s = angles(sine), first = pick(0), second = pick(1);
   Term real = c * first - s * second, imaginary = s * first + c * second;
   Term result;

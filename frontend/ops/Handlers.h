@@ -70,4 +70,18 @@ void rnn(NodeBuilder &), gru(NodeBuilder &), lstm(NodeBuilder &);
 // Resize.cpp
 void resize(NodeBuilder &), upsample(NodeBuilder &);
 
+// Fused.cpp: com.microsoft
+void fusedMatMul(NodeBuilder &), fusedGemm(NodeBuilder &), gemmFastGelu(NodeBuilder &), fusedConv(NodeBuilder &), nhwcConv(NodeBuilder &),
+    nhwcMaxPool(NodeBuilder &);
+void channelGroupNorm(NodeBuilder &), embedLayerNormalization(NodeBuilder &), biasSoftmax(NodeBuilder &), biasSplitGelu(NodeBuilder &),
+    biasAdd(NodeBuilder &), expandDims(NodeBuilder &);
+// FusedAttention.cpp: com.microsoft
+void contribAttention(NodeBuilder &), quantizedAttention(NodeBuilder &), multiHeadAttention(NodeBuilder &), groupQueryAttention(NodeBuilder &),
+    contribRotaryEmbedding(NodeBuilder &);
+// QuantizedFused.cpp: com.microsoft
+void qLinearBinary(NodeBuilder &), qLinearUnary(NodeBuilder &), qLinearSoftmax(NodeBuilder &), qLinearWhere(NodeBuilder &),
+    qLinearConcat(NodeBuilder &), qLinearPool(NodeBuilder &), qLinearReduceMean(NodeBuilder &), contribQLinearConv(NodeBuilder &);
+void qGemm(NodeBuilder &), matMulIntegerToFloat(NodeBuilder &), dynamicQuantizeMatMul(NodeBuilder &), matMulNBits(NodeBuilder &),
+    gatherBlockQuantized(NodeBuilder &);
+
 } // namespace tilewright::ops

@@ -93,7 +93,10 @@ void rmsNormalization(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", -1), b.rank(0));
   Term x = f32Input(b, 0);
   SmallVector<int64_t> axes = range(axis, x.rank());
-  b.out(x * rootMeanSquareInverse(b, x, axes, b.real("epsilon", 1e-5)) * f32Input(b, 1));
+  Term inverse = 1.0 / b.sqrt(b.mean(x * x, axes) + b.real("epsilon", 1e-5));
+  b.out(x * b.spread(inverse, x, axes) * f32Input(b, 1), b.type(1));
+  if (b.wants(1)) // of SimplifiedLayerNormalization
+    b.out(b.keepDims(inverse, x, axes, true), DType::F32, 1);
 }
 
 void skipLayerNormalization(NodeBuilder &b) {

@@ -38,7 +38,8 @@ template <int64_t opset> void asStandard(Call &call) {
   std::vector<Tensor> inputs;
   for (int64_t i = 0; i < call.inputCount(); ++i)
     inputs.push_back(call.has(i) ? call.input(i) : Tensor());
-  std::vector<Tensor> outputs = composedAll(call.op(), std::move(inputs), call.attributes(), static_cast<size_t>(call.outputCount()), opset);
+  std::vector<Tensor> outputs =
+      composedAll(call.op(), std::move(inputs), call.attributes(), static_cast<size_t>(call.outputCount()), opset);
   for (size_t i = 0; i < outputs.size(); ++i)
     call.give(static_cast<int64_t>(i), outputs[i]);
 }

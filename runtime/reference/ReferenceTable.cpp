@@ -227,8 +227,6 @@ static constexpr TableRow table[] = {
     {"LinearAttention", "", 27, latest, linearAttention},
     // com.microsoft: fused operators, and copies of standard ones
     {"SimplifiedLayerNormalization", "", 1, latest, simplifiedLayerNormalization},
-    {"SimplifiedLayerNormalization", "com.microsoft", 1, latest, simplifiedLayerNormalization},
-    {"LayerNormalization", "com.microsoft", 1, latest, asStandard<21>},
     {"EmbedLayerNormalization", "com.microsoft", 1, latest, embedLayerNormalization},
     {"FusedMatMul", "com.microsoft", 1, latest, fusedMatMul},
     {"TransposeMatMul", "com.microsoft", 1, latest, fusedMatMul},

@@ -14,7 +14,8 @@ namespace {
 struct Input {
   Shape shape;
   DType type = DType::F32;
-  std::vector<int64_t> constant = {}; // contents of a constant integer input
+  std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or uint8
+  bool absent = false;
 };
 
 using Value = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
@@ -41,11 +42,26 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
   std::vector<Tensor> all, given;
   for (size_t i = 0; i < test.inputs.size(); ++i) {
     const Input &input = test.inputs[i];
-    names.push_back("x" + std::to_string(i));
+    names.push_back(input.absent ? "" : "x" + std::to_string(i));
+    if (input.absent) {
+      all.emplace_back();
+      continue;
+    }
     if (!input.constant.empty()) {
-      model.integers(names.back(), input.shape, input.constant);
-      all.push_back(Tensor::allocate(DType::I64, input.shape));
-      std::ranges::copy(input.constant, all.back().data<int64_t>());
+      all.push_back(Tensor::allocate(input.type, input.shape));
+      for (int64_t i = 0; i < all.back().count(); ++i)
+        switch (input.type) {
+        case DType::I64:
+          all.back().data<int64_t>()[i] = input.constant[i];
+          break;
+        case DType::I32:
+          all.back().data<int32_t>()[i] = static_cast<int32_t>(input.constant[i]);
+          break;
+        default:
+          all.back().data<uint8_t>()[i] = static_cast<uint8_t>(input.constant[i]);
+          break;
+        }
+      model.initializer(names.back(), input.shape, input.type)->set_raw_data(all.back().bytes(), all.back().byteSize());
       continue;
     }
     std::vector<Dim> dims;
@@ -72,7 +88,10 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
   EXPECT_TRUE(report.fallbacks.empty()) << report.fallbacks.front().reason;
   auto got = graph::interpret(**module, given);
   ASSERT_TRUE(got.ok()) << got.status().message();
-  ReferenceCall call{.op = test.op, .domain = test.domain, .opset = test.domain.empty() ? test.opset : 1, .attributes = &attributes,
+  ReferenceCall call{.op = test.op,
+                     .domain = test.domain,
+                     .opset = test.domain.empty() ? test.opset : 1,
+                     .attributes = &attributes,
                      .outputCount = static_cast<size_t>(test.outputs)};
   auto expected = evaluate(call, all);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
@@ -82,10 +101,12 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
 
 std::vector<Case> elementwise() {
   std::vector<Case> cases;
-  for (const char *op :
-       {"Abs", "Acos", "Asin", "Atan", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus",
-        "Softsign", "Tanh", "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Shrink", "Reciprocal",
-        "IsNaN", "IsInf", "Identity"})
+  for (const char *op : {"Abs",      "Acos",        "Asin",      "Atan",      "Ceil",
+                         "Cos",      "Erf",         "Exp",       "Floor",     "Neg",
+                         "Relu",     "Round",       "Sigmoid",   "Sign",      "Sin",
+                         "Softplus", "Softsign",    "Tanh",      "Elu",       "Selu",
+                         "Celu",     "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu",
+                         "Shrink",   "Reciprocal",  "IsNaN",     "IsInf",     "Identity"})
     cases.push_back({op, {{{3, 5}}}});
   for (const char *op :
        {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
@@ -116,9 +137,17 @@ std::vector<Case> elementwise() {
 
 std::vector<Case> products() {
   std::vector<Case> cases;
-  for (auto [left, right] : std::vector<std::pair<Shape, Shape>>{
-           {{3, 4}, {4, 5}}, {{2, 3, 4}, {4, 5}}, {{2, 3, 4}, {2, 4, 5}}, {{2, 1, 3, 4}, {3, 4, 5}}, {{4}, {4, 5}}, {{3, 4}, {4}},
-           {{4}, {4}}, {{4}, {2, 4, 5}}, {{2, 3, 4}, {4}}, {{2, 3, 4}, {1, 4, 5}}, {{3, 4}, {2, 4, 5}}})
+  for (auto [left, right] : std::vector<std::pair<Shape, Shape>>{{{3, 4}, {4, 5}},
+                                                                 {{2, 3, 4}, {4, 5}},
+                                                                 {{2, 3, 4}, {2, 4, 5}},
+                                                                 {{2, 1, 3, 4}, {3, 4, 5}},
+                                                                 {{4}, {4, 5}},
+                                                                 {{3, 4}, {4}},
+                                                                 {{4}, {4}},
+                                                                 {{4}, {2, 4, 5}},
+                                                                 {{2, 3, 4}, {4}},
+                                                                 {{2, 3, 4}, {1, 4, 5}},
+                                                                 {{3, 4}, {2, 4, 5}}})
     cases.push_back({"MatMul", {{left}, {right}}});
   cases.push_back({"Gemm", {{{3, 4}}, {{4, 5}}, {{5}}}});
   cases.push_back(
@@ -234,6 +263,144 @@ std::vector<Case> attentions() {
   };
 }
 
+/// com.microsoft. Its operators are written as sentences of standard ones, in the handlers and in the reference, each by itself.
+std::vector<Case> fusedProducts() {
+  using List = std::vector<int64_t>;
+  Input none{.shape = {}, .absent = true};
+  int64_t one = 1;
+  std::vector<Case> cases = {
+      {"FusedMatMul", {{{2, 4, 3}}, {{5, 4}}}, {{"transA", one}, {"transB", one}, {"alpha", 0.5f}}},
+      {"FusedMatMul", {{{3, 2, 4}}, {{2, 4, 5}}}, {{"transBatchA", one}}},
+      {"FusedGemm", {{{3, 4}}, {{4, 5}}, {{5}}}, {{"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.3f}}},
+      {"GemmFastGelu", {{{3, 4}}, {{4, 5}}, {{5}}}},
+      {"FusedConv",
+       {{{1, 2, 5, 5}}, {{3, 2, 3, 3}}, {{3}}, {{1, 3, 5, 5}}},
+       {{"activation", std::string("Relu")}, {"pads", List{1, 1, 1, 1}}}},
+      {"NhwcFusedConv", {{{1, 5, 5, 2}}, {{3, 2, 3, 3}}, {{3}}}, {{"activation", std::string("Sigmoid")}}},
+      {"NhwcMaxPool", {{{1, 4, 6, 3}, DType::U8}}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}}},
+      {"GroupNorm", {{{2, 3, 3, 4}}, {{4}}, {{4}}}, {{"groups", int64_t(2)}, {"activation", one}}},
+      {"SkipGroupNorm", {{{2, 3, 3, 4}}, {{4}}, {{4}}, {{2, 4}}, {{4}}}, {{"groups", int64_t(2)}, {"activation", int64_t(0)}}, 17, 2},
+      {"SkipLayerNormalization", {{{2, 3, 4}}, {{3, 4}}, {{4}}, {{4}}, {{4}}}, {{"epsilon", 1e-5f}}},
+      {"EmbedLayerNormalization",
+       {{{2, 3}, DType::I32, {0, 1, 2, 3, 4, 0}}, none, {{5, 4}}, {{6, 4}}, none, {{4}}, {{4}}, {{2, 3}, DType::I32, {1, 1, 0, 1, 0, 0}}},
+       {},
+       17,
+       2},
+      {"BiasSoftmax", {{{2, 3, 4}}, {{3, 4}}}, {{"axis", int64_t(2)}, {"is_inner_broadcast", int64_t(0)}}},
+      {"BiasSplitGelu", {{{2, 3, 4}}, {{4}}}},
+      {"BiasAdd", {{{2, 3, 4}}, {{4}}, {{2, 3, 4}}}},
+      {"QGemm",
+       {{{3, 4}, DType::U8}, {{}}, {{}, DType::U8}, {{5, 4}, DType::U8}, {{5}}, {{5}, DType::U8}, {{5}, DType::I32}},
+       {{"transB", one}, {"alpha", 0.5f}}},
+      {"MatMulIntegerToFloat", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}}, {{5}}, {{}, DType::U8}, {{5}, DType::U8}, {{5}}}},
+      {"DynamicQuantizeMatMul", {{{3, 4}}, {{4, 5}, DType::U8}, {{1}}}},
+  };
+  for (Case &test : cases)
+    test.domain = "com.microsoft";
+  cases.push_back({"SimplifiedLayerNormalization", {{{2, 3, 4}}, {{4}}}, {}, 17, 2});
+  cases.push_back({"LayerNormalization", {{{2, 3, 4}}, {{4}}, {{4}}}, {}, 11});
+  return cases;
+}
+
+std::vector<Case> fusedAttentions() {
+  Input none{.shape = {}, .absent = true};
+  int64_t one = 1, two = 2;
+  using List = std::vector<int64_t>;
+  std::vector<Case> cases = {
+      {"Attention", {{{2, 3, 4}}, {{4, 24}}, {{24}}, {{2}, DType::I32, {2, 3}}}, {{"num_heads", two}}},
+      {"Attention",
+       {{{2, 3, 4}}, {{4, 24}}, {{24}}, {{4}, DType::I32, {2, 3, 0, 1}}},
+       {{"num_heads", two}, {"mask_filter_value", -50.0f}, {"scale", 0.2f}}},
+      {"Attention",
+       {{{2, 3, 4}}, {{4, 24}}, {{24}}, none, {{2, 2, 2, 5, 4}}, {{1, 2, 3, 8}}},
+       {{"num_heads", two}, {"unidirectional", one}},
+       17,
+       2},
+      {"Attention", {{{2, 3, 4}}, {{4, 20}}, {{20}}}, {{"num_heads", two}, {"qkv_hidden_sizes", List{8, 8, 4}}}},
+      {"MultiHeadAttention",
+       {{{2, 3, 8}}, {{2, 4, 8}}, {{2, 4, 6}}, {{22}}, {{2, 4}, DType::I32, {1, 0, 1, 1, 0, 1, 1, 1}}},
+       {{"num_heads", two}}},
+      {"MultiHeadAttention", {{{2, 3, 8}}, {{2, 2, 4, 4}}, {{2, 2, 4, 4}}}, {{"num_heads", two}}},
+      {"MultiHeadAttention",
+       {{{2, 3, 8}}, {{2, 3, 8}}, {{2, 3, 8}}, none, none, none, {{2, 2, 4, 4}}, {{2, 2, 4, 4}}},
+       {{"num_heads", two}, {"unidirectional", one}},
+       17,
+       3},
+      {"GroupQueryAttention",
+       {{{2, 3, 64}}, none, none, none, none, {{2}, DType::I32, {2, 2}}, {{}, DType::I32, {3}}, {{8, 4}}, {{8, 4}}},
+       {{"num_heads", int64_t(4)}, {"kv_num_heads", two}, {"do_rotary", one}},
+       17,
+       3},
+      {"GroupQueryAttention",
+       {{{2, 1, 32}},
+        {{2, 1, 16}},
+        {{2, 1, 16}},
+        {{2, 2, 6, 8}},
+        {{2, 2, 6, 8}},
+        {{2}, DType::I32, {3, 1}},
+        {{}, DType::I32, {4}},
+        {{8, 4}},
+        {{8, 4}}},
+       {{"num_heads", int64_t(4)},
+        {"kv_num_heads", two},
+        {"do_rotary", one},
+        {"local_window_size", two},
+        {"softcap", 3.0f},
+        {"smooth_softmax", one}},
+       17,
+       3},
+      {"GroupQueryAttention",
+       {{{1, 2, 16}},
+        {{1, 2, 16}},
+        {{1, 2, 16}},
+        {{1, 2, 3, 8}},
+        {{1, 2, 3, 8}},
+        {{1}, DType::I32, {4}},
+        {{}, DType::I32, {5}},
+        none,
+        none,
+        none,
+        {{1, 2, 2, 5}},
+        {{2}}},
+       {{"num_heads", two}, {"kv_num_heads", two}},
+       17,
+       3},
+      {"RotaryEmbedding", {{{2, 3, 16}}, {{1}, DType::I64, {2}}, {{8, 4}}, {{8, 4}}}, {{"interleaved", one}}},
+      {"RotaryEmbedding",
+       {{{2, 3, 16}}, {{2, 3}, DType::I64, {0, 1, 2, 5, 6, 7}}, {{8, 2}}, {{8, 2}}},
+       {{"num_heads", two}, {"rotary_embedding_dim", int64_t(4)}}},
+      {"QAttention",
+       {{{2, 3, 4}, DType::U8}, {{4, 24}, DType::U8}, {{24}}, {{}}, {{24}}, {{2}, DType::I32, {2, 3}}, {{}, DType::U8}, {{24}, DType::U8}},
+       {{"num_heads", two}}},
+  };
+  for (Case &test : cases)
+    test.domain = "com.microsoft";
+  return cases;
+}
+
+/// Scales are constants, as in any quantized model: random ones may be next to 0, and a step of the result anywhere.
+std::vector<Case> fusedQuantizations() {
+  std::vector<int64_t> bytes(5 * 2 * 8);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<int64_t>(i * 37 % 256);
+  int64_t k = 32, n = 5, block = 16, bits = 4, odd = 30;
+  std::vector<Case> cases = {
+      {"MatMulNBits", {{{2, 3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}}, {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
+      {"MatMulNBits",
+       {{{3, 30}}, {{5, 2, 8}, DType::U8, bytes}, {{10}}, {{5, 1}, DType::U8, {7, 129, 66, 255, 16}}},
+       {{"K", odd}, {"N", n}, {"block_size", block}, {"bits", bits}}},
+      {"MatMulNBits",
+       {{{3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}, {{5, 2}}},
+       {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
+      {"GatherBlockQuantized",
+       {{{5, 16}, DType::U8, bytes}, {{2, 2}, DType::I64, {0, 4, 2, 2}}, {{5, 2}}, {{5, 1}, DType::U8, {7, 129, 66, 255, 16}}},
+       {{"block_size", block}}},
+  };
+  for (Case &test : cases)
+    test.domain = "com.microsoft";
+  return cases;
+}
+
 std::vector<Case> convolutions() {
   using List = std::vector<int64_t>;
   return {
@@ -321,6 +488,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), case
 INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Normalizations, HandlersTest, testing::ValuesIn(normalizations()), caseName);
 INSTANTIATE_TEST_SUITE_P(Attentions, HandlersTest, testing::ValuesIn(attentions()), caseName);
+INSTANTIATE_TEST_SUITE_P(FusedProducts, HandlersTest, testing::ValuesIn(fusedProducts()), caseName);
+INSTANTIATE_TEST_SUITE_P(FusedAttentions, HandlersTest, testing::ValuesIn(fusedAttentions()), caseName);
+INSTANTIATE_TEST_SUITE_P(FusedQuantizations, HandlersTest, testing::ValuesIn(fusedQuantizations()), caseName);
 INSTANTIATE_TEST_SUITE_P(Grids, HandlersTest, testing::ValuesIn(grids()), caseName);
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Recurrences, HandlersTest, testing::ValuesIn(recurrences()), caseName);

@@ -503,6 +503,25 @@ TEST_F(ImporterTest, RefusesBadAttributes) {
   refuses(missing, Code::Malformed, {"'y'", "expected 1 input, got 0"});
 }
 
+TEST_F(ImporterTest, RefusesFusedOperatorsThatDoNotFit) {
+  auto fused = [](const char *op, std::vector<std::vector<Dim>> shapes) {
+    TinyModel model;
+    model.importDomain("com.microsoft", 1).output("y");
+    std::vector<std::string> names;
+    for (const auto &shape : shapes)
+      model.input(names.emplace_back("x" + std::to_string(names.size())), shape);
+    model.node(op, names, {"y"})->set_domain("com.microsoft");
+    return model;
+  };
+  TinyModel attention = fused("Attention", {{2, 3, 4}, {4, 24}, {24}});
+  setAttribute(attention.proto.mutable_graph()->mutable_node(0), "num_heads", int64_t(5));
+  refuses(attention, Code::Malformed, {"'y'", "5 heads * size"});
+  refuses(fused("FusedConv", {{1, 1, 3, 3}, {1, 1, 1, 1}, {1}, {1, 1, 3}}), Code::Malformed, {"'y'", "input 3 of rank 4"});
+  refuses(fused("NhwcFusedConv", {{2, 3}, {2, 3}}), Code::Malformed, {"'y'", "rank 3 to 8"});
+  refuses(fused("BiasSplitGelu", {{2, 3}, {3}}), Code::Malformed, {"'y'", "even last dimension"});
+  refuses(fused("SkipLayerNormalization", {{2, 3, 4}, {2, 3, 4}, {5}}), Code::Malformed, {"'y'", "5"});
+}
+
 TEST_F(ImporterTest, RefusesWhatIsNotATensor) {
   TinyModel model = relu();
   model.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();

@@ -20,7 +20,8 @@ static int64_t lastSize(const Tensor &x) { return x.rank() == 0 ? 1 : x.shape().
 /// (x - offset) * scale
 void scaler(Call &call) {
   const Tensor &x = call.input(0);
-  std::vector<float> scale = call.reals("scale").value_or(std::vector<float>{1}), offset = call.reals("offset").value_or(std::vector<float>{0});
+  std::vector<float> scale = call.reals("scale").value_or(std::vector<float>{1}),
+                     offset = call.reals("offset").value_or(std::vector<float>{0});
   int64_t features = lastSize(x);
   auto fits = [&](const std::vector<float> &list) { return list.size() == 1 || static_cast<int64_t>(list.size()) == features; };
   require(fits(scale) && fits(offset), "expected one scale and offset or {}, found {} and {}", features, scale.size(), offset.size());

@@ -66,9 +66,7 @@ static void convolve(Call &call, bool last) {
 void fusedConv(Call &call) { convolve(call, false); }
 void nhwcConv(Call &call) { convolve(call, true); }
 
-void nhwcMaxPool(Call &call) {
-  call.give(0, channelsLast(composed("MaxPool", {channelsFirst(call.input(0))}, call.attributes())));
-}
+void nhwcMaxPool(Call &call) { call.give(0, channelsLast(composed("MaxPool", {channelsFirst(call.input(0))}, call.attributes()))); }
 
 /// ConvTranspose whose paddings are an input.
 void convTransposeWithDynamicPads(Call &call) {

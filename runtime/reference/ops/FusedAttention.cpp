@@ -39,8 +39,8 @@ static Tensor part(const Tensor &x, int64_t axis, int64_t first, int64_t size) {
   std::vector<IndexMap> maps;
   for (int64_t dim : x.shape())
     maps.push_back(identityMap(dim));
-  require(first >= 0 && size >= 0 && first + size <= x.shape()[axis], "expected {} elements from {} on in dimension {}, found shape {}", size,
-          first, axis, x.shape());
+  require(first >= 0 && size >= 0 && first + size <= x.shape()[axis], "expected {} elements from {} on in dimension {}, found shape {}",
+          size, first, axis, x.shape());
   maps[axis].assign(size, 0);
   for (int64_t i = 0; i < size; ++i)
     maps[axis][i] = first + i;
@@ -52,10 +52,10 @@ static Tensor joined(const Tensor &a, const Tensor &b, int64_t axis) { return co
 struct Attend {
   Tensor q, k, v; // in double
   double scale, softcap = 0;
-  std::vector<Tensor> biases = {}; // each broadcasts to the scores
-  Tensor sink = {};                // [heads]: one more score of each row, whose value is zero
+  std::vector<Tensor> biases = {};                                            // each broadcasts to the scores
+  Tensor sink = {};                                                           // [heads]: one more score of each row, whose value is zero
   std::function<std::pair<int64_t, int64_t>(int64_t b, int64_t i)> keys = {}; // the range that a query sees; all if empty
-  Tensor scores = {}, weights = {}; // results
+  Tensor scores = {}, weights = {};                                           // results
 
   /// softmax over keys first ... last of a row; 0 elsewhere.
   static void softmaxRow(double *row, int64_t count, int64_t first, int64_t last, const double *sink) {
@@ -161,8 +161,7 @@ static void attendProjected(Call &call, const Tensor &projected, int64_t mask, i
   if (call.integer("do_rotary", 0) || call.integer("past_present_share_buffer", 0))
     unsupported("rotary embedding and shared caches inside of Attention are not supported");
   require(projected.rank() == 3, "expected [batch, sequence, size], found shape {}", projected.shape());
-  std::vector<int64_t> sizes =
-      call.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, projected.shape()[2] / 3));
+  std::vector<int64_t> sizes = call.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, projected.shape()[2] / 3));
   require(sizes.size() == 3 && sizes[0] >= 0 && sizes[1] >= 0 && sizes[2] >= 0 && sizes[0] + sizes[1] + sizes[2] == projected.shape()[2],
           "expected three hidden sizes that add up to {}, found {}", projected.shape()[2], sizes);
   Tensor q = splitHeads(part(projected, 2, 0, sizes[0]), heads), k = splitHeads(part(projected, 2, sizes[0], sizes[1]), heads),
@@ -181,8 +180,7 @@ static void attendProjected(Call &call, const Tensor &projected, int64_t mask, i
     call.give(1, convert(joined(k.reshaped(shape), v.reshaped(shape), 0), type));
   }
   double scale = scaleOf(call, q.shape()[3]);
-  finish(call, {.q = q, .k = k, .v = v, .scale = scale},
-         mask, bias, type);
+  finish(call, {.q = q, .k = k, .v = v, .scale = scale}, mask, bias, type);
 }
 
 void contribAttention(Call &call) {
@@ -245,8 +243,7 @@ void multiHeadAttention(Call &call) {
   if (call.wants(2))
     call.give(2, convert(v, type));
   double scale = scaleOf(call, q.shape()[3]);
-  finish(call, {.q = q, .k = k, .v = v, .scale = scale}, 4,
-         5, type);
+  finish(call, {.q = q, .k = k, .v = v, .scale = scale}, 4, 5, type);
 }
 
 //===--- Rotary embedding ---------------------------------------------------------------------------------------------------===//
@@ -286,7 +283,8 @@ void contribRotaryEmbedding(Call &call) {
 static Tensor appendedAt(const Tensor &cache, const Tensor &fresh, const std::vector<int64_t> &past, int64_t length) {
   Shape shape = fresh.shape();
   int64_t steps = shape[2], size = shape[3], kept = cache.defined() ? cache.shape()[2] : 0;
-  require(!cache.defined() || (cache.rank() == 4 && cache.shape()[0] == shape[0] && cache.shape()[1] == shape[1] && cache.shape()[3] == size),
+  require(!cache.defined() ||
+              (cache.rank() == 4 && cache.shape()[0] == shape[0] && cache.shape()[1] == shape[1] && cache.shape()[3] == size),
           "expected a cache of shape [{}, {}, length, {}], found {}", shape[0], shape[1], size, cache.defined() ? cache.shape() : Shape());
   shape[2] = length;
   checkSize(DType::F64, shape);
@@ -344,8 +342,8 @@ struct GroupQuery {
 
 /// The rows of Q and K divided by their root mean square.
 static Tensor normalizedHeads(Call &call, const Tensor &x, int64_t weight) {
-  return composed("RMSNormalization", {x, wide(call.input(weight))},
-                  {{"epsilon", static_cast<float>(call.real("qk_norm_epsilon", 1e-6))}}, 23);
+  return composed("RMSNormalization", {x, wide(call.input(weight))}, {{"epsilon", static_cast<float>(call.real("qk_norm_epsilon", 1e-6))}},
+                  23);
 }
 
 void groupQueryAttention(Call &call) {

@@ -23,7 +23,10 @@ struct Table {
   int64_t rows, columns;
 
   explicit Table(const Tensor &x)
-      : values(x), rows(x.rank() == 1 ? 1 : x.rank() == 2 ? x.shape()[0] : 0), columns(x.rank() >= 1 ? x.shape().back() : 0) {
+      : values(x), rows(x.rank() == 1   ? 1
+                        : x.rank() == 2 ? x.shape()[0]
+                                        : 0),
+        columns(x.rank() >= 1 ? x.shape().back() : 0) {
     require(x.rank() == 1 || x.rank() == 2, "expected features of shape [rows, features], found {}", x.shape());
   }
   const double *row(int64_t i) const { return values.data() + i * columns; }
@@ -39,8 +42,8 @@ std::vector<double> linearScores(Call &call, const Table &x, int64_t targets) {
   std::vector<double> scores;
   for (int64_t i = 0; i < x.rows; ++i)
     for (int64_t t = 0; t < targets; ++t)
-      scores.push_back(std::inner_product(x.row(i), x.row(i) + x.columns, weights.begin() + t * x.columns,
-                                          intercepts.empty() ? 0.0 : intercepts[t]));
+      scores.push_back(
+          std::inner_product(x.row(i), x.row(i) + x.columns, weights.begin() + t * x.columns, intercepts.empty() ? 0.0 : intercepts[t]));
   return scores;
 }
 
@@ -219,7 +222,8 @@ void svmRegressor(Call &call) {
   int64_t vectors = call.integer("n_supports", 0);
   require(vectors > 0 ? static_cast<int64_t>(machine.coefficients.size()) == vectors
                       : static_cast<int64_t>(machine.coefficients.size()) == x.columns,
-          "expected a coefficient for each of {} support vectors or {} features, found {}", vectors, x.columns, machine.coefficients.size());
+          "expected a coefficient for each of {} support vectors or {} features, found {}", vectors, x.columns,
+          machine.coefficients.size());
   std::vector<double> result;
   for (int64_t i = 0; i < x.rows; ++i) {
     double sum = machine.rho[0];

@@ -56,9 +56,7 @@ void dynamicQuantizeMatMul(Call &call) {
 //===--- Blocks of a few bits -----------------------------------------------------------------------------------------------===//
 
 /// Element i of a row of `bits`-bit numbers in bytes, low bits first.
-static int64_t unpackedAt(const uint8_t *row, int64_t i, int64_t bits) {
-  return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
-}
+static int64_t unpackedAt(const uint8_t *row, int64_t i, int64_t bits) { return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1); }
 
 static int64_t checkedBits(Call &call) {
   int64_t bits = call.integer("bits", 4);
@@ -71,7 +69,7 @@ static int64_t checkedBits(Call &call) {
 void matMulNBits(Call &call) {
   int64_t bits = checkedBits(call), k = call.integer("K", 0), n = call.integer("N", 0), block = call.integer("block_size", 0);
   const Tensor &packed = call.input(1), &scales = call.input(2);
-  require(k > 0 && n > 0 && block >= 8 && k <= INT32_MAX && n <= INT32_MAX && block <= INT32_MAX,
+  require(k > 0 && n > 0 && block >= 8 && k <= 1 << 30 && n <= 1 << 30 && block <= 1 << 20,
           "expected positive K and N and a block_size of 8 or more, found {}, {} and {}", k, n, block);
   int64_t blocks = (k + block - 1) / block, blob = block * bits / 8;
   require(packed.type() == DType::U8 && packed.count() == n * blocks * blob, "expected {} bytes of weights, found shape {} of {}",

@@ -102,7 +102,10 @@ struct Table {
   int64_t rows, columns;
 
   explicit Table(const Tensor &x)
-      : values(x), rows(x.rank() == 1 ? 1 : x.rank() == 2 ? x.shape()[0] : 0), columns(x.rank() >= 1 ? x.shape().back() : 0) {
+      : values(x), rows(x.rank() == 1   ? 1
+                        : x.rank() == 2 ? x.shape()[0]
+                                        : 0),
+        columns(x.rank() >= 1 ? x.shape().back() : 0) {
     require(x.rank() == 1 || x.rank() == 2, "expected features of shape [rows, features], found {}", x.shape());
   }
   const double *row(int64_t i) const { return values.data() + i * columns; }
@@ -220,8 +223,12 @@ Forest forestByIndex(Call &call, int64_t columns) {
   };
   for (int64_t i = 0; i < count; ++i) {
     require(0 <= modes[i] && modes[i] <= 6, "expected modes from 0 to 6, found {}", modes[i]);
-    TreeNode node{static_cast<Mode>(modes[i]), !missing.empty() && missing[i] != 0, features[i], child(yes[i], yesLeaf[i]),
-                  child(no[i], noLeaf[i]), splits[i]};
+    TreeNode node{static_cast<Mode>(modes[i]),
+                  !missing.empty() && missing[i] != 0,
+                  features[i],
+                  child(yes[i], yesLeaf[i]),
+                  child(no[i], noLeaf[i]),
+                  splits[i]};
     if (node.mode == Mode::member) {
       require(nextSet < forest.members.size(), "expected a set of members for each test, found {}", forest.members.size());
       node.value = static_cast<double>(nextSet++);

@@ -34,12 +34,13 @@ TEST(ReferenceFused, Images) {
   expectOutputs(fused("FusedConv", {{"activation", "Clip"}, {"activation_params", std::vector<float>{-1, 1}}}), {x, two},
                 {floats({1, 1, 1, 2}, {1, -1})});
   expectOutputs(fused("NhwcMaxPool", {{"kernel_shape", Ints{1, 2}}}), {bytes({1, 1, 2, 2}, {1, 8, 5, 2})}, {bytes({1, 1, 1, 2}, {5, 8})});
-  expectOutputs(fused("GroupNorm", {{"groups", int64_t(1)}, {"epsilon", 0.0f}}), {floats({1, 1, 1, 2}, {1, 3}), vector({1, 2}), vector({0, 1})},
-                {floats({1, 1, 1, 2}, {-1, 3})});
+  expectOutputs(fused("GroupNorm", {{"groups", int64_t(1)}, {"epsilon", 0.0f}}),
+                {floats({1, 1, 1, 2}, {1, 3}), vector({1, 2}), vector({0, 1})}, {floats({1, 1, 1, 2}, {-1, 3})});
   expectOutputs(fused("SkipGroupNorm", {{"groups", int64_t(1)}, {"epsilon", 0.0f}}, 2),
                 {floats({1, 1, 1, 2}, {1, 1}), vector({1, 1}), vector({0, 0}), floats({1, 2}, {0, 1}), vector({0, 1})},
                 {floats({1, 1, 1, 2}, {-1, 1}), floats({1, 1, 1, 2}, {1, 3})});
-  expectOutputs(fused("CropAndResize"), {floats({1, 1, 1, 3}, {1, 2, 4}), floats({1, 4}, {0, 0, 0, 1}), int32s({1}, {0}), int32s({2}, {1, 2})},
+  expectOutputs(fused("CropAndResize"),
+                {floats({1, 1, 1, 3}, {1, 2, 4}), floats({1, 4}, {0, 0, 0, 1}), int32s({1}, {0}), int32s({2}, {1, 2})},
                 {floats({1, 1, 1, 2}, {1, 4})});
   expectMalformed(fused("FusedConv"), {x, two, Tensor(), floats({1}, {1})}, "expected a tensor to add of shape [1, 1, 1, 2]");
 }
@@ -106,7 +107,8 @@ TEST(ReferenceFused, GroupQueryAttentionKeepsItsCache) {
 
 TEST(ReferenceFused, RotaryEmbedding) {
   Tensor cosines = floats({2, 1}, {1, 0}), sines = floats({2, 1}, {0, 1});
-  expectOutputs(fused("RotaryEmbedding"), {floats({1, 2, 2}, {1, 0, 1, 0}), indices({0}), cosines, sines}, {floats({1, 2, 2}, {1, 0, 0, 1})});
+  expectOutputs(fused("RotaryEmbedding"), {floats({1, 2, 2}, {1, 0, 1, 0}), indices({0}), cosines, sines},
+                {floats({1, 2, 2}, {1, 0, 0, 1})});
   expectOutputs(fused("RotaryEmbedding"), {floats({1, 1, 2}, {1, 0}), ints({1, 1}, {1}), cosines, sines}, {floats({1, 1, 2}, {0, 1})});
 }
 

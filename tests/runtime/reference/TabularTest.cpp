@@ -16,10 +16,17 @@ static Node tabular(std::string_view op, Attributes attributes, size_t outputs =
 
 /// x[0] <= 0.5 ? leaf 1 : leaf 2, with one vote for each leaf.
 static Attributes stump(std::string kind, Ints ids, Reals weights) {
-  return {{"nodes_treeids", Ints{0, 0, 0}},       {"nodes_nodeids", Ints{0, 1, 2}},      {"nodes_featureids", Ints{0, 0, 0}},
-          {"nodes_values", Reals{0.5f, 0, 0}},    {"nodes_truenodeids", Ints{1, 0, 0}},  {"nodes_falsenodeids", Ints{2, 0, 0}},
-          {"nodes_modes", Texts{"BRANCH_LEQ", "LEAF", "LEAF"}}, {kind + "_treeids", Ints{0, 0}}, {kind + "_nodeids", Ints{1, 2}},
-          {kind + "_ids", std::move(ids)},        {kind + "_weights", std::move(weights)}};
+  return {{"nodes_treeids", Ints{0, 0, 0}},
+          {"nodes_nodeids", Ints{0, 1, 2}},
+          {"nodes_featureids", Ints{0, 0, 0}},
+          {"nodes_values", Reals{0.5f, 0, 0}},
+          {"nodes_truenodeids", Ints{1, 0, 0}},
+          {"nodes_falsenodeids", Ints{2, 0, 0}},
+          {"nodes_modes", Texts{"BRANCH_LEQ", "LEAF", "LEAF"}},
+          {kind + "_treeids", Ints{0, 0}},
+          {kind + "_nodeids", Ints{1, 2}},
+          {kind + "_ids", std::move(ids)},
+          {kind + "_weights", std::move(weights)}};
 }
 
 TEST(ReferenceTabular, TreesRegress) {
@@ -46,13 +53,10 @@ TEST(ReferenceTabular, TreesClassify) {
   Attributes three = stump("class", {0, 2}, {1, 2});
   three["classlabels_int64s"] = Ints{5, 6, 7};
   expectOutputs(tabular("TreeEnsembleClassifier", three, 2), {x}, {indices({5, 7}), floats({2, 3}, {1, 0, 0, 0, 0, 2})});
-  Attributes byIndex{{"tree_roots", Ints{0}},        {"nodes_featureids", Ints{0}},
-                     {"nodes_truenodeids", Ints{0}}, {"nodes_falsenodeids", Ints{1}},
-                     {"nodes_trueleafs", Ints{1}},   {"nodes_falseleafs", Ints{1}},
-                     {"leaf_targetids", Ints{0, 0}}, {"n_targets", int64_t(1)},
-                     {"nodes_modes", tensor(DType::U8, {1}, {6})},
-                     {"nodes_splits", vector({0})},  {"leaf_weights", vector({3, 4})},
-                     {"membership_values", vector({1, 2, NAN})}};
+  Attributes byIndex{{"tree_roots", Ints{0}},         {"nodes_featureids", Ints{0}},    {"nodes_truenodeids", Ints{0}},
+                     {"nodes_falsenodeids", Ints{1}}, {"nodes_trueleafs", Ints{1}},     {"nodes_falseleafs", Ints{1}},
+                     {"leaf_targetids", Ints{0, 0}},  {"n_targets", int64_t(1)},        {"nodes_modes", tensor(DType::U8, {1}, {6})},
+                     {"nodes_splits", vector({0})},   {"leaf_weights", vector({3, 4})}, {"membership_values", vector({1, 2, NAN})}};
   expectOutputs(tabular("TreeEnsemble", byIndex, 1, 5), {x}, {floats({2, 1}, {4, 3})});
 }
 
@@ -67,8 +71,11 @@ TEST(ReferenceTabular, LinearModels) {
   expectMalformed(tabular("LinearRegressor", {{"coefficients", Reals{1}}}), {x}, "expected 2 coefficients");
   Attributes machine{{"coefficients", Reals{2}}, {"support_vectors", Reals{1, 1}}, {"n_supports", int64_t(1)}, {"rho", Reals{0.5f}}};
   expectOutputs(tabular("SVMRegressor", machine), {x}, {floats({2, 1}, {6.5, -1.5})});
-  Attributes pair{{"coefficients", Reals{1, -1}}, {"support_vectors", Reals{1, 0, 0, 1}}, {"vectors_per_class", Ints{1, 1}},
-                  {"rho", Reals{0}},              {"classlabels_ints", Ints{4, 9}}};
+  Attributes pair{{"coefficients", Reals{1, -1}},
+                  {"support_vectors", Reals{1, 0, 0, 1}},
+                  {"vectors_per_class", Ints{1, 1}},
+                  {"rho", Reals{0}},
+                  {"classlabels_ints", Ints{4, 9}}};
   expectOutputs(tabular("SVMClassifier", pair, 2), {x}, {indices({9, 4}), floats({2, 2}, {1, -1, -7, 7})});
 }
 
