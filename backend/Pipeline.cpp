@@ -172,7 +172,10 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
   MLIRContext &context = *storage->context;
   if (isStage(options.modelPath)) {
     auto module = readStage(context, options.modelPath);
-    if (!module || stageOf(**module) != Stage::Import)
+    TILEWRIGHT_TRY(module);
+    if ((**module)->hasAttr(stageAttr) && !parseStage(textAttribute(**module, stageAttr)))
+      return Status(Code::Malformed, fmt::format("{}: expected the name of a stage as the module's {}", options.modelPath, stageAttr.str()));
+    if (stageOf(**module) != Stage::Import)
       return module;
     return normalize(std::move(*module));
   }

@@ -73,8 +73,14 @@ Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path.string(), &context);
   if (!module)
     return Status(Code::Malformed, fmt::format("{}: is no valid IR: {}", path.string(), first));
-  if (!module->lookupSymbol("main"))
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
     return Status(Code::Malformed, fmt::format("{}: is no stage of a model: expected a function @main in it", path.string()));
+  FunctionType type = main.getFunctionType();
+  if (!llvm::all_of(llvm::concat<const Type>(type.getInputs(), type.getResults()), llvm::IsaPred<RankedTensorType>) ||
+      type.getResults().empty())
+    return Status(Code::Malformed,
+                  fmt::format("{}: is no stage of a model: expected @main to take tensors and to give tensors", path.string()));
   return module;
 }
 

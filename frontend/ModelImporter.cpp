@@ -14,7 +14,8 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int maxDepth = 64; // of functions and branches
+constexpr int maxDepth = 64;                // of functions and branches
+constexpr int64_t maxInlinedNodes = 200000; // of all calls of functions: thirty functions that call each other twice make 2^30
 
 std::string canonicalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -134,9 +135,13 @@ void ModelImporter::bindShapeOptions() {
 
 void ModelImporter::importInputs(Scope &scope) {
   bindShapeOptions();
-  for (const auto &info : model->graph().input())
+  llvm::StringSet<> listed;
+  for (const auto &info : model->graph().input()) {
+    if (!listed.insert(info.name()).second)
+      malformed("the input '{}' is listed twice", info.name());
     if (!scope.values.contains(info.name())) // IR 3 lists initializers as inputs too
       importInput(info, scope);
+  }
   if (model->graph().output().empty())
     malformed("the model has no outputs");
 }
@@ -310,17 +315,31 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
     }
     const std::string &name = given.name();
     switch (attribute->type()) {
-    case onnx::AttributeProto::INT: attributes[name] = attribute->i(); break;
-    case onnx::AttributeProto::FLOAT: attributes[name] = attribute->f(); break;
-    case onnx::AttributeProto::STRING: attributes[name] = attribute->s(); break;
-    case onnx::AttributeProto::INTS: attributes[name] = std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end()); break;
-    case onnx::AttributeProto::FLOATS: attributes[name] = std::vector<float>(attribute->floats().begin(), attribute->floats().end()); break;
+    case onnx::AttributeProto::INT:
+      attributes[name] = attribute->i();
+      break;
+    case onnx::AttributeProto::FLOAT:
+      attributes[name] = attribute->f();
+      break;
+    case onnx::AttributeProto::STRING:
+      attributes[name] = attribute->s();
+      break;
+    case onnx::AttributeProto::INTS:
+      attributes[name] = std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+      break;
+    case onnx::AttributeProto::FLOATS:
+      attributes[name] = std::vector<float>(attribute->floats().begin(), attribute->floats().end());
+      break;
     case onnx::AttributeProto::STRINGS:
       attributes[name] = std::vector<std::string>(attribute->strings().begin(), attribute->strings().end());
       break;
-    case onnx::AttributeProto::TENSOR: attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name)); break;
-    case onnx::AttributeProto::GRAPH: break; // branches are read where they are inlined
-    default: unsupported("attribute '{}' has a kind that is not supported ({})", name, static_cast<int>(attribute->type()));
+    case onnx::AttributeProto::TENSOR:
+      attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name));
+      break;
+    case onnx::AttributeProto::GRAPH:
+      break; // branches are read where they are inlined
+    default:
+      unsupported("attribute '{}' has a kind that is not supported ({})", name, static_cast<int>(attribute->type()));
     }
   }
   return attributes;
@@ -351,8 +370,7 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
     if (llvm::none_of(node.inputs, isPoisoned)) {
       checkSchema(proto, node);
       importOperator(node);
-    }
-    else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
+    } else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
       state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it"});
     for (int i = 0; i < proto.output_size(); ++i)
       if (node.outputs[i])
@@ -439,6 +457,9 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
     malformed("the local function '{}' calls itself", function.name());
   if (scope.depth >= maxDepth)
     malformed("branches and functions are nested more than {} deep", maxDepth);
+  inlinedNodes += std::max(1, function.node_size());
+  if (inlinedNodes > maxInlinedNodes)
+    malformed("the model's functions call each other so often that they make more than {} nodes", maxInlinedNodes);
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(),
               function.output_size(), function.name(), proto.input_size(), proto.output_size());

@@ -65,6 +65,7 @@ private:
   Opsets opsets;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *> functions;
   std::vector<const onnx::FunctionProto *> inlining; // functions being inlined, outermost first
+  int64_t inlinedNodes = 0; // of all functions, as often as they are called
   std::map<std::string, int64_t, std::less<>> fixedSymbols; // by --shapes
   std::map<std::string, const onnx::ValueInfoProto *> declared;
 };

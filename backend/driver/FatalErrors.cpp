@@ -59,39 +59,51 @@ void installFatalErrorHandlers() {
 
 //===- What is printed ----------------------------------------------------------------------------------------------------===//
 
-static constexpr size_t longestWord = 240; // more than any path that people type; names of a megabyte are no use to anybody
-
-static std::string shortened(std::string_view word) {
-  if (word.size() <= longestWord)
+static std::string shortened(std::string_view word, size_t longest) {
+  if (word.size() <= longest)
     return std::string(word);
-  return fmt::format("{}...({} bytes)...{}", word.substr(0, longestWord / 2), word.size(), word.substr(word.size() - longestWord / 4));
+  return fmt::format("{}...({} bytes)...{}", word.substr(0, longest / 2), word.size(), word.substr(word.size() - longest / 4));
 }
 
-std::string printable(std::string_view text) {
+/// `word` with control characters escaped and what is no UTF-8 replaced.
+static void appendPrintable(std::string &result, std::string_view word) {
+  for (size_t i = 0; i < word.size();) {
+    auto *start = reinterpret_cast<const llvm::UTF8 *>(word.data() + i);
+    size_t length = llvm::getNumBytesForUTF8(*start);
+    auto byte = static_cast<unsigned char>(word[i]);
+    bool isControl = byte < 0x20 || byte == 0x7f;
+    if (isControl || length > word.size() - i || !llvm::isLegalUTF8Sequence(start, start + length)) {
+      result += isControl ? fmt::format("\\x{:02x}", byte) : "\xef\xbf\xbd"; // U+FFFD, as JSON output has it
+      length = 1;
+    } else {
+      result += word.substr(i, length);
+    }
+    i += length;
+  }
+}
+
+static std::string printable(std::string_view text, size_t longestWord) {
   std::string result;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    std::string word = shortened(text.substr(at, end - at));
-    for (size_t i = 0; i < word.size();) {
-      auto *start = reinterpret_cast<const llvm::UTF8 *>(word.data() + i);
-      size_t length = llvm::getNumBytesForUTF8(*start);
-      auto byte = static_cast<unsigned char>(word[i]);
-      if (byte < 0x20 || byte == 0x7f) {
-        result += fmt::format("\\x{:02x}", byte);
-        ++i;
-      } else if (length > word.size() - i || !llvm::isLegalUTF8Sequence(start, start + length)) {
-        result += "\xef\xbf\xbd"; // U+FFFD, as JSON output has it
-        ++i;
-      } else {
-        result.append(word, i, length);
-        i += length;
-      }
-    }
+    appendPrintable(result, shortened(text.substr(at, end - at), longestWord));
     if (end < text.size())
       result += text[end++];
     at = end;
   }
   return result;
+}
+
+std::string printable(std::string_view text) {
+  constexpr size_t longestSentence = 300;          // unless it is one of many words, or lines
+  constexpr size_t longestWords[] = {240, 64, 32}; // a path that people type, names of generated nodes, and of those that are meant to harm
+  std::string result;
+  for (size_t longest : longestWords)
+    if (result = printable(text, longest); result.size() <= longestSentence || result.find('\n') != std::string::npos)
+      return result;
+  constexpr std::string_view cut = " ... ";
+  size_t front = longestSentence * 2 / 3, back = longestSentence - front - cut.size(); // what is wrong stands at either end
+  return fmt::format("{}{}{}", std::string_view(result).substr(0, front), cut, std::string_view(result).substr(result.size() - back));
 }
 
 } // namespace tilewright

@@ -10,8 +10,8 @@ namespace tilewright {
 /// file that somebody truncates while it is read: each prints one sentence and exits with its code, where the default is a signal.
 void installFatalErrorHandlers();
 
-/// `text` as a terminal can show it: control characters other than a line's end are escaped, bytes that are no UTF-8 replaced, and a word of
-/// hundreds of characters (a hostile model's name) is cut in its middle.
+/// `text` as a terminal can show it: control characters other than a line's end are escaped, bytes that are no UTF-8 replaced, and
+/// words (names, paths) are cut in their middle where a sentence would be longer than 300 characters for them.
 std::string printable(std::string_view text);
 
 } // namespace tilewright

@@ -20,6 +20,10 @@ if(TILEWRIGHT_SANITIZE)
   add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
 endif()
 
+if(TILEWRIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Precompiled headers carry time stamps and paths that ccache must be told to overlook, so that a file compiled in one checkout is a hit in
 # another. What stands for the header's content is a sum that we write beside it (Llvm.cmake): its own bytes name the checkout.
 find_program(CCACHE ccache)

@@ -1,0 +1,87 @@
+// The table of targets.
+#include "tests/fuzz/Targets.h"
+
+#include "backend/Dialects.h"
+#include "backend/StageDump.h"
+#include "backend/driver/Npy.h"
+#include "backend/driver/Npz.h"
+#include "frontend/DimExpression.h"
+#include "frontend/Importer.h"
+#include "frontend/TensorData.h"
+#include "runtime/OutputFile.h"
+#include "tests/ScratchFolder.h"
+#include "tests/fuzz/RunArtifact.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace tilewright::test {
+namespace {
+
+std::string_view textOf(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char *>(bytes.data()), bytes.size()}; }
+
+void expectSentence(const Status &status) {
+  if (status.ok() || (status.code() != Code::Internal && !status.message().empty()))
+    return;
+  std::fprintf(stderr, "code %d: '%s'\n", static_cast<int>(status.code()), status.message().c_str());
+  std::abort();
+}
+
+void fuzzImport(std::span<const uint8_t> bytes) {
+  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  expectSentence(importModelBytes(context, textOf(bytes), "/nonexistent", {}).status());
+}
+
+void fuzzNpy(std::span<const uint8_t> bytes) { expectSentence(parseNpy(std::as_bytes(bytes), "x.npy").status()); }
+
+void fuzzNpz(std::span<const uint8_t> bytes) { expectSentence(parseNpz(std::as_bytes(bytes), "x.npz").status()); }
+
+void fuzzTensorProto(std::span<const uint8_t> bytes) {
+  auto proto = std::make_shared<onnx::TensorProto>();
+  if (proto->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    expectSentence(decodeTensor(*proto, "x.pb", {nullptr, proto, std::nullopt}).status());
+}
+
+void fuzzDimExpression(std::span<const uint8_t> bytes) {
+  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  parseDimExpression(&context, textOf(bytes), [](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, &context); });
+}
+
+/// Stages are read from files, beside which their constants lie.
+void fuzzStage(std::span<const uint8_t> bytes) {
+  static ScratchFolder scratch;
+  static mlir::DialectRegistry registry = [] {
+    mlir::DialectRegistry all;
+    registerDialects(all);
+    return all;
+  }();
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  std::string path = scratch / "stage.mlir";
+  expectSentence(writeFile(path, textOf(bytes)));
+  expectSentence(readStage(context, path).status());
+}
+
+void fuzzArtifact(std::span<const uint8_t> bytes) {
+  try {
+    expectSentence(openAndRun(std::as_bytes(bytes)));
+  } catch (const std::bad_alloc &) { // a plan may ask for more memory than there is; callers catch this, and say so
+  }
+}
+
+constexpr FuzzTarget targets[] = {
+    {"import", fuzzImport},  {"artifact", fuzzArtifact}, {"npy", fuzzNpy},     {"npz", fuzzNpz},
+    {"pb", fuzzTensorProto}, {"dim", fuzzDimExpression}, {"stage", fuzzStage},
+};
+
+} // namespace
+
+std::span<const FuzzTarget> fuzzTargets() { return targets; }
+
+const FuzzTarget *findFuzzTarget(std::string_view name) {
+  auto found = std::ranges::find(targets, name, &FuzzTarget::name);
+  return found == std::end(targets) ? nullptr : found;
+}
+
+} // namespace tilewright::test
