@@ -15,6 +15,7 @@ static HostOptions hostOptions(const TargetDesc &target) {
   HostOptions options;
   options.cpu = std::string(target.cpu);
   options.vectorBits = target.vectorBits;
+  options.feature = std::string(target.feature);
   return options;
 }
 
@@ -27,6 +28,8 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
   std::span<const std::byte> bytes = std::as_bytes(std::span(host->bytes)); // none, of a model without kernels
   code.bytes.assign(bytes.begin(), bytes.end());
   code.requirements = {std::string(target.cpu)};
+  if (!target.feature.empty())
+    code.requirements.push_back(std::string(target.feature));
   for (const HostKernelCode &kernel : host->kernels) {
     code.symbols.push_back({kernel.name, kernel.entry});
     code.kernels[kernel.name].workspaceBytes = kernel.workspaceBytes;

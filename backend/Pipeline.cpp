@@ -60,9 +60,17 @@ static fusion::FusionMode fusionMode(PlanMode mode) {
                                       : fusion::FusionMode::None;
 }
 
-/// "host" is the machine at hand; everything else is a row by its name.
+/// "host" is the last row that the machine at hand can run; everything else is a row by its name.
 static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
-  return findTarget(name == "host" ? runtime::cpuLevel() : name);
+  const TargetDesc *best = nullptr;
+  for (const TargetDesc &row : targets()) {
+    std::vector<std::string> needs = {std::string(row.cpu)};
+    if (!row.feature.empty())
+      needs.emplace_back(row.feature);
+    if (row.backend == Backend::Host && runtime::checkCpuFeatures(needs, std::string(row.name)).ok())
+      best = &row;
+  }
+  return name == "host" && best ? Expected<const TargetDesc *>(best) : findTarget(name);
 }
 
 /// What the plan calls it: host code says what it needs by its requirements.

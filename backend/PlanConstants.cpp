@@ -61,7 +61,7 @@ std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   return expr.getKind() == AffineExprKind::Mul && factor ? std::optional(*lhs * factor.getValue()) : std::nullopt;
 }
 
-/// Walks the rows of the packed array, innermost dimension by copies.
+/// Walks the rows of the packed array, innermost dimension by copies where the map is linear along it.
 class Packer {
 public:
   Packer(const Packing &packing, std::span<const std::byte> source, std::vector<std::byte> &target)
@@ -71,6 +71,7 @@ public:
 
 private:
   void copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const;
+  void copyElements(SmallVector<int64_t> coordinates, std::byte *row) const;
 
   const Packing &packing;
   std::span<const std::byte> source;
@@ -100,12 +101,28 @@ void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
       std::memcpy(row + j * bytes, source.data() + (start + step * j) * bytes, bytes);
 }
 
+/// One by one: a row of four bytes may cross from one line of a window to the next.
+void Packer::copyElements(SmallVector<int64_t> coordinates, std::byte *row) const {
+  for (int64_t j = 0; j < packing.packedShape.back(); ++j, row += packing.elementBytes) {
+    coordinates.back() = j;
+    int64_t place = 0;
+    bool inside = true;
+    for (auto [expr, size, stride] : llvm::zip_equal(packing.map.getResults(), packing.sourceShape, strides)) {
+      int64_t at = graph::evaluate(expr, coordinates, {});
+      inside &= at >= 0 && at < size;
+      place += at * stride;
+    }
+    if (inside)
+      std::memcpy(row, source.data() + place * packing.elementBytes, packing.elementBytes);
+  }
+}
+
 Status Packer::run() {
+  bool linear = true;
   for (AffineExpr expr : packing.map.getResults()) {
     std::optional<int64_t> factor = growthAlong(expr, packing.packedShape.size() - 1);
-    if (!factor)
-      return Status(Code::Internal, "a packed constant's map is not linear along its rows");
-    growth.push_back(*factor);
+    linear &= factor.has_value();
+    growth.push_back(factor.value_or(0));
   }
   int64_t stride = 1;
   for (int64_t size : llvm::reverse(packing.sourceShape)) {
@@ -118,7 +135,10 @@ Status Packer::run() {
   SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // the last stays 0
   size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
   for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
-    copyRow(coordinates, target.data() + offset);
+    if (linear)
+      copyRow(coordinates, target.data() + offset);
+    else
+      copyElements(coordinates, target.data() + offset);
     for (size_t i = coordinates.size() - 1; i-- > 0;) {
       if (++coordinates[i] < packing.packedShape[i])
         break;

@@ -16,7 +16,7 @@ namespace tilewright {
 struct Packing {
   llvm::SmallVector<int64_t> packedShape;
   llvm::SmallVector<int64_t> sourceShape;
-  mlir::AffineMap map; // linear in the innermost packed coordinate
+  mlir::AffineMap map; // fastest where it is linear in the innermost packed coordinate
   uint32_t elementBytes = 0;
 };
 

@@ -17,6 +17,11 @@ constexpr std::string_view growing[] = {"AffineGrid",    "BlackmanWindow", "Cent
                                         "Resize",        "Tile",           "Upsample"};
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+/// Left in the graph, where normalization sees the integers: weights of a contraction stay what they are, others are folded there.
+bool keepsIntegers(const NodeBuilder &b) {
+  return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) && b.rank(0) > 1 &&
+         b.integer("block_size", 0) == 0;
+}
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
@@ -86,7 +91,7 @@ void ModelImporter::labelNewOperations(const NodeBuilder::Node &node, Operation 
 
 bool ModelImporter::foldConstants(NodeBuilder &b) {
   NodeBuilder::Node &node = b.node;
-  if (!hasReference(node.op, node.domain, node.opset) || llvm::is_contained(random, node.op))
+  if (!hasReference(node.op, node.domain, node.opset) || llvm::is_contained(random, node.op) || keepsIntegers(b))
     return false;
   std::vector<Tensor> inputs;
   for (ImportedValue *value : node.inputs) {

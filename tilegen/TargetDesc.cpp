@@ -56,7 +56,10 @@ using enum ProgramModel;
 static constexpr TargetDesc table[] = {
     // x86-64 psABI, "Micro-architecture levels": v3 has AVX2, FMA and F16C, v4 AVX-512 F, BW, CD, DQ and VL.
     {"x86-64-v3", "x86-64-v3", Host, Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false},
+    // Intel SDM, "VPDPBUSD": four bytes times four signed bytes, added to 32 bits without saturation. From the least to the best.
+    {"x86-64-v3-vnni", "x86-64-v3", Host, Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false, "avxvnni"},
     {"x86-64-v4", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false},
+    {"x86-64-v4-vnni", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false, "avx512vnni"},
 
     // CUDA C++ Programming Guide, "Technical specifications per compute capability" (threads, registers, shared memory), and the data
     // sheets: A100 80 GB SXM, RTX A6000, L40S, H200 SXM, B200, RTX PRO 6000.

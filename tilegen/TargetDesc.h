@@ -44,6 +44,7 @@ struct TargetDesc {
   double peakF16;        // with matrix instructions, f32 accumulators, dense; 0 unknown
   std::span<const MatrixInstruction> matrix;
   bool asyncCopies;      // from memory to shared memory beside the registers
+  std::string_view feature = {}; // beyond those of `cpu`, as LLVM spells it
 };
 
 std::span<const TargetDesc> targets();

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -233,9 +234,46 @@ static llvm::Value *classify(llvm::IRBuilder<> &ir, StringRef name, llvm::Value 
   return name == "math.isinf" ? ir.CreateFCmpOEQ(size, infinity) : ir.CreateFCmpOLT(size, infinity);
 }
 
+static std::optional<double> splatOf(Value value) {
+  SplatElementsAttr splat;
+  if (!matchPattern(value, m_Constant(&splat)) || !isa<FloatType>(splat.getElementType()))
+    return std::nullopt;
+  return splat.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// Whether a conversion's operand is clamped to numbers that its result has, so that it cannot leave them: quantization does that.
+static bool isClamped(Operation *convert) {
+  auto most = convert->getOperand(0).getDefiningOp<arith::MinNumFOp>();
+  auto least = most ? most.getLhs().getDefiningOp<arith::MaxNumFOp>() : arith::MaxNumFOp();
+  if (!least || getElementTypeOrSelf(convert->getResult(0)).getIntOrFloatBitWidth() < 32)
+    return false;
+  std::optional<double> low = splatOf(least.getRhs()), high = splatOf(most.getRhs());
+  return low && high && *low >= -(1 << 30) && *high <= (1 << 30);
+}
+
+/// x / y for a quantization's constant y: the quotient by the reciprocal, corrected by its remainder (Markstein 1990), which is the
+/// correctly rounded quotient for all but a few y, and then next to it. Where the quotient is no finite number, there is nothing to
+/// correct.
+static llvm::Value *divideByConstant(llvm::IRBuilder<> &ir, llvm::Value *x, llvm::Value *y, double divisor) {
+  llvm::Type *type = x->getType();
+  llvm::Value *reciprocal = llvm::ConstantFP::get(type, 1.0f / static_cast<float>(divisor));
+  llvm::Value *quotient = ir.CreateFMul(x, reciprocal);
+  llvm::Value *rest = ir.CreateIntrinsic(intrinsic::fma, {type}, {ir.CreateFNeg(quotient), y, x});
+  llvm::Value *corrected = ir.CreateIntrinsic(intrinsic::fma, {type}, {rest, reciprocal, quotient});
+  return ir.CreateSelect(ir.CreateFCmpORD(rest, rest), corrected, quotient);
+}
+
+static bool dividesToQuantize(Operation *op) {
+  std::optional<double> divisor = isa<arith::DivFOp>(op) && op->hasOneUse() ? splatOf(op->getOperand(1)) : std::nullopt;
+  return divisor && isa<math::RoundEvenOp>(*op->user_begin()) && std::abs(*divisor) > 1e-30 && std::abs(*divisor) < 1e30 &&
+         getElementTypeOrSelf(op->getResult(0)).isF32();
+}
+
 /// On operands that are no half floats.
 static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> v, llvm::Type *result) {
   StringRef name = op->getName().getStringRef();
+  if (dividesToQuantize(op))
+    return divideByConstant(ir, v[0], v[1], *splatOf(op->getOperand(1)));
   if (const InstructionRow *row = find(binaryRows, op))
     return ir.CreateBinOp(row->opcode, v[0], v[1]);
   if (const IntrinsicRow *row = find(intrinsicRows, op)) {
@@ -248,6 +286,8 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   }
   if (const CastRow *row = find(castRows, op))
     return ir.CreateCast(row->opcode, v[0], result);
+  if (name == "arith.fptosi" && isClamped(op))
+    return ir.CreateFPToSI(v[0], result);
   if (name == "arith.fptosi" || name == "arith.fptoui") { // saturates; NaN gives 0
     ID convert = name == "arith.fptosi" ? intrinsic::fptosi_sat : intrinsic::fptoui_sat;
     return ir.CreateIntrinsic(convert, {result, v[0]->getType()}, {v[0]});

@@ -87,6 +87,7 @@ private:
   llvm::SmallVector<llvm::Value *> commonGuards(tile::LoadOp load, const Position &position, mlir::Operation *scope);
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
+  llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel);
   llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
   llvm::Value *loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width);
   Rows emitCheck(tile::CheckOp op, const Position &position);
@@ -99,6 +100,10 @@ private:
 
   //===- Loops.cpp
   Rows emitDot(tile::DotOp op, const Position &position);
+  bool canMultiplyQuads(tile::DotOp op);
+  Rows emitQuads(tile::DotOp op, const Position &position);
+  llvm::Value *insertLanes(llvm::Value *row, llvm::Value *part, unsigned first, llvm::Type *whole);
+  llvm::Value *addQuads(llvm::Value *sum, llvm::Value *a, llvm::Value *b, bool aUnsigned, bool bUnsigned);
   Rows emitReduce(tile::ReduceOp op, const Position &position);
   Rows emitFor(mlir::scf::ForOp op, unsigned result, const Position &position);
   void whereLive(llvm::ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body);

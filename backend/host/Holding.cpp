@@ -95,6 +95,26 @@ bool isPacked(tile::LoadOp load) {
   return static_cast<bool>(kernel.getArgAttr(argument.getArgNumber(), "tile.packed_from"));
 }
 
+static std::optional<int64_t> runAlong(AffineMap map, unsigned dim);
+
+static constexpr int64_t quad = 4;
+
+bool multipliesQuads(tile::DotOp dot) {
+  auto load = dot.getRhs().getDefiningOp<tile::LoadOp>();
+  if (!load || !isPacked(load) || !load.getResult().getType().getElementType().isInteger(8))
+    return false;
+  AffineExpr k = getAffineDimExpr(load.getResult().getType().getRank() - 2, load.getContext());
+  return load.getMap().getResults().back() == k % quad;
+}
+
+/// Whether each four bytes of a row lie together, and rows end with the fourth.
+static bool readsQuads(tile::LoadOp load) {
+  unsigned last = load.getResult().getType().getRank() - 1;
+  std::optional<int64_t> run = runAlong(load.getMap(), last);
+  auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(last));
+  return run && *run % quad == 0 && bound && bound.getValue() % quad == 0 && load.getGuard().empty();
+}
+
 bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRows) {
   while (auto extend = value.getDefiningOp<arith::ExtFOp>()) {
     if (isLhs)
@@ -108,6 +128,8 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRow
     return true;
   if (isLhs && hasFewTaps(value))
     return true;
+  if (load.getResult().getType().getElementType().isInteger(8))
+    return isLhs && readsQuads(load);
   bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
   if (!load.getGuard().empty() || isHalf)
     return false;

@@ -39,6 +39,9 @@ bool readsGuarded(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isHel
 /// Whether the buffer is a constant stored in panels.
 bool isPacked(tile::LoadOp load);
 
+/// Whether the right side of `dot` is a constant of bytes in panels of quads along k (tilegen/roots/Roots.h).
+bool multipliesQuads(tile::DotOp dot);
+
 /// Whether `value`, an operand of a dot, is as cheap to read from where it is as from the workspace. `rows`: rows of the result;
 /// `registerRows`: of those computed together.
 bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, unsigned registerRows);

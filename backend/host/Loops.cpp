@@ -217,6 +217,8 @@ static bool isZero(Attribute fill) {
 
 /// rows x columns of accumulators: for each k one vector of rhs, and for each row one broadcast element of lhs.
 Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
+  if (canMultiplyQuads(op))
+    return emitQuads(op, position);
   auto lhs = cast<RankedTensorType>(op.getLhs().getType());
   unsigned rank = lhs.getRank(), width = position.width;
   llvm::Type *element = typeOf(op.getResult()), *vector = vectorOf(element, width);
@@ -229,9 +231,9 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
   SmallVector<Position::Live> lhsFacts, rhsFacts;
   Ix size = liveSize(op.getLhs(), 0, math.constant(lhs.getDimSize(rank - 1)), lhsFacts);
   size = liveSize(op.getRhs(), 1, size, rhsFacts);
-  auto widen = [&](llvm::Value *value, unsigned lanes) -> llvm::Value * {
+  auto widen = [&](llvm::Value *value, unsigned lanes, bool isUnsigned) -> llvm::Value * {
     if (element->isIntegerTy())
-      return ir.CreateSExt(value, vectorOf(element, lanes));
+      return ir.CreateIntCast(value, vectorOf(element, lanes), !isUnsigned);
     return convertFloat(ir, value, element, lanes);
   };
   auto at = [&](Ix k) {
@@ -244,10 +246,10 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
   };
   auto turn = [&](Ix k) {
     auto [left, right] = at(k);
-    llvm::Value *b = widen(pull(op.getRhs(), right).front(), width);
+    llvm::Value *b = widen(pull(op.getRhs(), right).front(), width, op.getRhsUnsigned());
     Rows a = pull(op.getLhs(), left);
     for (auto [row, place] : llvm::enumerate(accumulators)) {
-      llvm::Value *scalar = splat({widen(a[row], 1)}, 1, width).front(), *sum = ir.CreateLoad(vector, place);
+      llvm::Value *scalar = splat({widen(a[row], 1, op.getLhsUnsigned())}, 1, width).front(), *sum = ir.CreateLoad(vector, place);
       llvm::Value *next = element->isIntegerTy() ? ir.CreateAdd(sum, ir.CreateMul(scalar, b))
                                                  : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
       ir.CreateStore(next, place);

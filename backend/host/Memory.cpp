@@ -430,6 +430,19 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
   return result;
 }
 
+/// Where lane 0 of a row lies. `panel`: columns are padded to a multiple of this. Where the element is not there, the kernel's arguments are.
+llvm::Value *Emitter::addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()],
+                      op.getBuffer().getType(),
+                      op.getOffsets(),
+                      op.getBounds(),
+                      op.getMap(),
+                      op.getGuard()};
+  reference.panel = panel;
+  Access place = access(reference, position, row);
+  return place.condition ? math.choose(place.condition, place.pointer, arguments) : place.pointer;
+}
+
 Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
   llvm::Type *element = typeOf(op.getResult());
   llvm::Value *fill = llvm::Constant::getNullValue(memoryType(element));

@@ -503,6 +503,8 @@ Status Emitter::run() {
   auto *type = llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), i64, i64}, false);
   auto *function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), module);
   function->addFnAttr("target-cpu", options.cpu);
+  if (!options.feature.empty())
+    function->addFnAttr("target-features", "+" + options.feature);
   function->addFnAttr("prefer-vector-width", std::to_string(options.vectorBits));
   function->addFnAttr("min-legal-vector-width", std::to_string(options.vectorBits));
   function->addFnAttr("no-builtins");

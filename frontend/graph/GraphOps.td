@@ -250,14 +250,15 @@ def ContractOp : Graph_Op<"contract", [Pure]> {
   let summary = "sum of products: result[map_r(d)] += lhs[map_l(d)] * rhs[map_r(d)] over loops d";
   let description = [{
     Three projected permutations over one list of loops. A loop that the result does not name is a reduction. Loops named by all three are batch loops,
-    by lhs and result are rows (m), by rhs and result are columns (n), by lhs and rhs are the reduction (k). Half operands give an f32 result, i8 operands i32.
+    by lhs and result are rows (m), by rhs and result are columns (n), by lhs and rhs are the reduction (k). Half operands give an f32 result, i8 operands i32:
+    those are signed unless `lhs_unsigned` or `rhs_unsigned` says otherwise, and the sums wrap.
 
     ```mlir
     %c = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
         : tensor<128x768xf16>, tensor<768x3072xf16> -> tensor<128x3072xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AffineMapArrayAttr:$maps);
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AffineMapArrayAttr:$maps, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs `maps` $maps attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;

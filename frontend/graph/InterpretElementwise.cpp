@@ -67,6 +67,8 @@ std::optional<double> binaryReal(Operation *op, double x, double y) {
       .Case<arith::DivFOp>([&](auto) { return x / y; })
       .Case<arith::RemFOp>([&](auto) { return std::fmod(x, y); })
       .Case<arith::MaximumFOp>([&](auto) { return maximum(x, y); })
+      .Case<arith::MaxNumFOp>([&](auto) { return std::fmax(x, y); })
+      .Case<arith::MinNumFOp>([&](auto) { return std::fmin(x, y); })
       .Case<arith::MinimumFOp>([&](auto) { return minimum(x, y); })
       .Case<math::PowFOp>([&](auto) { return std::pow(x, y); })
       .Default([](auto) { return std::nullopt; });

@@ -248,15 +248,19 @@ void Interpreter::runContract(ContractOp op, InterpretedValue &result) {
       stride *= operands[i]->shape[dim];
     }
   }
+  int64_t at[3] = {0, 0, 0};
   std::vector<double> reals(result.isFloat() ? result.count() : 0, 0.0);
   std::vector<int64_t> integers(result.isFloat() ? 0 : result.count(), 0);
-  int64_t at[3] = {0, 0, 0};
+  auto integerAt = [&](int i, bool isUnsigned) {
+    int64_t value = operands[i]->integers[at[i]];
+    return isUnsigned ? value & 255 : value;
+  };
   SmallVector<int64_t> counter(loops, 0);
   for (int64_t n = 0, count = elementCount(bounds); n < count; ++n) {
     if (result.isFloat())
       reals[at[2]] += operands[0]->reals[at[0]] * operands[1]->reals[at[1]];
     else
-      integers[at[2]] += operands[0]->integers[at[0]] * operands[1]->integers[at[1]];
+      integers[at[2]] += integerAt(0, op.getLhsUnsigned()) * integerAt(1, op.getRhsUnsigned());
     for (unsigned loop = loops; loop-- > 0;) {
       for (int i = 0; i < 3; ++i)
         at[i] += strides[i][loop];

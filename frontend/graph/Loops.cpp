@@ -32,5 +32,7 @@ LogicalResult ContractOp::verify() {
   SmallVector<AffineMap> maps;
   for (Attribute map : getMaps())
     maps.push_back(llvm::cast<AffineMapAttr>(map).getValue());
+  if ((getLhsUnsigned() || getRhsUnsigned()) && !lhs.getElementType().isInteger(8))
+    return emitOpError() << "expected operands of i8 because one is said to be unsigned, got " << lhs;
   return matches(*this, contractedType(lhs, rhs, maps, [&](const Twine &why) { emitOpError(why); }));
 }

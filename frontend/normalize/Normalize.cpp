@@ -14,11 +14,15 @@ using namespace tilewright;
 static constexpr int64_t rewritesPerOperation = 200;
 static constexpr int64_t maxIterations = 20;
 
-static LogicalResult rewrite(func::FuncOp main) {
-  RewritePatternSet patterns(main.getContext());
+static void addPropagation(RewritePatternSet &patterns) {
   normalize::addFoldAccesses(patterns);
   normalize::addPropagateTransposes(patterns);
   normalize::addPropagateReshapes(patterns);
+}
+
+static LogicalResult rewrite(func::FuncOp main, llvm::function_ref<void(RewritePatternSet &)> add) {
+  RewritePatternSet patterns(main.getContext());
+  add(patterns);
   int64_t operations = std::distance(main.front().begin(), main.front().end());
   GreedyRewriteConfig config;
   config.setUseTopDownTraversal(true)
@@ -34,7 +38,13 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because normalization works on it");
-  if (failed(rewrite(main)))
+  if (failed(rewrite(main, addPropagation)))
+    return failure();
+  // Where integers are, is clear once accesses have come to rest; what the rewrite makes is spelled like the rest after one more round.
+  if (failed(rewrite(main, normalize::addIntegerContractions)))
+    return failure();
+  normalize::foldDequantized(main);
+  if (failed(rewrite(main, addPropagation)))
     return failure();
   normalize::orderGraph(main);
   normalize::shareEqual(main.front(), normalize::Sharing::Views);

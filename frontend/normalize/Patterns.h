@@ -9,6 +9,10 @@ namespace tilewright::normalize {
 void addFoldAccesses(mlir::RewritePatternSet &patterns);
 void addPropagateTransposes(mlir::RewritePatternSet &patterns);
 void addPropagateReshapes(mlir::RewritePatternSet &patterns);
+void addIntegerContractions(mlir::RewritePatternSet &patterns);
+
+/// Dequantizes constants of which no integer contraction has become.
+void foldDequantized(mlir::func::FuncOp main);
 
 /// Which operations may be one although they came from different ONNX nodes.
 enum class Sharing {

@@ -23,17 +23,24 @@ Term parameter(NodeBuilder &b, size_t i, Term like, DType type) {
 
 bool isQuantized(DType type) { return type == DType::U8 || type == DType::I8 || type == DType::I16 || type == DType::U16; }
 
-/// round(y) + zero, saturated to `type`.
+/// round(y) + zero, saturated to `type`; no number becomes the lowest. Signed bytes are unsigned ones less 128, so that who wants either
+/// finds it.
 Term saturated(NodeBuilder &b, Term y, std::optional<Term> zero, DType type) {
   if (!isQuantized(type))
     decline("quantization to {} is not compiled", name(type));
   int bits = static_cast<int>(elementBytes(type) * 8);
-  bool isSigned = findDType(type)->isSigned;
-  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, isSigned ? bits - 1 : bits) - 1;
+  bool isSigned = findDType(type)->isSigned, flips = type == DType::I8;
+  double least = isSigned && !flips ? -std::ldexp(1.0, bits - 1) : 0, most = least + std::ldexp(1.0, bits) - 1;
   Term rounded = b.apply<math::RoundEvenOp>(y);
   if (zero)
-    rounded = rounded + *zero;
-  return b.convert(b.minimum(b.maximum(rounded, low), high), DType::F32, type);
+    rounded = rounded + (flips ? *zero + 128.0 : *zero);
+  else if (flips)
+    rounded = rounded + 128.0;
+  rounded = b.apply<arith::MinNumFOp>(b.apply<arith::MaxNumFOp>(rounded, b.like(rounded, least)), b.like(rounded, most));
+  auto element = [&](unsigned width) { return graph::withElementType(rounded.type(), b.state.builder.getIntegerType(width)); };
+  Term wide = b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, element(32), rounded.value));
+  Term narrow = b.term(arith::TruncIOp::create(b.state.builder, b.state.location, element(bits), wide.value));
+  return flips ? b.apply<arith::XOrIOp>(narrow, b.splatInteger(narrow.sizes(), narrow.element(), -128)) : narrow;
 }
 
 } // namespace

@@ -73,6 +73,11 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case([&](arith::DivSIOp) { return std::trunc(x[0] / x[1]); })
       .Case([&](arith::RemSIOp) { return std::fmod(x[0], x[1]); })
       .Case([&](arith::FloorDivSIOp) { return std::floor(x[0] / x[1]); })
+      .Case([&](arith::ExtUIOp op) {
+        return x[0] < 0 ? x[0] + std::ldexp(1.0, getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth()) : x[0];
+      })
+      .Case<arith::MaxNumFOp>([&](auto) { return std::fmax(x[0], x[1]); })
+      .Case<arith::MinNumFOp>([&](auto) { return std::fmin(x[0], x[1]); })
       .Case<arith::MaximumFOp, arith::MaxSIOp>([&](auto) { return larger(x[0], x[1]); })
       .Case<arith::MinimumFOp, arith::MinSIOp>([&](auto) { return smaller(x[0], x[1]); })
       .Case<arith::AndIOp>([&](auto) { return double(x[0] != 0 && x[1] != 0); })

@@ -96,8 +96,12 @@ void GraphInterpreter::contract(graph::ContractOp op, Dense &out) {
       coordinates.push_back(point[cast<AffineDimExpr>(expr).getPosition()]);
     return positionOf(coordinates, data.shape);
   };
+  auto read = [](const Dense &data, int64_t i, bool isUnsigned) {
+    return isUnsigned && data.elements[i] < 0 ? data.elements[i] + 256 : data.elements[i];
+  };
   forEachPoint(loops, [&](ArrayRef<int64_t> point, int64_t) {
-    out.elements[at(op.getMap(2), point, out)] += lhs.elements[at(op.getMap(0), point, lhs)] * rhs.elements[at(op.getMap(1), point, rhs)];
+    out.elements[at(op.getMap(2), point, out)] += read(lhs, at(op.getMap(0), point, lhs), op.getLhsUnsigned()) *
+                                                  read(rhs, at(op.getMap(1), point, rhs), op.getRhsUnsigned());
   });
 }
 

@@ -99,6 +99,8 @@ struct HostRunTest : KernelFileTest {
   void run(StringRef targetName, Change change) {
     emit(targetName, change);
     HostOptions options;
+    if (targetName == "x86-64-v4-vnni" && __builtin_cpu_supports("avx512vnni"))
+      options.feature = "avx512vnni";
     bool wide = __builtin_cpu_supports("avx512vl") && targetName != "x86-64-v3";
     options.cpu = wide ? "x86-64-v4" : "x86-64-v3";
     options.vectorBits = wide ? 512 : 256;
@@ -114,6 +116,8 @@ struct HostRunTest : KernelFileTest {
 };
 
 TEST_P(HostRunTest, UnderTheSchedulesOfVectors) { run("x86-64-v4", unchanged); }
+TEST_P(HostRunTest, WithDotsOfFourBytes) { run("x86-64-v4-vnni", unchanged); }
+TEST_P(HostRunTest, WithDotsOfFourBytesUnderOddSchedules) { run("x86-64-v4-vnni", oddSizes); }
 TEST_P(HostRunTest, UnderTheSchedulesOfShortVectors) { run("x86-64-v3", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }

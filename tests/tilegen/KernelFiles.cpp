@@ -28,9 +28,12 @@ static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::
   Dense dense;
   for (AffineExpr size : graph::getSizes(type))
     dense.shape.push_back(graph::evaluate(size, {}, symbols));
-  bool real = isa<FloatType>(type.getElementType());
+  bool real = isa<FloatType>(type.getElementType()), byte = type.getElementType().isInteger(8);
   for (int64_t i = 0; i < dense.count(); ++i)
-    dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1
+    if (byte)
+      dense.elements.push_back(static_cast<double>(random() % 256) - 128);
+    else
+      dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1
                                   : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
   return dense;
 }

@@ -135,11 +135,15 @@ void TileInterpreter::dot(tile::DotOp op) {
   Dense out = tile(op.getAcc());
   const Dense &lhs = tile(op.getLhs()), &rhs = tile(op.getRhs());
   int64_t m = out.shape[out.shape.size() - 2], n = out.shape.back(), k = lhs.shape.back(), batch = out.count() / (m * n);
+  auto read = [](const Dense &data, int64_t i, bool isUnsigned) {
+    return isUnsigned && data.elements[i] < 0 ? data.elements[i] + 256 : data.elements[i];
+  };
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j)
         for (int64_t l = 0; l < k; ++l)
-          out.elements[(b * m + i) * n + j] += lhs.elements[(b * m + i) * k + l] * rhs.elements[(b * k + l) * n + j];
+          out.elements[(b * m + i) * n + j] +=
+              read(lhs, (b * m + i) * k + l, op.getLhsUnsigned()) * read(rhs, (b * k + l) * n + j, op.getRhsUnsigned());
   tiles[op.getResult()] = std::move(out);
 }
 

@@ -28,8 +28,7 @@ LogicalResult emitGemv(TileEmitter &emitter) {
   for (unsigned loop : frame)
     shape.push_back(emitter.tileOf(loop));
   Type element = cast<RankedTensorType>(contract.getType()).getElementType();
-  if (!isa<FloatType>(element))
-    return contract.emitOpError("expected floating point operands because a gemv schedule sums products of them, got ") << element;
+  bool isFloat = isa<FloatType>(element);
 
   auto pullSide = [&](Value side, ArrayRef<AffineExpr> coordinates) -> Value {
     Type narrow = cast<RankedTensorType>(side.getType()).getElementType();
@@ -39,7 +38,11 @@ LogicalResult emitGemv(TileEmitter &emitter) {
       return {};
     if (narrow != element) {
       emitter.at(emitter.depthOf(tile));
-      tile = arith::ExtFOp::create(builder, emitter.loc, cast<RankedTensorType>(tile.getType()).clone(element), tile);
+      RankedTensorType wide = cast<RankedTensorType>(tile.getType()).clone(element);
+      bool isUnsigned = side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned();
+      tile = isFloat      ? arith::ExtFOp::create(builder, emitter.loc, wide, tile).getResult()
+             : isUnsigned ? arith::ExtUIOp::create(builder, emitter.loc, wide, tile).getResult()
+                          : arith::ExtSIOp::create(builder, emitter.loc, wide, tile).getResult();
     }
     return emitter.broadcast(tile, shape);
   };
@@ -55,9 +58,11 @@ LogicalResult emitGemv(TileEmitter &emitter) {
     if (!ok)
       return llvm::to_vector_of<Value>(carried);
     emitter.at(std::max(emitter.depthOf(lhs), emitter.depthOf(rhs)));
-    Value product = arith::MulFOp::create(builder, emitter.loc, lhs, rhs);
+    Value product = isFloat ? arith::MulFOp::create(builder, emitter.loc, lhs, rhs).getResult()
+                            : arith::MulIOp::create(builder, emitter.loc, lhs, rhs).getResult();
     if (loops)
-      product = arith::AddFOp::create(builder, emitter.loc, carried[0], product);
+      product = isFloat ? arith::AddFOp::create(builder, emitter.loc, carried[0], product).getResult()
+                        : arith::AddIOp::create(builder, emitter.loc, carried[0], product).getResult();
     return SmallVector<Value>{product};
   });
   if (!ok)

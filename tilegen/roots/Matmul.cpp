@@ -46,12 +46,23 @@ std::optional<unsigned> packableArgument(const KernelSpace &space) {
   return source ? std::optional(source->first) : std::nullopt;
 }
 
+/// Bytes lie in quads along k, each quad of a column one word, so that a machine's dot of four bytes takes whole vectors. What fills the
+/// last quad of a column must lie outside of the source, as PanelForm says.
+static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigned)> varies, llvm::function_ref<int64_t(unsigned)> sizeOf) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  if (!cast<RankedTensorType>(space.rhs.getType()).getElementType().isInteger(8) || !varies(reduced.back()))
+    return false;
+  return sizeOf(reduced.back()) % quad == 0 || (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
+}
+
 PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
   Exprs source = packedSource(space)->second;
   MLIRContext *context = space.nest.context;
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
   auto varies = [&](unsigned loop) { return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); }); };
   auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
+  bool quads = packsQuads(space, varies, sizeOf);
+  unsigned inner = space.loopsOfKind(LoopKind::Reduction).back();
   PanelForm packing;
   Exprs loops(space.loops().size(), getAffineConstantExpr(0, context)); // as expressions of packed coordinates
   auto addDim = [&](int64_t size, AffineExpr coordinate) {
@@ -64,10 +75,15 @@ PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
     if (varies(loop))
       loops[loop] = addDim(sizeOf(loop), getAffineDimExpr(loop, context));
   AffineExpr panel = addDim((sizeOf(column) + width - 1) / width, n.floorDiv(width));
+  AffineExpr k = getAffineDimExpr(inner, context);
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
-    if (varies(loop))
+    if (quads && loop == inner)
+      loops[loop] = addDim((sizeOf(loop) + quad - 1) / quad, k.floorDiv(quad)) * quad;
+    else if (varies(loop))
       loops[loop] = addDim(sizeOf(loop), getAffineDimExpr(loop, context));
   loops[column] = panel * width + addDim(width, n % width);
+  if (quads)
+    loops[inner] = loops[inner] + addDim(quad, k % quad);
   Exprs from;
   for (AffineExpr expr : source)
     from.push_back(expr.replaceDims(loops));
@@ -127,7 +143,9 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
     if (!ok)
       return llvm::to_vector_of<Value>(carried);
     emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(carried[0])}));
-    return SmallVector<Value>{tile::DotOp::create(builder, emitter.loc, lhs, rhs, carried[0])};
+    auto isUnsigned = [&](Value side) { return side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned(); };
+    return SmallVector<Value>{
+        tile::DotOp::create(builder, emitter.loc, lhs, rhs, carried[0], isUnsigned(space.lhs), isUnsigned(space.rhs))};
   });
   if (!ok)
     return failure();

@@ -158,9 +158,8 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
 LogicalResult ReductionEmitter::emitOutputs() {
   SmallVector<unsigned> full, rows;
   for (auto [i, coordinates] : llvm::enumerate(space.outputs)) {
-    bool varies = llvm::any_of(reduced, [&](unsigned loop) {
-      return llvm::any_of(coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
-    });
+    bool varies = llvm::any_of(
+        reduced, [&](unsigned loop) { return llvm::any_of(coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); }); });
     (varies ? full : rows).push_back(i);
   }
   for (unsigned i : rows)

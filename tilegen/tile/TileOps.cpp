@@ -325,6 +325,8 @@ LogicalResult DotOp::verify() {
   if (lhs.getElementType() != rhs.getElementType() || acc.getElementType() != accumulatorType(lhs.getElementType()))
     return emitOpError() << "expected operands of one type and an accumulator of " << accumulatorType(lhs.getElementType()) << ", got "
                          << lhs << ", " << rhs << " and " << acc;
+  if ((getLhsUnsigned() || getRhsUnsigned()) && !lhs.getElementType().isInteger(8))
+    return emitOpError() << "expected operands of i8 because one is said to be unsigned, got " << lhs;
   for (int64_t i = 0; i < rank - 2; ++i)
     if (lhs.getDimSize(i) != acc.getDimSize(i) || rhs.getDimSize(i) != acc.getDimSize(i))
       return emitOpError() << "expected equal batch sizes in dimension " << i << ", got " << lhs << ", " << rhs << " and " << acc;

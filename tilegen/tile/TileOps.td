@@ -204,13 +204,14 @@ def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
 def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs * rhs, on matrix units where the target has them";
   let description = [{
-    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half operands accumulate in f32, i8 in i32.
+    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half operands accumulate in f32, i8 in i32,
+    which wraps; they are signed unless `lhs_unsigned` or `rhs_unsigned` says otherwise.
 
     ```mlir
     %c = tile.dot %a, %b, %acc : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$lhs, AnyStaticShapeTensor:$rhs, AnyStaticShapeTensor:$acc);
+  let arguments = (ins AnyStaticShapeTensor:$lhs, AnyStaticShapeTensor:$rhs, AnyStaticShapeTensor:$acc, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;

@@ -44,7 +44,7 @@ Tensor quantize(const std::vector<double> &values, const Shape &shape, const Ten
   walk(shape, std::array{strides(scale), strides(zero)}, [&](const auto &at) {
     // The specification divides in float32, and ties depend on it.
     double steps = std::nearbyint(static_cast<float>(values[i]) / static_cast<float>(scales[at[0]]));
-    result[i] = roundTo(steps + zeros[at[1]], zero.type());
+    result[i] = roundTo(steps != steps ? -HUGE_VAL : steps + zeros[at[1]], zero.type()); // no number: the lowest, as ONNX Runtime
     ++i;
   });
   return store(zero.type(), shape, result);
