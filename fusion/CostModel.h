@@ -23,6 +23,7 @@ bool isTooLarge(const Group &a, const Group &b);
 /// Why a kernel of `ops` with `geometry` would repeat work that memory should hold instead; null if it would not.
 ///  * What feeds a contraction is computed again for every tile of the other operand's loop.
 ///  * What feeds a window is computed again for every window that covers it.
+///  * What is read by slices, gathers, pads and concatenations is computed again by each, wherever it is read.
 ///  * What is read through a broadcast is computed again for every repetition.
 std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 

@@ -24,6 +24,7 @@ enum class Reason {
   NotConvex,
   RepeatsWork,
   TooLarge,
+  ShortRows,
 };
 
 struct ReasonText {
@@ -49,6 +50,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::NotConvex, "not-convex", "the group would not be convex: a path leaves it and comes back"},
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
     {Reason::TooLarge, "too-large", "the kernel would hold more work than the registers of one program are good for"},
+    {Reason::ShortRows, "short-rows", "the reduced rows are too short to hide what would be computed on them"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -59,7 +61,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::TooLarge) + 1;
+  return i == static_cast<size_t>(Reason::ShortRows) + 1;
 }());
 
 } // namespace tilewright::fusion

@@ -122,8 +122,10 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1),
           together = evenTile(rows, target.vectorRegisters / 4, 1);
   bool shared = space.root == Root::Window && 2 * rows >= target.vectorRegisters / 4;
+  // A row's last strip is computed whole, so strips are as wide as cuts the row evenly: 40 elements are one of 48, not one of 64.
+  int64_t strip = space.root == Root::RowReduction ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes)) : 4 * lanes;
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
-                                 {shared ? together : 1, shared ? lanes : 4 * lanes}, 0);
+                                 {shared ? together : 1, shared ? lanes : strip}, 0);
 }
 
 namespace {

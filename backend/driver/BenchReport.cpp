@@ -200,7 +200,7 @@ std::string printReport(const BenchReport &report, bool perKernel) {
 }
 
 static nlohmann::json jsonSide(const BenchSide &side) {
-  return {{"mode", side.mode},       {"median_ms", side.latency.medianMs}, {"p99_ms", side.latency.p99Ms}, {"runs", side.latency.runs},
+  return {{"mode", side.mode},       {"median_ms", side.latency.medianMs}, {"p99_ms", side.latency.p99Ms}, {"fastest_ms", side.latency.fastestMs}, {"runs", side.latency.runs},
           {"kernels", side.kernels}, {"host_calls", side.hostCalls},       {"bytes", side.bytes}};
 }
 

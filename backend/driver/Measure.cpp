@@ -20,7 +20,7 @@ Latency summarize(std::vector<double> milliseconds) {
     return {};
   std::sort(milliseconds.begin(), milliseconds.end());
   size_t n = milliseconds.size();
-  return {milliseconds[n / 2], milliseconds[std::min(n - 1, n * 99 / 100)], n};
+  return {milliseconds[n / 2], milliseconds[std::min(n - 1, n * 99 / 100)], n, milliseconds.front()};
 }
 
 static Expected<double> timeOnce(runtime::Context &context) {

@@ -12,6 +12,7 @@ struct Latency {
   double medianMs = 0;
   double p99Ms = 0;
   size_t runs = 0;
+  double fastestMs = 0; // what is left of a busy machine's noise: the run that nothing disturbed
 };
 
 struct Duration {
@@ -19,7 +20,7 @@ struct Duration {
   double durationMs = 3000;
 };
 
-/// Median and 99th percentile of `milliseconds`.
+/// Median, 99th percentile and least of `milliseconds`.
 Latency summarize(std::vector<double> milliseconds);
 
 /// Executes the bound contexts in turn until `durationMs` is over (at least five rounds) and returns one latency each. A run is execute()
