@@ -136,17 +136,22 @@ void ModelImporter::bindShapeOptions() {
 void ModelImporter::importInputs(Scope &scope) {
   bindShapeOptions();
   llvm::StringSet<> listed;
+  SmallVector<DictionaryAttr> attributes;
   for (const auto &info : model->graph().input()) {
     if (!listed.insert(info.name()).second)
       malformed("the input '{}' is listed twice", info.name());
     if (!scope.values.contains(info.name())) // IR 3 lists initializers as inputs too
-      importInput(info, scope);
+      attributes.push_back(importInput(info, scope));
   }
+  // Once: a function's type is as long as its arguments are many.
+  state.main.setType(state.builder.getFunctionType(state.main.front().getArgumentTypes(), {}));
+  state.main.setAllArgAttrs(attributes);
   if (model->graph().output().empty())
     malformed("the model has no outputs");
 }
 
-void ModelImporter::importInput(const onnx::ValueInfoProto &info, Scope &scope) {
+/// An argument of @main's block, and the attributes that it gets.
+DictionaryAttr ModelImporter::importInput(const onnx::ValueInfoProto &info, Scope &scope) {
   if (!info.type().has_tensor_type())
     unsupported("input '{}' is not a tensor: sequences, maps and optional values are not supported", info.name());
   const auto &type = info.type().tensor_type();
@@ -171,14 +176,11 @@ void ModelImporter::importInput(const onnx::ValueInfoProto &info, Scope &scope) 
     throw ImportFailure{bytes.status()};
 
   RankedTensorType tensor = state.tensorType(value->sizes, elementType(state.context, *dtype));
-  unsigned index = state.main.getNumArguments();
-  DictionaryAttr attributes = state.builder.getDictionaryAttr(
+  value->value = state.main.front().addArgument(tensor, state.location);
+  define(info.name(), value, scope);
+  return state.builder.getDictionaryAttr(
       {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
        state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(*dtype)))});
-  if (failed(state.main.insertArgument(index, tensor, attributes, state.location)))
-    throw ImportFailure{Status(Code::Internal, "an argument could not be added")};
-  value->value = state.main.getArgument(index);
-  define(info.name(), value, scope);
 }
 
 AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position) {

@@ -33,7 +33,7 @@ private:
   };
 
   void importInputs(Scope &scope);
-  void importInput(const onnx::ValueInfoProto &info, Scope &scope);
+  mlir::DictionaryAttr importInput(const onnx::ValueInfoProto &info, Scope &scope);
   void importInitializers(const onnx::GraphProto &graph, Scope &scope);
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &proto, Scope &scope);

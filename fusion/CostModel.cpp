@@ -154,10 +154,6 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
-bool fusion::isTooLarge(const Group &a, const Group &b) {
-  return a.ops.size() + b.ops.size() > kernelLimits.operations || a.work + b.work > kernelLimits.work;
-}
-
 /// The first operation that is too much for rows as short as the root's.
 static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geometry) {
   Value input = geometry.root->getOperand(0);

@@ -2,8 +2,8 @@
 #include "fusion/FormGroups.h"
 
 #include "fusion/CarryAccesses.h"
-#include "fusion/CostModel.h"
 #include "fusion/FusionReport.h"
+#include "fusion/KernelLimits.h"
 #include "fusion/Legality.h"
 #include "fusion/OutlineGroups.h"
 #include "fusion/RootKind.h"

@@ -3,6 +3,7 @@
 
 #include "frontend/graph/GraphOps.h"
 #include "fusion/CostModel.h"
+#include "fusion/KernelLimits.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -17,6 +18,8 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
+  if (std::optional<Refusal> refusal = tooManyPlaces(ops, std::get<Geometry>(geometry)))
+    return *refusal;
   if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry)))
     return *refusal;
   if (graph.pathAround(producer, consumer))

@@ -49,7 +49,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::NeededInMemory, "needed-in-memory", "the value is needed in memory by several kernels"},
     {Reason::NotConvex, "not-convex", "the group would not be convex: a path leaves it and comes back"},
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
-    {Reason::TooLarge, "too-large", "the kernel would hold more work than the registers of one program are good for"},
+    {Reason::TooLarge, "too-large", "one kernel would hold more than registers and compile time are good for"},
     {Reason::ShortRows, "short-rows", "the reduced rows are too short to hide what would be computed on them"},
 };
 

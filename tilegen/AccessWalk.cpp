@@ -54,10 +54,11 @@ Coordinates throughConcat(graph::ConcatOp concat, unsigned i, const Coordinates 
 }
 
 void AccessWalk::walk(Value value, const Coordinates &at, AtLoop atLoop) {
-  std::pair<Value, Exprs> here{value, at.exprs};
-  if (llvm::is_contained(visited, here))
+  std::vector<const void *> here{value.getAsOpaquePointer()};
+  for (AffineExpr expr : at.exprs)
+    here.push_back(expr.getAsOpaquePointer());
+  if (!visited.insert(std::move(here)).second)
     return;
-  visited.push_back(here);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     accesses.push_back({argument.getArgNumber(), sizesOf(value), at.exprs, at.indexSizes});
     return;

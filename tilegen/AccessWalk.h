@@ -4,6 +4,8 @@
 #include "frontend/graph/GraphOps.h"
 #include "tilegen/AccessMap.h"
 
+#include <set>
+
 namespace tilewright::tilegen {
 
 /// Coordinates of a value: expressions of loops, then of the index values met on the way.
@@ -37,7 +39,7 @@ public:
 private:
   unsigned loops;
   llvm::SmallVectorImpl<Access> &accesses;
-  llvm::SmallVector<std::pair<mlir::Value, Exprs>> visited;
+  std::set<std::vector<const void *>> visited; // values, each with its coordinates
 };
 
 } // namespace tilewright::tilegen

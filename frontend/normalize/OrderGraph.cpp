@@ -7,6 +7,7 @@
 #include "frontend/normalize/Rebuild.h"
 
 #include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <xxhash.h>
 
@@ -135,18 +136,31 @@ SmallVector<int64_t> normalize::nodesOf(Operation *op) {
   return {};
 }
 
-/// Remembers that `kept` does the work of `gone` as well.
-static void addNodes(Operation *kept, Operation *gone) {
-  SmallVector<int64_t> nodes = nodesOf(kept);
-  for (int64_t node : nodesOf(gone))
-    if (!llvm::is_contained(nodes, node))
-      nodes.push_back(node);
-  if (nodes.size() > 1)
-    kept->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(kept->getContext(), nodes));
-}
+namespace {
+/// Operations that do the work of others as well, and whose nodes those were.
+class SharedNodes {
+public:
+  void add(Operation *kept, Operation *gone) {
+    auto [it, isNew] = shared.try_emplace(kept);
+    if (isNew)
+      it->second.insert_range(nodesOf(kept));
+    it->second.insert_range(nodesOf(gone));
+    shared.erase(gone);
+  }
+  ~SharedNodes() {
+    for (auto &[op, nodes] : shared)
+      if (nodes.size() > 1)
+        op->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(op->getContext(), nodes.getArrayRef()));
+  }
+
+private:
+  llvm::DenseMap<Operation *, llvm::SetVector<int64_t>> shared;
+};
+} // namespace
 
 void normalize::shareEqual(Block &block, Sharing sharing) {
   std::map<std::pair<std::string, std::vector<const void *>>, Operation *> first;
+  SharedNodes shared;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (!isMemoryEffectFree(&op) || op.getNumRegions())
       continue;
@@ -158,7 +172,7 @@ void normalize::shareEqual(Block &block, Sharing sharing) {
     auto [it, isNew] = first.try_emplace({std::move(text), std::move(key)}, &op);
     if (isNew)
       continue;
-    addNodes(it->second, &op);
+    shared.add(it->second, &op);
     op.replaceAllUsesWith(it->second->getResults());
     op.erase();
   }

@@ -241,6 +241,17 @@ void split(NodeBuilder &b) {
   b.unify(offset, size, "the sum of the parts");
 }
 
+/// A kernel reads each element of a concatenation through a choice among all parts, so very many are joined by and by.
+static Term joined(NodeBuilder &b, ArrayRef<Term> parts, int64_t axis) {
+  constexpr size_t most = 64, together = 32;
+  if (parts.size() <= most)
+    return b.concat(parts, axis);
+  SmallVector<Term> larger;
+  for (; !parts.empty(); parts = parts.drop_front(std::min(together, parts.size())))
+    larger.push_back(b.concat(parts.take_front(together), axis));
+  return joined(b, larger, axis);
+}
+
 void concat(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", b.node.opset < 4 ? 1 : 0), b.rank(0));
   SmallVector<Term> parts;
@@ -254,7 +265,7 @@ void concat(NodeBuilder &b) {
     parts.push_back(part);
   }
   llvm::erase_if(parts, [&](Term part) { return graph::constantSize(part.sizes()[axis]) == 0; });
-  b.out(parts.empty() ? b.raw(0) : b.concat(parts, axis));
+  b.out(parts.empty() ? b.raw(0) : joined(b, parts, axis));
 }
 
 //===- Pad ---------------------------------------------------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #include "fusion/CostModel.h"
 #include "fusion/FormGroups.h"
 #include "fusion/FusionReport.h"
+#include "fusion/KernelLimits.h"
 #include "models/ModelBuilder.h"
 #include "runtime/Context.h"
 
