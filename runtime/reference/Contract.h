@@ -48,17 +48,22 @@ void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t 
   contractPacked(rows, columns, depth, a, lda, pack, c, ldc);
 }
 
-/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack.
+/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack. Sixteen sums at once hide the latency
+/// of additions.
 template <typename T> void contractVector(int64_t rows, int64_t depth, const T *a, const T *x, T *y) {
+  constexpr int64_t lanes = 16;
   for (int64_t m = 0; m < rows; ++m, a += depth) {
-    T lanes[4] = {};
+    T sums[lanes] = {};
     int64_t k = 0;
-    for (; k + 4 <= depth; k += 4)
-      for (int64_t lane = 0; lane < 4; ++lane)
-        lanes[lane] += a[k + lane] * x[k + lane];
+    for (; k + lanes <= depth; k += lanes)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        sums[lane] += a[k + lane] * x[k + lane];
     for (; k < depth; ++k)
-      lanes[0] += a[k] * x[k];
-    y[m] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+      sums[0] += a[k] * x[k];
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        sums[lane] += sums[lane + half];
+    y[m] += sums[0];
   }
 }
 

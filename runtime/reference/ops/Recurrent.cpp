@@ -70,16 +70,45 @@ static std::vector<Activation> activationsOf(Call &call, std::vector<std::string
 
 //===--- The recurrence -----------------------------------------------------------------------------------------------------===//
 
+/// An input as numbers of type T: those in memory where they are of that type already, zeros where there is no input.
+template <typename T> class Operand {
+public:
+  Operand(Call &call, int64_t i, const Shape &shape) {
+    if (!call.has(i)) {
+      owned_.resize(product(shape));
+    } else {
+      require(call.input(i).shape() == shape, "expected input {} of shape {}, found {}", i, shape, call.input(i).shape());
+      fill(call.input(i));
+    }
+  }
+  explicit Operand(const Tensor &tensor) { fill(tensor); }
+  const T *data() const { return shared_.defined() ? shared_.template data<T>() : owned_.data(); }
+  std::vector<T> copy(const Shape &shape) const { return {data(), data() + product(shape)}; }
+
+private:
+  void fill(const Tensor &tensor) {
+    if constexpr (std::is_same_v<T, float>) {
+      shared_ = tensor.type() == DType::F32 ? tensor : convert(tensor, DType::F32);
+    } else {
+      Values<T> values(tensor);
+      owned_.assign(values.begin(), values.end());
+    }
+  }
+
+  Tensor shared_;
+  std::vector<T> owned_;
+};
+
 /// What a cell sees in one step of one sequence. Vectors of `hidden` elements, gates of `gates` such vectors.
-struct Step {
+template <typename T> struct Step {
   int64_t hidden;
-  const double *input;            // W x + its bias, [gates][hidden]
-  const double *recurrentWeights; // R, [gates][hidden][hidden]
-  const double *recurrentBias;    // [gates][hidden]
-  const double *peepholes;        // LSTM: [3][hidden]
+  const T *input;            // W x + its bias, [gates][hidden]
+  const T *recurrentWeights; // R, [gates][hidden][hidden]
+  const T *recurrentBias;    // [gates][hidden]
+  const T *peepholes;        // LSTM: [3][hidden]
   const Activation *activations;
   double clip;
-  double *h, *c; // read and written
+  T *h, *c; // read and written
 
   double activate(int64_t which, double x) const {
     const Activation &own = activations[which];
@@ -87,88 +116,126 @@ struct Step {
   }
 
   /// R v + bias for one gate.
-  std::vector<double> recur(int64_t gate, const double *v) const {
-    std::vector<double> result(recurrentBias + gate * hidden, recurrentBias + (gate + 1) * hidden);
+  std::vector<T> recur(int64_t gate, const T *v) const {
+    std::vector<T> result(recurrentBias + gate * hidden, recurrentBias + (gate + 1) * hidden);
     contractVector(hidden, hidden, recurrentWeights + gate * hidden * hidden, v, result.data());
     return result;
   }
 };
 
-static std::vector<double> valuesOf(Call &call, int64_t i, const Shape &shape) {
-  if (!call.has(i))
-    return std::vector<double>(product(shape));
-  require(call.input(i).shape() == shape, "expected input {} of shape {}, found {}", i, shape, call.input(i).shape());
-  Values<double> values(call.input(i));
-  return {values.begin(), values.end()};
-}
+/// How a recurrence runs, as the node says it.
+struct Recurrence {
+  int64_t steps, batch, width, hidden, gates, directions;
+  bool batchFirst, backwards; // backwards: the only direction is the reverse one
+  std::vector<int64_t> lengths;
+  std::vector<Activation> functions; // of all directions
+  double clip;
 
-/// The inputs in the order in which the three operators list them, without the LSTM's own.
-template <typename Cell> static void recurrent(Call &call, int64_t gates, std::vector<std::string> defaults, Cell cell) {
-  bool lstm = call.op() == "LSTM", batchFirst = call.opset() >= 14 && call.integer("layout", 0);
+  Shape stateShape() const { return batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden}; }
+  Shape shape() const { return batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden}; }
+  int64_t state(int64_t d, int64_t n) const { return (batchFirst ? n * directions + d : d * batch + n) * hidden; }
+  int64_t row(int64_t t, int64_t d, int64_t n) const {
+    return (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden;
+  }
+};
+
+static Recurrence recurrenceOf(Call &call, int64_t gates, const std::vector<std::string> &defaults) {
+  bool batchFirst = call.opset() >= 14 && call.integer("layout", 0);
   require(call.input(0).rank() == 3, "expected a sequence of rank 3, found shape {}", call.input(0).shape());
-  Tensor x = batchFirst ? transpose(call.input(0), {1, 0, 2}) : call.input(0);
-  int64_t steps = x.shape()[0], batch = x.shape()[1], width = x.shape()[2];
+  const Shape &x = call.input(0).shape();
   std::string direction = call.text("direction", "forward");
   require(direction == "forward" || direction == "reverse" || direction == "bidirectional",
           "expected direction to be forward, reverse or bidirectional, found '{}'", direction);
-  int64_t directions = direction == "bidirectional" ? 2 : 1;
+  int64_t directions = direction == "bidirectional" ? 2 : 1, steps = x[batchFirst], batch = x[!batchFirst];
   require(call.input(2).rank() == 3, "expected recurrent weights of rank 3, found shape {}", call.input(2).shape());
   int64_t hidden = call.input(2).shape()[2];
   require(call.integer("hidden_size", hidden) == hidden, "expected hidden_size to be {}, as of the weights, found {}", hidden,
           call.integer("hidden_size", hidden));
-
-  std::vector<double> values = valuesOf(call, 0, call.input(0).shape()), w = valuesOf(call, 1, {directions, gates * hidden, width}),
-                      r = valuesOf(call, 2, {directions, gates * hidden, hidden}), b = valuesOf(call, 3, {directions, 2 * gates * hidden}),
-                      peepholes = lstm ? valuesOf(call, 7, {directions, 3 * hidden}) : std::vector<double>();
-  if (batchFirst) {
-    Values<double> turned(x);
-    values.assign(turned.begin(), turned.end());
-  }
   std::vector<int64_t> lengths = call.has(4) ? call.indices(4) : std::vector<int64_t>(batch, steps);
   require(static_cast<int64_t>(lengths.size()) == batch, "expected {} sequence lengths, found {}", batch, lengths.size());
-  Shape stateShape = batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
-  std::vector<double> h = valuesOf(call, 5, stateShape), c = lstm ? valuesOf(call, 6, stateShape) : std::vector<double>(h.size());
-  std::vector<Activation> functions = activationsOf(call, defaults, directions);
-  Shape shape = batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden};
-  checkSize(DType::F64, shape);
-  std::vector<double> y(product(shape)), input(gates * hidden);
+  for (int64_t length : lengths)
+    require(0 <= length && length <= steps, "expected sequence lengths from 0 to {}, found {}", steps, length);
   double clip = call.hasAttribute("clip") ? call.real("clip", 0) : HUGE_VAL;
   require(clip >= 0, "expected a clip of 0 or more, found {}", clip);
+  return {
+      steps, batch, x[2], hidden, gates, directions, batchFirst, direction == "reverse", lengths, activationsOf(call, defaults, directions),
+      clip};
+}
 
-  for (int64_t d = 0; d < directions; ++d)
-    for (int64_t n = 0; n < batch; ++n) {
-      require(0 <= lengths[n] && lengths[n] <= steps, "expected sequence lengths from 0 to {}, found {}", steps, lengths[n]);
-      int64_t state = (batchFirst ? n * directions + d : d * batch + n) * hidden;
-      const double *bias = b.data() + d * 2 * gates * hidden;
-      Step step{hidden,
-                input.data(),
-                r.data() + d * gates * hidden * hidden,
-                bias + gates * hidden,
-                peepholes.data() + d * 3 * hidden * lstm,
-                functions.data() + d * static_cast<int64_t>(defaults.size()),
-                clip,
-                h.data() + state,
-                c.data() + state};
-      for (int64_t s = 0; s < lengths[n]; ++s) {
-        int64_t t = d == 1 || direction == "reverse" ? lengths[n] - 1 - s : s;
-        std::copy_n(bias, gates * hidden, input.begin());
-        contractVector(gates * hidden, width, w.data() + d * gates * hidden * width, values.data() + (t * batch + n) * width, input.data());
+/// W x + bias of one direction for every step and sequence at once, [steps][batch][gates * hidden].
+template <typename T> static std::vector<T> projected(const Recurrence &r, const T *x, const T *weights, const T *bias) {
+  int64_t columns = r.gates * r.hidden, rows = r.steps * r.batch;
+  std::vector<T> result(rows * columns);
+  for (int64_t i = 0; i < rows; ++i)
+    std::copy_n(bias, columns, result.begin() + i * columns);
+  auto pack = [&](int64_t k, int64_t count, int64_t n, int64_t length, T *to) {
+    for (int64_t j = 0; j < length; ++j)
+      for (int64_t i = 0; i < count; ++i)
+        to[i * length + j] = weights[(n + j) * r.width + k + i];
+  };
+  contractPacked(rows, columns, r.width, x, r.width, pack, result.data(), columns);
+  return result;
+}
+
+/// The inputs in the order in which the three operators list them, without the LSTM's own. Computes in T.
+template <typename T, typename Cell> static void recurrentIn(Call &call, const Recurrence &r, bool lstm, Cell cell) {
+  int64_t gates = r.gates, hidden = r.hidden;
+  Operand<T> x(r.batchFirst ? transpose(call.input(0), {1, 0, 2}) : call.input(0)), w(call, 1, {r.directions, gates * hidden, r.width}),
+      recurrent(call, 2, {r.directions, gates * hidden, hidden}), b(call, 3, {r.directions, 2 * gates * hidden}),
+      peepholes(call, lstm ? 7 : call.inputCount(), {r.directions, 3 * hidden});
+  std::vector<T> h = Operand<T>(call, 5, r.stateShape()).copy(r.stateShape()),
+                 c = Operand<T>(call, lstm ? 6 : call.inputCount(), r.stateShape()).copy(r.stateShape());
+  checkSize(DType::F64, r.shape());
+  std::vector<T> y(product(r.shape()));
+  for (int64_t d = 0; d < r.directions; ++d) {
+    const T *bias = b.data() + d * 2 * gates * hidden;
+    std::vector<T> input = projected(r, x.data(), w.data() + d * gates * hidden * r.width, bias);
+    for (int64_t n = 0; n < r.batch; ++n) {
+      Step<T> step{hidden,
+                   nullptr,
+                   recurrent.data() + d * gates * hidden * hidden,
+                   bias + gates * hidden,
+                   peepholes.data() + d * 3 * hidden,
+                   r.functions.data() + d * static_cast<int64_t>(r.functions.size()) / r.directions,
+                   r.clip,
+                   h.data() + r.state(d, n),
+                   c.data() + r.state(d, n)};
+      for (int64_t s = 0; s < r.lengths[n]; ++s) {
+        int64_t t = d == 1 || r.backwards ? r.lengths[n] - 1 - s : s;
+        step.input = input.data() + (t * r.batch + n) * gates * hidden;
         cell(step);
-        std::copy_n(step.h, hidden,
-                    y.begin() + (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden);
+        std::copy_n(step.h, hidden, y.begin() + r.row(t, d, n));
       }
     }
-  call.give(0, x.type(), shape, y);
-  call.give(1, x.type(), stateShape, h);
+  }
+  DType type = call.input(0).type();
+  auto give = [&](int64_t i, const Shape &shape, const std::vector<T> &values) {
+    if constexpr (std::is_same_v<T, float>)
+      std::ranges::copy(values, call.make(i, DType::F32, shape).template data<float>());
+    else
+      call.give(i, type, shape, values);
+  };
+  give(0, r.shape(), y);
+  give(1, r.stateShape(), h);
   if (lstm)
-    call.give(2, x.type(), stateShape, c);
+    give(2, r.stateShape(), c);
+}
+
+/// float32 is computed in float32, as ONNX Runtime does and at more than twice the speed; other types in double.
+template <typename Cell> static void recurrent(Call &call, int64_t gates, const std::vector<std::string> &defaults, Cell cell) {
+  Recurrence recurrence = recurrenceOf(call, gates, defaults);
+  bool lstm = call.op() == "LSTM";
+  if (call.input(0).type() == DType::F32)
+    recurrentIn<float>(call, recurrence, lstm, cell);
+  else
+    recurrentIn<double>(call, recurrence, lstm, cell);
 }
 
 //===--- Cells --------------------------------------------------------------------------------------------------------------===//
 
 void rnn(Call &call) {
-  recurrent(call, 1, {"Tanh"}, [](Step &step) {
-    std::vector<double> gate = step.recur(0, step.h);
+  recurrent(call, 1, {"Tanh"}, [](auto &step) {
+    auto gate = step.recur(0, step.h);
     for (int64_t i = 0; i < step.hidden; ++i)
       step.h[i] = step.activate(0, step.input[i] + gate[i]);
   });
@@ -177,15 +244,15 @@ void rnn(Call &call) {
 /// Gates in the order update (z), reset (r), hidden.
 void gru(Call &call) {
   bool resetAfter = call.integer("linear_before_reset", 0);
-  recurrent(call, 3, {"Sigmoid", "Tanh"}, [=](Step &step) {
+  recurrent(call, 3, {"Sigmoid", "Tanh"}, [=](auto &step) {
     int64_t hidden = step.hidden;
-    std::vector<double> update = step.recur(0, step.h), reset = step.recur(1, step.h), kept(hidden);
+    auto update = step.recur(0, step.h), reset = step.recur(1, step.h), kept = reset;
     for (int64_t i = 0; i < hidden; ++i) {
       update[i] = step.activate(0, step.input[i] + update[i]);
       reset[i] = step.activate(0, step.input[hidden + i] + reset[i]);
       kept[i] = resetAfter ? step.h[i] : reset[i] * step.h[i];
     }
-    std::vector<double> gate = step.recur(2, kept.data());
+    auto gate = step.recur(2, kept.data());
     for (int64_t i = 0; i < hidden; ++i) {
       double candidate = step.activate(1, step.input[2 * hidden + i] + (resetAfter ? reset[i] : 1) * gate[i]);
       step.h[i] = (1 - update[i]) * candidate + update[i] * step.h[i];
@@ -196,11 +263,10 @@ void gru(Call &call) {
 /// Gates in the order input, output, forget, cell; peepholes input, output, forget. input_forget couples forget = 1 - input.
 void lstm(Call &call) {
   bool coupled = call.integer("input_forget", 0);
-  recurrent(call, 4, {"Sigmoid", "Tanh", "Tanh"}, [=](Step &step) {
+  recurrent(call, 4, {"Sigmoid", "Tanh", "Tanh"}, [=](auto &step) {
     int64_t hidden = step.hidden;
-    std::vector<double> in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h),
-                        cell = step.recur(3, step.h);
-    const double *p = step.peepholes, *x = step.input;
+    auto in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h), cell = step.recur(3, step.h);
+    const auto *p = step.peepholes, *x = step.input;
     for (int64_t i = 0; i < hidden; ++i) {
       double open = step.activate(0, x[i] + in[i] + p[i] * step.c[i]);
       double keep = coupled ? 1 - open : step.activate(0, x[2 * hidden + i] + forget[i] + p[2 * hidden + i] * step.c[i]);
