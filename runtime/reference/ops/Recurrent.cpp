@@ -169,9 +169,11 @@ template <typename T> static std::vector<T> projected(const Recurrence &r, const
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(bias, columns, result.begin() + i * columns);
   auto pack = [&](int64_t k, int64_t count, int64_t n, int64_t length, T *to) {
-    for (int64_t j = 0; j < length; ++j)
+    constexpr int64_t block = 16; // rows of the weights whose cache lines are read to their ends
+    for (int64_t j0 = 0; j0 < length; j0 += block)
       for (int64_t i = 0; i < count; ++i)
-        to[i * length + j] = weights[(n + j) * r.width + k + i];
+        for (int64_t j = j0; j < std::min(j0 + block, length); ++j)
+          to[i * length + j] = weights[(n + j) * r.width + k + i];
   };
   contractPacked(rows, columns, r.width, x, r.width, pack, result.data(), columns);
   return result;
