@@ -67,4 +67,7 @@ template <typename T> void contractVector(int64_t rows, int64_t depth, const T *
   }
 }
 
+/// The same in float, for the widest vectors that this machine has.
+void contractVector(int64_t rows, int64_t depth, const float *a, const float *x, float *y);
+
 } // namespace tilewright::reference
