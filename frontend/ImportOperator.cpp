@@ -22,6 +22,11 @@ bool keepsIntegers(const NodeBuilder &b) {
   return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) && b.rank(0) > 1 &&
          b.integer("block_size", 0) == 0;
 }
+/// Operators whose handlers move elements of any type, or say themselves which types they take.
+constexpr std::string_view moving[] = {"BitCast", "Cast",         "CastLike",      "Compress",     "Concat",  "DepthToSpace", "DequantizeLinear",
+                                       "Expand",       "Flatten",       "Gather",       "GatherElements", "GatherND", "Identity",
+                                       "QuantizeLinear", "Reshape",     "Shape",        "Size",    "Slice",        "SpaceToDepth",
+                                       "Split",        "Squeeze",       "Tile",         "Transpose", "Unsqueeze"};
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
@@ -55,6 +60,15 @@ double resultBound(NodeBuilder &b, bool grows) {
   return bound;
 }
 
+/// A type of an input that compiled kernels only move, or cannot even do that (more than 8 bytes); any such wins over the other.
+std::optional<DType> typeWithoutArithmetic(NodeBuilder &b) {
+  std::optional<DType> found;
+  for (size_t i = 0; i < b.node.inputs.size(); ++i)
+    if (b.has(i) && isStorageOnly(b.type(i)) && (!found || elementBytes(b.type(i)) > 8))
+      found = b.type(i);
+  return found;
+}
+
 } // namespace
 
 void ModelImporter::importOperator(NodeBuilder::Node &node) {
@@ -63,6 +77,8 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   Operation *last = block->empty() ? nullptr : &block->back();
   std::string whyNot = "no handler compiles it";
   bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
+  if (llvm::is_contained(random, node.op)) // nodes without a seed of their own draw different numbers, the same in every run
+    node.attributes.try_emplace("seed", static_cast<float>(state.nodes.size() + state.report.fallbacks.size()));
   bool done = followShapeArithmetic(builder) || foldConstants(builder);
   if (!done && !asReference)
     done = compileNode(builder, whyNot);
@@ -130,6 +146,11 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
   Handler handler = findHandler(b.node.domain, b.node.op, b.node.opset);
   if (!handler)
     return false;
+  if (std::optional<DType> type = typeWithoutArithmetic(b);
+      type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
+    whyNot = fmt::format("it is not compiled for {}", name(*type));
+    return false;
+  }
   Block *block = state.builder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
   try {

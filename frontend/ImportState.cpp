@@ -15,7 +15,7 @@ constexpr int64_t maxElements = 1024; // of integer tensors whose contents are f
 /// Whether every element has the bytes of the first.
 bool isSplat(const Tensor &tensor) {
   size_t element = elementBytes(tensor.type()), size = tensor.byteSize();
-  return size >= element && element > 0 && std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
+  return size >= element && element > 0 && element <= 8 && std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
 }
 
 int64_t integerAt(const Tensor &tensor, int64_t i) {

@@ -18,7 +18,7 @@ namespace tilewright {
 namespace {
 
 constexpr int maxProtobufDepth = 100;
-constexpr int64_t maxIrVersion = 13;
+constexpr int64_t maxIrVersion = 14;
 
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)

@@ -22,6 +22,7 @@ constexpr OpRow rows[] = {
     {"", "Attention", 23, ops::attention},
     {"", "AveragePool", 1, ops::averagePool},
     {"", "BatchNormalization", 7, ops::batchNormalization},
+    {"", "BitCast", 26, ops::bitCast},
     {"", "BitShift", 11, ops::bitShift},
     {"", "BitwiseAnd", 18, ops::bitAnd},
     {"", "BitwiseNot", 18, ops::bitNot},

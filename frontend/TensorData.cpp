@@ -1,6 +1,8 @@
 // Where ONNX keeps the elements of a tensor, and how they become bytes.
 #include "frontend/TensorData.h"
 
+#include "runtime/reference/Kernel.h"
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -28,6 +30,20 @@ Tensor shareBytes(DType type, Shape shape, std::span<const std::byte> bytes, con
   return copy;
 }
 
+/// Elements as files hold them: types of less than a byte share bytes, the first element in the lowest bits.
+Tensor fromPacked(DType type, Shape shape, std::span<const std::byte> bytes, const std::shared_ptr<const void> &owner) {
+  int64_t bits = findDType(type)->bits;
+  if (bits >= 8)
+    return shareBytes(type, std::move(shape), bytes, owner);
+  Tensor tensor = Tensor::allocate(type, std::move(shape));
+  int sign = findDType(type)->isSigned && !findDType(type)->isFloat ? 1 << (bits - 1) : 0;
+  for (int64_t i = 0, n = tensor.count(); i < n; ++i) {
+    int low = std::to_integer<int>(bytes[i * bits / 8]) >> (i * bits % 8) & ((1 << bits) - 1);
+    tensor.data<int8_t>()[i] = static_cast<int8_t>((low ^ sign) - sign);
+  }
+  return tensor;
+}
+
 template <typename To, typename Field> void copyAs(Tensor &tensor, const Field &field) {
   std::transform(field.begin(), field.end(), tensor.data<To>(), [](auto value) { return static_cast<To>(value); });
 }
@@ -42,7 +58,9 @@ struct TypedField {
 TypedField typedField(DType type, const onnx::TensorProto &p) {
 #define FIELD(NAME, TO) TypedField{#NAME, p.NAME().size(), [](Tensor &t, const onnx::TensorProto &from) { copyAs<TO>(t, from.NAME()); }}
   switch (type) {
-  case DType::F32: return FIELD(float_data, float);
+  case DType::F32:
+  case DType::C64: return FIELD(float_data, float);
+  case DType::C128:
   case DType::F64: return FIELD(double_data, double);
   case DType::I64: return FIELD(int64_data, int64_t);
   case DType::U64: return FIELD(uint64_data, uint64_t);
@@ -107,18 +125,12 @@ Tensor inventWeights(DType type, Shape shape, const std::string &name, uint64_t 
   double center = shape.size() < 2 ? 1.0 : 0.0, spread = shape.size() < 2 ? 0.25 : std::sqrt(3.0 / std::max<int64_t>(fanIn, 1));
   for (int64_t i = 0; i < count; ++i) {
     double value = center + spread * (static_cast<double>(mix(seed) >> 11) * 0x1p-52 - 1.0);
-    auto single = static_cast<float>(value);
-    switch (type) {
-    case DType::F32: tensor.data<float>()[i] = single; break;
-    case DType::F64: tensor.data<double>()[i] = value; break;
-    case DType::F16: tensor.data<uint16_t>()[i] = std::bit_cast<uint16_t>(static_cast<_Float16>(single)); break;
-    default: tensor.data<uint16_t>()[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(single) >> 16); break;
-    }
+    reference::write(tensor, i, 1, &value);
   }
   return tensor;
 }
 
-Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::string &name, DType type, Shape shape, uint64_t bytes,
+Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::string &name, DType type, Shape shape,
                                 const TensorSource &source) {
   Expected<ExternalPlace> place = externalPlace(proto, name);
   if (!place)
@@ -131,13 +143,14 @@ Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::strin
   if (!file)
     return Status(file.status().code(), fmt::format("tensor '{}': {}", name, file.status().message()));
   uint64_t size = file->bytes().size();
-  if (place->length.value_or(bytes) != bytes)
+  auto packed = static_cast<uint64_t>(packedBytes(type, elementCount(shape)));
+  if (place->length.value_or(packed) != packed)
     return malformedTensor(
-        name, fmt::format("expected {} bytes because of its type and shape, external data says length {}", bytes, *place->length));
-  if (place->offset > size || bytes > size - place->offset)
+        name, fmt::format("expected {} bytes because of its type and shape, external data says length {}", packed, *place->length));
+  if (place->offset > size || packed > size - place->offset)
     return malformedTensor(
-        name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", bytes, place->offset, place->location, size));
-  return shareBytes(type, std::move(shape), file->bytes().subspan(place->offset, bytes), file->owner());
+        name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", packed, place->offset, place->location, size));
+  return fromPacked(type, std::move(shape), file->bytes().subspan(place->offset, packed), file->owner());
 }
 
 } // namespace
@@ -147,7 +160,7 @@ Expected<DType> checkedDType(int32_t code, const std::string &name) {
   if (code >= 0 && code < 256 && findDType(type))
     return type;
   return Status(Code::Unsupported, fmt::format("tensor '{}' has element type {} ({}), which no kernel holds", name, code,
-                                               code == 8 ? "string" : code == 14 || code == 15 ? "complex" : "unknown here"));
+                                               code == 8 ? "string" : "unknown here"));
 }
 
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name) {
@@ -179,17 +192,25 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   if (external + proto.has_raw_data() + (typed > 0) > 1)
     return malformedTensor(name, "its elements are in more than one place");
   if (external)
-    return decodeExternal(proto, name, *type, std::move(shape), static_cast<uint64_t>(*bytes), source);
+    return decodeExternal(proto, name, *type, std::move(shape), source);
   if (proto.has_raw_data()) {
-    if (static_cast<int64_t>(proto.raw_data().size()) != *bytes)
-      return malformedTensor(name, fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", *bytes,
+    int64_t packed = packedBytes(*type, elementCount(shape));
+    if (static_cast<int64_t>(proto.raw_data().size()) != packed)
+      return malformedTensor(name, fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", packed,
                                                tilewright::name(*type), fmt::join(shape, ", "), proto.raw_data().size()));
-    return shareBytes(*type, std::move(shape), std::as_bytes(std::span(proto.raw_data())), source.owner);
+    return fromPacked(*type, std::move(shape), std::as_bytes(std::span(proto.raw_data())), source.owner);
   }
-  int64_t count = *bytes / elementBytes(*type);
+  // In typed fields a complex number takes two entries, and numbers of less than a byte share one.
+  bool shares = findDType(*type)->bits < 8;
+  int64_t count = shares ? packedBytes(*type, elementCount(shape)) : *bytes / elementBytes(*type) * (isComplex(*type) ? 2 : 1);
   if (field.size != count || typed != count)
     return malformedTensor(name, fmt::format("expected {} elements in {} because of its type {} and shape [{}], got {}", count, field.name,
                                              tilewright::name(*type), fmt::join(shape, ", "), typed));
+  if (shares) {
+    Tensor packed = Tensor::allocate(DType::U8, {count});
+    field.copy(packed, proto);
+    return fromPacked(*type, std::move(shape), {packed.bytes(), packed.byteSize()}, nullptr);
+  }
   Tensor tensor = Tensor::allocate(*type, std::move(shape));
   field.copy(tensor, proto);
   return tensor;

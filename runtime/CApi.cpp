@@ -60,18 +60,20 @@ static constexpr struct {
 } dlCodes[] = {
     {DType::F32, 2}, {DType::F16, 2}, {DType::F64, 2}, {DType::BF16, 4}, {DType::I64, 0}, {DType::I32, 0}, {DType::I16, 0},
     {DType::I8, 0},  {DType::U64, 1}, {DType::U32, 1}, {DType::U16, 1},  {DType::U8, 1},  {DType::Bool, 6},
+    {DType::C64, 5}, {DType::C128, 5}, {DType::I4, 0}, {DType::U4, 1}, {DType::I2, 0}, {DType::U2, 1},
+    {DType::F8E4M3FN, 10}, {DType::F8E4M3FNUZ, 11}, {DType::F8E5M2, 12}, {DType::F8E5M2FNUZ, 13}, {DType::F8E8M0, 14}, {DType::F4E2M1, 17},
 };
 
 static tilewright_dl_dtype toDl(DType type) {
   for (const auto &row : dlCodes)
     if (row.type == type)
-      return {row.code, static_cast<uint8_t>(elementBytes(type) * 8), 1};
+      return {row.code, static_cast<uint8_t>(findDType(type)->bits), 1};
   return {0, 0, 0};
 }
 
 static Expected<DType> fromDl(tilewright_dl_dtype type) {
   for (const auto &row : dlCodes)
-    if (row.code == type.code && elementBytes(row.type) * 8 == type.bits && type.lanes == 1)
+    if (row.code == type.code && findDType(row.type)->bits == type.bits && type.lanes == 1)
       return row.type;
   return Status(Code::Usage,
                 fmt::format("a tensor has DLPack type {{{}, {}, {}}}, which no model takes", type.code, type.bits, type.lanes));

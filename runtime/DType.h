@@ -21,29 +21,60 @@ enum class DType : uint8_t {
   F64 = 11,
   U32 = 12,
   U64 = 13,
+  C64 = 14,  // two float32: real, imaginary
+  C128 = 15, // two float64
   BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
+  U4 = 21, // types of less than a byte take one byte each in memory; signed ones are sign-extended
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24, // a power of two, without sign
+  U2 = 25,
+  I2 = 26,
 };
 
 struct DTypeInfo {
   DType type;
   std::string_view name; // as ONNX's operator specifications spell it
-  uint32_t bytes;
+  uint32_t bytes; // of an element in memory
   bool isFloat;
   bool isSigned;
+  uint32_t bits; // that say something: what files of ONNX hold of an element
 };
 
 /// One row for each type that kernels can hold in memory.
 inline constexpr DTypeInfo dtypeTable[] = {
-    {DType::F32, "float32", 4, true, true},   {DType::F16, "float16", 2, true, true},
-    {DType::BF16, "bfloat16", 2, true, true}, {DType::F64, "float64", 8, true, true},
-    {DType::I64, "int64", 8, false, true},    {DType::I32, "int32", 4, false, true},
-    {DType::I16, "int16", 2, false, true},    {DType::I8, "int8", 1, false, true},
-    {DType::U64, "uint64", 8, false, false},  {DType::U32, "uint32", 4, false, false},
-    {DType::U16, "uint16", 2, false, false},  {DType::U8, "uint8", 1, false, false},
-    {DType::Bool, "bool", 1, false, false},
+    {DType::F32, "float32", 4, true, true, 32},
+    {DType::F16, "float16", 2, true, true, 16},
+    {DType::BF16, "bfloat16", 2, true, true, 16},
+    {DType::F64, "float64", 8, true, true, 64},
+    {DType::I64, "int64", 8, false, true, 64},
+    {DType::I32, "int32", 4, false, true, 32},
+    {DType::I16, "int16", 2, false, true, 16},
+    {DType::I8, "int8", 1, false, true, 8},
+    {DType::U64, "uint64", 8, false, false, 64},
+    {DType::U32, "uint32", 4, false, false, 32},
+    {DType::U16, "uint16", 2, false, false, 16},
+    {DType::U8, "uint8", 1, false, false, 8},
+    {DType::Bool, "bool", 1, false, false, 8},
+    {DType::C64, "complex64", 8, false, true, 64},
+    {DType::C128, "complex128", 16, false, true, 128},
+    {DType::F8E4M3FN, "float8e4m3fn", 1, true, true, 8},
+    {DType::F8E4M3FNUZ, "float8e4m3fnuz", 1, true, true, 8},
+    {DType::F8E5M2, "float8e5m2", 1, true, true, 8},
+    {DType::F8E5M2FNUZ, "float8e5m2fnuz", 1, true, true, 8},
+    {DType::F8E8M0, "float8e8m0", 1, true, false, 8},
+    {DType::F4E2M1, "float4e2m1", 1, true, true, 4},
+    {DType::I4, "int4", 1, false, true, 4},
+    {DType::U4, "uint4", 1, false, false, 4},
+    {DType::I2, "int2", 1, false, true, 2},
+    {DType::U2, "uint2", 1, false, false, 2},
 };
 
-/// The row of `type`, or nullptr for a type that no kernel can hold (strings, 4-bit and 8-bit floats).
+/// The row of `type`, or nullptr for a type that no kernel can hold (strings).
 constexpr const DTypeInfo *findDType(DType type) {
   for (const DTypeInfo &row : dtypeTable)
     if (row.type == type)
@@ -55,6 +86,20 @@ constexpr const DTypeInfo *findDType(DType type) {
 constexpr uint32_t elementBytes(DType type) {
   const DTypeInfo *row = findDType(type);
   return row ? row->bytes : 0;
+}
+
+constexpr bool isComplex(DType type) { return type == DType::C64 || type == DType::C128; }
+
+/// Types whose elements compiled kernels move but do not compute with: there is no arithmetic on them in the tile dialect.
+constexpr bool isStorageOnly(DType type) {
+  const DTypeInfo *row = findDType(type);
+  return !row || isComplex(type) || row->bits < 8 || (row->isFloat && row->bits == 8);
+}
+
+/// Bytes that `count` elements take in files of ONNX, where types of less than a byte share bytes.
+constexpr int64_t packedBytes(DType type, int64_t count) {
+  const DTypeInfo *row = findDType(type);
+  return !row ? 0 : row->bits < 8 ? (count * row->bits + 7) / 8 : count * row->bytes;
 }
 
 constexpr std::string_view name(DType type) {

@@ -23,7 +23,7 @@ template <> inline constexpr ValueKind lastCode<ValueKind> = ValueKind::Alias;
 template <> inline constexpr BufferAccess lastCode<BufferAccess> = BufferAccess::ReadWrite;
 template <> inline constexpr Relation lastCode<Relation> = Relation::LessEqual;
 template <> inline constexpr CodeKind lastCode<CodeKind> = CodeKind::Hsaco;
-template <> inline constexpr DType lastCode<DType> = DType::BF16; // DType has gaps as well; PlanVerifier refuses those
+template <> inline constexpr DType lastCode<DType> = DType::I2; // DType has a gap (strings), which PlanVerifier refuses
 
 /// `T` or `const T`: the writer visits const structs, the reader fills them in.
 template <typename T, typename Struct>

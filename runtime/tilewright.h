@@ -48,8 +48,9 @@ typedef struct tilewright_dl_device {
 } tilewright_dl_device;
 
 typedef struct tilewright_dl_dtype {
-  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 6 bool */
-  uint8_t bits;
+  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool; 10 float8_e4m3fn, 11 e4m3fnuz, 12 e5m2, 13 e5m2fnuz,
+                   14 e8m0fnu, 17 float4_e2m1fn */
+  uint8_t bits; /* elements of 2 and 4 bits take one byte each, as with DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED */
   uint16_t lanes; /* 1 */
 } tilewright_dl_dtype;
 

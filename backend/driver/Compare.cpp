@@ -1,7 +1,7 @@
 // Compares tensors element by element in double.
 #include "backend/driver/Compare.h"
 
-#include "runtime/reference/Half.h"
+#include "runtime/reference/Kernel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,22 +22,15 @@ Tolerance defaultTolerance(DType type) {
 
 Tolerance innerTolerance(DType type) { return type == DType::F32 ? Tolerance{1e-4, 1e-5, true} : defaultTolerance(type); }
 
-/// Element `i` as a double. 64-bit integers beyond 2^53 are compared apart from this.
-static double elementAt(const Tensor &tensor, int64_t i) {
-  switch (tensor.type()) {
-  case DType::F32: return tensor.data<float>()[i];
-  case DType::F64: return tensor.data<double>()[i];
-  case DType::F16: return reference::fromHalf(tensor.data<uint16_t>()[i]);
-  case DType::BF16: return reference::fromBFloat(tensor.data<uint16_t>()[i]);
-  case DType::I64: return static_cast<double>(tensor.data<int64_t>()[i]);
-  case DType::I32: return tensor.data<int32_t>()[i];
-  case DType::I16: return tensor.data<int16_t>()[i];
-  case DType::I8: return tensor.data<int8_t>()[i];
-  case DType::U64: return static_cast<double>(tensor.data<uint64_t>()[i]);
-  case DType::U32: return tensor.data<uint32_t>()[i];
-  case DType::U16: return tensor.data<uint16_t>()[i];
-  default: return tensor.data<uint8_t>()[i];
-  }
+/// The elements as doubles, real and imaginary parts of complex ones in turn.
+static std::vector<double> elementsOf(const Tensor &tensor) {
+  Tensor real = tensor;
+  if (isComplex(tensor.type()))
+    real = Tensor(tensor.type() == DType::C64 ? DType::F32 : DType::F64, {2 * tensor.count()},
+                  std::shared_ptr<std::byte[]>(std::make_shared<Tensor>(tensor), const_cast<std::byte *>(tensor.bytes())));
+  std::vector<double> elements(real.count());
+  reference::read(real, 0, real.count(), elements.data());
+  return elements;
 }
 
 static bool within(double actual, double expected, double limit) {
@@ -55,13 +48,14 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
         false, 0, 0,
         fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
   Tolerance limits = tolerance.value_or(defaultTolerance(expected.type()));
-  int64_t count = expected.count(), different = 0, first = -1;
+  std::vector<double> found = elementsOf(actual), wanted = elementsOf(expected);
+  int64_t count = static_cast<int64_t>(wanted.size()), different = 0, first = -1;
   double largest = 0, worst = 0, worstRelative = 0;
   for (int64_t i = 0; limits.ofLargest && i < count; ++i)
-    if (double magnitude = std::abs(elementAt(expected, i)); std::isfinite(magnitude))
+    if (double magnitude = std::abs(wanted[i]); std::isfinite(magnitude))
       largest = std::max(largest, magnitude);
   for (int64_t i = 0; i < count; ++i) {
-    double a = elementAt(actual, i), b = elementAt(expected, i);
+    double a = found[i], b = wanted[i];
     double limit = limits.absolute + limits.relative * (limits.ofLargest ? largest : std::abs(b));
     double difference = a == b || (std::isnan(a) && std::isnan(b)) ? 0 : std::isnan(a - b) ? INFINITY : std::abs(a - b);
     if (difference > worst)
@@ -76,7 +70,7 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
     return {true, worst, worstRelative, ""};
   return {false, worst, worstRelative,
           fmt::format("output '{}': {} of {} elements differ; the first is element {}: {}, expected {}; the largest difference is {:.3g}",
-                      name, different, count, first, elementAt(actual, first), elementAt(expected, first), worst)};
+                      name, different, count, first, found[first], wanted[first], worst)};
 }
 
 } // namespace tilewright

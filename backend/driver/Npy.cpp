@@ -21,6 +21,7 @@ struct Descriptor {
 static constexpr Descriptor descriptors[] = {
     {"<f4", DType::F32}, {"<f2", DType::F16}, {"<f8", DType::F64}, {"<i8", DType::I64}, {"<i4", DType::I32}, {"<i2", DType::I16},
     {"|i1", DType::I8},  {"<u8", DType::U64}, {"<u4", DType::U32}, {"<u2", DType::U16}, {"|u1", DType::U8},  {"|b1", DType::Bool},
+    {"<c8", DType::C64}, {"<c16", DType::C128},
 };
 
 static constexpr std::string_view magic = "\x93NUMPY";

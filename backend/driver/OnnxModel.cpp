@@ -184,7 +184,15 @@ onnx::TensorProto toProto(const std::string &name, const Tensor &tensor) {
   proto.set_data_type(static_cast<int>(tensor.type()));
   for (int64_t size : tensor.shape())
     proto.add_dims(size);
-  proto.set_raw_data(tensor.bytes(), tensor.byteSize());
+  uint32_t bits = findDType(tensor.type())->bits;
+  if (bits >= 8) {
+    proto.set_raw_data(tensor.bytes(), tensor.byteSize());
+    return proto;
+  }
+  std::string packed(packedBytes(tensor.type(), tensor.count()), '\0'); // the first element in the lowest bits
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    packed[i * bits / 8] |= static_cast<char>((tensor.data<uint8_t>()[i] & ((1 << bits) - 1)) << (i * bits % 8));
+  proto.set_raw_data(packed);
   return proto;
 }
 

@@ -61,14 +61,16 @@ static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan,
   Expected<std::vector<NamedTensor>> expected = readTestData(testDataSet(command.check), "output");
   if (!expected)
     return expected.status();
-  if (expected->size() != outputs.size())
-    return {Code::Differs, fmt::format("{} outputs, expected {} as in {}", outputs.size(), expected->size(), command.check)};
+  Expected<std::vector<size_t>> places = matchOutputs(plan, *expected);
+  if (!places)
+    return {places.status().code(), fmt::format("{}: {}", command.check, places.status().message())};
   std::string differences;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Tolerance tolerance = defaultTolerance((*expected)[i].tensor.type());
+  for (size_t e = 0; e < expected->size(); ++e) {
+    size_t i = (*places)[e];
+    Tolerance tolerance = defaultTolerance((*expected)[e].tensor.type());
     tolerance.relative = command.relative.value_or(tolerance.relative);
     tolerance.absolute = command.absolute.value_or(tolerance.absolute);
-    Comparison result = compare(plan.values[plan.outputs[i]].name, outputs[i], (*expected)[i].tensor, tolerance);
+    Comparison result = compare(plan.values[plan.outputs[i]].name, outputs[i], (*expected)[e].tensor, tolerance);
     if (!result.same)
       differences += (differences.empty() ? "" : "\n  ") + result.sentence;
     else

@@ -3,6 +3,7 @@
 
 #include "backend/driver/Npy.h"
 #include "frontend/TensorData.h"
+#include "runtime/reference/Kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -37,6 +38,17 @@ Expected<NamedTensor> readTensorFile(const fs::path &path) {
   return readTensorProto(path);
 }
 
+Expected<std::vector<size_t>> matchOutputs(const runtime::Plan &plan, const std::vector<NamedTensor> &expected) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    auto named = std::ranges::find_if(plan.outputs, [&](runtime::ValueId id) { return plan.values[id].name == expected[i].name; });
+    places.push_back(named == plan.outputs.end() ? i : static_cast<size_t>(named - plan.outputs.begin()));
+  }
+  if (places.empty() || expected.size() > plan.outputs.size())
+    return Status(Code::Differs, fmt::format("the model has {} outputs, the data set {}", plan.outputs.size(), expected.size()));
+  return places;
+}
+
 std::string fileName(const std::string &name) {
   std::string safe;
   for (char c : name)
@@ -66,6 +78,16 @@ Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, const st
   }
 }
 
+/// NumPy has no bfloat16 and nothing narrower than a byte, and ONNX before 1.13 wrote bfloat16 as uint16: such files hold the bits.
+static Tensor withType(const Tensor &given, DType expected) {
+  bool bits = given.type() == DType::U8 || given.type() == DType::U16;
+  bool hasNoFormat = expected == DType::BF16 || (isStorageOnly(expected) && !isComplex(expected));
+  if (!bits || !hasNoFormat || elementBytes(given.type()) != elementBytes(expected))
+    return given;
+  Tensor shared = given;
+  return Tensor(expected, given.shape(), std::shared_ptr<std::byte[]>(std::make_shared<Tensor>(shared), shared.bytes()));
+}
+
 Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given) {
   std::vector<Tensor> ordered;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -76,7 +98,7 @@ Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::
     if (named == given.end())
       return Status(Code::Usage,
                     fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(), plan.inputs.size()));
-    ordered.push_back(named->tensor);
+    ordered.push_back(withType(named->tensor, plan.values[plan.inputs[i]].dtype));
   }
   return ordered;
 }
@@ -91,8 +113,20 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
     case DType::F16: tensor.data<_Float16>()[i] = static_cast<_Float16>(normal(generator)); break;
     case DType::BF16: tensor.data<uint16_t>()[i] = std::bit_cast<uint32_t>(normal(generator)) >> 16; break;
     case DType::Bool: tensor.data<uint8_t>()[i] = generator() & 1; break;
+    case DType::C64:
+    case DType::C128:
+      for (int part = 0; part < 2; ++part)
+        tensor.type() == DType::C64 ? void(tensor.data<float>()[2 * i + part] = normal(generator))
+                                    : void(tensor.data<double>()[2 * i + part] = normal(generator));
+      break;
     default:
-      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % 8; // little-endian, zeroed before
+      if (reference::isFloat(tensor.type())) {
+        double value = normal(generator);
+        reference::write(tensor, i, 1, &value);
+        break;
+      }
+      // Little-endian, zeroed before; at most 1 for int2.
+      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % (tensor.type() == DType::I2 ? 2 : tensor.type() == DType::U2 ? 4 : 8);
     }
 }
 

@@ -21,6 +21,10 @@ Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);
 /// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder (KIND is "input" or "output"), in order.
 Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, const std::string &kind);
 
+/// Which output of the plan each expected tensor belongs to: the one of its name, else the one at its position. A data set may leave out
+/// what the model gives beyond it; Code::Differs where it has more than the model gives, or nothing.
+Expected<std::vector<size_t>> matchOutputs(const runtime::Plan &plan, const std::vector<NamedTensor> &expected);
+
 /// A value's name as a file name: what could leave the folder or confuse a shell becomes '_'.
 std::string fileName(const std::string &name);
 

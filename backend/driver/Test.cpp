@@ -14,7 +14,10 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <poll.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -27,7 +30,7 @@ struct TestCommand {
   ModelOptions model;
   std::string knownFailures;
   std::vector<std::string> modes = {"all", "none"};
-  unsigned timeout = 60;
+  unsigned timeout = 60, jobs = 0;
   size_t atLeast = 0;
   bool writeKnownFailures = false, json = false;
 };
@@ -43,8 +46,22 @@ struct Outcome {
 // The rule of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b| for every type.
 static constexpr Tolerance onnxTolerance = {1e-3, 1e-7, false};
 
+/// A test may bring its own in data.json: {"rtol": 1e-2, "atol": 1e-4}.
+static Tolerance toleranceOf(const fs::path &folder) {
+  Tolerance tolerance = onnxTolerance;
+  std::ifstream file(folder / "data.json");
+  nlohmann::json own = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!own.is_object())
+    return tolerance;
+  if (auto relative = own.find("rtol"); relative != own.end() && relative->is_number())
+    tolerance.relative = *relative;
+  if (auto absolute = own.find("atol"); absolute != own.end() && absolute->is_number())
+    tolerance.absolute = *absolute;
+  return tolerance;
+}
+
 static Status runDataSet(const std::shared_ptr<const runtime::Program> &program, const std::shared_ptr<runtime::Device> &device,
-                         const fs::path &folder) {
+                         const fs::path &folder, const Tolerance &tolerance) {
   Expected<std::vector<NamedTensor>> given = readTestData(folder, "input"), expected = readTestData(folder, "output");
   if (!given || !expected)
     return !given ? given.status() : expected.status();
@@ -57,11 +74,13 @@ static Status runDataSet(const std::shared_ptr<const runtime::Program> &program,
   Expected<std::vector<Tensor>> outputs = (*context)->run(*inputs);
   if (!outputs)
     return outputs.status();
-  if (outputs->size() != expected->size())
-    return {Code::Differs, fmt::format("{} outputs, expected {}", outputs->size(), expected->size())};
-  for (size_t i = 0; i < outputs->size(); ++i)
-    if (Comparison result = compare(program->output(i).name, (*outputs)[i], (*expected)[i].tensor, onnxTolerance); !result.same)
+  Expected<std::vector<size_t>> places = matchOutputs(program->plan(), *expected);
+  TILEWRIGHT_TRY(places);
+  for (size_t e = 0; e < expected->size(); ++e) {
+    size_t i = (*places)[e];
+    if (Comparison result = compare(program->output(i).name, (*outputs)[i], (*expected)[e].tensor, tolerance); !result.same)
       return {Code::Differs, result.sentence};
+  }
   return {};
 }
 
@@ -83,19 +102,28 @@ static Status runTest(const fs::path &folder, const TestCommand &command) {
       return named(program.status());
     for (const auto &entry : fs::directory_iterator(folder))
       if (entry.path().filename().string().starts_with("test_data_set_"))
-        if (Status status = runDataSet(*program, *device, entry.path()); !status)
+        if (Status status = runDataSet(*program, *device, entry.path(), toleranceOf(folder)); !status)
           return named(status);
   }
   return {};
 }
 
-/// Runs the test in a child process: one that crashes or hangs is a failure of that test alone.
-static std::string runIsolated(const fs::path &folder, const TestCommand &command) {
+namespace {
+/// A test in a child process: one that crashes or hangs is a failure of that test alone.
+struct Child {
+  pid_t process = -1;
+  int channel = -1; // what it says, until it ends
+  size_t outcome = 0;
+  std::string text;
+};
+} // namespace
+
+static std::optional<Child> startTest(const fs::path &folder, const TestCommand &command, size_t outcome) {
   int channel[2];
   if (pipe(channel) != 0)
-    return "no pipe for the child process";
-  pid_t child = fork();
-  if (child == 0) {
+    return std::nullopt;
+  pid_t process = fork();
+  if (process == 0) {
     close(channel[0]);
     alarm(command.timeout);
     Status status = runTest(folder, command);
@@ -105,17 +133,61 @@ static std::string runIsolated(const fs::path &folder, const TestCommand &comman
     _exit(status.ok() && written ? 0 : 1);
   }
   close(channel[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = read(channel[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, n);
-  close(channel[0]);
+  if (process < 0) {
+    close(channel[0]);
+    return std::nullopt;
+  }
+  return Child{process, channel[0], outcome, ""};
+}
+
+/// What became of the test, once its channel is closed.
+static std::string finishTest(const Child &child, const TestCommand &command) {
+  close(child.channel);
   int status = 0;
-  waitpid(child, &status, 0);
+  waitpid(child.process, &status, 0);
   if (WIFSIGNALED(status))
     return WTERMSIG(status) == SIGALRM ? fmt::format("took longer than {} s", command.timeout)
                                        : fmt::format("crashed with signal {}", WTERMSIG(status));
-  return WEXITSTATUS(status) == 0 ? "" : text.empty() ? "failed without a word" : text;
+  return WEXITSTATUS(status) == 0 ? "" : child.text.empty() ? "failed without a word" : child.text;
+}
+
+/// All tests, `jobs` at a time.
+static std::vector<Outcome> runTests(const std::vector<fs::path> &tests, const TestCommand &command) {
+  Progress progress("testing");
+  std::vector<Outcome> outcomes;
+  for (const fs::path &folder : tests)
+    outcomes.push_back({folder.filename().string(), ""});
+  size_t jobs = command.jobs ? command.jobs : std::max(1u, std::thread::hardware_concurrency()), next = 0, ended = 0;
+  std::vector<Child> running;
+  while (ended < tests.size()) {
+    for (; next < tests.size() && running.size() < jobs; ++next) {
+      if (std::optional<Child> child = startTest(tests[next], command, next)) {
+        running.push_back(std::move(*child));
+        continue;
+      }
+      outcomes[next].failure = "no child process could be started";
+      ++ended;
+    }
+    if (running.empty())
+      continue;
+    std::vector<pollfd> channels;
+    for (const Child &child : running)
+      channels.push_back({child.channel, POLLIN, 0});
+    poll(channels.data(), channels.size(), -1);
+    for (size_t i = running.size(); i-- > 0;) {
+      char buffer[4096];
+      if (!(channels[i].revents & (POLLIN | POLLHUP | POLLERR)))
+        continue;
+      if (ssize_t n = read(running[i].channel, buffer, sizeof buffer); n > 0) {
+        running[i].text.append(buffer, n);
+        continue;
+      }
+      outcomes[running[i].outcome].failure = finishTest(running[i], command);
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+      progress.show(double(++ended) / tests.size());
+    }
+  }
+  return outcomes;
 }
 
 static std::vector<fs::path> findTests(const fs::path &root) {
@@ -181,12 +253,7 @@ static Status test(const TestCommand &command) {
   std::vector<fs::path> tests = findTests(command.model.model);
   if (tests.empty())
     return {Code::Io, fmt::format("{}: holds no folder with a model.onnx", command.model.model)};
-  Progress progress("testing");
-  std::vector<Outcome> outcomes;
-  for (const fs::path &folder : tests) {
-    outcomes.push_back({folder.filename().string(), runIsolated(folder, command)});
-    progress.show(double(outcomes.size()) / tests.size());
-  }
+  std::vector<Outcome> outcomes = runTests(tests, command);
   if (!command.writeKnownFailures)
     return judge(outcomes, *known, command);
   for (const Outcome &outcome : outcomes)
@@ -205,6 +272,7 @@ void addTestCommand(CLI::App &app, int &exitCode) {
   command->add_option("--at-least", options->atLeast, "how many must pass");
   command->add_flag("--json", options->json, "print the verdict as JSON");
   command->add_option("--timeout", options->timeout, "seconds for one test")->capture_default_str();
+  command->add_option("--jobs", options->jobs, "tests that run at a time; 0 is one for each processor")->capture_default_str();
   command->add_flag("--no-fallback", options->model.noFallback, "fail where an operator would run through the reference");
   command->footer("Example: tilewright test /usr/share/libonnx-testdata/data/node --no-fallback --list-failures");
   command->callback([options, &exitCode] { exitCode = report(test(*options)); });

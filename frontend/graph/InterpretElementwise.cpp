@@ -173,6 +173,31 @@ bool interpretCast(Operation *op, const InterpretedValue &x, InterpretedValue &r
   return true;
 }
 
+/// The bits of an element: of a float as its own format has them.
+APInt bitsOf(const InterpretedValue &x, int64_t i) {
+  auto real = llvm::dyn_cast<FloatType>(x.element);
+  if (!real)
+    return APInt(x.element.getIntOrFloatBitWidth(), static_cast<uint64_t>(x.integers[i]), true, true);
+  APFloat value(x.reals[i]);
+  bool lost = false;
+  value.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+  return value.bitcastToAPInt();
+}
+
+void interpretBitcast(const InterpretedValue &x, InterpretedValue &result) {
+  for (int64_t i = 0; i < result.count(); ++i) {
+    APInt bits = bitsOf(x, i);
+    if (auto real = llvm::dyn_cast<FloatType>(result.element)) {
+      APFloat value(real.getFloatSemantics(), bits);
+      bool lost = false;
+      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+      result.setReal(i, value.convertToDouble());
+    } else {
+      result.setInteger(i, bits.getSExtValue());
+    }
+  }
+}
+
 } // namespace
 
 InterpretedValue::InterpretedValue(Type element, Shape shape) : element(element), shape(std::move(shape)) {
@@ -195,6 +220,8 @@ void InterpretedValue::set(int64_t i, TypedAttr scalar) {
 
 bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> operands, InterpretedValue &result) {
   int64_t count = result.count();
+  if (llvm::isa<arith::BitcastOp>(op))
+    return interpretBitcast(*operands[0], result), true;
   if (llvm::isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
     return interpretCast(op, *operands[0], result);
   for (int64_t i = 0; i < count; ++i) {

@@ -358,7 +358,7 @@ Tensor toTensor(const InterpretedValue &value, DType type) {
     } else {
       bits = static_cast<uint64_t>(value.integers[i]);
     }
-    std::memcpy(tensor.bytes() + i * bytes, &bits, bytes);
+    std::memcpy(tensor.bytes() + i * bytes, &bits, std::min<size_t>(bytes, sizeof bits));
   }
   return tensor;
 }

@@ -73,6 +73,8 @@ std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past
 /// scores + mask; what a boolean mask forbids, and what a mask that is too short does not cover, is -infinity.
 Term masked(NodeBuilder &b, Term scores) {
   Term mask = b.in(3);
+  if (b.type(3) != DType::Bool && !isFloat(b.type(3))) // integers are added as numbers
+    mask = b.convert(mask, b.type(3), scores.element().isF64() ? DType::F64 : DType::F32);
   AffineExpr keys = scores.sizes()[3], covered = mask.sizes().back();
   bool isBool = mask.element().isInteger(1);
   if (graph::constantSize(covered) != 1 && covered != keys && graph::constantSize(covered) && graph::constantSize(keys)) {

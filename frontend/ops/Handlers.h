@@ -27,7 +27,7 @@ void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGel
 void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &),
     shrink(NodeBuilder &);
 void quickGelu(NodeBuilder &), swiGlu(NodeBuilder &);
-void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), identity(NodeBuilder &),
+void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), bitCast(NodeBuilder &), identity(NodeBuilder &),
     dropout(NodeBuilder &);
 // MatMul.cpp
 void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);

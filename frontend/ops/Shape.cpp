@@ -353,7 +353,9 @@ void depthToSpace(NodeBuilder &b) {
   const Sizes s = b.sizes(0);
   AffineExpr depth = block > 0 ? graph::divideExactly(s[1], b.number(block * block)) : AffineExpr(), k = b.number(block);
   b.expect(depth != nullptr, fmt::format("expected channels that {} squared divides, got {}", block, b.state.print(s[1])));
-  bool columnFirst = b.text("mode", "DCR") == "CRD";
+  std::string mode = b.text("mode", "DCR");
+  b.expect(mode == "DCR" || mode == "CRD", fmt::format("expected mode to be DCR or CRD, got '{}'", mode));
+  bool columnFirst = mode == "CRD";
   Term x = columnFirst ? b.transpose(b.reshape(b.raw(0), {s[0], depth, k, k, s[2], s[3]}), {0, 1, 4, 2, 5, 3})
                        : b.transpose(b.reshape(b.raw(0), {s[0], k, k, depth, s[2], s[3]}), {0, 3, 4, 1, 5, 2});
   b.out(b.reshape(x, {s[0], depth, s[2] * block, s[3] * block}));
@@ -366,7 +368,10 @@ void spaceToDepth(NodeBuilder &b) {
   AffineExpr k = b.number(block), height = block > 0 ? graph::divideExactly(s[2], k) : AffineExpr(),
              width = block > 0 ? graph::divideExactly(s[3], k) : AffineExpr();
   b.expect(height && width, fmt::format("expected height and width that {} divides, got {}", block, b.print(s)));
-  Term x = b.transpose(b.reshape(b.raw(0), {s[0], s[1], height, k, width, k}), {0, 3, 5, 1, 2, 4});
+  std::string mode = b.text("mode", "DCR"); // an attribute since opset 28
+  b.expect(mode == "DCR" || mode == "CRD", fmt::format("expected mode to be DCR or CRD, got '{}'", mode));
+  SmallVector<int64_t> order = mode == "CRD" ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4} : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};
+  Term x = b.transpose(b.reshape(b.raw(0), {s[0], s[1], height, k, width, k}), order);
   b.out(b.reshape(x, {s[0], s[1] * (block * block), height, width}));
 }
 

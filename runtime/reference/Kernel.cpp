@@ -3,7 +3,10 @@
 
 #include "runtime/reference/Half.h"
 #include "runtime/reference/Shapes.h"
+#include "runtime/reference/SmallFloat.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -26,7 +29,6 @@ struct BFloat {
 };
 struct Boolean {
   uint8_t bits;
-  operator uint8_t() const { return bits != 0; }
 };
 
 /// Calls `function` with a zero of the type that memory holds.
@@ -58,6 +60,29 @@ template <typename Function> static void dispatchMemory(DType type, Function &&f
     return function(uint64_t{});
   case DType::Bool:
     return function(Boolean{});
+  case DType::F8E4M3FN:
+    return function(E4M3FN{});
+  case DType::F8E4M3FNUZ:
+    return function(E4M3FNUZ{});
+  case DType::F8E5M2:
+    return function(E5M2{});
+  case DType::F8E5M2FNUZ:
+    return function(E5M2FNUZ{});
+  case DType::F8E8M0:
+    return function(E8M0{});
+  case DType::F4E2M1:
+    return function(E2M1{});
+  case DType::I4:
+    return function(SmallInteger<4, true>{});
+  case DType::U4:
+    return function(SmallInteger<4, false>{});
+  case DType::I2:
+    return function(SmallInteger<2, true>{});
+  case DType::U2:
+    return function(SmallInteger<2, false>{});
+  case DType::C64:
+  case DType::C128:
+    unsupported(fmt::format("this operator does not compute with {}", name(type)));
   case DType::String:
     break;
   }
@@ -76,19 +101,39 @@ template <typename To> static To saturate(double value) {
   return static_cast<To>(value);
 }
 
-template <typename T> static constexpr bool isReal = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
+template <typename T> static constexpr bool isSmallInteger = false;
+template <int Bits, bool Signed> static constexpr bool isSmallInteger<SmallInteger<Bits, Signed>> = true;
 
+/// A number of one of the three arithmetic types as memory holds it.
 template <typename To, typename From> static To element(From from) {
   if constexpr (std::is_same_v<To, Half>)
     return Half{toHalf(static_cast<double>(from))};
   else if constexpr (std::is_same_v<To, BFloat>)
     return BFloat{toBFloat(static_cast<double>(from))};
   else if constexpr (std::is_same_v<To, Boolean>)
-    return Boolean{static_cast<uint8_t>(static_cast<double>(from) != 0)};
-  else if constexpr (std::is_integral_v<To> && isReal<From>)
-    return saturate<To>(static_cast<double>(from));
+    return Boolean{static_cast<uint8_t>(from != From{0})};
+  else if constexpr (requires { To::from(0.0); })
+    return To::from(static_cast<double>(from));
+  else if constexpr (isSmallInteger<To> && std::is_same_v<From, double>)
+    return To{static_cast<int8_t>(from != from ? 0.0 : std::clamp<double>(std::trunc(from), To::least, To::most))};
+  else if constexpr (isSmallInteger<To>)
+    return To::wrapped(static_cast<uint64_t>(from));
+  else if constexpr (std::is_integral_v<To> && std::is_same_v<From, double>)
+    return saturate<To>(from);
   else
     return static_cast<To>(from);
+}
+
+/// A number in memory as an arithmetic type, by way of the one that its own type belongs to.
+template <typename T, typename Memory> static T arithmetic(Memory from) {
+  if constexpr (std::is_same_v<Memory, Boolean>)
+    return static_cast<T>(from.bits != 0);
+  else if constexpr (isSmallInteger<Memory>)
+    return element<T>(static_cast<int64_t>(from));
+  else if constexpr (std::is_integral_v<Memory>)
+    return static_cast<T>(from);
+  else
+    return element<T>(static_cast<double>(from));
 }
 
 template <typename T> void read(const Tensor &tensor, int64_t first, int64_t count, T *to) {
@@ -96,13 +141,26 @@ template <typename T> void read(const Tensor &tensor, int64_t first, int64_t cou
     using Memory = decltype(zero);
     const Memory *from = tensor.data<Memory>() + first;
     for (int64_t i = 0; i < count; ++i)
-      to[i] = element<T>(from[i]);
+      to[i] = arithmetic<T>(from[i]);
   });
 }
 
 template void read(const Tensor &, int64_t, int64_t, double *);
 template void read(const Tensor &, int64_t, int64_t, int64_t *);
 template void read(const Tensor &, int64_t, int64_t, uint64_t *);
+
+template <typename T> void write(Tensor &tensor, int64_t first, int64_t count, const T *from) {
+  dispatchMemory(tensor.type(), [&](auto zero) {
+    using Memory = decltype(zero);
+    Memory *to = tensor.data<Memory>() + first;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = element<Memory>(from[i]);
+  });
+}
+
+template void write(Tensor &, int64_t, int64_t, const double *);
+template void write(Tensor &, int64_t, int64_t, const int64_t *);
+template void write(Tensor &, int64_t, int64_t, const uint64_t *);
 
 template <typename T> Values<T>::Values(const Tensor &tensor) : size_(tensor.count()) {
   if (!tensor.defined())
@@ -126,12 +184,7 @@ template <typename T> Tensor store(DType type, const Shape &shape, const std::ve
   Tensor result = allocate(type, shape);
   if (result.count() != static_cast<int64_t>(values.size()))
     throw Failure{Status(Code::Internal, fmt::format("{} values were computed for a tensor of {}", values.size(), result.count()))};
-  dispatchMemory(type, [&](auto zero) {
-    using Memory = decltype(zero);
-    Memory *to = result.data<Memory>();
-    for (size_t i = 0; i < values.size(); ++i)
-      to[i] = element<Memory>(values[i]);
-  });
+  write(result, 0, result.count(), values.data());
   return result;
 }
 
@@ -143,15 +196,14 @@ Tensor convert(const Tensor &tensor, DType type) {
   if (tensor.type() == type)
     return tensor;
   Tensor result = allocate(type, tensor.shape());
-  dispatchMemory(tensor.type(), [&](auto zeroFrom) {
-    using From = decltype(zeroFrom);
-    dispatchMemory(type, [&](auto zeroTo) {
-      using To = decltype(zeroTo);
-      const From *from = tensor.data<From>();
-      To *to = result.data<To>();
-      for (int64_t i = 0, n = tensor.count(); i < n; ++i)
-        to[i] = element<To>(from[i]);
-    });
+  dispatch(tensor.type(), [&](auto zero) {
+    constexpr int64_t block = 1024;
+    std::array<decltype(zero), block> numbers;
+    for (int64_t first = 0, n = tensor.count(); first < n; first += block) {
+      int64_t count = std::min(block, n - first);
+      read(tensor, first, count, numbers.data());
+      write(result, first, count, numbers.data());
+    }
   });
   return result;
 }

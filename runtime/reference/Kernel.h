@@ -1,8 +1,10 @@
 // What every reference kernel is written with: the call, three arithmetic types, and failures that end a kernel at once.
 //
-// Kernels do not know the thirteen element types of memory. They read tensors as Values of one of three arithmetic types,
+// Kernels do not know the element types of memory. They read tensors as Values of one of three arithmetic types,
 //
-//     float32 float16 bfloat16 float64 -> double      int8..int64 -> int64_t      bool uint8..uint64 -> uint64_t
+//     float4e2m1..float64, bfloat16 -> double      int2..int64 -> int64_t      bool uint2..uint64 -> uint64_t
+//
+// Complex numbers are none of these: kernels that move bytes take them, and those that compute with them say how.
 //
 // and write results back rounded (or wrapped) once. Sums, products and quotients of floats that are rounded from double are the
 // correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
@@ -68,6 +70,9 @@ extern template class Values<double>;
 extern template class Values<int64_t>;
 extern template class Values<uint64_t>;
 
+/// Stores elements first ... first + count of `tensor` by the rules of `store`.
+template <typename T> void write(Tensor &tensor, int64_t first, int64_t count, const T *from);
+
 /// Refuses negative dimensions and sizes that cannot be meant or held. Kernels that collect values before they store them call it
 /// first.
 void checkSize(DType type, const Shape &shape);
@@ -75,8 +80,8 @@ void checkSize(DType type, const Shape &shape);
 /// Zeroed memory for an output of a size that passes checkSize.
 Tensor allocate(DType type, const Shape &shape);
 
-/// Writes `values` into a new tensor: rounded to nearest even into floats, saturated and truncated from double into integers (NaN
-/// gives 0), wrapped from integers into integers, nonzero into bool.
+/// Writes `values` into a new tensor: rounded to nearest even into floats (those of 8 and 4 bits saturate, float8e8m0 rounds up),
+/// saturated and truncated from double into integers (NaN gives 0), wrapped from integers into integers, nonzero into bool.
 template <typename T> Tensor store(DType type, const Shape &shape, const std::vector<T> &values);
 
 /// The tensor with another element type, by the rules of `store`.
@@ -89,6 +94,8 @@ public:
 
   std::string_view op() const { return node_.op; }
   int64_t opset() const { return node_.opset; }
+  /// Whether this is an operator of ai.onnx in a model of an opset before `version`; other domains count from 1 by themselves.
+  bool before(int64_t version) const { return (node_.domain.empty() || node_.domain == "ai.onnx") && node_.opset < version; }
   const Attributes &attributes() const;
 
   /// Inputs that the node lists, without absent ones at the end.
@@ -100,6 +107,9 @@ public:
   /// The one element of a tensor that must have exactly one.
   double scalar(int64_t i) const;
   int64_t index(int64_t i) const;
+
+  /// For operators that older opsets spelled otherwise: the rest of the kernel sees the newer form.
+  void replaceInput(int64_t i, Tensor tensor) { inputs_.at(i) = std::move(tensor); }
 
   bool hasAttribute(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;

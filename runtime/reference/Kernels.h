@@ -120,9 +120,6 @@ void unsqueeze(Call &call);
 void flatten(Call &call);
 void shapeOp(Call &call);
 void size(Call &call);
-void cast(Call &call);
-void castLike(Call &call);
-void bitCast(Call &call);
 void constant(Call &call);
 void constantOfShape(Call &call);
 void range(Call &call);
@@ -268,5 +265,28 @@ void labelEncoder(Call &call);
 void oneHotEncoder(Call &call);
 void featureVectorizer(Call &call);
 void arrayFeatureExtractor(Call &call);
+
+// ops/Cast.cpp
+void cast(Call &call);
+void castLike(Call &call);
+void bitCast(Call &call);
+
+// ops/Random.cpp
+void randomUniform(Call &call);
+void randomNormal(Call &call);
+void randomUniformLike(Call &call);
+void randomNormalLike(Call &call);
+void bernoulli(Call &call);
+void multinomial(Call &call);
+
+// ops/Legacy.cpp
+void affine(Call &call);
+void scaledTanh(Call &call);
+void parametricSoftplus(Call &call);
+void scaleOp(Call &call);
+void imageScaler(Call &call);
+void crop(Call &call);
+void constantFill(Call &call);
+void givenTensorFill(Call &call);
 
 } // namespace tilewright::reference

@@ -22,6 +22,8 @@ Tensor expandTo(const Tensor &x, const Shape &shape);
 /// 0, 1, ..., size - 1: the map that changes nothing.
 IndexMap identityMap(int64_t size);
 
+__extension__ using WideWord = unsigned __int128; // complex128
+
 /// Calls `function` with a zero of the unsigned integer as wide as elements of `type`.
 template <typename Function> decltype(auto) dispatchWidth(DType type, Function &&function) {
   switch (elementBytes(type)) {
@@ -33,6 +35,8 @@ template <typename Function> decltype(auto) dispatchWidth(DType type, Function &
     return function(uint32_t{});
   case 8:
     return function(uint64_t{});
+  case 16:
+    return function(WideWord{});
   }
   unsupported(fmt::format("no kernel holds elements of {}", name(type)));
 }

@@ -18,8 +18,8 @@ struct TableRow {
 
 static constexpr int64_t latest = 28; // of ai.onnx; a newer opset may have changed any operator
 
-// By family. `first` is the opset since which the operator has the form that the kernel reads: opset 7 for those whose broadcasting
-// was spelled by attributes before. Where an operator changed between `first` and `last`, its kernel asks for the opset.
+// By family. `first` is the opset since which the operator has a form that the kernel reads. Where an operator changed between `first`
+// and `last`, its kernel asks for the opset.
 static constexpr TableRow table[] = {
     // Unary
     {"Acos", "", 7, latest, unaryFloat},
@@ -61,7 +61,7 @@ static constexpr TableRow table[] = {
     {"Elu", "", 1, latest, elu},
     {"Selu", "", 1, latest, selu},
     {"Celu", "", 12, latest, celu},
-    {"ThresholdedRelu", "", 10, latest, thresholdedRelu},
+    {"ThresholdedRelu", "", 1, latest, thresholdedRelu},
     {"HardSigmoid", "", 1, latest, hardSigmoid},
     {"Swish", "", 24, latest, swish},
     {"Gelu", "", 20, latest, gelu},
@@ -70,25 +70,25 @@ static constexpr TableRow table[] = {
     {"BiasGelu", "com.microsoft", 1, latest, biasGelu},
     {"FastGelu", "com.microsoft", 1, latest, biasGelu},
     // Binary
-    {"Add", "", 7, latest, add},
-    {"Sub", "", 7, latest, subtract},
-    {"Mul", "", 7, latest, multiply},
-    {"Div", "", 7, latest, divide},
+    {"Add", "", 1, latest, add},
+    {"Sub", "", 1, latest, subtract},
+    {"Mul", "", 1, latest, multiply},
+    {"Div", "", 1, latest, divide},
     {"Mod", "", 10, latest, modulo},
-    {"And", "", 7, latest, logicalAnd},
-    {"Or", "", 7, latest, logicalOr},
-    {"Xor", "", 7, latest, logicalXor},
-    {"Equal", "", 7, latest, equal},
-    {"Less", "", 7, latest, less},
+    {"And", "", 1, latest, logicalAnd},
+    {"Or", "", 1, latest, logicalOr},
+    {"Xor", "", 1, latest, logicalXor},
+    {"Equal", "", 1, latest, equal},
+    {"Less", "", 1, latest, less},
     {"LessOrEqual", "", 12, latest, lessOrEqual},
-    {"Greater", "", 7, latest, greater},
+    {"Greater", "", 1, latest, greater},
     {"GreaterOrEqual", "", 12, latest, greaterOrEqual},
     {"BitwiseAnd", "", 18, latest, bitwiseAnd},
     {"BitwiseOr", "", 18, latest, bitwiseOr},
     {"BitwiseXor", "", 18, latest, bitwiseXor},
     {"BitShift", "", 11, latest, bitShift},
-    {"PRelu", "", 7, latest, prelu},
-    {"Pow", "", 7, latest, power},
+    {"PRelu", "", 1, latest, prelu},
+    {"Pow", "", 1, latest, power},
     {"Sum", "", 1, latest, sum},
     {"Mean", "", 1, latest, mean},
     {"Max", "", 1, latest, maximum},
@@ -107,7 +107,7 @@ static constexpr TableRow table[] = {
     {"ReduceLogSumExp", "", 1, latest, reduceLogSumExp},
     // MatMul
     {"MatMul", "", 1, latest, matMul},
-    {"Gemm", "", 7, latest, gemm},
+    {"Gemm", "", 1, latest, gemm},
     {"MatMulInteger", "", 10, latest, matMulInteger},
     {"QLinearMatMul", "", 10, latest, qLinearMatMul},
     // Einsum
@@ -129,7 +129,7 @@ static constexpr TableRow table[] = {
     {"MaxUnpool", "", 9, latest, maxUnpool},
     {"MaxRoiPool", "", 1, latest, maxRoiPool},
     // Normalization
-    {"BatchNormalization", "", 7, latest, batchNormalization},
+    {"BatchNormalization", "", 1, latest, batchNormalization},
     {"InstanceNormalization", "", 1, latest, instanceNormalization},
     {"GroupNormalization", "", 18, latest, groupNormalization},
     {"LayerNormalization", "", 1, latest, layerNormalization}, // below 17 as optimizers write it
@@ -145,28 +145,28 @@ static constexpr TableRow table[] = {
     {"Hardmax", "", 1, latest, hardmax},
     // Reshape
     {"Identity", "", 1, latest, identity},
-    {"Reshape", "", 5, latest, reshape},
+    {"Reshape", "", 1, latest, reshape},
     {"Squeeze", "", 1, latest, squeeze},
     {"Unsqueeze", "", 1, latest, unsqueeze},
     {"Flatten", "", 1, latest, flatten},
     {"Shape", "", 1, latest, shapeOp},
     {"Size", "", 1, latest, size},
-    {"Cast", "", 6, latest, cast},
+    {"Cast", "", 1, latest, cast},
     {"CastLike", "", 15, latest, castLike},
     {"BitCast", "", 26, latest, bitCast},
     {"Constant", "", 1, latest, constant},
     {"ConstantOfShape", "", 9, latest, constantOfShape},
     {"Range", "", 11, latest, range},
     {"EyeLike", "", 9, latest, eyeLike},
-    {"Dropout", "", 7, latest, dropout},
+    {"Dropout", "", 1, latest, dropout},
     // Move
     {"Transpose", "", 1, latest, transposeOp},
     {"Expand", "", 8, latest, expand},
-    {"Tile", "", 6, latest, tile},
+    {"Tile", "", 1, latest, tile},
     {"Concat", "", 1, latest, concat},
-    {"Split", "", 2, latest, split},
+    {"Split", "", 1, latest, split},
     {"Slice", "", 1, latest, slice},
-    {"Pad", "", 2, latest, pad},
+    {"Pad", "", 1, latest, pad},
     {"CenterCropPad", "", 18, latest, centerCropPad},
     {"DepthToSpace", "", 1, latest, depthToSpace},
     {"SpaceToDepth", "", 1, latest, spaceToDepth},
@@ -187,16 +187,16 @@ static constexpr TableRow table[] = {
     {"Unique", "", 11, latest, unique},
     // Resize
     {"Resize", "", 10, latest, resize},
-    {"Upsample", "", 7, 9, resize},
+    {"Upsample", "", 1, 9, resize},
     // Grid
     {"GridSample", "", 16, latest, gridSample},
     {"AffineGrid", "", 20, latest, affineGrid},
     {"RoiAlign", "", 10, latest, roiAlign},
     {"DeformConv", "", 19, latest, deformConv},
     // Recurrent
-    {"RNN", "", 7, latest, rnn},
-    {"GRU", "", 7, latest, gru},
-    {"LSTM", "", 7, latest, lstm},
+    {"RNN", "", 1, latest, rnn},
+    {"GRU", "", 1, latest, gru},
+    {"LSTM", "", 1, latest, lstm},
     // Quantize
     {"QuantizeLinear", "", 10, latest, quantizeLinear},
     {"DequantizeLinear", "", 10, latest, dequantizeLinear},
@@ -221,6 +221,22 @@ static constexpr TableRow table[] = {
     {"MelWeightMatrix", "", 17, latest, melWeightMatrix},
     // Linear
     {"Det", "", 11, latest, det},
+    // Random
+    {"RandomUniform", "", 1, latest, randomUniform},
+    {"RandomNormal", "", 1, latest, randomNormal},
+    {"RandomUniformLike", "", 1, latest, randomUniformLike},
+    {"RandomNormalLike", "", 1, latest, randomNormalLike},
+    {"Bernoulli", "", 15, latest, bernoulli},
+    {"Multinomial", "", 7, latest, multinomial},
+    // Legacy: experimental in opset 1. They have no other version, and models with a later opset name them too.
+    {"Affine", "", 1, latest, affine},
+    {"ConstantFill", "", 1, latest, constantFill},
+    {"Crop", "", 1, latest, crop},
+    {"GivenTensorFill", "", 1, latest, givenTensorFill},
+    {"ImageScaler", "", 1, latest, imageScaler},
+    {"ParametricSoftplus", "", 1, latest, parametricSoftplus},
+    {"Scale", "", 1, latest, scaleOp},
+    {"ScaledTanh", "", 1, latest, scaledTanh},
     // Attention
     {"Attention", "", 23, latest, attention},
     {"RotaryEmbedding", "", 23, latest, rotaryEmbedding},

@@ -27,9 +27,25 @@ static bool accepts(Accepts kind, DType type) {
   return false;
 }
 
+/// The right operand as opset 7 and later would write it. Before, it was repeated only with `broadcast` = 1: its dimensions are then
+/// those of the left operand from `axis` on, or the last ones without it.
+static Tensor rightOperand(Call &call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  if (!call.before(7) || call.op() == "PRelu" || a.shape() == b.shape())
+    return b;
+  require(call.integer("broadcast", 0) == 1, "expected equal shapes because broadcast is 0, found {} and {}", a.shape(), b.shape());
+  int64_t axis = call.integer("axis", a.rank() - b.rank()), behind = a.rank() - axis - b.rank();
+  if (axis < 0)
+    axis += a.rank(), behind -= a.rank();
+  require(axis >= 0 && behind >= 0, "expected a right operand that fits {} from dimension {} on, found {}", a.shape(), axis, b.shape());
+  Shape shape = b.shape();
+  shape.resize(shape.size() + behind, 1);
+  return b.reshaped(shape);
+}
+
 /// Operands of one type; the result has `type`, or the operands' without one.
 template <typename Function> static void combine(Call &call, Accepts kind, std::optional<DType> type, Function function) {
-  const Tensor &a = call.input(0), &b = call.input(1);
+  const Tensor &a = call.input(0), b = rightOperand(call);
   require(a.type() == b.type(), "expected operands of one type, found {} and {}", name(a.type()), name(b.type()));
   require(accepts(kind, a.type()), "the operator does not take operands of {}", name(a.type()));
   Shape shape = broadcast(a.shape(), b.shape());
@@ -82,11 +98,16 @@ void divide(Call &call) {
   combine(call, Accepts::Numbers, {}, [](auto a, auto b) { return quotient(a, b); });
 }
 
-/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1).
+/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1). For floats as Python's and NumPy's: a zero
+/// takes the sign of the divisor, and what is left of an infinite divisor of the other sign is that divisor.
 template <typename T> static T remainder(T a, T b, bool truncated) {
   if constexpr (std::is_same_v<T, double>) {
     double rest = std::fmod(a, b);
-    return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    if (truncated || rest != rest)
+      return rest;
+    if (rest == 0)
+      return std::copysign(0.0, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
   } else {
     T rest = b == T{0} || (std::is_signed_v<T> && b == static_cast<T>(-1)) ? T{0} : static_cast<T>(a % b);
     return !truncated && rest != 0 && (rest < T{0}) != (b < T{0}) ? static_cast<T>(rest + b) : rest;
@@ -142,13 +163,28 @@ void bitwiseXor(Call &call) { combine(call, Accepts::Integers, {}, onBits(std::b
 void bitShift(Call &call) {
   std::string direction = call.text("direction", "");
   require(direction == "LEFT" || direction == "RIGHT", "expected direction to be LEFT or RIGHT, found '{}'", direction);
-  require(!isSigned(call.input(0).type()), "expected unsigned integers, found {}", name(call.input(0).type()));
   bool left = direction == "LEFT";
-  combine(call, Accepts::Integers, {}, onBits([=](uint64_t a, uint64_t b) { return b > 63 ? 0 : left ? a << b : a >> b; }));
+  uint64_t width = 8 * elementBytes(call.input(0).type());
+  combine(call, Accepts::Integers, {}, [=](auto a, auto b) {
+    // A shift by the width or more, or by a negative amount, leaves what the sign alone does.
+    uint64_t by = static_cast<uint64_t>(b);
+    if constexpr (std::is_same_v<decltype(a), double>)
+      return a; // refused above
+    else if (left)
+      return by < width ? static_cast<decltype(a)>(static_cast<uint64_t>(a) << by) : 0;
+    else
+      return static_cast<decltype(a)>(by < width ? a >> by : a < 0 ? -1 : 0);
+  });
 }
 
-/// The slope broadcasts to x, never the other way.
+/// The slope broadcasts to x, never the other way. Before opset 7 a vector of slopes belongs to channels.
 void prelu(Call &call) {
+  const Tensor &slopes = call.input(1);
+  if (call.before(7) && slopes.count() > 1 && slopes.rank() == 1 && call.input(0).rank() >= 2) {
+    Shape perChannel(call.input(0).rank() - 1, 1);
+    perChannel[0] = slopes.count();
+    call.replaceInput(1, slopes.reshaped(perChannel));
+  }
   broadcastStrides(call.input(1).shape(), call.input(0).shape());
   combine(call, Accepts::Numbers, {}, [](auto x, auto slope) { return x < decltype(x){} ? wrapping(x, slope, std::multiplies<>()) : x; });
 }
@@ -176,7 +212,7 @@ static uint64_t integerPower(uint64_t base, uint64_t exponent) {
 
 /// The result has the base's type; an integer base to an integer power is exact modulo its width, and to a negative power truncated.
 void power(Call &call) {
-  const Tensor &base = call.input(0), &exponent = call.input(1);
+  const Tensor &base = call.input(0), exponent = rightOperand(call);
   require(base.type() != DType::Bool && exponent.type() != DType::Bool, "the operator does not take bool");
   Shape shape = broadcast(base.shape(), exponent.shape());
   std::array strides{broadcastStrides(base.shape(), shape), broadcastStrides(exponent.shape(), shape)};

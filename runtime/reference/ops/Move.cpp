@@ -92,9 +92,18 @@ void expand(Call &call) {
   call.give(0, expandTo(call.input(0), broadcast(call.input(0).shape(), shape)));
 }
 
+/// Repeats of every dimension; in opset 1 those of one axis, both given as scalars (of any number type).
+static std::vector<int64_t> tileRepeats(Call &call) {
+  if (call.opset() > 1)
+    return call.indices(1);
+  std::vector<int64_t> repeats(call.input(0).rank(), 1);
+  repeats[normalizeAxis(static_cast<int64_t>(call.scalar(2)), call.input(0).rank())] = static_cast<int64_t>(call.scalar(1));
+  return repeats;
+}
+
 void tile(Call &call) {
   const Tensor &x = call.input(0);
-  std::vector<int64_t> repeats = call.indices(1);
+  std::vector<int64_t> repeats = tileRepeats(call);
   require(static_cast<int64_t>(repeats.size()) == x.rank(), "expected {} repeats, found {}", x.rank(), repeats);
   product(repeats);
   Shape shape = x.shape();
@@ -143,6 +152,8 @@ static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() < 13 && call.integers("split"))
     return *call.integers("split");
   if (call.opset() >= 13 && call.has(1))
+    return call.indices(1);
+  if (call.opset() == 1 && call.has(1))
     return call.indices(1);
   int64_t parts = call.integer("num_outputs", call.outputCount());
   require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}", call.outputCount(),
@@ -244,7 +255,8 @@ void pad(Call &call) {
   require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap",
           "expected mode to be constant, reflect, edge or wrap, found '{}'", mode);
   bool attributes = call.opset() < 11;
-  std::vector<int64_t> pads = attributes ? call.integers("pads").value_or(Shape{}) : call.indices(1), axes = identityMap(x.rank());
+  std::string_view attribute = call.opset() == 1 ? "paddings" : "pads";
+  std::vector<int64_t> pads = attributes ? call.integers(attribute).value_or(Shape{}) : call.indices(1), axes = identityMap(x.rank());
   if (call.opset() >= 18 && call.has(3))
     axes = normalizeAxes(call.indices(3), x.rank());
   require(pads.size() == 2 * axes.size(), "expected {} pads, found {}", 2 * axes.size(), pads);
@@ -294,13 +306,17 @@ void depthToSpace(Call &call) {
   call.give(0, moved.reshaped({n, c, h * b, w * b}));
 }
 
+/// The inverse, with the blocks' offsets in front of the channels (DCR) or behind them (CRD, since opset 28).
 void spaceToDepth(Call &call) {
   const Tensor &x = call.input(0);
   int64_t b = call.integer("blocksize", 0);
+  std::string mode = call.text("mode", "DCR");
+  require(mode == "DCR" || mode == "CRD", "expected mode to be DCR or CRD, found '{}'", mode);
   require(x.rank() == 4 && b > 0 && b < 1 << 16 && x.shape()[2] % b == 0 && x.shape()[3] % b == 0,
           "expected [N, C, H, W] with H and W multiples of {}, found {}", b, x.shape());
   int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2] / b, w = x.shape()[3] / b;
-  call.give(0, transpose(x.reshaped({n, c, h, b, w, b}), {0, 3, 5, 1, 2, 4}).reshaped({n, c * b * b, h, w}));
+  std::vector<int64_t> order = mode == "DCR" ? std::vector<int64_t>{0, 3, 5, 1, 2, 4} : std::vector<int64_t>{0, 1, 3, 5, 2, 4};
+  call.give(0, transpose(x.reshaped({n, c, h, b, w, b}), order).reshaped({n, c * b * b, h, w}));
 }
 
 void where(Call &call) {

@@ -20,7 +20,7 @@ void identity(Call &call) { call.give(0, call.input(0)); }
 /// 0 copies the input's dimension (unless allowzero), one -1 takes what is left.
 void reshape(Call &call) {
   const Shape &from = call.input(0).shape();
-  Shape shape = call.indices(1);
+  Shape shape = call.opset() < 5 ? call.integers("shape").value_or(Shape{}) : call.indices(1);
   bool allowZero = call.integer("allowzero", 0);
   std::optional<size_t> inferred;
   Shape known;
@@ -94,30 +94,13 @@ void shapeOp(Call &call) {
 
 void size(Call &call) { call.give(0, DType::I64, {}, std::vector<int64_t>{call.input(0).count()}); }
 
-//===--- Types --------------------------------------------------------------------------------------------------------------===//
-
-/// Floats to integers truncate and saturate, NaN gives 0: the specification leaves those open, and one answer must be the same
-/// everywhere.
-void cast(Call &call) {
-  require(call.hasAttribute("to"), "expected the attribute 'to'");
-  call.give(0, convert(call.input(0), static_cast<DType>(call.integer("to", 0))));
-}
-
-void castLike(Call &call) { call.give(0, convert(call.input(0), call.input(1).type())); }
-
-void bitCast(Call &call) {
-  const Tensor &x = call.input(0);
-  DType type = static_cast<DType>(call.integer("to", 0));
-  require(elementBytes(type) == elementBytes(x.type()), "expected a type of {} bytes, found {}", elementBytes(x.type()), name(type));
-  Tensor &result = call.make(0, type, x.shape());
-  std::memcpy(result.bytes(), x.bytes(), x.byteSize());
-}
-
 //===--- Tensors from nothing -----------------------------------------------------------------------------------------------===//
 
 void constant(Call &call) {
   if (const Tensor *value = call.tensor("value"))
     return (void)call.give(0, *value);
+  if (call.hasAttribute("sparse_value"))
+    unsupported("a sparse constant has no kernel");
   if (call.hasAttribute("value_float"))
     return call.give(0, DType::F32, {}, std::vector<double>{call.real("value_float", 0)});
   if (call.hasAttribute("value_int"))
@@ -126,7 +109,7 @@ void constant(Call &call) {
     return call.give(0, DType::F32, {static_cast<int64_t>(values->size())}, std::vector<double>(values->begin(), values->end()));
   if (auto values = call.integers("value_ints"))
     return call.give(0, DType::I64, {static_cast<int64_t>(values->size())}, *values);
-  unsupported("a constant of strings or a sparse one has no kernel");
+  unsupported("a constant of strings has no kernel");
 }
 
 void constantOfShape(Call &call) {

@@ -174,7 +174,10 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
     axes[d].input = axes[d].output = shape[d];
   std::vector<int64_t> which = normalizeAxes(call.integers("axes").value_or(identityMap(call.input(0).rank())), call.input(0).rank());
   std::vector<double> roi, scales, sizes;
-  if (call.op() == "Upsample" && call.opset() < 9) {
+  if (call.op() == "Upsample" && call.opset() < 7) { // of images only
+    require(shape.size() == 4, "expected an image [N, C, H, W], found {}", shape);
+    scales = {1, 1, call.real("height_scale", 0), call.real("width_scale", 0)};
+  } else if (call.op() == "Upsample" && call.opset() < 9) {
     auto given = call.reals("scales").value_or(std::vector<float>());
     scales.assign(given.begin(), given.end());
   } else if (call.opset() < 11) {
