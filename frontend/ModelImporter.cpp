@@ -360,6 +360,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       malformed("expected outputs, got none");
     if (domain.empty() && proto.op_type() == "If")
       return importBranch(proto, scope);
+    if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
+      return importFlexAttention(proto, scope);
     NodeBuilder::Node node{name, proto.op_type(), domain, opset, attributesOf(proto, scope), {}, {}};
     if (domain.empty() && node.op == "Constant")
       return importConstant(proto, node.attributes, scope);

@@ -39,6 +39,7 @@ private:
   void importNode(const onnx::NodeProto &proto, Scope &scope);
   void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
   void importBranch(const onnx::NodeProto &proto, Scope &scope);
+  void importFlexAttention(const onnx::NodeProto &proto, Scope &scope);
   void inlineFunction(const onnx::NodeProto &proto, const onnx::FunctionProto &function, Scope &scope);
   void importOperator(NodeBuilder::Node &node);
   void importOutputs(const Scope &scope);

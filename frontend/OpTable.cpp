@@ -2,6 +2,8 @@
 #include "frontend/OpTable.h"
 
 #include "frontend/ops/Compose.h"
+#include "frontend/ops/Handlers.h"
+#include "frontend/ops/Signal.h"
 
 namespace tilewright {
 namespace {
@@ -30,6 +32,7 @@ constexpr OpRow rows[] = {
     {"", "BitwiseXor", 18, ops::bitXor},
     {"", "Cast", 6, ops::cast},
     {"", "CastLike", 15, ops::castLike},
+    {"", "CausalConvWithState", 27, ops::causalConvWithState},
     {"", "Ceil", 1, ops::ceil},
     {"", "Celu", 12, ops::celu},
     {"", "Clip", 1, ops::clipAttributes},
@@ -42,6 +45,7 @@ constexpr OpRow rows[] = {
     {"", "Cos", 7, ops::cos},
     {"", "Cosh", 9, ops::cosh},
     {"", "CumSum", 11, ops::cumSum},
+    {"", "DFT", 17, ops::dft},
     {"", "DepthToSpace", 1, ops::depthToSpace},
     {"", "DequantizeLinear", 10, ops::dequantizeLinear},
     {"", "Div", 7, ops::div},
@@ -126,6 +130,7 @@ constexpr OpRow rows[] = {
     {"", "Resize", 10, ops::resize},
     {"", "RotaryEmbedding", 23, ops::rotaryEmbedding},
     {"", "Round", 11, ops::round},
+    {"", "STFT", 17, ops::stft},
     {"", "Selu", 1, ops::selu},
     {"", "Shrink", 9, ops::shrink},
     {"", "Sigmoid", 1, ops::sigmoid},

@@ -133,19 +133,13 @@ Term encodePower(NodeBuilder &b, Term x, bool saturate) {
 
 bool isNarrow(DType type) { return findDType(type)->bits < 8 && !isFloat(type); }
 
-/// Floats saturate, integers keep their low bits, as with the wider types.
+/// The low bits of a number truncated to 32, as the reference has it.
 Term encodeNarrow(NodeBuilder &b, Term x, DType from, DType to) {
   int bits = static_cast<int>(findDType(to)->bits);
   bool isSigned = findDType(to)->isSigned;
   Type i8 = b.state.builder.getI8Type();
   auto number = [&](int64_t value) { return b.splatInteger(x.sizes(), i8, value); };
-  if (isFloat(from)) {
-    Term whole = b.convert(x, from, isSigned ? DType::I8 : DType::U8);
-    int64_t most = (1 << (bits - isSigned)) - 1;
-    whole = b.minimum(whole, number(most), isSigned);
-    return isSigned ? b.maximum(whole, number(-most - 1), true) : whole;
-  }
-  Term low = b.convert(x, from, DType::U8);
+  Term low = isFloat(from) ? b.convert(b.convert(x, from, DType::I32), DType::I32, DType::U8) : b.convert(x, from, DType::U8);
   if (!isSigned)
     return b.apply<arith::AndIOp>(low, number((1 << bits) - 1));
   return b.apply<arith::ShRSIOp>(b.apply<arith::ShLIOp>(low, number(8 - bits)), number(8 - bits));

@@ -207,6 +207,8 @@ TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayR
     if (!total)
       decline("an output_shape of a symbolic input is not compiled");
     int64_t cut = std::max<int64_t>(0, *total);
+    if (!wanted && *total < 0) // there are no pads below 0: ONNX Runtime gives what is there
+      output = full;
     shape.low.push_back(automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2);
     shape.output.push_back(graph::canonicalSize(output));
   }

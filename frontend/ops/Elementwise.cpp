@@ -89,6 +89,8 @@ void mod(NodeBuilder &b) {
   b.out(b.select(isZero, b.like(remainder, 0), remainder));
 }
 
+namespace {
+
 /// An integer to a known whole power is repeated squares, which wrap as the reference's. Otherwise the power in f64, whose error is a
 /// few units in the last place: within 2^-40 of a whole number it is that number, if the type has 32 bits or less.
 Term integerPower(NodeBuilder &b, Term x, std::optional<double> exponent) {
@@ -109,6 +111,8 @@ Term integerPower(NodeBuilder &b, Term x, std::optional<double> exponent) {
   Term close = b.compare(F::OLE, I::sle, b.abs(power - whole), b.abs(whole) * 0x1p-40);
   return b.convert(b.select(close, whole, power), DType::F64, b.type(0));
 }
+
+} // namespace
 
 void pow(NodeBuilder &b) {
   Term x = b.in(0);
@@ -182,7 +186,12 @@ void tan(NodeBuilder &b) { Term x = b.in(0); b.out(b.apply<math::SinOp>(x) / b.a
 void asin(NodeBuilder &b) { b.out(b.apply<math::AsinOp>(b.in(0))); }
 void acos(NodeBuilder &b) { b.out(b.apply<math::AcosOp>(b.in(0))); }
 void atan(NodeBuilder &b) { b.out(b.apply<math::AtanOp>(b.in(0))); }
-void sinh(NodeBuilder &b) { Term up = b.apply<math::ExpM1Op>(b.in(0)); b.out(0.5 * (up + up / (up + 1.0))); } // exact near 0
+/// From exp(x) - 1, which is exact near 0; where that is large the rest does not count, and may be no number.
+void sinh(NodeBuilder &b) {
+  Term up = b.apply<math::ExpM1Op>(b.in(0));
+  b.out(0.5 * b.select(greater(b, up, 1e9), up, up + up / (up + 1.0)));
+}
+
 void cosh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.exp(x) + b.exp(-x))); }
 void acosh(NodeBuilder &b) { Term x = b.in(0); b.out(b.log(x + b.sqrt(x * x - 1.0))); }
 void atanh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x))); }
@@ -191,6 +200,7 @@ void atanh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.apply<math::Log1pO
 void asinh(NodeBuilder &b) {
   Term x = b.in(0), size = b.abs(x), square = x * x;
   Term positive = b.apply<math::Log1pOp>(size + square / (1.0 + b.sqrt(square + 1.0)));
+  positive = b.select(greater(b, size, 1e8), b.log(size) + 0.6931471805599453, positive); // the square overflows
   b.out(b.select(less(b, x, 0), -positive, positive));
 }
 

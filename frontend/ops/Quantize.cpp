@@ -60,6 +60,8 @@ void quantizeLinear(NodeBuilder &b) {
 }
 
 void dequantizeLinear(NodeBuilder &b) {
+  if (isFloat(b.type(0)))
+    decline("dequantization of {} is not compiled", name(b.type(0)));
   Term x = b.convert(b.raw(0), b.type(0), DType::I32);
   if (b.has(2))
     x = x - parameter(b, 2, x, DType::I32);

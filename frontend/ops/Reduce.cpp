@@ -17,8 +17,20 @@ struct Reduction {
   bool nothing; // noop_with_empty_axes
 };
 
+/// Axes that are an input may be told by how many they are, when their contents are not known: none, or all.
+std::optional<std::vector<int64_t>> axesOf(NodeBuilder &b) {
+  bool contentsUnknown = !b.hasAttribute("axes") && b.has(1) && b.rank(1) == 1 && !b.state.elementsOf(b.input(1));
+  std::optional<int64_t> count = contentsUnknown ? graph::constantSize(b.sizes(1)[0]) : std::nullopt;
+  if (count && (*count == 0 || *count == b.rank(0))) {
+    std::vector<int64_t> all(static_cast<size_t>(*count));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  return b.integersFrom("axes", 1);
+}
+
 Reduction reductionOf(NodeBuilder &b) {
-  auto given = b.integersFrom("axes", 1);
+  auto given = axesOf(b);
   bool none = !given || given->empty();
   Reduction reduction{{}, b.integer("keepdims", 1) != 0, none && b.integer("noop_with_empty_axes", 0) != 0};
   if (none && !reduction.nothing)
@@ -134,7 +146,7 @@ void hardmax(NodeBuilder &b) {
 
 /// out[i] = sum over j of x[j] where j <= i: a reduction over a masked copy along a new last dimension.
 void cumSum(NodeBuilder &b) {
-  std::vector<int64_t> given = b.knownIntegers(1);
+  std::vector<int64_t> given = b.rank(0) == 1 ? std::vector<int64_t>{0} : b.knownIntegers(1);
   b.expect(given.size() == 1, fmt::format("expected one axis, got {}", given.size()));
   int64_t axis = b.axis(given[0], b.rank(0)), rank = b.rank(0);
   bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);

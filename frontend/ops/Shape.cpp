@@ -167,7 +167,7 @@ Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineEx
       decline("a backward slice of part of a symbolic dimension is not compiled");
     return b.slice(x, axis, size - 1, graph::canonicalSize(size.ceilDiv(-step)), step);
   }
-  int64_t first = std::clamp<int64_t>(*from < 0 ? *from + *extent : *from, -1, *extent - 1);
+  int64_t first = std::clamp<int64_t>(*from < 0 ? *from + *extent : *from, *extent > 0 ? 0 : -1, *extent - 1);
   int64_t last = *to < -*extent ? -1 : std::clamp<int64_t>(*to < 0 ? *to + *extent : *to, -1, *extent - 1);
   int64_t count = std::max<int64_t>(0, (first - last - step - 1) / -step);
   return b.slice(x, axis, b.number(count ? first : 0), b.number(count), count ? step : 1);
@@ -282,17 +282,20 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
   b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0,
            fmt::format("expected paddings that leave at least 0 elements, got {} and {}", low, high));
   Tensor index = Tensor::allocate(DType::I64, {*size + low + high});
+  // Negative paddings crop, before the others repeat what is left.
+  int64_t cropped = std::max<int64_t>(0, -low), left = *size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0);
+  b.expect(left > 0 || index.count() == 0, fmt::format("expected elements to pad with, got paddings {} and {} of {}", low, high, *size));
   for (int64_t i = 0; i < index.count(); ++i) {
-    int64_t at = i - low, period = 2 * (*size - 1);
+    int64_t at = i - std::max<int64_t>(low, 0), period = 2 * (left - 1);
     if (mode == "edge")
-      at = std::clamp<int64_t>(at, 0, *size - 1);
+      at = std::clamp<int64_t>(at, 0, left - 1);
     else if (mode == "wrap")
-      at = llvm::mod(at, *size);
+      at = llvm::mod(at, left);
     else if (period > 0)
-      at = llvm::mod(at, period), at = at < *size ? at : period - at;
+      at = llvm::mod(at, period), at = at < left ? at : period - at;
     else
       at = 0;
-    index.data<int64_t>()[i] = at;
+    index.data<int64_t>()[i] = at + cropped;
   }
   Sizes sizes = x.sizes();
   sizes[dim] = b.number(index.count());

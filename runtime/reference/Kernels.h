@@ -124,7 +124,6 @@ void constant(Call &call);
 void constantOfShape(Call &call);
 void range(Call &call);
 void eyeLike(Call &call);
-void dropout(Call &call);
 
 // ops/Move.cpp
 void transposeOp(Call &call);
@@ -278,6 +277,15 @@ void randomUniformLike(Call &call);
 void randomNormalLike(Call &call);
 void bernoulli(Call &call);
 void multinomial(Call &call);
+void dropout(Call &call);
+
+// ops/Text.cpp
+void tfIdfVectorizer(Call &call);
+
+// ops/Training.cpp: ai.onnx.preview.training
+void adagrad(Call &call);
+void adam(Call &call);
+void momentum(Call &call);
 
 // ops/Legacy.cpp
 void affine(Call &call);

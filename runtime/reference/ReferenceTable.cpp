@@ -228,6 +228,12 @@ static constexpr TableRow table[] = {
     {"RandomNormalLike", "", 1, latest, randomNormalLike},
     {"Bernoulli", "", 15, latest, bernoulli},
     {"Multinomial", "", 7, latest, multinomial},
+    // Text
+    {"TfIdfVectorizer", "", 9, latest, tfIdfVectorizer},
+    // Training
+    {"Adagrad", "ai.onnx.preview.training", 1, latest, adagrad},
+    {"Adam", "ai.onnx.preview.training", 1, latest, adam},
+    {"Momentum", "ai.onnx.preview.training", 1, latest, momentum},
     // Legacy: experimental in opset 1. They have no other version, and models with a later opset name them too.
     {"Affine", "", 1, latest, affine},
     {"ConstantFill", "", 1, latest, constantFill},

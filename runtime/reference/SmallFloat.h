@@ -100,7 +100,7 @@ struct E8M0 {
 template <int Bits, bool Signed> struct SmallInteger {
   int8_t value;
 
-  static constexpr int least = Signed ? -(1 << (Bits - 1)) : 0, most = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
+  static constexpr int most = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
 
   operator int64_t() const { return value; }
 

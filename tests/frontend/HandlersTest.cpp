@@ -122,6 +122,18 @@ std::vector<Case> elementwise() {
       if (to != DType::BF16 || from == DType::F32)
         cases.push_back({"Cast", {{{3, 7}, from}}, {{"to", static_cast<int64_t>(to)}}});
   cases.push_back({"Mod", {{{4, 6}}, {{6}}}, {{"fmod", int64_t(1)}}});
+  cases.push_back({"Mod", {{{4, 6}}, {{6}}}, {}, 28}); // the sign of the divisor
+  cases.push_back({"Slice", {{{7, 3}}, {{1}, DType::I64, {-5}}, {{1}, DType::I64, {-8}}, {{1}, DType::I64, {-1}}, {{1}, DType::I64, {-3}}}});
+  for (const char *mode : {"reflect", "edge", "wrap"}) // cropped first
+    cases.push_back({"Pad", {{{5}}, {{2}, DType::I64, {3, -1}}}, {{"mode", std::string(mode)}}, 19});
+  for (const char *direction : {"LEFT", "RIGHT"})
+    for (DType type : {DType::I32, DType::I64, DType::U8}) // among them negative shifts, and shifts by more than the width
+      cases.push_back({"BitShift", {{{4, 6}, type}, {{6}, type}}, {{"direction", std::string(direction)}}, 28});
+  cases.push_back({"Pow", {{{4, 6}, DType::I64}, {{}, DType::I64, {9}}}}); // 3^9 is 19,683
+  cases.push_back({"Pow", {{{4, 6}, DType::I32}, {{1}, DType::I64, {9}}}});
+  cases.push_back({"Pow", {{{4, 6}, DType::I64}, {{}, DType::I64, {63}}}}); // wraps
+  cases.push_back({"BitCast", {{{4, 6}}}, {{"to", int64_t(6)}}, 26});
+  cases.push_back({"BitCast", {{{4, 6}, DType::I32}}, {{"to", int64_t(1)}}, 26});
   cases.push_back({"Mod", {{{4, 6}, DType::I64}, {{6}, DType::I64}}, {{"fmod", int64_t(1)}}});
   cases.push_back({"Not", {{{4}, DType::Bool}}});
   cases.push_back({"Clip", {{{4, 6}}}, {{"min", -0.5f}, {"max", 0.5f}}, 9});
@@ -132,6 +144,52 @@ std::vector<Case> elementwise() {
   cases.push_back({"Mish", {{{4, 6}}}, {}, 18});
   cases.push_back({"SwiGLU", {{{4, 6}}, {{4, 6}}}, {{"alpha", 1.5f}}, 28});
   cases.push_back({"QuickGelu", {{{4, 6}}}, {}, 17, 1, "com.microsoft"});
+  return cases;
+}
+
+/// From and to the types that kernels only store.
+std::vector<Case> narrowCasts() {
+  std::vector<Case> cases;
+  auto to = [](DType type) { return std::pair<std::string, Value>("to", static_cast<int64_t>(type)); };
+  DType floats[] = {DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1};
+  for (DType type : floats) {
+    for (int64_t saturate : {0, 1})
+      for (DType from : {DType::F32, DType::I64, DType::U8, DType::Bool})
+        cases.push_back({"Cast", {{{9, 31}, from}}, {to(type), {"saturate", saturate}}, 28});
+    for (DType other : {DType::F32, DType::I64, DType::F8E5M2, DType::I4})
+      if (other != type)
+        cases.push_back({"Cast", {{{9, 31}, type}}, {to(other)}, 28});
+  }
+  for (const char *mode : {"up", "down", "nearest"})
+    cases.push_back({"Cast", {{{9, 31}}}, {to(DType::F8E8M0), {"round_mode", std::string(mode)}}, 28});
+  for (DType type : {DType::I4, DType::U4, DType::I2, DType::U2})
+    for (DType other : {DType::F32, DType::I64, DType::U8, DType::F8E4M3FN}) {
+      cases.push_back({"Cast", {{{9, 31}, other}}, {to(type)}, 28});
+      cases.push_back({"Cast", {{{9, 31}, type}}, {to(other)}, 28});
+      cases.push_back({"CastLike", {{{9, 31}, other}, {{1}, type}}, {}, 28});
+    }
+  return cases;
+}
+
+std::vector<Case> signals() {
+  std::vector<Case> cases;
+  for (int64_t inverse : {0, 1})
+    for (int64_t parts : {1, 2}) {
+      cases.push_back({"DFT", {{{2, 6, 3, parts}}}, {{"axis", int64_t(1)}, {"inverse", inverse}}});
+      cases.push_back({"DFT", {{{2, 5, parts}}, {{}, DType::I64, {8}}, {{}, DType::I64, {1}}}, {{"inverse", inverse}}, 20});
+      cases.push_back({"DFT", {{{2, 9, parts}}, {{}, DType::I64, {4}}}, {{"inverse", inverse}}, 20});
+    }
+  for (int64_t size : {6, 7})
+    cases.push_back({"DFT", {{{2, size, 1}}}, {{"onesided", int64_t(1)}}, 20});
+  cases.push_back({"DFT", {{{2, 5, 2}}}, {{"onesided", int64_t(1)}, {"inverse", int64_t(1)}}, 20});
+  cases.push_back({"DFT", {{{2, 4, 2}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(1)}, {"inverse", int64_t(1)}}, 20});
+  cases.push_back({"STFT", {{{2, 20, 1}}, {{}, DType::I64, {4}}, {{8}}}});
+  cases.push_back({"STFT", {{{2, 20}}, {{}, DType::I64, {3}}, {{7}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(0)}}});
+  for (const char *activation : {"none", "silu"})
+    cases.push_back({"CausalConvWithState", {{{2, 3, 5}}, {{3, 1, 4}}, {{3}}, {{2, 3, 3}}}, {{"activation", std::string(activation)}}, 27, 2});
+  cases.push_back({"CausalConvWithState", {{{2, 3, 5}}, {{3, 1, 4}}}, {}, 27, 2});
+  cases.push_back({"SpaceToDepth", {{{2, 3, 4, 6}}}, {{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}, 28});
+  cases.push_back({"SpaceToDepth", {{{2, 3, 4, 6}}}, {{"blocksize", int64_t(2)}}, 28});
   return cases;
 }
 
@@ -483,6 +541,8 @@ std::vector<Case> recurrences() {
 std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.op + "_" + std::to_string(info.index); }
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, HandlersTest, testing::ValuesIn(elementwise()), caseName);
+INSTANTIATE_TEST_SUITE_P(NarrowCasts, HandlersTest, testing::ValuesIn(narrowCasts()), caseName);
+INSTANTIATE_TEST_SUITE_P(Signals, HandlersTest, testing::ValuesIn(signals()), caseName);
 INSTANTIATE_TEST_SUITE_P(Products, HandlersTest, testing::ValuesIn(products()), caseName);
 INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), caseName);
 INSTANTIATE_TEST_SUITE_P(Reductions, HandlersTest, testing::ValuesIn(reductions()), caseName);

@@ -3,6 +3,7 @@
 
 #include "frontend/Importer.h"
 #include "frontend/graph/Interpreter.h"
+#include "runtime/reference/Reference.h"
 #include "runtime/Tensor.h"
 
 #include "onnx/onnx.pb.h"
@@ -115,6 +116,12 @@ inline void setAttribute(onnx::NodeProto *node, const std::string &name, const s
 
 /// Values that look random, from -2 to 2, the same every time.
 inline Tensor sampleTensor(DType type, Shape shape, uint64_t seed = 1) {
+  if (findDType(type)->bits < 8) { // not every byte is one of them
+    Attributes attributes{{"to", static_cast<int64_t>(type)}};
+    Tensor whole = sampleTensor(DType::I32, std::move(shape), seed);
+    ReferenceCall call{.op = "Cast", .domain = "", .opset = 28, .attributes = &attributes, .outputCount = 1};
+    return evaluate(call, std::span(&whole, 1))->front();
+  }
   Tensor tensor = Tensor::allocate(type, std::move(shape));
   for (int64_t i = 0; i < tensor.count(); ++i) {
     seed = seed * 6364136223846793005 + 1442695040888963407;

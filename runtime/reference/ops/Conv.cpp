@@ -183,6 +183,8 @@ static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) 
     if (asked || same) {
       size = asked ? (*asked)[asked->size() - rank + d] : window.output[d] * window.strides[d];
       require(0 <= size && size < int64_t{1} << 40, "expected an output_shape of 0 or more, found {} in dimension {}", size, d);
+      if (same && !asked)
+        size = std::min(size, full); // there are no pads below 0: ONNX Runtime gives what is there
       int64_t total = std::max<int64_t>(0, full - size);
       begin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       end = total - begin;

@@ -187,13 +187,16 @@ void split(Call &call) {
   }
 }
 
-/// The indices that start:end:step names in a dimension, with the clamping of Python.
+/// The indices that start:end:step names in a dimension. Clamped as in Python, but for a backward start before the first element, which
+/// is the first.
 static IndexMap sliceMap(int64_t start, int64_t end, int64_t step, int64_t size) {
   require(step != 0, "expected steps other than 0");
   step = std::clamp<int64_t>(step, -(int64_t{1} << 62), int64_t{1} << 62);
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   auto place = [&](int64_t at) { return std::clamp(at < 0 ? at + size : at, low, high); };
   start = place(start), end = place(end);
+  if (step < 0 && size > 0)
+    start = std::max<int64_t>(start, 0);
   int64_t span = step > 0 ? end - start : start - end;
   IndexMap map(span > 0 ? (span - 1) / std::abs(step) + 1 : 0);
   for (size_t i = 0; i < map.size(); ++i)
@@ -224,11 +227,13 @@ void slice(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// What a padded dimension reads. A reflection does not repeat the border; negative pads crop.
+/// What a padded dimension reads. A reflection does not repeat the border; negative pads crop, before the others repeat what is left.
 static IndexMap padMap(const std::string &mode, int64_t before, int64_t after, int64_t size) {
   int64_t length = 0;
   require(!__builtin_add_overflow(size, before, &length) && !__builtin_add_overflow(length, after, &length) && length >= 0,
           "pads {} and {} do not fit a dimension of {}", before, after, size);
+  int64_t cropped = std::max<int64_t>(0, -before);
+  size += std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0), before = std::max<int64_t>(before, 0);
   require(length == 0 || size > 0 || mode == "constant", "a dimension of 0 has nothing to pad with in mode {}", mode);
   checkSize(DType::I64, {length});
   IndexMap map(length);
@@ -245,6 +250,7 @@ static IndexMap padMap(const std::string &mode, int64_t before, int64_t after, i
       map[i] = (at % size + size) % size;
     else
       map[i] = mirrored < size ? mirrored : period - mirrored;
+    map[i] += map[i] == fill ? 0 : cropped;
   }
   return map;
 }

@@ -11,7 +11,7 @@ namespace tilewright::reference {
 
 double roundTo(double value, DType type) {
   const DTypeInfo *info = findDType(type);
-  int bits = static_cast<int>(info->bytes) * 8;
+  int bits = static_cast<int>(info->bits);
   double high = std::ldexp(1.0, info->isSigned ? bits - 1 : bits) - 1, low = info->isSigned ? -high - 1 : 0;
   return value != value ? 0 : std::clamp(std::nearbyint(value), low, high);
 }
@@ -36,15 +36,20 @@ std::vector<double> dequantize(const Tensor &x, const Tensor &scale, const Tenso
 }
 
 Tensor quantize(const std::vector<double> &values, const Shape &shape, const Tensor &scale, const Tensor &zero) {
-  require(!isFloat(zero.type()) && zero.type() != DType::Bool, "expected a zero point of integers, found {}", name(zero.type()));
+  bool toFloats = isFloat(zero.type()); // of 8 or 4 bits, which need no rounding before their own
+  require((!toFloats || findDType(zero.type())->bits <= 8) && zero.type() != DType::Bool,
+          "expected a zero point of integers or of floats of a byte, found {}", name(zero.type()));
   Values<double> scales(scale), zeros(zero);
   auto strides = [&](const Tensor &parameter) { return broadcastStrides(parameter.count() == 1 ? Shape{} : parameter.shape(), shape); };
   std::vector<double> result(values.size());
   int64_t i = 0;
   walk(shape, std::array{strides(scale), strides(zero)}, [&](const auto &at) {
     // The specification divides in float32, and ties depend on it.
-    double steps = std::nearbyint(static_cast<float>(values[i]) / static_cast<float>(scales[at[0]]));
-    result[i] = roundTo(steps != steps ? -HUGE_VAL : steps + zeros[at[1]], zero.type()); // no number: the lowest, as ONNX Runtime
+    double steps = static_cast<float>(values[i]) / static_cast<float>(scales[at[0]]), whole = std::nearbyint(steps);
+    if (toFloats)
+      result[i] = steps + zeros[at[1]];
+    else
+      result[i] = roundTo(whole != whole ? -HUGE_VAL : whole + zeros[at[1]], zero.type()); // no number: the lowest, as ONNX Runtime
     ++i;
   });
   return store(zero.type(), shape, result);

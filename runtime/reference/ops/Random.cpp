@@ -1,62 +1,49 @@
-// Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial.
+// Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout in training.
 //
-// The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Its key is the bits of the
-// attribute `seed`, its counter the index of the element, so that a result depends on nothing but the node. Import gives nodes
-// without a seed one of their own, by their place in the model.
+// The generator is MT19937, seeded and turned into doubles as NumPy's RandomState does it, because ONNX's own tests are made with that:
+// equal seeds draw what onnx.reference draws where that is specified at all. Elements are drawn in row-major order, so that a result
+// depends on nothing but the node. Import gives nodes without a seed one of their own, by their place in the model.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <random>
 
 namespace tilewright::reference {
 
 namespace {
 
-class Philox {
+class Generator {
 public:
-  explicit Philox(Call &call) : key_(std::bit_cast<uint32_t>(static_cast<float>(call.real("seed", 0)))) {}
+  /// A seed that is no whole number counts by its bits.
+  explicit Generator(double seed)
+      : twister_(seed >= 0 && seed < 0x1p32 && seed == std::floor(seed) ? static_cast<uint32_t>(seed)
+                                                                        : std::bit_cast<uint32_t>(static_cast<float>(seed))) {}
 
-  /// Two numbers of (0, 1), each with 53 bits, for the element `index`.
-  std::pair<double, double> pair(uint64_t index) const {
-    std::array<uint32_t, 4> words = block(index);
-    auto unit = [](uint32_t high, uint32_t low) { // in the middle of its 2^-53th, so never 0 or 1
-      return (static_cast<double>((uint64_t{high} << 32 | low) >> 11) + 0.5) * 0x1p-53;
-    };
-    return {unit(words[0], words[1]), unit(words[2], words[3])};
+  /// Of [0, 1), with 53 bits.
+  double uniform() {
+    auto high = static_cast<double>(twister_() >> 5), low = static_cast<double>(twister_() >> 6);
+    return (high * 0x1p26 + low) * 0x1p-53;
   }
-  double uniform(uint64_t index) const { return pair(index).first; }
   /// By Box and Muller.
-  double normal(uint64_t index) const {
-    auto [a, b] = pair(index);
-    return std::sqrt(-2 * std::log(a)) * std::cos(2 * std::numbers::pi * b);
+  double normal() {
+    double size = std::sqrt(-2 * std::log(1 - uniform()));
+    return size * std::cos(2 * std::numbers::pi * uniform());
   }
 
 private:
-  std::array<uint32_t, 4> block(uint64_t index) const {
-    std::array<uint32_t, 4> x{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), 0, 0};
-    uint32_t low = key_, high = 0;
-    for (int round = 0; round < 10; ++round) {
-      uint64_t a = uint64_t{0xD2511F53} * x[0], b = uint64_t{0xCD9E8D57} * x[2];
-      x = {static_cast<uint32_t>(b >> 32) ^ x[1] ^ low, static_cast<uint32_t>(b), static_cast<uint32_t>(a >> 32) ^ x[3] ^ high,
-           static_cast<uint32_t>(a)};
-      low += 0x9E3779B9, high += 0xBB67AE85;
-    }
-    return x;
-  }
-
-  uint32_t key_;
+  std::mt19937 twister_;
 };
 
 template <typename Draw> void give(Call &call, DType type, const Shape &shape, Draw draw) {
   checkSize(type, shape);
   std::vector<double> values(product(shape));
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = draw(i);
+    values[i] = draw(static_cast<int64_t>(i));
   call.give(0, type, shape, values);
 }
 
@@ -66,16 +53,16 @@ void expectFloat(DType type) { require(isFloat(type), "expected a floating-point
 
 static void drawUniform(Call &call, DType type, const Shape &shape) {
   expectFloat(type);
-  Philox random(call);
+  Generator random(call.real("seed", 0));
   double low = call.real("low", 0), high = call.real("high", 1);
-  give(call, type, shape, [&](size_t i) { return low + (high - low) * random.uniform(i); });
+  give(call, type, shape, [&](int64_t) { return low + (high - low) * random.uniform(); });
 }
 
 static void drawNormal(Call &call, DType type, const Shape &shape) {
   expectFloat(type);
-  Philox random(call);
+  Generator random(call.real("seed", 0));
   double mean = call.real("mean", 0), scale = call.real("scale", 1);
-  give(call, type, shape, [&](size_t i) { return mean + scale * random.normal(i); });
+  give(call, type, shape, [&](int64_t) { return mean + scale * random.normal(); });
 }
 
 static DType typeOr(Call &call, DType otherwise) { return static_cast<DType>(call.integer("dtype", static_cast<int64_t>(otherwise))); }
@@ -95,9 +82,9 @@ void randomNormalLike(Call &call) { drawNormal(call, typeOr(call, call.input(0).
 void bernoulli(Call &call) {
   const Tensor &x = call.input(0);
   expectFloat(x.type());
-  Philox random(call);
+  Generator random(call.real("seed", 0));
   Values<double> chances(x);
-  give(call, typeOr(call, x.type()), x.shape(), [&](size_t i) { return random.uniform(i) < chances[static_cast<int64_t>(i)] ? 1.0 : 0.0; });
+  give(call, typeOr(call, x.type()), x.shape(), [&](int64_t i) { return random.uniform() < chances[i] ? 1.0 : 0.0; });
 }
 
 /// [batch, classes] of log-probabilities, up to a constant, to [batch, sample_size] of classes, by the inverse of their distribution.
@@ -109,7 +96,7 @@ void multinomial(Call &call) {
   DType type = typeOr(call, DType::I32);
   require(type == DType::I32 || type == DType::I64, "expected dtype to be int32 or int64, found {}", name(type));
   checkSize(type, {batch, samples});
-  Philox random(call);
+  Generator random(call.real("seed", 0));
   Values<double> logits(x);
   std::vector<int64_t> result;
   std::vector<double> upTo(classes);
@@ -120,12 +107,36 @@ void multinomial(Call &call) {
     for (int64_t c = 0; c < classes; ++c)
       upTo[c] = sum += std::exp(logits[b * classes + c] - most);
     for (int64_t s = 0; s < samples; ++s) {
-      double at = random.uniform(static_cast<uint64_t>(b * samples + s)) * sum;
+      double at = random.uniform() * sum;
       auto found = std::upper_bound(upTo.begin(), upTo.end(), at);
       result.push_back(std::min<int64_t>(found - upTo.begin(), classes - 1));
     }
   }
   call.give(0, type, {batch, samples}, result);
+}
+
+/// In inference the identity with a mask of ones. In training an element is dropped with the probability `ratio`, and the others grow by
+/// 1 / (1 - ratio).
+void dropout(Call &call) {
+  const Tensor &x = call.input(0);
+  bool training = !call.before(12) && call.has(2) && call.scalar(2) != 0;
+  double ratio = !call.before(12) && call.has(1) ? call.scalar(1) : 0.5;
+  require(!training || (ratio >= 0 && ratio < 1), "expected a ratio from 0 to 1, found {}", ratio);
+  std::vector<int64_t> kept(x.count(), 1);
+  if (!training || ratio == 0) {
+    call.give(0, x);
+  } else {
+    Generator random(static_cast<double>(call.integer("seed", 0)));
+    Values<double> values(x);
+    std::vector<double> result(values.size());
+    for (int64_t i = 0; i < values.size(); ++i) {
+      kept[i] = random.uniform() >= ratio;
+      result[i] = kept[i] ? values[i] / (1 - ratio) : 0;
+    }
+    call.give(0, x.type(), x.shape(), result);
+  }
+  if (call.wants(1))
+    call.give(1, call.opset() >= 10 ? DType::Bool : x.type(), x.shape(), kept);
 }
 
 } // namespace tilewright::reference

@@ -157,16 +157,4 @@ void eyeLike(Call &call) {
   call.give(0, type, x.shape(), values);
 }
 
-/// In inference the identity with a mask of ones. Training with a ratio draws random numbers, which no reference can check.
-void dropout(Call &call) {
-  const Tensor &x = call.input(0);
-  bool training = call.opset() >= 12 && call.has(2) && call.scalar(2) != 0;
-  double ratio = call.opset() >= 12 && call.has(1) ? call.scalar(1) : 0.5;
-  if (training && ratio != 0)
-    unsupported(fmt::format("dropout in training with ratio {} is random", ratio));
-  call.give(0, x);
-  if (call.wants(1))
-    call.give(1, call.opset() >= 10 ? DType::Bool : x.type(), x.shape(), std::vector<int64_t>(x.count(), 1));
-}
-
 } // namespace tilewright::reference

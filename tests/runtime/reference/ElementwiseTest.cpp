@@ -114,3 +114,38 @@ TEST(ReferenceElementwise, KnowsWhatItHas) {
   EXPECT_EQ(outputs.status().code(), Code::Unsupported);
   expectMalformed({"Add"}, {vector({1})}, "expected input 1, found 1 inputs");
 }
+
+namespace tilewright::test {
+
+TEST(ReferenceElementwise, ShiftsSignsAndBeyondTheWidth) {
+  Node left{"BitShift", 28, {{"direction", std::string("LEFT")}}}, right{"BitShift", 28, {{"direction", std::string("RIGHT")}}};
+  Tensor x = tensor(DType::I8, {4}, {-128, -1, 64, 3}), by = tensor(DType::I8, {4}, {1, 9, -1, 2});
+  expectOutputs(right, {x, by}, {tensor(DType::I8, {4}, {-64, -1, 0, 0})});
+  expectOutputs(left, {x, by}, {tensor(DType::I8, {4}, {0, 0, 0, 12})});
+  expectOutputs(right, {tensor(DType::U8, {2}, {255, 255}), tensor(DType::U8, {2}, {7, 8})}, {tensor(DType::U8, {2}, {1, 0})});
+}
+
+TEST(ReferenceElementwise, TakesTheFloorOfQuotients) {
+  expectOutputs({"Mod", 28}, {vector({-4.3, 7.2, 5, -5}), vector({2.1, -3.4, 8, INFINITY})}, {vector({2.0, -3.0, 5, INFINITY})});
+  expectOutputs({"Mod", 28, {{"fmod", int64_t{1}}}}, {vector({-4.3}), vector({2.1})}, {vector({-0.1})});
+}
+
+/// Before opset 7 a right operand is repeated only where the node says so, from an axis on.
+TEST(ReferenceElementwise, BroadcastsAsOldModelsSay) {
+  Attributes along{{"broadcast", int64_t{1}}, {"axis", int64_t{0}}};
+  expectOutputs({"Add", 6, along}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, {floats({2, 2}, {11, 12, 23, 24})});
+  expectOutputs({"Mul", 1, {{"broadcast", int64_t{1}}}}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, {floats({2, 2}, {10, 40, 30, 80})});
+  expectMalformed({"Add", 6}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, "broadcast is 0");
+  expectOutputs({"ImageScaler", 1, {{"scale", 2.0f}, {"bias", std::vector<float>{1, -1}}}}, {counting({1, 2, 1, 2})}, {floats({1, 2, 1, 2}, {1, 3, 3, 5})});
+  expectOutputs({"Cast", 1, {{"to", std::string("INT32")}}}, {vector({2.7})}, {tensor(DType::I32, {1}, {2})});
+}
+
+/// The numbers are those of NumPy: RandomState(0).random_sample(4) is 0.5488, 0.7152, 0.6028, 0.5449.
+TEST(ReferenceRandom, DrawsAsNumPyDoes) {
+  expectOutputs({"RandomUniform", 1, {{"shape", std::vector<int64_t>{4}}, {"seed", 0.0f}}}, {},
+                {vector({0.5488135039273248, 0.7151893663724195, 0.6027633760716439, 0.5448831829968969})});
+  expectOutputs({"Dropout", 13, {{"seed", int64_t{0}}}, 2}, {vector({1, 2, 3, 4}), scalar(0.6), tensor(DType::Bool, {}, {1})},
+                {vector({0, 5, 7.5, 0}), tensor(DType::Bool, {4}, {0, 1, 1, 0})});
+}
+
+} // namespace tilewright::test

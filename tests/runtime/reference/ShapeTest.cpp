@@ -142,3 +142,21 @@ TEST(ReferenceShape, SelectsAndGenerates) {
                 {floats({2, 3}, {2, 1, 0, 4, 3, 5})});
   expectMalformed({"ReverseSequence"}, {counting({2, 1}), indices({3})}, "sequence lengths from 0 to 2, found 3");
 }
+
+namespace tilewright::test {
+
+/// As ONNX Runtime: a backward slice that starts before the first element starts at it; negative pads crop before others repeat.
+TEST(ReferenceShape, ClampsBackwardStartsAndCropsBeforePadding) {
+  Tensor x = vector({1, 2, 3, 4, 5});
+  expectOutputs({"Slice", 13}, {vector({1, 2}), indices({-5}), indices({-6}), indices({-1}), indices({-1})}, {vector({1})});
+  expectOutputs({"Pad", 19, {{"mode", std::string("wrap")}}}, {x, indices({3, -1})}, {vector({2, 3, 4, 1, 2, 3, 4})});
+  expectOutputs({"Pad", 19, {{"mode", std::string("reflect")}}}, {x, indices({-2, 2})}, {vector({3, 4, 5, 4, 3})});
+}
+
+TEST(ReferenceShape, RearrangesBlocksInBothOrders) {
+  Tensor x = counting({1, 2, 2, 2});
+  expectOutputs({"SpaceToDepth", 28, {{"blocksize", int64_t{2}}}}, {x}, {floats({1, 8, 1, 1}, {0, 4, 1, 5, 2, 6, 3, 7})});
+  expectOutputs({"SpaceToDepth", 28, {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}}}, {x}, {floats({1, 8, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7})});
+}
+
+} // namespace tilewright::test

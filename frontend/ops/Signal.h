@@ -1,0 +1,10 @@
+// Handlers of Fourier transforms, and of convolutions that carry a state.
+#pragma once
+
+#include "frontend/NodeBuilder.h"
+
+namespace tilewright::ops {
+
+void dft(NodeBuilder &), stft(NodeBuilder &), causalConvWithState(NodeBuilder &);
+
+} // namespace tilewright::ops
