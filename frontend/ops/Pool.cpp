@@ -46,6 +46,23 @@ Tensor windowCounts(NodeBuilder &b, const WindowShape &w, bool includePadding) {
   return counts;
 }
 
+/// The same along one dimension of symbolic size: a vector of floats by output position.
+Term countsAlong(NodeBuilder &b, const WindowShape &w, size_t dim, bool includePadding) {
+  Sizes sizes{w.output[dim]};
+  Type i64 = b.state.builder.getI64Type();
+  Term at = b.iota(sizes, 0, i64) * static_cast<double>(w.strides[dim]) - static_cast<double>(w.low[dim]);
+  if (w.shift.size() > dim && w.shift[dim])
+    at = at - b.sizeAs(w.shift[dim], sizes, i64);
+  Term end = b.sizeAs(b.sizes(0)[2 + dim] + (includePadding ? w.high[dim] : 0), sizes, i64) - at; // as far as the input goes
+  Term before = includePadding ? b.like(at, 0) : b.maximum(-at, 0);
+  auto steps = [&](Term distance) { // taps nearer than that
+    int64_t dilation = w.dilations[dim];
+    return dilation == 1 ? distance : b.divideIntegers(distance + static_cast<double>(dilation - 1), b.like(distance, static_cast<double>(dilation)), true);
+  };
+  Term count = b.minimum(steps(end), static_cast<double>(w.kernel[dim])) - steps(before);
+  return b.convert(b.maximum(count, 1), DType::I64, DType::F32);
+}
+
 } // namespace
 
 void maxPool(NodeBuilder &b) {
@@ -70,7 +87,7 @@ void averagePool(NodeBuilder &b) {
   Term sum = b.reduce(ReduceKind::Sum, b.widen(windowOf(b, x, w, 0)), kernelAxes(w));
   bool includePadding = b.integer("count_include_pad", 0);
   auto zero = [](ArrayRef<int64_t> list) { return llvm::all_of(list, [](int64_t v) { return v == 0; }); };
-  bool full = ((zero(w.low) && zero(w.high)) || includePadding) && !b.integer("ceil_mode", 0);
+  bool full = w.shift.empty() && ((zero(w.low) && zero(w.high)) || includePadding) && !b.integer("ceil_mode", 0);
   bool known = llvm::all_of(llvm::concat<AffineExpr>(w.output, Sizes(b.sizes(0).begin() + 2, b.sizes(0).end())),
                             [](AffineExpr size) { return graph::constantSize(size).has_value(); });
   int64_t elements = 1;
@@ -81,8 +98,11 @@ void averagePool(NodeBuilder &b) {
   else if (known && sum.element().isF32())
     sum = sum * b.broadcast(b.constantTerm(windowCounts(b, w, includePadding)), sum.sizes(),
                             llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial())));
+  else if (sum.element().isF32())
+    for (size_t dim = 0; dim < w.spatial(); ++dim)
+      sum = sum * b.along(1.0 / countsAlong(b, w, dim, includePadding), sum, 1 + static_cast<int64_t>(dim));
   else
-    decline("averages over partly padded windows of symbolic sizes are not compiled");
+    decline("averages of f64 over partly padded windows of symbolic sizes are not compiled");
   b.out(channelsFirst(b, stored(b, sum)));
 }
 

@@ -12,6 +12,13 @@ struct Axis {
   double scale;
 };
 
+/// One whose size only running tells. Its positions are computed then, a vector for each axis.
+struct SymbolicAxis {
+  int64_t dim;
+  AffineExpr from, to;
+  double scale; // 0: what the sizes imply
+};
+
 /// Where result coordinate `at` lies in the source, as `coordinate_transformation_mode` says.
 double sourcePosition(const Axis &axis, int64_t at, const std::string &mode) {
   auto x = static_cast<double>(at);
@@ -65,15 +72,25 @@ Term repeated(NodeBuilder &b, Term x, int64_t dim, int64_t times) {
   return b.reshape(b.broadcast(x, split, dims), joined);
 }
 
-Term resizeNearest(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform, const std::string &rounding) {
+/// How often each element is repeated, if that is all that nearest neighbours come to; else 0.
+int64_t repetitions(const Axis &axis, ArrayRef<int64_t> index) {
+  int64_t times = axis.to % axis.from == 0 ? axis.to / axis.from : 0;
+  for (int64_t i = 0; i < axis.to && times > 0; ++i)
+    times = index[i] == i / times ? times : 0;
+  return times;
+}
+
+std::vector<int64_t> nearestIndices(const Axis &axis, const std::string &transform, const std::string &rounding) {
   std::vector<int64_t> index;
   for (int64_t i = 0; i < axis.to; ++i)
     index.push_back(std::clamp<int64_t>(nearest(sourcePosition(axis, i, transform), rounding), 0, axis.from - 1));
-  int64_t times = axis.to % axis.from == 0 ? axis.to / axis.from : 0;
-  bool repeats = times > 0;
-  for (int64_t i = 0; i < axis.to && repeats; ++i)
-    repeats = index[i] == i / times;
-  return repeats ? repeated(b, x, axis.dim, times) : readAt(b, x, axis.dim, index);
+  return index;
+}
+
+Term resizeNearest(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform, const std::string &rounding) {
+  std::vector<int64_t> index = nearestIndices(axis, transform, rounding);
+  int64_t times = repetitions(axis, index);
+  return times ? repeated(b, x, axis.dim, times) : readAt(b, x, axis.dim, index);
 }
 
 Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform) {
@@ -90,6 +107,80 @@ Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &t
   return low * (1.0 - weight) + high * weight;
 }
 
+//===- Symbolic sizes -------------------------------------------------------------------------------------------------===//
+
+/// sourcePosition of every result coordinate, in f64: a vector of `axis.to` elements.
+Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string &transform) {
+  Sizes sizes{axis.to};
+  Type f64 = b.state.builder.getF64Type(), i64 = b.state.builder.getI64Type();
+  auto real = [&](Term x) { return b.convert(x, DType::I64, DType::F64); };
+  auto sizeOf = [&](AffineExpr size) { return real(b.sizeAs(size, sizes, i64)); };
+  Term x = real(b.iota(sizes, 0, i64)), from = sizeOf(axis.from), to = sizeOf(axis.to);
+  Term scale = axis.scale > 0 ? b.splat(sizes, f64, axis.scale) : to / from;
+  if (transform == "asymmetric")
+    return x / scale;
+  if (transform == "align_corners")
+    return x * (from - 1.0) / b.maximum(to - 1.0, 1.0);
+  Term centered = (x + 0.5) / scale - 0.5;
+  if (transform == "half_pixel")
+    return centered;
+  if (transform == "pytorch_half_pixel")
+    return b.select(b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, to, b.like(to, 1)), centered, b.like(centered, 0));
+  if (transform == "half_pixel_symmetric")
+    return from * 0.5 * (1.0 - to / (scale * from)) + centered;
+  decline("the coordinate transformation mode '{}' is not compiled", transform);
+}
+
+/// x read at `index`, a vector of i64, along one dimension.
+Term readAt(NodeBuilder &b, Term x, int64_t dim, Term index) {
+  Sizes sizes = x.sizes();
+  sizes[dim] = index.sizes()[0];
+  SmallVector<AffineExpr> coordinates;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
+  return b.gather(x, {b.broadcast(index, sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
+}
+
+/// Positions clamped to the source.
+Term inside(NodeBuilder &b, Term position, const SymbolicAxis &axis) {
+  Term last = b.convert(b.sizeAs(axis.from, position.sizes(), b.state.builder.getI64Type()), DType::I64, DType::F64) - 1.0;
+  return b.minimum(b.maximum(position, 0), last);
+}
+
+Term resizeNearest(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform, const std::string &rounding) {
+  // Nearest neighbours under a whole factor depend on the position alone, so any size tells whether they are repetitions.
+  if (constexpr int64_t sample = 16; axis.scale >= 1 && axis.scale == std::floor(axis.scale) && transform != "align_corners") {
+    Axis like{axis.dim, sample, sample * static_cast<int64_t>(axis.scale), axis.scale};
+    if (int64_t times = repetitions(like, nearestIndices(like, transform, rounding)))
+      return repeated(b, x, axis.dim, times);
+  }
+  Term position = sourcePositions(b, axis, transform);
+  Term whole = rounding == "floor"               ? b.apply<math::FloorOp>(position)
+               : rounding == "ceil"              ? b.apply<math::CeilOp>(position)
+               : rounding == "round_prefer_ceil" ? b.apply<math::FloorOp>(position + 0.5)
+                                                 : b.apply<math::CeilOp>(position - 0.5);
+  return readAt(b, x, axis.dim, b.convert(inside(b, whole, axis), DType::F64, DType::I64));
+}
+
+Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform) {
+  Term position = inside(b, sourcePositions(b, axis, transform), axis), below = b.apply<math::FloorOp>(position);
+  Term low = readAt(b, x, axis.dim, b.convert(below, DType::F64, DType::I64));
+  Term high = readAt(b, x, axis.dim, b.convert(inside(b, below + 1.0, axis), DType::F64, DType::I64));
+  Term weight = b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
+  return low * (1.0 - weight) + high * weight;
+}
+
+/// floor(size * scale), where the scale is a small fraction whose denominator is a power of two; null otherwise.
+AffineExpr scaledSize(AffineExpr size, double scale) {
+  constexpr int64_t largestDenominator = 1024;
+  for (int64_t denominator = 1; denominator <= largestDenominator; denominator *= 2)
+    if (double numerator = scale * static_cast<double>(denominator); numerator == std::floor(numerator) && numerator < 1 << 20)
+      return graph::canonicalSize((size * static_cast<int64_t>(numerator)).floorDiv(denominator));
+  return {};
+}
+
+//===- Attributes and inputs ------------------------------------------------------------------------------------------===//
+
 std::vector<double> floatsOf(NodeBuilder &b, size_t i) {
   const Tensor *tensor = b.constant(i);
   if (!tensor || tensor->type() != DType::F32)
@@ -98,7 +189,12 @@ std::vector<double> floatsOf(NodeBuilder &b, size_t i) {
 }
 
 /// The dimensions that change, with scales as given or as the sizes imply.
-std::vector<Axis> changedAxes(NodeBuilder &b, std::optional<std::vector<double>> scales, std::optional<std::vector<int64_t>> sizes) {
+struct ChangedAxes {
+  std::vector<Axis> known;
+  std::vector<SymbolicAxis> symbolic;
+};
+
+ChangedAxes changedAxes(NodeBuilder &b, std::optional<std::vector<double>> scales, std::optional<Sizes> sizes) {
   std::vector<int64_t> dims;
   for (int64_t i = 0; i < b.rank(0); ++i)
     dims.push_back(i);
@@ -109,14 +205,21 @@ std::vector<Axis> changedAxes(NodeBuilder &b, std::optional<std::vector<double>>
   }
   size_t given = scales ? scales->size() : sizes->size();
   b.expect(given == dims.size(), fmt::format("expected {} scales or sizes, got {}", dims.size(), given));
-  std::vector<Axis> changed;
+  ChangedAxes changed;
   for (size_t i = 0; i < dims.size(); ++i) {
-    std::optional<int64_t> from = graph::constantSize(b.sizes(0)[dims[i]]);
-    if (scales && (*scales)[i] == 1)
+    AffineExpr source = b.sizes(0)[dims[i]];
+    std::optional<int64_t> from = graph::constantSize(source), result = sizes ? graph::constantSize((*sizes)[i]) : std::nullopt;
+    if (scales ? (*scales)[i] == 1 : (*sizes)[i] == source)
       continue;
-    if (!from)
-      decline("resizing a symbolic dimension is not compiled");
-    double wanted = scales ? std::floor(static_cast<double>(*from) * (*scales)[i]) : static_cast<double>((*sizes)[i]);
+    if (!from || (sizes && !result)) {
+      AffineExpr target = sizes ? (*sizes)[i] : scaledSize(source, (*scales)[i]);
+      if (!target)
+        decline("resizing a symbolic dimension by {} is not compiled", (*scales)[i]);
+      b.expect(!scales || (*scales)[i] > 0, fmt::format("expected positive scales, got {}", scales ? (*scales)[i] : 0));
+      changed.symbolic.push_back({dims[i], source, target, scales ? (*scales)[i] : 0});
+      continue;
+    }
+    double wanted = scales ? std::floor(static_cast<double>(*from) * (*scales)[i]) : static_cast<double>(*result);
     int64_t to = std::abs(wanted) < 1e15 ? static_cast<int64_t>(wanted) : -1;
     double scale = scales ? (*scales)[i] : static_cast<double>(to) / static_cast<double>(*from);
     constexpr int64_t most = 1 << 24;
@@ -124,19 +227,21 @@ std::vector<Axis> changedAxes(NodeBuilder &b, std::optional<std::vector<double>>
              fmt::format("expected a positive scale to at most 2^24 elements, got {}", scale));
     b.expect(*from > 0 && to > 0, fmt::format("expected positive sizes, got {} to {}", *from, to));
     if (to != *from || scale != 1)
-      changed.push_back({dims[i], *from, to, scale});
+      changed.known.push_back({dims[i], *from, to, scale});
   }
   return changed;
 }
 
-void resizeBy(NodeBuilder &b, const std::vector<Axis> &axes, const std::string &transform, const std::string &rounding) {
+void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transform, const std::string &rounding) {
   std::string mode = b.text("mode", "nearest");
   if (mode != "nearest" && mode != "linear" && mode != "bilinear" && mode != "trilinear")
     decline("resizing by mode '{}' is not compiled", mode);
   Term x = mode == "nearest" ? b.raw(0) : b.in(0);
   if (mode != "nearest" && !x.isFloat())
     decline("linear resizing of integers is not compiled");
-  for (const Axis &axis : axes)
+  for (const Axis &axis : axes.known)
+    x = mode == "nearest" ? resizeNearest(b, x, axis, transform, rounding) : resizeLinear(b, x, axis, transform);
+  for (const SymbolicAxis &axis : axes.symbolic)
     x = mode == "nearest" ? resizeNearest(b, x, axis, transform, rounding) : resizeLinear(b, x, axis, transform);
   b.out(x);
 }
@@ -148,10 +253,10 @@ void resize(NodeBuilder &b) {
     decline("antialiasing and aspect ratio policies are not compiled");
   bool early = b.node.opset < 11; // only scales, always asymmetric
   std::optional<std::vector<double>> scales;
-  std::optional<std::vector<int64_t>> sizes;
+  std::optional<Sizes> sizes;
   size_t at = early ? 1 : 2;
   if (!early && b.has(3))
-    sizes = b.knownIntegers(3);
+    sizes = b.knownSizes(3);
   else if (b.has(at))
     scales = floatsOf(b, at);
   b.expect(scales || sizes, "expected scales or sizes, got neither");

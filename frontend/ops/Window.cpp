@@ -35,9 +35,16 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
       w.low[i] = w.high[i] = 0;
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       std::optional<int64_t> constant = graph::constantSize(size);
-      if (!constant && stride != 1)
-        decline("{} with strides over a symbolic dimension is not compiled", automatic);
       w.output.push_back(graph::canonicalSize(size.ceilDiv(stride)));
+      if (!constant && stride != 1) {
+        if (extent < stride) // which may need no padding at all
+          decline("{} with strides beyond the kernel over a symbolic dimension is not compiled", automatic);
+        AffineExpr total = (size.ceilDiv(stride) - 1) * stride + extent - size, half = total.floorDiv(2);
+        w.shift.resize(n);
+        w.shift[i] = graph::canonicalSize(automatic == "SAME_UPPER" ? half : total - half);
+        w.low[i] = w.high[i] = 0;
+        continue;
+      }
       int64_t total =
           constant ? std::max<int64_t>(0, (llvm::divideCeilSigned(*constant, stride) - 1) * stride + extent - *constant) : extent - 1;
       w.low[i] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
@@ -50,6 +57,8 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
       // The last window must begin inside the input or its low padding.
       bool outside = (*constant - 1) * stride >= *graph::constantSize(size) + w.low[i];
       count = b.number(*constant - outside);
+    } else if (ceiling && w.high[i] + stride > extent) {
+      count = (size + w.low[i]).ceilDiv(stride); // so many windows begin there, and the padding behind has room for them all
     }
     count = graph::canonicalSize(count);
     b.expect(graph::constantSize(count).value_or(1) >= 1,
@@ -74,7 +83,21 @@ Term channelsFirst(NodeBuilder &b, Term x) {
   return b.transpose(x, perm);
 }
 
+/// Pads both ends of a dimension as far as a window reaches, and begins where the padding that the size asks for does.
+static Term shifted(NodeBuilder &b, Term x, const WindowShape &w, size_t i, double fill) {
+  int64_t dim = 1 + static_cast<int64_t>(i), reach = (w.kernel[i] - 1) * w.dilations[i];
+  Sizes sizes = x.sizes();
+  sizes[dim] = graph::canonicalSize(sizes[dim] + 2 * reach);
+  SmallVector<int64_t> low(x.rank(), 0);
+  low[dim] = reach;
+  Term padded = b.pad(x, low, sizes, fill);
+  return b.slice(padded, dim, graph::canonicalSize(reach - w.shift[i]), graph::canonicalSize((w.output[i] - 1) * w.strides[i] + reach + 1));
+}
+
 Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill) {
+  for (size_t i = 0; i < w.shift.size(); ++i)
+    if (w.shift[i])
+      x = shifted(b, x, w, i, fill);
   Sizes from = x.sizes(), sizes{from[0]};
   llvm::append_range(sizes, w.output);
   for (int64_t k : w.kernel)

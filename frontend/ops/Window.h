@@ -9,6 +9,7 @@ namespace tilewright::ops {
 struct WindowShape {
   llvm::SmallVector<int64_t> kernel, strides, dilations, low, high;
   Sizes output;
+  Sizes shift = {}; // padding at the low end that depends on a symbol (SAME_UPPER under strides), where low is 0; null or absent elsewhere
   size_t spatial() const { return kernel.size(); }
 };
 

@@ -1,0 +1,14 @@
+// One model with symbolic sizes, compiled once fused and once unfused, run at five sizes, and compared with the reference at each.
+#pragma once
+
+#include "RandomModel.h"
+
+namespace tilewright::test {
+
+enum class Verdict { Ran, Refused };
+
+/// Fails the test where results differ or a bug of ours shows. Refused: the compiler says, by a sentence, that it cannot; printed.
+/// With `compiledOnly` no node may run through the reference.
+Verdict compareAtFiveSizes(const RandomModel &model, unsigned seed, bool compiledOnly);
+
+} // namespace tilewright::test

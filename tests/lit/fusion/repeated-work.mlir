@@ -1,0 +1,117 @@
+// Work that a fusion would repeat stays in a kernel of its own: for windows, gathers, concatenations, and what is read more than once.
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
+
+// Even one operation in front of windows that overlap.
+// CHECK: relu is not fused with pool because work would be repeated for every use of its result
+module attributes {graph.nodes = ["relu|Relu", "pool|MaxPool"]} {
+  func.func @main(%x: tensor<1x8x8x4xf32>, %z: tensor<1x8x8x4xf32>) -> tensor<1x6x6x4xf32> {
+    %0 = arith.maximumf %x, %z {graph.node = 0 : i64} : tensor<1x8x8x4xf32>
+    %1 = graph.window %0 dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x8x8x4xf32> -> tensor<1x6x6x3x3x4xf32>
+    %2 = graph.reduce <max> %1 axes [3, 4] {graph.node = 1 : i64} : tensor<1x6x6x3x3x4xf32> -> tensor<1x6x6x4xf32>
+    return %2 : tensor<1x6x6x4xf32>
+  }
+}
+
+// -----
+
+// The squares of a local response normalization are the node's own.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["lrn|LRN"]} {
+  func.func @main(%x: tensor<8x64xf32>) -> tensor<6x64xf32> {
+    %0 = arith.mulf %x, %x {graph.node = 0 : i64} : tensor<8x64xf32>
+    %1 = graph.window %0 dims [0] strides [1] dilations [1] low [0] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<8x64xf32> -> tensor<6x3x64xf32>
+    %2 = graph.reduce <sum> %1 axes [1] {graph.node = 0 : i64} : tensor<6x3x64xf32> -> tensor<6x64xf32>
+    return %2 : tensor<6x64xf32>
+  }
+}
+
+// -----
+
+// An image enlarged to its nearest neighbours, under a convolution's windows: only renaming, but a division for each tap.
+// CHECK: resize is not fused with conv because
+module attributes {graph.nodes = ["resize|Resize", "conv|Conv"]} {
+  func.func @main(%x: tensor<1x4x8xf32>, %w: tensor<3x8x8xf32>) -> tensor<1x6x8xf32> {
+    %0 = graph.broadcast %x dims [0, 1, 3] {graph.node = 0 : i64} : tensor<1x4x8xf32> -> tensor<1x4x2x8xf32>
+    %1 = graph.reshape %0 {graph.node = 0 : i64} : tensor<1x4x2x8xf32> -> tensor<1x8x8xf32>
+    %2 = graph.window %1 dims [1] strides [1] dilations [1] low [0] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x8x8xf32> -> tensor<1x6x3x8xf32>
+    %3 = graph.contract %2, %w maps [affine_map<(b, x, k, c, m) -> (b, x, k, c)>, affine_map<(b, x, k, c, m) -> (k, c, m)>, affine_map<(b, x, k, c, m) -> (b, x, m)>] {graph.node = 1 : i64} : tensor<1x6x3x8xf32>, tensor<3x8x8xf32> -> tensor<1x6x8xf32>
+    return %3 : tensor<1x6x8xf32>
+  }
+}
+
+// -----
+
+// A function of a small table, gathered often. The same gathered once for every element it has (below) is free.
+// CHECK: exp is not fused with gather because work would be repeated for every use of its result
+module attributes {graph.nodes = ["exp|Exp", "gather|Gather"]} {
+  func.func @main(%x: tensor<10xf32>, %i: tensor<1000xi64>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<10xf32>
+    %1 = graph.gather %0[%i : tensor<1000xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 1 : i64} : tensor<10xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["exp|Exp", "gather|Gather"]} {
+  func.func @main(%x: tensor<1000xf32>, %i: tensor<1000xi64>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
+    %1 = graph.gather %0[%i : tensor<1000xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// Every input of a concatenation is pulled at every place of its result.
+// CHECK-DAG: a is not fused with cat because work would be repeated for every use of its result
+// CHECK-DAG: b is not fused with cat because work would be repeated for every use of its result
+module attributes {graph.nodes = ["a|Exp", "b|Exp", "cat|Concat"]} {
+  func.func @main(%x: tensor<64x8xf32>, %y: tensor<64x8xf32>, %z: tensor<64x8xf32>) -> tensor<64x24xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<64x8xf32>
+    %1 = math.exp %y {graph.node = 1 : i64} : tensor<64x8xf32>
+    %2 = graph.concat axis 1 %0, %1, %z {graph.node = 2 : i64} : tensor<64x8xf32>, tensor<64x8xf32>, tensor<64x8xf32> -> tensor<64x24xf32>
+    return %2 : tensor<64x24xf32>
+  }
+}
+
+// -----
+
+// Three slices of one function, of nearly all of it.
+// CHECK: f is not fused with
+// CHECK-SAME: because work would be repeated for every use of its result
+module attributes {graph.nodes = ["f|Exp", "a|Slice", "b|Slice", "c|Slice", "add|Add"]} {
+  func.func @main(%x: tensor<1000xf32>) -> tensor<998xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
+    %1 = graph.slice %0 offsets affine_map<() -> (0)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %2 = graph.slice %0 offsets affine_map<() -> (1)> strides [1] {graph.node = 2 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %3 = graph.slice %0 offsets affine_map<() -> (2)> strides [1] {graph.node = 3 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %4 = arith.addf %1, %2 {graph.node = 4 : i64} : tensor<998xf32>
+    %5 = arith.addf %4, %3 {graph.node = 4 : i64} : tensor<998xf32>
+    return %5 : tensor<998xf32>
+  }
+}
+
+// -----
+
+// Functions on rows: on 40 elements they wait for themselves, on 64 they do not.
+// CHECK: exp is not fused with sum because the reduced rows are too short to hide what would be computed on them
+module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
+  func.func @main(%x: tensor<1000x40xf32>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000x40xf32>
+    %1 = graph.reduce <sum> %0 axes [1] {graph.node = 1 : i64} : tensor<1000x40xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
+  func.func @main(%x: tensor<1000x64xf32>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000x64xf32>
+    %1 = graph.reduce <sum> %0 axes [1] {graph.node = 1 : i64} : tensor<1000x64xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
