@@ -15,15 +15,15 @@ constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
 constexpr int64_t stepOfLongRow = 2048;
-constexpr int64_t guessOfUnknown = 1024;    // for a size that is only known when running
-constexpr int64_t elementsPerThread = 16;   // of a row
-constexpr int64_t bytesOfSector = 32;       // of memory, that a transfer takes at least
-constexpr int64_t columnsOfGemv = 4;        // of one block, where each column is a row of memory
-constexpr int64_t elementsOfGemv = 8192;    // that a block multiplies at a time
+constexpr int64_t guessOfUnknown = 1024;  // for a size that is only known when running
+constexpr int64_t elementsPerThread = 16; // of a row
+constexpr int64_t bytesOfSector = 32;     // of memory, that a transfer takes at least
+constexpr int64_t columnsOfGemv = 4;      // of one block, where each column is a row of memory
+constexpr int64_t elementsOfGemv = 8192;  // that a block multiplies at a time
 constexpr int64_t elementsPerThreadOfGemv = 32;
-constexpr int64_t bytesOfStage = 20 << 10;  // of both operands: four stages fit every device, and small tiles step deep
-constexpr int64_t depthOfWarpgroups = 64;   // of a step where warps issue an instruction together: 128 bytes of halves
-constexpr int64_t stepsOfLargestTile = 12;  // at least
+constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
+constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
+constexpr int64_t stepsOfLargestTile = 12; // at least
 constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
@@ -180,7 +180,8 @@ static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile 
 static bool hasWarpgroups(const TargetDesc &target, Type element) {
   return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
     return instruction.warps == 4 &&
-           ((instruction.type == MatrixType::F16 && element.isF16()) || (instruction.type == MatrixType::BF16 && element.isBF16()));
+           ((instruction.type == MatrixType::F16 && element.isF16()) || (instruction.type == MatrixType::BF16 && element.isBF16()) ||
+            (instruction.type == MatrixType::I8 && element.isInteger(8)));
   });
 }
 
@@ -190,11 +191,14 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
+  int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
   if (padded - depth.value_or(padded) > padded / 4)
     return {};
-  constexpr int64_t elementsOfCopy = 8;
+  int64_t elementsOfCopy = 16 / bytes;
   bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
+  if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
+    isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
   ArrayRef<MatmulTile> tiles = isCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
@@ -205,7 +209,7 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
   if (!tile || blocksOf(space, *tile) < target.units / 2)
     return {};
-  int64_t stageBytes = (tile->rows + tile->columns) * depthOfWarpgroups * 2;
+  int64_t stageBytes = (tile->rows + tile->columns) * bytesOfWarpgroups;
   int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
   int64_t stages = std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps + 1));
   return makeMatmul(space, *tile, depthOfWarpgroups, stages);

@@ -21,10 +21,16 @@ using llvm::StringRef;
 // wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16 rows each. One row of this table is the least that
 // is worth it: 64 columns, and as much k as 128 bytes hold. A warp's neighbouring columns, up to 256, are one instruction. Operands stay in
 // shared memory; their fragments are those that they would have in registers.
+// Bytes: four neighbours along k are a word, so a lane's words are where its pairs of halves would be, at twice the k ("Matrix Fragments for mma.m16n8k32",
+// "Register Fragments for wgmma.mma_async.m64nNk32").
 // The order is the order of preference.
 static constexpr Fragments fragmentTable[] = {
     {"wgmma.m64n64k16x4", 64, 64, 64, 4, Feed::Shared,
      {"k0 m3 k3 k4 k5", "k0 k3 k4 k5 n3 n4 n5", "n0 m3 n3 n4 n5"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"m4 m5", "0 0", "m4 m5"}},
+    {"wgmma.m64n64k32x4.s8", 64, 64, 128, 4, Feed::Shared,
+     {"k0 k1 m3 k4 k5 k6", "k0 k1 k4 k5 k6 n3 n4 n5", "n0 m3 n3 n4 n5"}, {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"m4 m5", "0 0", "m4 m5"}, 1},
+    {"mma.m16n8k32.s8", 16, 8, 32, 1, Feed::RegistersAlongK,
+     {"k0 k1 m3 k4", "k0 k1 k4", "n0 m3"}, {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"", "", ""}, 1},
     {"mma.m16n8k16", 16, 8, 16, 1, Feed::Registers,
      {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"", "", ""}},
     {"mfma.32x32x8x2", 32, 32, 16, 2, Feed::RegistersAlongK,

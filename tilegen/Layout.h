@@ -96,8 +96,11 @@ struct Fragments {
   unsigned steps; // instructions along k
   Feed feed;
   llvm::StringLiteral reg[3], lane[3], warp[3]; // for A, B, C
+  unsigned bytes = 2;                           // of an operand's element
 
   bool readsShared() const { return feed == Feed::Shared; }
+  /// Must shared memory run along k? Instructions on bytes know no other order.
+  bool readsAlongK() const { return feed == Feed::RegistersAlongK || bytes == 1; }
   /// Lanes of a warp.
   unsigned lanes() const { return 2u << lane[0].count(' '); }
   /// Warps that issue one instruction together.

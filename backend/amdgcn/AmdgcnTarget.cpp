@@ -58,7 +58,8 @@ SmallVector<Value> AmdgcnTarget::readMatrices(Builder &, Value, bool) { llvm_unr
 
 /// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is the transpose of
 /// what its fragments say (Layout.cpp).
-SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
+SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc,
+                                          Unsigned) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   bool isBrain = element.isBF16();
   StringRef name = fragments.m == 32 ? (isBrain ? "llvm.amdgcn.mfma.f32.32x32x8bf16.1k" : "llvm.amdgcn.mfma.f32.32x32x8f16")

@@ -194,7 +194,7 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
       for (auto [j, column] : llvm::enumerate(columns)) {
         unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));
         auto part = ArrayRef(acc).slice(first, 1u << cBits);
-        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part), acc.begin() + first);
+        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}), acc.begin() + first);
       }
   }
   map(op.getResult(), acc);
@@ -236,7 +236,8 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
       uint32_t part = c.element(first);
       lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
       rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
-      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums)), acc.begin() + first);
+      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums), {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+                 acc.begin() + first);
     }
   target_.commitProducts(b_);
   map(op.getResult(), acc);
@@ -264,14 +265,16 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
   TileShape aShape(aType.getShape()), bShape(bType.getShape()), cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned rank = cShape.rank(), m = rank - 2, n = rank - 1;
   Type element = aType.getElementType(), sum = cast<RankedTensorType>(op.getType()).getElementType();
-  auto widen = [&](Value value) -> Value {
+  auto widen = [&](Value value, bool isUnsigned) -> Value {
     if (element == sum)
       return value;
+    if (isUnsigned)
+      return arith::ExtUIOp::create(b_, sum, value);
     return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult() : arith::ExtSIOp::create(b_, sum, value).getResult();
   };
   // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed by their position.
   auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth,
-                     Value moved) {
+                     Value moved, bool isUnsigned) {
     DenseMap<uint32_t, Value> elements;
     unsigned width = 1u << rowBits(layout, shared.layout, shared.element).size();
     if (shared.layout.fast == kDim)
@@ -283,7 +286,7 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
       Value piece = readVector(shared, layout, part, width, moved);
       for (unsigned i = 0; i < width; ++i)
         elements[part | i * shape.basis(shared.layout.fast, 0)] =
-            widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult());
+            widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult(), isUnsigned);
     }
     return elements;
   };
@@ -291,8 +294,8 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
   // The first `unrolled` steps, of slots whose rows are moved along k by what is xor-ed to their addresses.
   auto multiply = [&](Registers acc, Value lhsMoved, Value rhsMoved) {
     for (unsigned first = 0; first < unrolled; first += depth) {
-      auto as = readAll(lhs, a, aShape, n, first, depth, lhsMoved);
-      auto bs = readAll(rhs, b, bShape, m, first, depth, rhsMoved);
+      auto as = readAll(lhs, a, aShape, n, first, depth, lhsMoved, op.getLhsUnsigned());
+      auto bs = readAll(rhs, b, bShape, m, first, depth, rhsMoved, op.getRhsUnsigned());
       for (unsigned k = first; k < first + depth; ++k)
         for (unsigned r = 0; r < c.registers(); ++r) {
           uint32_t part = c.element(r);

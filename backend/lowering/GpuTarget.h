@@ -43,9 +43,13 @@ public:
   /// Four 8x8 matrices of 16-bit elements from shared memory: lane l passes the address of row l % 8 of matrix l / 8, and receives as word
   /// i the elements (row l / 4, columns l % 4 * 2 and one more) of matrix i, or of its transpose.
   virtual llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) = 0;
-  /// One matrix instruction: fragments as vectors of f16 or bf16 elements in register order, accumulators as f32.
-  virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
-                                            llvm::ArrayRef<Value> acc) = 0;
+  /// Which operands of bytes have no sign.
+  struct Unsigned {
+    bool lhs = false, rhs = false;
+  };
+  /// One matrix instruction: fragments as vectors of f16, bf16 or i8 elements in register order, accumulators as f32 or i32.
+  virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc,
+                                            Unsigned isUnsigned) = 0;
 
   /// A matrix in shared memory, in rows of 128 bytes whose 16-byte chunks are xor-ed with the row's number (tile::SharedLayout), as an
   /// instruction reads it by itself.
@@ -58,9 +62,9 @@ public:
   };
   /// Before the first multiplyShared after something else used the accumulators.
   virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
-  /// One instruction of 64 x n x 16, issued by four warps together, which goes on while they do. `acc` are a thread's n / 2 sums.
+  /// One instruction of 64 x n x 16 (of bytes 32), issued by four warps together, which goes on while they do. `acc` are a thread's n / 2 sums.
   virtual llvm::SmallVector<Value> multiplyShared(Builder &, mlir::Type /*element*/, const SharedMatrix & /*lhs*/,
-                                                  const SharedMatrix & /*rhs*/, llvm::ArrayRef<Value> /*acc*/) {
+                                                  const SharedMatrix & /*rhs*/, llvm::ArrayRef<Value> /*acc*/, Unsigned) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
   /// Ends a group of instructions.

@@ -77,6 +77,18 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
   return Status(Code::Internal, fmt::format("ptxas refused the kernels: {}", messages ? *messages : messages.status().message()));
 }
 
+/// The version of PTX, where it must be later than the target's first: products of bytes of different signs are wgmma's since 8.4 (CUDA 12.4).
+static std::string versionOf(ModuleOp placed) {
+  bool mixes = placed
+                   .walk([](tile::DotOp dot) {
+                     const tile::Fragments *fragments = tile::fragmentsOf(dot);
+                     bool mixed = fragments && fragments->readsShared() && dot.getLhsUnsigned() != dot.getRhsUnsigned();
+                     return mixed ? WalkResult::interrupt() : WalkResult::advance();
+                   })
+                   .wasInterrupted();
+  return mixes ? "+ptx84" : "";
+}
+
 Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc &desc, const NvptxOptions &options) {
   initialize();
   loadDialects(*module.getContext());
@@ -90,7 +102,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
   boundRegisters(module, **distributed, desc);
-  Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), "", llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText};
+  Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), versionOf(module), llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText};
   Expected<std::vector<std::string>> texts = generateFunctions(**distributed, machine, options.jobs);
   if (!texts)
     return texts.status();

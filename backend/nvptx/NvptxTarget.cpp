@@ -52,9 +52,28 @@ SmallVector<Value> NvptxTarget::readMatrices(Builder &b, Value address, bool tra
   return fields(b, callIntrinsic(b, name, type, {address}), 4);
 }
 
+/// mma.m16n8k32 takes words of four bytes.
+static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value rhs, ArrayRef<Value> acc, GpuTarget::Unsigned isUnsigned) {
+  SmallVector<Value> arguments;
+  for (Value operand : {lhs, rhs}) {
+    int64_t count = cast<VectorType>(operand.getType()).getNumElements() / 4;
+    Value words = LLVM::BitcastOp::create(b, VectorType::get(count, b.getI32Type()), operand);
+    for (int64_t i = 0; i < count; ++i)
+      arguments.push_back(vector::ExtractOp::create(b, words, i));
+  }
+  llvm::append_range(arguments, acc);
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
+  static constexpr StringRef names[2][2] = {{"llvm.nvvm.mma.m16n8k32.row.col.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8.u8"},
+                                            {"llvm.nvvm.mma.m16n8k32.row.col.u8.s8", "llvm.nvvm.mma.m16n8k32.row.col.u8"}};
+  return fields(b, callIntrinsic(b, names[isUnsigned.lhs][isUnsigned.rhs], type, arguments), 4);
+}
+
 /// mma.m16n8k16 takes pairs of elements: as <2 x half>, or as words for bf16.
-SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Value lhs, Value rhs, ArrayRef<Value> acc) {
+SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Value lhs, Value rhs, ArrayRef<Value> acc,
+                                         Unsigned isUnsigned) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();
+  if (element.isInteger(8))
+    return multiplyBytes(b, lhs, rhs, acc, isUnsigned);
   Type pair = element.isBF16() ? Type(b.getI32Type()) : Type(VectorType::get(2, element));
   SmallVector<Value> arguments;
   for (Value operand : {lhs, rhs}) {
@@ -80,8 +99,9 @@ void NvptxTarget::publishShared(Builder &b) { callIntrinsic(b, "llvm.nvvm.fence.
 /// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in.
 static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums, ArrayRef<Value> others = {}) {
   std::string constraints;
+  Type type = sums.front().getType();
   for (size_t i = 0; i < sums.size(); ++i)
-    constraints += "=f,";
+    constraints += type.isF32() ? "=f," : "=r,";
   for (size_t i = 0; i < others.size(); ++i)
     constraints += "l,";
   for (size_t i = 0; i < sums.size(); ++i)
@@ -89,9 +109,9 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
   constraints += "~{memory}";
   SmallVector<Value> operands(others);
   llvm::append_range(operands, sums);
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), b.getF32Type()));
+  auto structure = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), type));
   auto assembly =
-      LLVM::InlineAsmOp::create(b, TypeRange(type), operands, text, constraints, /*has_side_effects=*/true,
+      LLVM::InlineAsmOp::create(b, TypeRange(structure), operands, text, constraints, /*has_side_effects=*/true,
                                 /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   return fields(b, assembly.getResult(0), sums.size());
 }
@@ -112,11 +132,19 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
 }
 
 SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                               ArrayRef<Value> acc) {
+                                               ArrayRef<Value> acc, Unsigned isUnsigned) {
   StringRef type = element.isBF16() ? "bf16" : "f16";
   std::string sums;
   for (size_t i = 0; i < acc.size(); ++i)
     sums += (i ? ", $" : "$") + std::to_string(i);
+  if (element.isInteger(8)) { // rows run along k, always
+    std::string text =
+        llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k32.s32.{1}.{2} {{{3}}, "
+                      "${4}, ${5}, adds; }",
+                      acc.size() * 2, isUnsigned.lhs ? "u8" : "s8", isUnsigned.rhs ? "u8" : "s8", sums, acc.size(), acc.size() + 1)
+            .str();
+    return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
+  }
   // true: adds to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
   std::string text =
       llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "

@@ -8,7 +8,6 @@
 
 #include "frontend/graph/Sizes.h"
 
-#include <cstring>
 
 using namespace mlir;
 using namespace tilewright;
@@ -147,23 +146,6 @@ struct ReshapeOfConstant : OpRewritePattern<graph::ReshapeOp> {
     return success();
   }
 };
-
-/// The bytes of a dense tensor with its dimensions permuted.
-std::vector<std::byte> permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, size_t elementBytes) {
-  std::vector<std::byte> result(bytes.size());
-  SmallVector<int64_t> strides(shape.size(), 1), index(shape.size(), 0);
-  for (size_t dim = shape.size(); dim-- > 1;)
-    strides[dim - 1] = strides[dim] * shape[dim];
-  for (size_t at = 0; at < result.size(); at += elementBytes) {
-    int64_t from = 0;
-    for (auto [i, dim] : llvm::enumerate(perm))
-      from += index[i] * strides[dim];
-    std::memcpy(result.data() + at, bytes.data() + from * elementBytes, elementBytes);
-    for (size_t i = perm.size(); i-- > 0 && ++index[i] == shape[perm[i]];)
-      index[i] = 0;
-  }
-  return result;
-}
 
 struct TransposeOfConstant : OpRewritePattern<graph::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;

@@ -63,6 +63,7 @@ private:
   bool isConstant(unsigned i);
   LogicalResult chooseSigns();
   Value flipped(Value integers);
+  Value laidAlongK(unsigned weights, AffineMap &map);
   Value operandOf(unsigned i);
   std::optional<int64_t> resultDim(unsigned i, int64_t operandDim);
   std::optional<int64_t> depth();
@@ -124,6 +125,31 @@ LogicalResult Rewriting::chooseSigns() {
       side[i].isUnsigned = wanted;
     }
   return success();
+}
+
+/// The constant with its summed dimensions last, in the order in which the other side has them: so a GPU's instructions on bytes read it.
+Value Rewriting::laidAlongK(unsigned weights, AffineMap &map) {
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(op->getOperand(weights)).getRank()));
+  auto placeOf = [&](int64_t dim) -> int64_t {
+    if (std::optional<int64_t> result = resultDim(weights, dim))
+      return *result;
+    auto inData = op.getMap(1 - weights).getResultPosition(op.getMap(weights).getResult(dim));
+    return op.getMap(2).getNumResults() + (inData ? *inData : 0);
+  };
+  llvm::sort(perm, [&](int64_t a, int64_t b) { return std::pair(placeOf(a), a) < std::pair(placeOf(b), b); });
+  map = AffineMap::get(map.getNumDims(), 0, llvm::map_to_vector(perm, [&](int64_t dim) { return map.getResult(dim); }), op.getContext());
+  for (Operation *access : side[weights].accesses)
+    for (int64_t &dim : perm)
+      dim = cast<graph::TransposeOp>(access).getPerm()[dim];
+  auto constant = side[weights].integers.getDefiningOp<graph::ConstantOp>();
+  ArrayRef<int8_t> bytes = bytesOf(constant);
+  SmallVector<int64_t> shape, from(tensorOf(constant).getShape());
+  for (int64_t dim : perm)
+    shape.push_back(from[dim]);
+  auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+  std::string key = llvm::is_sorted(perm) ? constant.getKey().str()
+                                          : pool.add(permuted(std::as_bytes(std::span(bytes.data(), bytes.size())), from, perm, 1));
+  return graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get(shape, tensorOf(constant).getElementType()), key);
 }
 
 /// The accesses again, on the integers; what they fill with is the zero point.
@@ -371,9 +397,12 @@ LogicalResult Rewriting::run() {
     return failure();
   if (!keepsOrder(data) || (!known && !keepsOrder(weights)) || failed(chooseSigns()))
     return failure();
+  AffineMap maps[] = {op.getMap(0), op.getMap(1), op.getMap(2)};
   Value operands[] = {operandOf(0), operandOf(1)};
-  Value sums = make<graph::ContractOp>(graph::withElementType(op.getType(), rewriter.getI32Type()), operands[0], operands[1], op.getMaps(),
-                                       side[0].isUnsigned, side[1].isUnsigned);
+  if (known)
+    operands[weights] = laidAlongK(weights, maps[weights]);
+  Value sums = make<graph::ContractOp>(graph::withElementType(op.getType(), rewriter.getI32Type()), operands[0], operands[1],
+                                       rewriter.getAffineMapArrayAttr(maps), side[0].isUnsigned, side[1].isUnsigned);
   sums = minusZero(data, sums, operands[weights]);
   sums = minusZero(weights, sums, operands[data]);
   rewriter.replaceOp(op, isFloat ? rescaled(sums) : sums);

@@ -3,6 +3,8 @@
 
 #include "frontend/graph/Sizes.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::normalize;
@@ -21,6 +23,22 @@ SmallVector<int64_t> normalize::inverse(ArrayRef<int64_t> perm) {
   SmallVector<int64_t> result(perm.size());
   for (auto [i, dim] : llvm::enumerate(perm))
     result[dim] = i;
+  return result;
+}
+
+std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, size_t elementBytes) {
+  std::vector<std::byte> result(bytes.size());
+  SmallVector<int64_t> strides(shape.size(), 1), index(shape.size(), 0);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  for (size_t at = 0; at < result.size(); at += elementBytes) {
+    int64_t from = 0;
+    for (auto [i, dim] : llvm::enumerate(perm))
+      from += index[i] * strides[dim];
+    std::memcpy(result.data() + at, bytes.data() + from * elementBytes, elementBytes);
+    for (size_t i = perm.size(); i-- > 0 && ++index[i] == shape[perm[i]];)
+      index[i] = 0;
+  }
   return result;
 }
 

@@ -17,17 +17,19 @@ struct Product {
   int64_t m, n, k, bm, bn, bk, warps, stages;
   bool transposedA = false, transposedB = false, prologue = false;
   Tail tail = Tail::Bias;
-  bool runTimeColumns = false; // is n known only when running? Then there are two versions of each access
+  bool runTimeColumns = false;               // is n known only when running? Then there are two versions of each access
+  bool unsignedA = false, unsignedB = false; // of bytes
 };
 } // namespace
 
 static DeviceCase product(const Product &p, std::string edge) {
   bool residual = p.tail == Tail::Residual;
-  std::string text = typeText(p.type), sum = p.type == DType::F64 ? "f64" : "f32";
-  DType sumType = p.type == DType::F64 ? DType::F64 : DType::F32, yType = residual ? p.type : sumType;
-  DeviceCase c{.name = fmt::format("{}_{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text, p.m, p.n, p.k, p.bm, p.bn,
-                                   p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
-                                   p.runTimeColumns ? "_sized" : ""),
+  DType sumType = p.type == DType::F64 ? DType::F64 : p.type == DType::I8 ? DType::I32 : DType::F32, yType = residual ? p.type : sumType;
+  std::string text = typeText(p.type), sum = typeText(sumType);
+  bool bytes = p.type == DType::I8;
+  DeviceCase c{.name = fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text, p.unsignedA ? "_au" : "",
+                                   p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk, p.transposedA ? "_at" : "",
+                                   p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "", p.runTimeColumns ? "_sized" : ""),
                .family = "matmul",
                .layout = p.runTimeColumns ? "run-time sizes" : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
                .edge = std::move(edge),
@@ -46,7 +48,7 @@ static DeviceCase product(const Product &p, std::string edge) {
   constexpr const char *bias = R"(
       %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
       %bb = tile.broadcast %bv : {tr} -> {tc}
-      %s = arith.addf %acc, %bb : {tc}
+      %s = arith.{add} %acc, %bb : {tc}
       tile.store %s, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
   constexpr const char *residualTail = R"(
       %rv = tile.load %r[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
@@ -66,12 +68,12 @@ static DeviceCase product(const Product &p, std::string edge) {
       %c0 = arith.constant 0 : index
       %ck = arith.constant {depth} : index
       %step = arith.constant {bk} : index
-      %zero = arith.constant dense<0.0> : {tc}
+      %zero = arith.constant dense<{zero}> : {tc}
       %acc = scf.for %k = %c0 to %ck step %step iter_args(%c = %zero) -> ({tc}) {{
         %x = tile.load %a[%m, %k] bounds (){symbols} -> ({rows}, {depth}) map (d0, d1) -> ({mapA}) : {a} -> {ta}
         {prologue}
         %w = tile.load %b[%k, %n] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
-        %d = tile.dot %{lhs}, %w, %c : {ta}, {tb}, {tc}
+        %d = tile.dot %{lhs}, %w, %c {signs} : {ta}, {tb}, {tc}
         scf.yield %d : {tc}
       }})") + (residual ? residualTail : bias) +
                                R"(
@@ -84,6 +86,11 @@ static DeviceCase product(const Product &p, std::string edge) {
                   fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
                   fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
                   fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
+                  fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
+                  fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
+                                    : p.unsignedA              ? "{lhs_unsigned}"
+                                    : p.unsignedB              ? "{rhs_unsigned}"
+                                                               : ""),
                   fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)), fmt::arg("tb", tile(p.bk, p.bn, text)),
                   fmt::arg("tc", tile(p.bm, p.bn, sum)), fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
   c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
@@ -92,19 +99,60 @@ static DeviceCase product(const Product &p, std::string edge) {
   c.expected = [p, residual, specs = c.buffers](int64_t index) {
     int64_t i = index / p.n, j = index % p.n;
     double total = 0;
+    auto read = [](double value, bool isUnsigned) { return isUnsigned && value < 0 ? value + 256 : value; };
     for (int64_t k = 0; k < p.k; ++k)
-      total += inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k) *
-               inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j);
+      total += read(inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k), p.unsignedA) *
+               read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
     return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
   };
   c.tolerance = (residual ? roundoff(p.type) : 0) + (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
   if (elementBytes(p.type) == 2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
     c.tolerance += 0x1p-24 * double(p.k);
+  if (bytes)
+    c.tolerance = 0;
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;
   return c;
 }
 
+/// Bytes: instructions of one warp and of four, either sign on either side, and operands that run along k outside and not.
+static void addByteCases(std::vector<DeviceCase> &cases) {
+  for (bool at : {false, true})
+    for (bool bt : {false, true})
+      for (int signs : {0, 1, 3}) {
+        if (signs != 1 && (at || bt))
+          continue;
+        auto bytes = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps, int64_t stages,
+                         const char *edge) {
+          cases.push_back(product({.type = DType::I8,
+                                   .m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .bm = bm,
+                                   .bn = bn,
+                                   .bk = bk,
+                                   .warps = warps,
+                                   .stages = stages,
+                                   .transposedA = at,
+                                   .transposedB = bt,
+                                   .unsignedA = (signs & 1) != 0,
+                                   .unsignedB = (signs & 2) != 0},
+                                  edge));
+        };
+        bytes(64, 64, 128, 64, 64, 64, 4, 3, "power of two");
+        bytes(61, 67, 71, 64, 64, 32, 4, 3, "prime");
+        bytes(64, 64, 128, 64, 64, 128, 4, 4, "power of two");
+        bytes(80, 96, 272, 64, 64, 128, 4, 4, "multiple of 16");
+        bytes(61, 67, 331, 64, 64, 128, 4, 4, "prime");
+        bytes(33, 40, 20, 16, 32, 16, 2, 2, "multiple of 4"); // multiply-add
+        if (signs == 1) {
+          bytes(1024, 768, 512, 128, 128, 128, 8, 4, "power of two");
+          bytes(257, 1021, 768, 256, 128, 128, 8, 4, "prime");
+        }
+      }
+}
+
 void addProductCases(std::vector<DeviceCase> &cases) {
+  addByteCases(cases);
   for (DType type : {DType::F16, DType::BF16})
     for (bool at : {false, true})
       for (bool bt : {false, true}) {

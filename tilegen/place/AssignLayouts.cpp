@@ -158,9 +158,10 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1), k = lhs.getDimSize(rank - 1);
   Type element = lhs.getElementType();
-  if (!(element.isF16() || element.isBF16()) || !acc.getElementType().isF32())
+  bool isHalf = (element.isF16() || element.isBF16()) && acc.getElementType().isF32();
+  if (!isHalf && !(element.isInteger(8) && acc.getElementType().isInteger(32)))
     return nullptr;
-  auto type = element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
+  auto type = element.isF16() ? tilewright::MatrixType::F16 : element.isBF16() ? tilewright::MatrixType::BF16 : tilewright::MatrixType::I8;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
@@ -215,7 +216,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   const Fragments *fragments = fragmentsOf(dot);
-  if (!fragments || fragments->feed != Feed::RegistersAlongK || blocking.order[0] == k)
+  if (!fragments || !fragments->readsAlongK() || blocking.order[0] == k)
     return;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;

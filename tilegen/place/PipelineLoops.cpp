@@ -58,8 +58,8 @@ private:
 
 //===- What can be pipelined ------------------------------------------------------------------------------------------===//
 
-/// Copies are of 4, 8 or 16 bytes, and a chunk is copied whole or not at all unless its end is cut off.
-static bool copiesWell(LoadOp load) {
+/// Copies are of 4, 8 or 16 bytes along the rows of shared memory, and a chunk is copied whole or not at all unless its end is cut off.
+static bool copiesWell(LoadOp load, unsigned fast) {
   Access access = Access::of(load);
   Layout layout = layoutOf(load.getType());
   TileShape shape(access.tile.getShape());
@@ -67,7 +67,7 @@ static bool copiesWell(LoadOp load) {
     return false;
   unsigned dim = shape.coordinate(layout.reg[0], shape.rank() - 1) ? shape.rank() - 1 : shape.rank() - 2;
   int64_t bytes = llvm::divideCeil(access.tile.getElementTypeBitWidth(), 8), width = vectorWidth(access, dim, 16 / bytes);
-  return width * bytes >= 4 && !access.tile.getElementType().isInteger(1) && isLiveTogether(access, dim, width);
+  return dim == fast && width * bytes >= 4 && !access.tile.getElementType().isInteger(1) && isLiveTogether(access, dim, width);
 }
 
 static void collectLoads(Value value, scf::ForOp loop, SetVector<LoadOp> &loads) {
@@ -88,7 +88,7 @@ bool LoopPipeline::fits() {
   for (Operation &op : loop_.getBody()->without_terminator()) {
     if (auto write = dyn_cast<SharedWriteOp>(op)) {
       LoadOp plain = plainLoad(write.getValue());
-      bool copied = plain && facts_.copiesAsync && copiesWell(plain);
+      bool copied = plain && facts_.copiesAsync && copiesWell(plain, write.getShared().getType().getFast());
       (copied ? copied_ : written_).push_back(write);
       if (!copied)
         collectLoads(write.getValue(), loop_, loads);

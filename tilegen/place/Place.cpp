@@ -46,6 +46,11 @@ LoadOp tile::plainLoad(Value value) {
 
 //===- Targets --------------------------------------------------------------------------------------------------------===//
 
+/// Of an operand's element, where the table of fragments knows the type; 0 otherwise.
+static unsigned bytesOf(MatrixType type) {
+  return type == MatrixType::F16 || type == MatrixType::BF16 ? 2 : type == MatrixType::I8 ? 1 : 0;
+}
+
 /// Rows of the table of fragments whose instruction the target has, in the table's order.
 PlaceFacts tile::placeFacts(const TargetDesc &target) {
   PlaceFacts facts;
@@ -54,7 +59,7 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
-      if (row.lanes() == facts.lanes && (instruction.type == MatrixType::F16 || instruction.type == MatrixType::BF16) &&
+      if (row.lanes() == facts.lanes && row.bytes == bytesOf(instruction.type) &&
           unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k &&
           unsigned(instruction.warps) == row.warps())
         facts.fragments.push_back({instruction.type, row.name});

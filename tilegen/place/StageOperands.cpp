@@ -27,7 +27,7 @@ static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
 /// Rows of shared memory run along k where fragments are read along k only; else as the loading threads hold them.
 static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
-  if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->feed == Feed::RegistersAlongK)
+  if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsAlongK())
     return k;
   Layout layout = layoutOf(type);
   TileShape shape(type.getShape());

@@ -146,17 +146,26 @@ struct Instruction {
 };
 const std::map<int, Instruction> instructions = {
     {8, // mma.m16n8k16
-     {16, 8, 16, {8, 4, 4},
+     {16,
+      8,
+      16,
+      {8, 4, 4},
       [](unsigned l, unsigned i) { return Element{l / 4 + (i % 4 >= 2 ? 8 : 0), l % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)}; },
       [](unsigned l, unsigned i) { return Element{l % 4 * 2 + i % 2 + (i >= 2 ? 8 : 0), l / 4}; },
       [](unsigned l, unsigned i) { return Element{l / 4 + (i >= 2 ? 8 : 0), l % 4 * 2 + i % 2}; }}},
     {32, // v_mfma_f32_32x32x8
-     {32, 32, 8, {4, 4, 16},
+     {32,
+      32,
+      8,
+      {4, 4, 16},
       [](unsigned l, unsigned i) { return Element{l % 32, 4 * (l / 32) + i}; },
       [](unsigned l, unsigned i) { return Element{4 * (l / 32) + i, l % 32}; },
       [](unsigned l, unsigned i) { return Element{8 * (i / 4) + 4 * (l / 32) + i % 4, l % 32}; }}},
     {16, // v_mfma_f32_16x16x16
-     {16, 16, 16, {4, 4, 4},
+     {16,
+      16,
+      16,
+      {4, 4, 4},
       [](unsigned l, unsigned i) { return Element{l % 16, 4 * (l / 16) + i}; },
       [](unsigned l, unsigned i) { return Element{4 * (l / 16) + i, l % 16}; },
       [](unsigned l, unsigned i) { return Element{4 * (l / 16) + i, l % 16}; }}},
@@ -183,6 +192,27 @@ void multiply(int32_t which, int32_t isBrain, const uint16_t *a, const uint16_t 
   block->meetWarp();
 }
 
+int32_t toInteger(uint8_t byte, bool isUnsigned) { return isUnsigned ? byte : static_cast<int8_t>(byte); }
+
+/// PTX ISA, "Matrix Fragments for mma.m16n8k32": each lane has four words of A, two of B and four sums.
+void multiplyBytes(int32_t lhsUnsigned, int32_t rhsUnsigned, const uint8_t *a, const uint8_t *b, int32_t *sums) {
+  block->self().given[0] = a;
+  block->self().given[1] = b;
+  block->meetWarp();
+  int32_t lhs[16][32], rhs[32][8];
+  for (unsigned l = 0; l < block->lanes; ++l) {
+    auto *la = static_cast<const uint8_t *>(block->inWarp(l).given[0]), *lb = static_cast<const uint8_t *>(block->inWarp(l).given[1]);
+    for (unsigned i = 0; i < 16; ++i)
+      lhs[l / 4 + (i / 4 % 2 ? 8 : 0)][l % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)] = toInteger(la[i], lhsUnsigned);
+    for (unsigned i = 0; i < 8; ++i)
+      rhs[l % 4 * 4 + i % 4 + (i >= 4 ? 16 : 0)][l / 4] = toInteger(lb[i], rhsUnsigned);
+  }
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned k = 0; k < 32; ++k)
+      sums[i] += lhs[block->lane() / 4 + (i >= 2 ? 8 : 0)][k] * rhs[k][block->lane() % 4 * 2 + i % 2];
+  block->meetWarp();
+}
+
 constexpr size_t sharedAlignment = 1024;
 std::byte *sharedMemory() {
   auto address = reinterpret_cast<uintptr_t>(block->shared.data());
@@ -196,6 +226,11 @@ struct SharedOperand {
   const std::byte *start;
   uint32_t panels, alongK;
 
+  /// Of bytes, whose rows of 128 run along k.
+  uint8_t byteAt(unsigned across, unsigned k) const {
+    size_t offset = start - sharedMemory() + across * 128 + k;
+    return static_cast<uint8_t>(sharedMemory()[offset ^ (offset >> 7 << 4 & 0x70)]);
+  }
   uint16_t at(unsigned across, unsigned k) const {
     unsigned row = alongK ? across : k, column = alongK ? k : across;
     size_t offset = start - sharedMemory() + column / 64 * panels + row * 128 + column % 64 * 2;
@@ -206,24 +241,42 @@ struct SharedOperand {
   }
 };
 
-/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": the thread's own sums, for which it needs nobody else.
+/// What an instruction will read, for `waitProducts` to see whether somebody wrote there meanwhile: whole rows.
+void noteReads(const SharedOperand &operand, unsigned across) {
+  auto *from = sharedMemory() + (operand.start - sharedMemory()) / 1024 * 1024;
+  unsigned panels = operand.alongK ? 1 : (across + 63) / 64, bytes = 128 * (operand.alongK ? across : 16);
+  for (unsigned panel = 0; panel < panels; ++panel, from += operand.panels)
+    block->self().products.back().push_back({from, {from, from + bytes}});
+}
+
+/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16" and k32, whose sums lie alike: the thread's own, for which it needs nobody
+/// else.
+template <typename Sum>
+void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(unsigned, unsigned, unsigned)> product) {
+  unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
+  for (int i = 0; i < n / 2; ++i) {
+    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < depth; ++k)
+      sums[i] += product(row, column, k);
+  }
+}
 void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK, const std::byte *b,
                     uint32_t bPanels, uint32_t bAlongK) {
   SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
-  unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
-  auto &reads = block->self().products.back();
-  auto note = [&](const SharedOperand &operand, unsigned across) { // whole rows
-    auto *from = sharedMemory() + (operand.start - sharedMemory()) / 1024 * 1024;
-    unsigned panels = operand.alongK ? 1 : (across + 63) / 64, bytes = 128 * (operand.alongK ? across : 16);
-    for (unsigned panel = 0; panel < panels; ++panel, from += operand.panels)
-      reads.push_back({from, {from, from + bytes}});
-  };
-  note(lhs, 64), note(rhs, n);
-  for (int i = 0; i < n / 2; ++i) {
-    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    for (unsigned k = 0; k < 16; ++k)
-      sums[i] += toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
-  }
+  noteReads(lhs, 64), noteReads(rhs, n);
+  addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
+    return toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
+  });
+}
+void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
+                         const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
+  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+  noteReads(lhs, 64), noteReads(rhs, n);
+  if (!aAlongK || !bAlongK) // the instruction would read something else
+    return;
+  addProducts<int32_t>(n, sums, 32, [&](unsigned row, unsigned column, unsigned k) {
+    return toInteger(lhs.byteAt(row, k), isUnsigned & 1) * toInteger(rhs.byteAt(column, k), isUnsigned & 2);
+  });
 }
 void commitProducts() { block->self().products.emplace_back(); }
 void waitProducts(int32_t pending) {
@@ -287,6 +340,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   auto set = [&](Verb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync);
   set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply);
+  set(MultiplyBytes, multiplyBytes), set(MultiplySharedBytes, multiplySharedBytes);
   set(MultiplyShared, multiplyShared), set(CommitProducts, commitProducts), set(WaitProducts, waitProducts);
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);

@@ -67,16 +67,19 @@ SmallVector<Value> SimtTarget::readMatrices(Builder &b, Value address, bool tran
 
 /// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into
 /// steps, as in backend/amdgcn.
-SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc) {
-  auto accType = VectorType::get(acc.size(), b.getF32Type());
+SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc,
+                                        Unsigned isUnsigned) {
+  auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());
   auto element = cast<VectorType>(lhs.getType()).getElementType();
   LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
-  bool exchanged = fragments.n != 8;
+  bool exchanged = fragments.n != 8, bytes = element.isInteger(8);
   LLVM::StoreOp::create(b, exchanged ? rhs : lhs, a);
   LLVM::StoreOp::create(b, exchanged ? lhs : rhs, c);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  for (unsigned step = 0; step < fragments.steps; ++step) {
+  if (bytes)
+    call(b, MultiplyBytes, {}, {wordConstant(b, isUnsigned.lhs), wordConstant(b, isUnsigned.rhs), a, c, sums});
+  for (unsigned step = 0; step < fragments.steps && !bytes; ++step) {
     auto at = [&](Value base) {
       return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)});
     };
@@ -90,18 +93,20 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
 }
 
 SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                              ArrayRef<Value> acc) {
-  auto accType = VectorType::get(acc.size(), b.getF32Type());
+                                              ArrayRef<Value> acc, Unsigned isUnsigned) {
+  auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType);
   LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
-  SmallVector<Value> arguments{wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums};
+  bool bytes = element.isInteger(8);
+  SmallVector<Value> arguments{wordConstant(b, acc.size() * 2),
+                               wordConstant(b, bytes ? isUnsigned.lhs | isUnsigned.rhs << 1 : element.isBF16()), sums};
   for (const SharedMatrix *matrix : {&lhs, &rhs}) {
     Value offset = arith::AddIOp::create(b, matrix->warps, wordConstant(b, matrix->offset));
     arguments.push_back(LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
     arguments.push_back(wordConstant(b, matrix->panels));
     arguments.push_back(wordConstant(b, matrix->alongK));
   }
-  call(b, MultiplyShared, {}, arguments);
+  call(b, bytes ? MultiplySharedBytes : MultiplyShared, {}, arguments);
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;
   for (int64_t i = 0; i < accType.getNumElements(); ++i)

@@ -8,7 +8,7 @@ namespace tilewright::test {
 /// Positions in the table `simt_verbs`.
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared, CommitProducts,
-            WaitProducts, Exp2, Log2, SharedMemory, VerbCount };
+            WaitProducts, MultiplyBytes, MultiplySharedBytes, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -26,10 +26,11 @@ public:
   void waitCopies(Builder &b, unsigned pending) override;
   bool readsMatrices() const override { return readsMatrices_; }
   llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
-  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc,
+                                    Unsigned isUnsigned) override;
   void startProducts(Builder &) override {}
   llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                          llvm::ArrayRef<Value> acc) override;
+                                          llvm::ArrayRef<Value> acc, Unsigned isUnsigned) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
