@@ -3,6 +3,7 @@
 
 #include "frontend/HostCall.h"
 #include "frontend/graph/GraphOps.h"
+#include "frontend/graph/SizeDefinition.h"
 #include "frontend/graph/Sizes.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -49,6 +50,11 @@ public:
 
 private:
   rt::ExprId expr(AffineExpr expression);
+  rt::ExprId symbolExpr(unsigned position);
+  rt::ExprId definedExpr(const graph::SizeDefinition &definition);
+  rt::SymbolId bindScaled(AffineExpr size, std::string name, uint32_t input, uint32_t dim);
+  void checkWholes();
+  bool isBoundSymbol(unsigned position) const;
   std::vector<rt::ExprId> sizesOf(Value value);
   std::string stringAt(StringRef attribute, size_t i) const;
 
@@ -82,6 +88,9 @@ private:
   DenseMap<Value, uint32_t> outputNumber; // values that @main returns, to be written in place
   DenseMap<Operation *, rt::KernelId> kernels;
   llvm::DenseSet<unsigned> bound;   // symbols that host calls bind
+  DenseMap<unsigned, rt::ExprId> scaled; // symbols that dimensions bind of which they are a part
+  std::vector<std::pair<rt::SymbolId, AffineExpr>> wholes; // such dimensions, and what they must be; those that no step checks yet
+  DenseMap<unsigned, graph::SizeDefinition> defined;
   SmallVector<ArrayAttr> guards;    // those that no step checks yet
   SmallVector<Operation *> waiting; // for a symbol that no host call has bound yet
 };
@@ -92,7 +101,7 @@ rt::ExprId PlanBuilder::expr(AffineExpr expression) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return exprs.constant(constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return exprs.symbol(symbol.getPosition());
+    return symbolExpr(symbol.getPosition());
   auto binary = cast<AffineBinaryOpExpr>(expression);
   rt::ExprId lhs = expr(binary.getLHS()), rhs = expr(binary.getRHS());
   switch (binary.getKind()) {
@@ -102,6 +111,56 @@ rt::ExprId PlanBuilder::expr(AffineExpr expression) {
   case AffineExprKind::FloorDiv: return exprs.binary(rt::ExprKind::FloorDiv, lhs, rhs);
   default: return exprs.binary(rt::ExprKind::CeilDiv, lhs, rhs);
   }
+}
+
+rt::ExprId PlanBuilder::symbolExpr(unsigned position) {
+  if (auto part = scaled.find(position); part != scaled.end())
+    return part->second;
+  auto definition = defined.find(position);
+  return definition == defined.end() ? exprs.symbol(position) : definedExpr(definition->second);
+}
+
+/// A definition as an expression of the plan: broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is 0 where a is 1.
+rt::ExprId PlanBuilder::definedExpr(const graph::SizeDefinition &definition) {
+  rt::ExprId a = expr(definition.lhs), b = expr(definition.rhs), one = exprs.constant(1), minus = exprs.constant(-1);
+  switch (definition.kind) {
+  case graph::DefinitionKind::Minimum: return exprs.binary(rt::ExprKind::Min, a, b);
+  case graph::DefinitionKind::Maximum: return exprs.binary(rt::ExprKind::Max, a, b);
+  case graph::DefinitionKind::Quotient: // by 0 it is 0, where there is nothing to divide
+    return exprs.binary(rt::ExprKind::FloorDiv, a, exprs.binary(rt::ExprKind::Max, b, one));
+  case graph::DefinitionKind::Value: return a;
+  case graph::DefinitionKind::Broadcast: break;
+  }
+  rt::ExprId above = exprs.add(a, minus), below = exprs.add(one, exprs.mul(minus, a));
+  rt::ExprId isOther = exprs.binary(rt::ExprKind::Min, one, exprs.binary(rt::ExprKind::Max, above, below));
+  return exprs.add(exprs.mul(a, isOther), exprs.mul(b, exprs.add(one, exprs.mul(minus, isOther))));
+}
+
+/// Where `size` is c * s + k of a symbol s that nothing binds: a symbol of the plan for the whole, of which s is a part.
+rt::SymbolId PlanBuilder::bindScaled(AffineExpr size, std::string name, uint32_t input, uint32_t dim) {
+  std::optional<graph::ScaledSymbol> part = graph::asScaledSymbol(size);
+  if (!part || isBoundSymbol(part->symbol) || defined.contains(part->symbol))
+    return rt::none;
+  rt::SymbolId whole = plan.symbols.size();
+  const std::string &ofPart = plan.symbols[part->symbol].name;
+  if (size_t slash = ofPart.rfind('/'); slash != std::string::npos && slash > 0) // as the import names parts
+    name = ofPart.substr(0, slash);
+  plan.symbols.push_back({std::move(name), input, dim});
+  rt::ExprId multiple = exprs.add(exprs.symbol(whole), exprs.constant(-part->added));
+  scaled[part->symbol] = exprs.binary(rt::ExprKind::FloorDiv, multiple, exprs.constant(part->factor));
+  wholes.emplace_back(whole, size);
+  return whole;
+}
+
+/// A dimension that is c * s + k must leave nothing over.
+void PlanBuilder::checkWholes() {
+  for (auto [whole, size] : wholes) {
+    graph::ScaledSymbol part = *graph::asScaledSymbol(size);
+    std::string less = part.added ? fmt::format(", less {},", part.added) : "";
+    plan.steps.push_back(rt::Guard{rt::Relation::Equal, exprs.symbol(whole), expr(size),
+                                   fmt::format("expected a size '{}'{} that {} divides", plan.symbols[whole].name, less, part.factor)});
+  }
+  wholes.clear();
 }
 
 std::vector<rt::ExprId> PlanBuilder::sizesOf(Value value) {
@@ -116,7 +175,7 @@ std::string PlanBuilder::stringAt(StringRef attribute, size_t i) const {
   return list && i < list.size() ? cast<StringAttr>(list[i]).str() : std::string();
 }
 
-/// The first input dimension that is the bare symbol binds it; the runtime checks the others against it.
+/// The first input dimension that is the bare symbol binds it, or else one that is a multiple of it; the runtime checks the others.
 void PlanBuilder::bindSymbols(func::FuncOp main) {
   auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
   for (size_t i = 0; names && i < names.size(); ++i)
@@ -125,6 +184,15 @@ void PlanBuilder::bindSymbols(func::FuncOp main) {
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type))))
       if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && plan.symbols[symbol.getPosition()].input == rt::none)
         plan.symbols[symbol.getPosition()] = {plan.symbols[symbol.getPosition()].name, uint32_t(input), uint32_t(dim)};
+  for (const graph::SizeDefinition &definition : graph::definitionsOf(module))
+    defined[definition.symbol] = definition;
+  for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type)))) {
+      if (isa<AffineSymbolExpr>(size))
+        continue;
+      auto name = main.getArgAttrOfType<StringAttr>(input, "graph.name");
+      bindScaled(size, fmt::format("{}_d{}", name ? name.str() : fmt::format("input_{}", input), dim), input, dim);
+    }
 }
 
 //===- Values ---------------------------------------------------------------------------------------------------------===//
@@ -203,6 +271,9 @@ void PlanBuilder::addInputs(func::FuncOp main) {
     ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
     plan.inputs.push_back(ids[argument]);
   }
+  for (rt::SymbolId symbol = 0; symbol < plan.symbols.size(); ++symbol) // a dimension that binds a symbol is that symbol
+    if (const rt::Symbol &bound = plan.symbols[symbol]; bound.input != rt::none)
+      plan.values[plan.inputs[bound.input]].dims[bound.dim] = exprs.symbol(symbol);
 }
 
 /// Every output is a value of its own: written in place by the step that makes it where that is possible, copied otherwise.
@@ -220,8 +291,8 @@ Status PlanBuilder::addOutputs(func::FuncOp main) {
     rt::ValueId output = newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);
     plan.outputs.push_back(output);
     Value made = value;
-    while (auto reshape = made.getDefiningOp<graph::ReshapeOp>())
-      made = reshape.getData();
+    while (isa_and_nonnull<graph::ReshapeOp, graph::ViewOp>(made.getDefiningOp()))
+      made = made.getDefiningOp()->getOperand(0);
     bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::DimsOp>(made.getDefiningOp()) ||
                    (made == value && isa_and_nonnull<graph::HostCallOp>(made.getDefiningOp()));
     if (!inPlace || ids.count(made))
@@ -345,14 +416,21 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
     step.outputs.push_back(ids[result]);
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
       if (auto symbol = dyn_cast<AffineSymbolExpr>(size);
-          symbol && plan.symbols[symbol.getPosition()].input == rt::none &&
+          symbol && !isBoundSymbol(symbol.getPosition()) && !defined.contains(symbol.getPosition()) &&
           llvm::none_of(step.binds, [&](const rt::BoundSymbol &b) { return b.symbol == symbol.getPosition(); }) &&
           bound.insert(symbol.getPosition()).second)
         step.binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
   }
+  for (auto [i, result] : llvm::enumerate(call.getResults()))
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
+      if (rt::SymbolId whole = bindScaled(size, fmt::format("{}_{}_d{}", step.op, i, dim), rt::none, 0); whole != rt::none) {
+        step.binds.push_back({uint32_t(i), uint32_t(dim), whole});
+        plan.values[ids[result]].dims[dim] = exprs.symbol(whole);
+      }
   step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
   step.group = groupOf(call, step.op, "host_call");
   plan.steps.push_back(std::move(step));
+  checkWholes();
   addGuards();
   return Status();
 }
@@ -370,12 +448,12 @@ Status PlanBuilder::addStep(Operation *op) {
         plan.steps.push_back(std::move(step));
         return Status();
       })
-      .Case([&](graph::ReshapeOp reshape) {
-        Expected<rt::ValueId> source = idOf(reshape.getData());
+      .Case<graph::ReshapeOp, graph::ViewOp>([&](auto view) {
+        Expected<rt::ValueId> source = idOf(view.getData());
         if (!source)
           return source.status();
-        if (!ids.count(reshape.getResult()))
-          ids[reshape.getResult()] = aliasOf(reshape.getResult(), *source, plan.values[*source].dtype);
+        if (!ids.count(view.getResult()))
+          ids[view.getResult()] = aliasOf(view.getResult(), *source, plan.values[*source].dtype);
         return Status();
       })
       .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>(
@@ -386,16 +464,23 @@ Status PlanBuilder::addStep(Operation *op) {
 }
 
 /// Those of `graph.guards` whose symbols are bound by now: [lhs, rhs, message], which must be equal for the assumptions of import to hold,
-/// or with a fourth "at most".
+/// or the relation that a fourth element names.
 void PlanBuilder::addGuards() {
   llvm::erase_if(guards, [&](ArrayAttr guard) {
     AffineMap lhs = cast<AffineMapAttr>(guard[0]).getValue(), rhs = cast<AffineMapAttr>(guard[1]).getValue();
     if (!isBound(lhs.getResults()) || !isBound(rhs.getResults()))
       return false;
-    rt::Relation relation = guard.size() > 3 ? rt::Relation::LessEqual : rt::Relation::Equal;
+    StringRef name = guard.size() > 3 ? cast<StringAttr>(guard[3]).getValue() : StringRef("equal");
+    rt::Relation relation = name == "at most"     ? rt::Relation::LessEqual
+                            : name == "not equal" ? rt::Relation::NotEqual
+                                                  : rt::Relation::Equal;
     plan.steps.push_back(rt::Guard{relation, expr(lhs.getResult(0)), expr(rhs.getResult(0)), cast<StringAttr>(guard[2]).str()});
     return true;
   });
+}
+
+bool PlanBuilder::isBoundSymbol(unsigned position) const {
+  return plan.symbols[position].input != rt::none || bound.contains(position) || scaled.contains(position);
 }
 
 /// Whether the inputs, or the host calls so far, bind every symbol of `sizes`.
@@ -403,8 +488,12 @@ bool PlanBuilder::isBound(ArrayRef<AffineExpr> sizes) const {
   bool all = true;
   for (AffineExpr size : sizes)
     size.walk([&](AffineExpr part) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-        all = all && (plan.symbols[symbol.getPosition()].input != rt::none || bound.contains(symbol.getPosition()));
+      auto symbol = dyn_cast<AffineSymbolExpr>(part);
+      if (!symbol || !all)
+        return;
+      auto definition = defined.find(symbol.getPosition());
+      all = definition == defined.end() ? isBoundSymbol(symbol.getPosition())
+                                        : isBound({definition->second.lhs, definition->second.rhs});
     });
   return all;
 }
@@ -477,6 +566,7 @@ Expected<rt::Plan> PlanBuilder::build() {
   plan.requirements = request.code->requirements;
   bindSymbols(main);
   addInputs(main);
+  checkWholes();
   if (auto list = module->getAttrOfType<ArrayAttr>("graph.guards"))
     llvm::append_range(guards, list.getAsRange<ArrayAttr>());
   addGuards();
@@ -493,8 +583,8 @@ Expected<rt::Plan> PlanBuilder::build() {
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
   for (auto [output, value] : llvm::zip_equal(plan.outputs, returned.getOperands())) {
     Value made = value;
-    while (auto reshape = made.getDefiningOp<graph::ReshapeOp>())
-      made = reshape.getData();
+    while (isa_and_nonnull<graph::ReshapeOp, graph::ViewOp>(made.getDefiningOp()))
+      made = made.getDefiningOp()->getOperand(0);
     if (auto it = outputNumber.find(made); it != outputNumber.end() && plan.outputs[it->second] == output)
       continue;
     Expected<rt::ValueId> source = idOf(value);

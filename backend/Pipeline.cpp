@@ -162,9 +162,9 @@ private:
     if (options.progress)
       options.progress(what);
   }
-  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode);
+  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, bool broadcastWhenRunning = false);
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
-  Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode);
+  Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
   Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
   LogicalResult group(ModuleOp module, PlanMode mode);
   Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
@@ -175,7 +175,7 @@ private:
 };
 
 /// A model imported and normalized, or the IR of a stage from an earlier run.
-Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
+Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, bool broadcastWhenRunning) {
   begin("import");
   MLIRContext &context = *storage->context;
   if (isStage(options.modelPath)) {
@@ -189,13 +189,14 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode) {
   }
   ImportOptions import = options.import;
   import.allAsReference |= mode == PlanMode::Reference;
+  import.broadcastWhenRunning |= broadcastWhenRunning;
   ImportReport report;
   auto module = options.modelBytes
                     ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
                     : importModel(context, options.modelPath, import, &report);
   if (!module)
     return module.status();
-  if (mode != PlanMode::Reference)
+  if (mode != PlanMode::Reference && !broadcastWhenRunning)
     model.importReport_ = std::move(report);
   Diagnostics diagnostics(context);
   if (failed(verify(**module)))
@@ -255,7 +256,7 @@ LogicalResult Compiler::group(ModuleOp module, PlanMode mode) {
   return success();
 }
 
-Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode) {
+Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix) {
   Expected<const TargetDesc *> target = resolveTarget(targetName);
   if (!target)
     return target.status();
@@ -271,7 +272,7 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
     return code.status();
   storage->code.push_back(std::move(*code));
   TargetCode &kept = storage->code.back();
-  PlanRequest request{planTarget(**target), std::string(name(mode)), static_cast<uint32_t>(storage->contents.code.size()), &kept};
+  PlanRequest request{planTarget(**target), fmt::format("{}{}", name(mode), suffix), static_cast<uint32_t>(storage->contents.code.size()), &kept};
   Expected<runtime::Plan> plan = buildPlan(*module, request, *storage->constants);
   if (!plan)
     return plan.status();
@@ -283,7 +284,7 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
 }
 
 Expected<CompiledModel> Compiler::compile() {
-  OwningOpRef<ModuleOp> compiled, reference; // imported once each
+  OwningOpRef<ModuleOp> compiled, reference, broadcasting; // imported once each
   for (const std::string &target : options.targets)
     for (PlanMode mode : options.modes) {
       OwningOpRef<ModuleOp> &imported = mode == PlanMode::Reference ? reference : compiled;
@@ -295,6 +296,18 @@ Expected<CompiledModel> Compiler::compile() {
       }
       if (Status status = addPlan(*imported, target, mode); !status)
         return status;
+      if (mode == PlanMode::Reference || model.importReport_.assumedEqual.empty())
+        continue;
+      if (!broadcasting) {
+        auto module = import(mode, /*broadcastWhenRunning=*/true);
+        if (!module)
+          return module.status();
+        broadcasting = std::move(*module);
+      }
+      std::string report = std::move(model.fusionReport_), json = std::move(model.fusionReportJson_);
+      if (Status status = addPlan(*broadcasting, target, mode, runtime::broadcastingSuffix); !status)
+        return status;
+      model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
     }
   storage->contents.metadata.compilerVersion = version();
   for (const std::string &target : options.targets)

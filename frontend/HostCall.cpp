@@ -13,8 +13,16 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Operators whose result sizes depend on the elements of what they read.
-constexpr std::string_view dataDependent[] = {"Compress", "NonMaxSuppression", "NonZero", "Unique"};
+/// Operators whose result sizes depend on the elements of what they read, and the only dimension that does where there is one.
+struct DataDependentRow {
+  std::string_view op;
+  int64_t dim;
+};
+constexpr DataDependentRow dataDependent[] = {{"Compress", -1}, {"NonMaxSuppression", 0}, {"NonZero", 1}, {"Unique", -1}};
+const DataDependentRow *dataDependentRow(std::string_view op) {
+  const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
+  return row == std::end(dataDependent) ? nullptr : row;
+}
 constexpr double maxTrialElements = 1 << 24;
 
 /// Where an operator's result sizes come from, if not all are its inputs' sizes, or constants.
@@ -132,7 +140,7 @@ Expected<std::vector<Tensor>> runTrial(NodeBuilder &b, ArrayRef<int64_t> numbers
 
 /// Whether the result's sizes depend on something that is only known at run time.
 bool dependsOnData(NodeBuilder &b, const SizeRule &rule) {
-  if (llvm::is_contained(dataDependent, b.node.op))
+  if (dataDependentRow(b.node.op))
     return true;
   for (size_t i = rule.told; i < b.node.inputs.size(); ++i)
     if (b.has(i) && b.rank(i) <= 1 && !b.state.constantOf(b.input(i)) && !b.state.elementsOf(b.input(i)))
@@ -169,17 +177,20 @@ AffineExpr copiedSize(ImportState &state, ArrayRef<AffineExpr> candidates, int64
   return fitting.size() == 1 && first != second ? fitting.front() : state.freshSymbol("u", first, second);
 }
 
-/// The sizes of one output, which both trials gave with the same rank.
-Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second) {
+/// The sizes of one output, which both trials gave with the same rank. Those of `scaled` trials tell the rank alone.
+Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second, bool scaled) {
   SizeRule rule = sizeRuleOf(b.node.op);
   Sizes candidates = symbolicSizesOf(b), sizes;
-  bool unknown = dependsOnData(b, rule), onElements = llvm::is_contained(dataDependent, b.node.op);
+  const DataDependentRow *onElements = dataDependentRow(b.node.op);
+  bool unknown = dependsOnData(b, rule);
   for (auto [dim, numbers] : llvm::enumerate(llvm::zip_equal(first.shape(), second.shape()))) {
     auto [one, two] = numbers;
-    if (onElements) // zeros say nothing of them
+    if (onElements && onElements->dim >= 0 && onElements->dim != static_cast<int64_t>(dim) && one == two)
+      sizes.push_back(b.state.number(one));
+    else if (onElements) // zeros say nothing of them
       sizes.push_back(b.state.freshSymbol("u"));
-    else if (unknown || (!candidates.empty() && static_cast<int64_t>(dim) >= rule.computed))
-      sizes.push_back(b.state.freshSymbol("u", one, two));
+    else if (unknown || scaled || (!candidates.empty() && static_cast<int64_t>(dim) >= rule.computed))
+      sizes.push_back(scaled ? b.state.freshSymbol("u") : b.state.freshSymbol("u", one, two));
     else
       sizes.push_back(copiedSize(b.state, candidates, one, two));
   }
@@ -243,21 +254,33 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
   bool twice = !symbolicSizesOf(b).empty();
   Expected<std::vector<Tensor>> one = std::vector<Tensor>(), two = one;
   Status refusal; // of zeros, which says most
-  for (auto standIn : standIns) {
-    one = two = runTrial(b, state.trialNumbers(0), standIn);
-    if (one && twice)
-      two = runTrial(b, state.trialNumbers(1), standIn);
-    if (two)
+  // Kernels that want sizes to divide, or to be 1, may refuse the first numbers: their multiples then, and ones.
+  constexpr int64_t scales[] = {1, 12, 64, 0};
+  bool found = false, scaled = false;
+  for (int64_t scale : scales) {
+    if (found || (scale != 1 && (!twice || llvm::is_contained(rankBySizes, b.node.op))))
       break;
-    if (refusal.ok())
-      refusal = two.status();
+    for (auto standIn : standIns) {
+      one = two = runTrial(b, state.scaledTrial(0, scale), standIn);
+      if (one && twice)
+        two = runTrial(b, state.scaledTrial(1, scale), standIn);
+      found = one && two;
+      if (found)
+        break;
+      if (refusal.ok())
+        refusal = (one ? two : one).status();
+    }
+    scaled = scale != 1;
   }
 
   std::vector<ResultFacts> facts;
   for (size_t i = 0; i < b.node.outputs.size(); ++i) {
-    const Tensor first = one && two ? (*one)[i] : Tensor(), second = one && two ? (*two)[i] : Tensor();
+    auto at = [&](const Expected<std::vector<Tensor>> &trial) { return one && two && i < trial->size() ? (*trial)[i] : Tensor(); };
+    const Tensor first = at(one), second = at(two);
+    if (one && two && b.node.outputs[i] && !first.defined())
+      malformed("expected at most {} outputs, got a name for output {}", one->size(), i);
     if (first.defined() && second.defined() && first.rank() == second.rank())
-      facts.push_back({first.type(), sizesFromTrials(b, first, second)});
+      facts.push_back({first.type(), sizesFromTrials(b, first, second, scaled)});
     else if (auto fromModel = declaredFacts(state, declared[i]))
       facts.push_back(std::move(*fromModel));
     else

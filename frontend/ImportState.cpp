@@ -1,8 +1,6 @@
 // Symbols, their unification, and constants on demand.
 #include "frontend/ImportState.h"
 
-#include "mlir/IR/AttrTypeSubElements.h"
-
 #include <cstring>
 
 using namespace mlir;
@@ -94,35 +92,6 @@ std::string ImportState::print(ArrayRef<AffineExpr> sizes) const {
   return "[" + text + "]";
 }
 
-bool ImportState::unify(AffineExpr a, AffineExpr b) {
-  a = resolve(a), b = resolve(b);
-  if (a == b)
-    return true;
-  // a - b = x * factor + rest, solved for the newest symbol x that it can be solved for; a size of 0 is no solution.
-  AffineExpr difference = a - b;
-  for (unsigned i = symbolNames.size(); i-- > 0;) {
-    auto at = [&](int64_t value) {
-      return graph::canonicalSize(difference.replace(getAffineSymbolExpr(i, context), number(value)));
-    };
-    AffineExpr rest = at(0), factor = graph::canonicalSize(at(1) - rest);
-    AffineExpr linear = graph::canonicalSize(factor * getAffineSymbolExpr(i, context) + rest);
-    if (graph::constantSize(factor) == 0 || linear != graph::canonicalSize(difference))
-      continue;
-    AffineExpr solution = graph::divideExactly(graph::canonicalSize(rest * -1), factor);
-    if (!solution || graph::constantSize(solution).value_or(1) <= 0)
-      continue;
-    replaceSymbol(i, solution);
-    return true;
-  }
-  return false;
-}
-
-AffineExpr ImportState::resolve(AffineExpr size) const {
-  for (auto [position, by] : replaced)
-    size = size.replace(getAffineSymbolExpr(position, context), by);
-  return graph::canonicalSize(size);
-}
-
 RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type element) const {
   // Far above what memory holds (windows are never stored), far below what index arithmetic overflows at.
   constexpr double most = 1ll << 50;
@@ -135,44 +104,6 @@ RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type elemen
       malformed("expected sizes from 0 up to 2^50 elements, got {}", print(resolved));
   }
   return graph::makeTensorType(context, resolved, element);
-}
-
-void ImportState::replaceSymbol(unsigned position, AffineExpr by) {
-  replaced.emplace_back(position, by);
-  AffineExpr symbol = getAffineSymbolExpr(position, context);
-  auto replaceAll = [&](Sizes &sizes) { llvm::transform(sizes, sizes.begin(), [&](AffineExpr expr) { return resolve(expr); }); };
-  for (ImportedValue &value : values) {
-    replaceAll(value.sizes);
-    if (value.elements)
-      replaceAll(*value.elements);
-  }
-  AttrTypeReplacer replacer;
-  replacer.addReplacement([&](RankedTensorType type) -> std::pair<Type, WalkResult> {
-    Sizes sizes = graph::getSizes(type);
-    replaceAll(sizes);
-    return {tensorType(sizes, type.getElementType()), WalkResult::skip()};
-  });
-  replacer.addReplacement([&](AffineMapAttr attr) -> std::pair<Attribute, WalkResult> {
-    AffineMap map = attr.getValue();
-    if (llvm::none_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfSymbol(position); }))
-      return {attr, WalkResult::skip()};
-    map = map.replace(symbol, by, map.getNumDims(), std::max<unsigned>(map.getNumSymbols(), symbolNames.size()));
-    return {AffineMapAttr::get(map), WalkResult::skip()};
-  });
-  replacer.recursivelyReplaceElementsIn(*module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
-  for (Attribute &guard : guards)
-    guard = replacer.replace(guard);
-}
-
-bool ImportState::requireAtMost(AffineExpr a, AffineExpr b, const std::string &message) {
-  AffineExpr slack = graph::canonicalSize(b - a);
-  if (std::optional<int64_t> constant = graph::constantSize(slack))
-    return *constant >= 0;
-  auto map = [&](AffineExpr expr) { return AffineMapAttr::get(AffineMap::get(0, symbolNames.size(), expr)); };
-  Attribute guard = builder.getArrayAttr({map(a), map(b), builder.getStringAttr(message), builder.getStringAttr("at most")});
-  if (!llvm::is_contained(guards, guard))
-    guards.push_back(guard);
-  return true;
 }
 
 //===- Constants ---------------------------------------------------------------------------------------------------------===//
@@ -232,8 +163,8 @@ Value ImportState::materialize(ImportedValue &value) {
   RankedTensorType type = tensorType(value.sizes, builder.getI64Type());
   if (type != flat)
     result = graph::ReshapeOp::create(builder, location, type, result);
-  if (value.type == DType::I32)
-    result = arith::TruncIOp::create(builder, location, graph::withElementType(type, builder.getI32Type()), result);
+  if (value.type == DType::I32 || value.type == DType::Bool)
+    result = arith::TruncIOp::create(builder, location, graph::withElementType(type, elementType(context, value.type)), result);
   return value.value = result;
 }
 
@@ -274,6 +205,10 @@ void ImportState::finish() {
   (*module)->setAttr(graph::nodesAttr, builder.getStrArrayAttr(names));
   if (!guards.empty())
     (*module)->setAttr(graph::guardsAttr, builder.getArrayAttr(guards));
+  if (!definitions.empty())
+    (*module)->setAttr(graph::definitionsAttr, builder.getArrayAttr(llvm::map_to_vector(orderedDefinitions(), [&](auto &definition) {
+      return Attribute(definition.toAttribute(context));
+    })));
 }
 
 } // namespace tilewright

@@ -4,6 +4,7 @@
 #include "frontend/ImportFailure.h"
 #include "frontend/Importer.h"
 #include "frontend/graph/GraphOps.h"
+#include "frontend/graph/SizeDefinition.h"
 #include "runtime/Tensor.h"
 
 #include "mlir/IR/Builders.h"
@@ -43,6 +44,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp main;
   mlir::OpBuilder builder;
+  std::map<std::string, int64_t, std::less<>> declaredRanks; // of values that the model gives a shape
   std::vector<std::string> nodes; // "name|OpType", the module's graph.nodes
   llvm::DenseMap<mlir::Operation *, Tensor> constantTensors; // what graph.constant operations hold
 
@@ -57,17 +59,33 @@ public:
   mlir::AffineExpr freshSymbol(std::string_view stem, int64_t first, int64_t second);
   /// What each symbol stands for in the first (0) and the second trial of kernels: small numbers, in proportion to each other.
   const std::vector<int64_t> &trialNumbers(int trial) const { return numbers[trial]; }
+  /// The same times `scale`, or ones for 0.
+  std::vector<int64_t> scaledTrial(int trial, int64_t scale) const;
   const std::vector<std::string> &symbols() const { return symbolNames; }
   std::string print(mlir::AffineExpr size) const { return graph::printSize(size, symbolNames); }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const;
 
-  /// Makes two sizes equal: by solving for a symbol, which vanishes from everything imported so far (inputs too, so that binding them
-  /// checks it). False if they differ as constants or cannot be solved.
-  bool unify(mlir::AffineExpr a, mlir::AffineExpr b);
+  //===- Sizes that must fit each other (SolveSizes.cpp) -----------------------------------------------------------------===//
+  /// Makes two sizes equal: by solving for a symbol or a quotient, which vanishes from everything imported so far (inputs too, so that
+  /// binding them checks it). What cannot be solved becomes a guard with `message`, and then the two still are different expressions:
+  /// `NodeBuilder::conform` gives a tensor the other. False if they differ whatever the symbols are.
+  bool unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message = "");
+  /// size / by, where `by` divides it at run time, which is guarded unless it is known. Null if it never does.
+  mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &message);
+  mlir::AffineExpr minimum(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr maximum(mlir::AffineExpr a, mlir::AffineExpr b);
+  /// The size of what a dimension of `a` and one of `b` broadcast to, each 1 or that size, which is guarded.
+  mlir::AffineExpr broadcast(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
   /// A size read before some `unify`, as it is now.
   mlir::AffineExpr resolve(mlir::AffineExpr size) const;
   /// Requires a <= b at run time, where that cannot be told now. False if it is wrong for constants.
   bool requireAtMost(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
+  /// Requires a != b at run time.
+  void requireDifferent(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
+  /// Whether `size` is what `broadcast` made of others.
+  bool isBroadcast(mlir::AffineExpr size) const;
+  /// Whether `size` is a symbol that a dimension of an input binds.
+  bool isInputSymbol(mlir::AffineExpr size) const;
 
   mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element) const;
   mlir::AffineExpr number(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
@@ -92,13 +110,24 @@ public:
 
 private:
   mlir::Value splatAttribute(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, mlir::TypedAttr scalar);
-  void replaceSymbol(unsigned position, mlir::AffineExpr by);
+  mlir::AffineExpr partSymbol(mlir::AffineExpr whole, int64_t by);
+  mlir::AffineExpr define(graph::DefinitionKind kind, mlir::AffineExpr a, mlir::AffineExpr b, bool isTwin = false);
+  std::vector<graph::SizeDefinition> orderedDefinitions() const;
+  const graph::SizeDefinition *definitionOf(mlir::AffineExpr symbol) const;
+  bool isEarly(mlir::AffineExpr expr) const;
+  bool dependsOn(mlir::AffineExpr expr, mlir::AffineExpr part) const;
+  bool solveForSymbol(mlir::AffineExpr difference, const std::string &message);
+  bool solveByMultiples(mlir::AffineExpr difference);
+  bool solveForQuotient(mlir::AffineExpr difference, const std::string &message);
+  void replaceEverywhere(mlir::AffineExpr part, mlir::AffineExpr by);
+  void guard(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message, llvm::StringRef relation);
 
   std::deque<ImportedValue> values;
   std::vector<std::string> symbolNames;
   std::map<std::string, int, std::less<>> nextFresh; // number after the stem
   std::vector<int64_t> numbers[2];                   // of the symbols, in trials
-  std::vector<std::pair<unsigned, mlir::AffineExpr>> replaced; // in the order of the unifications
+  std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> replaced; // in the order of the unifications
+  std::vector<graph::SizeDefinition> definitions;
   std::vector<mlir::Attribute> guards;
 };
 

@@ -21,6 +21,8 @@ struct ImportOptions {
   std::optional<uint64_t> randomWeights;
   /// Every node through the reference, whatever is compiled: what `verify --against interpreter` runs.
   bool allAsReference = false;
+  /// Sizes of which either may be 1 broadcast when running, instead of being taken to be equal: slower, but for all sizes.
+  bool broadcastWhenRunning = false;
   /// A node that only the reference has is an error (`--no-fallback`).
   bool noFallback = false;
 };
@@ -34,6 +36,7 @@ struct ImportReport {
   };
   std::vector<Entry> fallbacks;   // run by the reference kernels, each with the reason
   std::vector<Entry> unsupported; // nothing runs them
+  std::vector<std::string> assumedEqual; // sizes that broadcasting met and that could have been 1, a sentence each
   std::vector<std::string> warnings;
   int64_t nodeCount = 0; // after inlining functions and branches
 };

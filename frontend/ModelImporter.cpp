@@ -69,6 +69,9 @@ void ModelImporter::run() {
     declared[info.name()] = &info;
   for (const auto &info : model->graph().output())
     declared[info.name()] = &info;
+  for (const auto &[name, info] : declared)
+    if (info->type().has_tensor_type() && info->type().tensor_type().has_shape())
+      state.declaredRanks[name] = info->type().tensor_type().shape().dim_size();
   importInitializers(model->graph(), scope);
   importInputs(scope);
   importNodes(model->graph().node(), scope);

@@ -159,8 +159,40 @@ void NodeBuilder::forward(size_t from, size_t i) {
 //===- Sizes -------------------------------------------------------------------------------------------------------------===//
 
 void NodeBuilder::unify(AffineExpr a, AffineExpr b, const std::string &what) {
-  if (!state.unify(a, b))
-    malformed("expected {} = {}, got {}", what, state.print(b), state.print(a));
+  std::string expected = fmt::format("expected {} = {}, got {}", what, state.print(b), state.print(a));
+  if (!state.unify(a, b, fmt::format("node '{}': {}", node.name, expected)))
+    malformed("{}", expected);
+}
+
+AffineExpr NodeBuilder::divide(AffineExpr size, AffineExpr by, const std::string &what) {
+  std::string expected = fmt::format("expected {} that {} divides, got {}", what, state.print(by), state.print(size));
+  AffineExpr quotient = state.divide(size, by, fmt::format("node '{}': {}", node.name, expected));
+  if (!quotient)
+    malformed("{}", expected);
+  return quotient;
+}
+
+std::optional<int64_t> NodeBuilder::declaredRank(size_t i) const {
+  auto found = wants(i) ? state.declaredRanks.find(node.outputs[i]->name) : state.declaredRanks.end();
+  return found == state.declaredRanks.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Of two sizes that are not known to be 1. They are taken to be equal, which leaves one symbol; where either may be 1 when running, a second
+/// plan of the model takes them as they come.
+AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
+  a = state.resolve(a), b = state.resolve(b);
+  std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a), state.print(b), dim);
+  std::string message = fmt::format("node '{}': {}", node.name, expected);
+  auto mayBeOne = [&](AffineExpr size) { return graph::constantSize(size).value_or(1) == 1; };
+  auto isGiven = [&](AffineExpr size) { return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size); };
+  if (a != b && (mayBeOne(a) || mayBeOne(b)) && isGiven(a) && isGiven(b)) {
+    if (state.options.broadcastWhenRunning)
+      return state.broadcast(a, b, message);
+    state.report.assumedEqual.push_back(message);
+  }
+  if (!state.unify(a, b, message))
+    malformed("{}", expected);
+  return state.resolve(b);
 }
 
 Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
@@ -173,9 +205,8 @@ Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
       AffineExpr size = shape[i], &common = result[rank - shape.size() + i];
       if (graph::constantSize(common) == 1)
         common = size;
-      else if (graph::constantSize(size) != 1 && !state.unify(size, common))
-        malformed("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(size), state.print(common),
-                  rank - shape.size() + i);
+      else if (graph::constantSize(size) != 1)
+        common = broadcastSize(size, common, rank - shape.size() + i);
     }
   llvm::transform(result, result.begin(), [&](AffineExpr size) { return state.resolve(size); });
   return result;
@@ -183,7 +214,22 @@ Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
 
 //===- Accesses ----------------------------------------------------------------------------------------------------------===//
 
+Term NodeBuilder::conform(Term x, ArrayRef<AffineExpr> sizes) {
+  RankedTensorType type = state.tensorType(sizes, x.element());
+  return type == x.type() ? x : term(graph::ViewOp::create(state.builder, state.location, type, x.value));
+}
+
 Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> dims) {
+  Sizes own = x.sizes(), wanted = own;
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (graph::constantSize(own[i]) != 1 && dim < static_cast<int64_t>(sizes.size()))
+      wanted[i] = state.resolve(sizes[dim]);
+  if (wanted != own) {
+    bool mayRepeat = llvm::any_of(wanted, [&](AffineExpr size) { return state.isBroadcast(size) || graph::constantSize(size); });
+    x = state.options.broadcastWhenRunning && mayRepeat
+            ? term(graph::RepeatOp::create(state.builder, state.location, state.tensorType(wanted, x.element()), x.value))
+            : conform(x, wanted);
+  }
   return term(state.builder.createOrFold<graph::BroadcastOp>(state.location, state.tensorType(sizes, x.element()), x.value, dims));
 }
 
@@ -202,8 +248,11 @@ Term NodeBuilder::along(Term vector, Term like, int64_t dim) {
 
 Term NodeBuilder::reshape(Term x, ArrayRef<AffineExpr> sizes) {
   AffineExpr from = product(x.sizes()), to = product(sizes);
-  if (from != to)
-    malformed("expected {} elements because the operand has so many, got the shape {}", state.print(from), print(sizes));
+  if (from != to) {
+    unify(to, from, fmt::format("elements of the shape {}", print(sizes)));
+    if (product(x.sizes()) != product(sizes))
+      return conform(x, sizes);
+  }
   return term(state.builder.createOrFold<graph::ReshapeOp>(state.location, state.tensorType(sizes, x.element()), x.value));
 }
 
@@ -245,8 +294,12 @@ Term NodeBuilder::pad(Term x, ArrayRef<int64_t> low, ArrayRef<AffineExpr> sizes,
 Term NodeBuilder::concat(ArrayRef<Term> terms, int64_t axis) {
   SmallVector<Value> values;
   SmallVector<Type> types;
-  for (const Term &part : terms)
-    values.push_back(part.value), types.push_back(part.type());
+  for (const Term &part : terms) {
+    Sizes sizes = terms.front().sizes();
+    if (part.rank() == terms.front().rank() && axis >= 0 && axis < part.rank())
+      sizes[axis] = part.sizes()[axis];
+    values.push_back(conform(part, sizes).value), types.push_back(values.back().getType());
+  }
   auto type = graph::concatenatedType(types, axis, [](const Twine &why) { malformed("{}", why.str()); });
   return term(state.builder.createOrFold<graph::ConcatOp>(state.location, *type, axis, values));
 }
@@ -282,10 +335,25 @@ Term NodeBuilder::iota(ArrayRef<AffineExpr> sizes, int64_t dim, Type element) {
 
 //===- Loops -------------------------------------------------------------------------------------------------------------===//
 
+/// What a reduction of no elements is.
+Term NodeBuilder::neutral(graph::ReduceKind kind, ArrayRef<AffineExpr> sizes, Type element) {
+  if (kind == graph::ReduceKind::Sum || kind == graph::ReduceKind::Prod)
+    return splat(sizes, element, kind == graph::ReduceKind::Prod);
+  bool isMax = kind == graph::ReduceKind::Max;
+  if (llvm::isa<FloatType>(element))
+    return splat(sizes, element, isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (bits == 1)
+    return splatInteger(sizes, element, !isMax);
+  return splatInteger(sizes, element, (isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)).getSExtValue());
+}
+
 Term NodeBuilder::reduce(graph::ReduceKind kind, Term x, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return x;
   auto type = graph::reducedType(kind, x.type(), axes, [](const Twine &why) { malformed("{}", why.str()); });
+  if (llvm::any_of(x.sizes(), [](AffineExpr size) { return graph::constantSize(size) == 0; })) // nothing to loop over
+    return neutral(kind, graph::getSizes(*type), type->getElementType());
   return term(graph::ReduceOp::create(state.builder, state.location, *type, kind, x.value, axes));
 }
 
@@ -337,7 +405,14 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
   for (size_t l = 0; l < parts[0].size(); ++l)
     if (size_t r = parts[1].find(parts[0][l]); r != std::string_view::npos)
       unify(rhs.sizes()[r], lhs.sizes()[l], fmt::format("dimension {} of the right operand", r));
+  Sizes conformed = rhs.sizes();
+  for (size_t l = 0; l < parts[0].size(); ++l)
+    if (size_t r = parts[1].find(parts[0][l]); r != std::string_view::npos)
+      conformed[r] = lhs.sizes()[l];
+  rhs = conform(rhs, conformed);
   auto type = graph::contractedType(lhs.type(), rhs.type(), maps, [](const Twine &why) { malformed("{}", why.str()); });
+  if (llvm::is_contained(lhs.type().getShape(), 0) || llvm::is_contained(rhs.type().getShape(), 0)) // nothing to loop over
+    return splat(graph::getSizes(*type), type->getElementType(), 0);
   return term(
       graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value, state.builder.getAffineMapArrayAttr(maps)));
 }

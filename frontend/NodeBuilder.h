@@ -103,10 +103,17 @@ public:
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const { return state.print(sizes); }
   /// The common shape of `shapes` as NumPy broadcasts, making symbols equal where they must be.
   Sizes broadcastSizes(llvm::ArrayRef<Sizes> shapes);
-  /// Makes sizes equal or fails: "expected `what` = b, got a".
+  mlir::AffineExpr broadcastSize(mlir::AffineExpr a, mlir::AffineExpr b, size_t dim);
+  /// Makes sizes equal, at the latest when running, or fails: "expected `what` = b, got a".
   void unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &what);
+  /// size / by; what does not divide fails, at the latest when running: "expected `what` that `by` divides".
+  mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &what);
+  /// The rank that the model declares output `i` to have, if it does.
+  std::optional<int64_t> declaredRank(size_t i) const;
 
   //===- Building: accesses ----------------------------------------------------------------------------------------------===//
+  /// `x` with sizes that `unify` has made equal to its own, and that may be other expressions.
+  Term conform(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term term(mlir::Value value) { return {this, value}; }
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Dimension i of x becomes dimension dims[i].
@@ -167,6 +174,7 @@ public:
   Term relu(Term x) { return maximum(x, 0); }
 
   //===- Building: loops -------------------------------------------------------------------------------------------------===//
+  Term neutral(graph::ReduceKind kind, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term reduce(graph::ReduceKind kind, Term x, llvm::ArrayRef<int64_t> axes);
   /// Back to the sizes of `like`, of which `axes` were reduced.
   Term spread(Term reduced, Term like, llvm::ArrayRef<int64_t> axes);

@@ -221,16 +221,24 @@ Result remainder(NodeBuilder &b) {
 }
 
 Result maximum(NodeBuilder &b) {
-  return elementwise(b, [](AffineExpr x, AffineExpr y) { auto sign = compare(x, y); return !sign ? AffineExpr() : *sign >= 0 ? x : y; });
+  return elementwise(b, [&](AffineExpr x, AffineExpr y) { return b.state.maximum(x, y); });
 }
 
 Result minimum(NodeBuilder &b) {
-  return elementwise(b, [](AffineExpr x, AffineExpr y) { auto sign = compare(x, y); return !sign ? AffineExpr() : *sign <= 0 ? x : y; });
+  return elementwise(b, [&](AffineExpr x, AffineExpr y) { return b.state.minimum(x, y); });
+}
+
+void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {
+  AffineExpr least = graph::canonicalSize(less + 1);
+  b.state.requireAtMost(least, graph::canonicalSize(more),
+                        fmt::format("node '{}' is compiled for sizes of which {} is not {}", b.node.name, b.state.print(more), b.state.print(less)));
 }
 
 Result equal(NodeBuilder &b) {
   return elementwise(b, [&](AffineExpr x, AffineExpr y) {
     auto sign = compare(x, y);
+    if (sign.value_or(0) != 0) // told apart by sizes being at least 1; where one of 0 would make them equal, it is refused
+      requireApart(b, *sign > 0 ? x : y, *sign > 0 ? y : x);
     return sign ? b.number(*sign == 0) : AffineExpr();
   });
 }
@@ -327,7 +335,7 @@ bool followShapeArithmetic(NodeBuilder &b) {
   ImportedValue &output = *b.node.outputs[0];
   output.type = type;
   output.sizes = std::move(result->sizes);
-  output.elements = std::move(result->elements);
+  output.elements = llvm::map_to_vector(result->elements, [&](AffineExpr element) { return b.state.resolve(element); });
   return true;
 }
 

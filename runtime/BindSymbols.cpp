@@ -20,7 +20,7 @@ std::string describeDims(const Plan &plan, const Value &value) {
   return fmt::format("[{}]", fmt::join(dims, ", "));
 }
 
-static Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given) {
+Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given) {
   if (given.type != expected.dtype)
     return {Code::Usage, fmt::format("input '{}' has type {}, expected {}", expected.name, name(given.type), name(expected.dtype))};
   if (given.shape.size() != expected.dims.size())

@@ -17,6 +17,9 @@ struct TensorView {
 /// numbers, if the inputs do not fit the plan or each other.
 Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs);
 
+/// Code::Usage unless type, rank and signs of the sizes are those of input `expected`.
+Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given);
+
 /// "batch x 4", for messages.
 std::string describeDims(const Plan &plan, const Value &value);
 

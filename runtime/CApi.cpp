@@ -1,6 +1,7 @@
 // The C interface over Device, Program and Context.
 #include "runtime/tilewright.h"
 
+#include "runtime/BindSymbols.h"
 #include "runtime/Context.h"
 #include "runtime/Version.h"
 
@@ -106,8 +107,21 @@ static Tensor copyStrided(const tilewright_dl_tensor &dl, DType type, const Shap
   return dense;
 }
 
+/// Whether a strided input fits the plan, before anything of it is copied: its shape tells how much that is.
+static Status checkStrided(const Plan &plan, size_t index, const TensorView &view) {
+  if (index >= plan.inputs.size())
+    return {Code::Usage, fmt::format("the model takes {} inputs, got more", plan.inputs.size())};
+  TILEWRIGHT_TRY(checkTypeAndRank(plan, plan.values[plan.inputs[index]], view));
+  constexpr int64_t most = int64_t(1) << 48;
+  int64_t bytes = static_cast<int64_t>(elementBytes(view.type));
+  for (int64_t size : view.shape)
+    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > most)
+      return {Code::Usage, fmt::format("input '{}' would have more than 2^48 bytes", plan.values[plan.inputs[index]].name)};
+  return {};
+}
+
 /// `copies` keeps dense copies of strided inputs; it is null for outputs, which must be dense.
-static Expected<TensorView> toView(const tilewright_tensor &tensor, std::vector<Tensor> *copies) {
+static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewright_tensor &tensor, std::vector<Tensor> *copies) {
   if (tensor.struct_size < sizeof(tilewright_tensor))
     return Status(Code::Usage, fmt::format("a tensor says that its structure has {} bytes, expected {}: set struct_size",
                                            tensor.struct_size, sizeof(tilewright_tensor)));
@@ -125,6 +139,7 @@ static Expected<TensorView> toView(const tilewright_tensor &tensor, std::vector<
   if (data && !isDense(dl)) {
     if (onDevice || !copies)
       return Status(Code::Unsupported, "a tensor on the GPU or for an output is not dense row-major: make it contiguous first");
+    TILEWRIGHT_TRY(checkStrided(plan, index, {*type, shape, data, onDevice}));
     copies->push_back(copyStrided(dl, *type, shape, data));
     data = copies->back().bytes();
   }
@@ -135,7 +150,7 @@ static Expected<std::vector<TensorView>> toViews(const tilewright_context &conte
                                                  std::vector<Tensor> *copies) {
   std::vector<TensorView> views;
   for (size_t i = 0; i < count; ++i) {
-    Expected<TensorView> view = toView(tensors[i], copies);
+    Expected<TensorView> view = toView(context.context->program().plan(), i, tensors[i], copies);
     TILEWRIGHT_TRY(view);
     const std::string &id = context.context->device().info().id;
     if (view->onDevice && id != fmt::format("cuda:{}", tensors[i].dl.device.device_id))

@@ -29,6 +29,7 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program
   TILEWRIGHT_TRY(stream);
   context->own_.resize(program->plan().values.size());
   context->program_ = std::move(program);
+  context->externalStream_ = externalStream;
   context->device_ = std::move(device);
   context->image_ = *image;
   context->stream_ = std::move(*stream);
@@ -181,8 +182,26 @@ Status Context::placeKnownAt(int64_t step) {
   return {};
 }
 
+/// This plan first: it is the faster one.
 Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
+  isBroadcasting_ = false;
+  Status status = bindHere(inputs, outputs);
+  bool isSizes = status.code() == Code::Usage || status.code() == Code::Malformed;
+  if (status.ok() || !isSizes || !program_->broadcasting())
+    return status;
+  if (!broadcasting_) {
+    Expected<std::unique_ptr<Context>> made = create(program_->broadcasting(), device_, externalStream_);
+    TILEWRIGHT_TRY(made);
+    broadcasting_ = std::move(*made);
+  }
+  TILEWRIGHT_TRY(broadcasting_->bindHere(inputs, outputs));
+  isBroadcasting_ = true;
+  return {};
+}
+
+Status Context::bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   frame_ = nullptr; // a failed bind leaves nothing to execute
+  hasRun_ = false;
   if (!outputs.empty() && outputs.size() != plan().outputs.size())
     return {Code::Usage, fmt::format("the model gives {} outputs, got memory for {}", plan().outputs.size(), outputs.size())};
   Expected<std::vector<int64_t>> symbols = bindSymbols(plan(), inputs);
@@ -207,6 +226,8 @@ Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorV
 }
 
 Status Context::synchronize() {
+  if (isBroadcasting_)
+    return broadcasting_->synchronize();
   Expected<uint64_t> errorWord = stream_->synchronize();
   TILEWRIGHT_TRY(errorWord);
   if (*errorWord == 0)
@@ -218,6 +239,10 @@ Status Context::synchronize() {
 }
 
 Expected<std::vector<Tensor>> Context::outputs() {
+  if (isBroadcasting_)
+    return broadcasting_->outputs();
+  if (!hasRun_)
+    return Status(Code::Usage, "there are no outputs: bind inputs and execute first");
   std::vector<Tensor> tensors;
   for (ValueId id : plan().outputs) {
     Expected<Shape> shape = valueShape(plan(), *sizes_, id);
@@ -259,6 +284,11 @@ Status Context::runInto(std::span<const TensorView> inputs, std::span<const Tens
               fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
   TILEWRIGHT_TRY(bind(inputs, outputs));
   TILEWRIGHT_TRY(execute());
+  return isBroadcasting_ ? broadcasting_->copyOutputs(outputs) : copyOutputs(outputs);
+}
+
+/// To where the caller wants them, unless they were made there.
+Status Context::copyOutputs(std::span<const TensorView> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId id = plan().outputs[i];
     if (addresses_[id] == outputs[i].data)

@@ -52,16 +52,21 @@ public:
   /// Executes what is bound once more, step by step, and returns the milliseconds of each step.
   Expected<std::vector<double>> profile();
 
-  const Program &program() const { return *program_; }
+  /// The program whose plan is bound: the broadcasting one where only that takes the sizes.
+  const Program &program() const { return *active().program_; }
   const Device &device() const { return *device_; }
-  Stream &stream() { return *stream_; }
-  const Counters &counters() const { return counters_; }
-  uint64_t arenaBytes() const { return arenaBytes_; }
+  Stream &stream() { return *active().stream_; }
+  const Counters &counters() const { return active().counters_; }
+  uint64_t arenaBytes() const { return active().arenaBytes_; }
   /// The bound sizes, to evaluate a group's bytes and operations with. Only after bind.
-  const ExprValues &sizes() const { return *sizes_; }
+  const ExprValues &sizes() const { return *active().sizes_; }
 
 private:
   Context() = default;
+
+  const Context &active() const { return isBroadcasting_ ? *broadcasting_ : *this; }
+  Status copyOutputs(std::span<const TensorView> outputs);
+  Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
   Status selectFrame(std::vector<int64_t> symbols);
   Status stageDims(Frame &frame);
@@ -113,6 +118,12 @@ private:
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
   Counters counters_;
+  bool hasRun_ = false; // what is bound, so that there are outputs
+
+  // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
+  std::unique_ptr<Context> broadcasting_;
+  bool isBroadcasting_ = false;
+  void *externalStream_ = nullptr;
 };
 
 } // namespace tilewright::runtime

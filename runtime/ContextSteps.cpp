@@ -10,20 +10,26 @@ namespace tilewright::runtime {
 Status Context::startExecution() {
   if (!frame_)
     return {Code::Usage, "nothing is bound to execute: bind the inputs first"};
+  hasRun_ = false;
   sizes_ = &frame_->sizes;
   lateSymbols_ = frame_->symbols;
   return {};
 }
 
 Status Context::execute() {
+  if (isBroadcasting_)
+    return broadcasting_->execute();
   TILEWRIGHT_TRY(startExecution());
   for (size_t i = 0; i < analysis().segments.size(); ++i)
     TILEWRIGHT_TRY(runSegment(i));
   ++frame_->runs;
+  hasRun_ = true;
   return {};
 }
 
 Expected<std::vector<double>> Context::profile() {
+  if (isBroadcasting_)
+    return broadcasting_->profile();
   TILEWRIGHT_TRY(startExecution());
   size_t count = plan().steps.size();
   TILEWRIGHT_TRY(stream_->mark(0));
@@ -41,6 +47,7 @@ Expected<std::vector<double>> Context::profile() {
     TILEWRIGHT_TRY(time);
     milliseconds.push_back(*time);
   }
+  hasRun_ = true;
   return milliseconds;
 }
 
@@ -178,8 +185,10 @@ Status Context::runOne(size_t index, const HostCall &call) {
     TILEWRIGHT_TRY(shape);
     const Tensor output = i < outputs->size() ? (*outputs)[i] : Tensor();
     if (!output.defined() || output.type() != plan().values[id].dtype || output.shape() != *shape)
-      return {Code::Internal, fmt::format("node '{}' gave {} [{}] as output {}, its plan expects {} [{}]", call.node, name(output.type()),
-                                          fmt::join(output.shape(), ", "), i, name(plan().values[id].dtype), fmt::join(*shape, ", "))};
+      return {Code::Malformed,
+              fmt::format("node '{}' gave {} [{}] as output {}, which the model declares, or uses, as {} [{}]{}", call.node,
+                          name(output.type()), fmt::join(output.shape(), ", "), i, name(plan().values[id].dtype), fmt::join(*shape, ", "),
+                          sizesNeedPlan)};
     TILEWRIGHT_TRY(stream_->copyIn(addresses_[id], output.bytes(), output.byteSize()));
   }
   return hostMemory ? Status() : synchronize(); // the copies read the outputs, which end here

@@ -10,6 +10,9 @@
 
 namespace tilewright::runtime {
 
+/// Ends a sentence on sizes that a plan does not take: the model may.
+inline constexpr std::string_view sizesNeedPlan = "; if the model takes these sizes, compile it for them with --shapes";
+
 inline constexpr uint64_t noPlace = UINT64_MAX;
 
 struct Frame {

@@ -157,9 +157,12 @@ struct Group {
   bool operator==(const Group &) const = default;
 };
 
+/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as well.
+inline constexpr std::string_view broadcastingSuffix = "+broadcast";
+
 struct Plan {
   std::string target; // "host", "sm_90a", "gfx942", ...
-  std::string mode;   // "all", "epilogue", "none", "reference"
+  std::string mode;   // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
   std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;

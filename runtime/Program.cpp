@@ -66,6 +66,12 @@ Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, cons
   program->artifact_ = std::move(artifact);
   program->plan_ = *plan;
   program->analysis_ = analyzePlan(**plan);
+  std::string other = mode + std::string(broadcastingSuffix);
+  if (std::ranges::any_of(program->artifact_.contents().plans, [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
+    auto broadcasting = create(program->artifact_, device, other);
+    TILEWRIGHT_TRY(broadcasting);
+    program->broadcasting_ = std::move(*broadcasting);
+  }
   return std::shared_ptr<const Program>(std::move(program));
 }
 

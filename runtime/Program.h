@@ -30,6 +30,8 @@ public:
 
   const Artifact &artifact() const { return artifact_; }
   const Plan &plan() const { return *plan_; }
+  /// The same model and mode for sizes that this plan refuses, or null.
+  const std::shared_ptr<const Program> &broadcasting() const { return broadcasting_; }
   const PlanAnalysis &analysis() const { return analysis_; }
 
   const Value &input(size_t index) const { return plan_->values[plan_->inputs[index]]; }
@@ -44,6 +46,7 @@ public:
 private:
   Artifact artifact_;
   const Plan *plan_ = nullptr;
+  std::shared_ptr<const Program> broadcasting_;
   PlanAnalysis analysis_;
   mutable std::atomic<uint64_t> codeLoads_ = 0;
   mutable std::mutex mutex_;

@@ -72,6 +72,18 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
   return std::vector<NamedTensor>{{name, std::move(tensor->tensor)}};
 }
 
+std::vector<NamedTensor> namedInputs(const InputOptions &options) {
+  uint64_t seed = options.seed;
+  std::vector<NamedTensor> given;
+  for (const std::string &source : options.inputs) {
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, seed);
+    if (!tensors || std::ranges::any_of(*tensors, [](const NamedTensor &tensor) { return tensor.name.empty(); }))
+      return {};
+    given.insert(given.end(), tensors->begin(), tensors->end());
+  }
+  return given;
+}
+
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options) {
   auto sizes = parseSizes(options.sizes);
   if (!sizes)

@@ -1,6 +1,8 @@
 // Where inputs come from: --inputs, and the sizes of symbolic dimensions for invented ones.
 #pragma once
 
+#include "backend/driver/TensorFiles.h"
+
 #include "runtime/Program.h"
 #include "runtime/Tensor.h"
 
@@ -16,6 +18,9 @@ struct InputOptions {
 };
 
 void addInputOptions(CLI::App &command, InputOptions &options);
+
+/// The tensors that --inputs names, where all of them have names; none if they cannot be read, or are to be invented.
+std::vector<NamedTensor> namedInputs(const InputOptions &options);
 
 /// The inputs for `plan`, in its order.
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);

@@ -80,28 +80,75 @@ static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan,
   return differences.empty() ? Status() : Status(Code::Differs, differences);
 }
 
-static Status run(RunCommand &command) {
-  Expected<runtime::Artifact> artifact = loadOrCompile(command.model);
-  if (!artifact)
-    return artifact.status();
+namespace {
+/// What came of a model and its inputs.
+struct Execution {
+  std::shared_ptr<const runtime::Program> program;
+  std::vector<Tensor> inputs, outputs;
+};
+} // namespace
+
+/// Compiles or opens the model, reads the inputs, runs. `execution` has what was there before something failed.
+static Status execute(const RunCommand &command, const ModelOptions &model, Execution &execution) {
+  Expected<runtime::Artifact> artifact = loadOrCompile(model);
+  TILEWRIGHT_TRY(artifact);
   auto device = openDeviceFor(command.inputs, artifact->contents());
-  if (!device)
-    return device.status();
+  TILEWRIGHT_TRY(device);
+  auto program = runtime::Program::create(*artifact, (*device)->info(), model.fuse);
+  TILEWRIGHT_TRY(program);
+  execution.program = *program;
+  Expected<std::vector<Tensor>> inputs = readInputs((*program)->plan(), command.inputs);
+  TILEWRIGHT_TRY(inputs);
+  execution.inputs = *inputs;
+  auto context = runtime::Context::create(*program, *device);
+  TILEWRIGHT_TRY(context);
+  Expected<std::vector<Tensor>> outputs = (*context)->run(*inputs);
+  TILEWRIGHT_TRY(outputs);
+  execution.outputs = std::move(*outputs);
+  return {};
+}
+
+/// --shapes for the inputs at hand: those that were read, or, where nothing compiled, those that the options name.
+static std::vector<std::string> shapesAtHand(const RunCommand &command, const Execution &execution) {
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < execution.inputs.size(); ++i)
+    named.push_back({execution.program->input(i).name, execution.inputs[i]});
+  if (!execution.program)
+    named = namedInputs(command.inputs);
+  std::vector<std::string> shapes;
+  for (const NamedTensor &input : named)
+    shapes.push_back(fmt::format("{}:[{}]", input.name, fmt::join(input.tensor.shape(), ",")));
+  return shapes;
+}
+
+/// A model whose symbols do not take the sizes at hand, or that does not compile with symbols, is compiled for these sizes.
+static Status executeSpecialized(const RunCommand &command, const Status &refused, Execution &execution) {
+  bool isSizes = refused.code() == Code::Usage || refused.code() == Code::Malformed || refused.code() == Code::Unsupported;
+  if (!isSizes || isArtifact(command.model.model) || !command.model.shapes.empty() || !command.model.model.ends_with(".onnx"))
+    return refused;
+  ModelOptions model = command.model;
+  model.shapes = shapesAtHand(command, execution);
+  if (model.shapes.empty())
+    return refused;
+  Execution specialized;
+  if (!execute(command, model, specialized).ok())
+    return refused; // not for want of sizes
+  execution = std::move(specialized);
+  if (!command.model.quiet)
+    fmt::print(stderr, "remark: compiled for the sizes at hand, --shapes {}, because with symbolic sizes {}\n", fmt::join(model.shapes, ","),
+               refused.message());
+  return {};
+}
+
+static Status run(RunCommand &command) {
   if (!command.check.empty() && command.inputs.inputs.empty())
     command.inputs.inputs = {command.check};
-  auto program = runtime::Program::create(*artifact, (*device)->info(), command.model.fuse);
-  if (!program)
-    return program.status();
-  const runtime::Plan &plan = (*program)->plan();
-  Expected<std::vector<Tensor>> inputs = readInputs(plan, command.inputs);
-  if (!inputs)
-    return inputs.status();
-  auto context = runtime::Context::create(*program, *device);
-  if (!context)
-    return context.status();
-  Expected<std::vector<Tensor>> outputs = (*context)->run(*inputs);
-  if (!outputs)
-    return outputs.status();
+  Execution execution;
+  Status status = execute(command, command.model, execution);
+  if (!status.ok())
+    TILEWRIGHT_TRY(executeSpecialized(command, status, execution));
+  const runtime::Plan &plan = execution.program->plan();
+  const std::vector<Tensor> *outputs = &execution.outputs;
   if (!command.outputs.empty())
     TILEWRIGHT_TRY(writeOutputs(plan, *outputs, command.outputs));
   if (command.check.empty() || command.json)

@@ -88,6 +88,35 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return foldSplat(adaptor.getData(), getType());
 }
 
+//===- repeat, view ------------------------------------------------------------------------------------------------------===//
+
+AffineMap RepeatOp::getAccessMap() {
+  SmallVector<AffineExpr> coordinates;
+  for (auto [i, from, to] : llvm::enumerate(getSizes(tensorOf(getData())), getSizes(tensorOf(getResult())))) {
+    AffineExpr dim = getAffineDimExpr(i, getContext());
+    coordinates.push_back(constantSize(from) == 1 ? getAffineConstantExpr(0, getContext()) : from == to ? dim : dim % from);
+  }
+  return accessMap(*this, coordinates);
+}
+
+LogicalResult RepeatOp::verify() {
+  auto data = tensorOf(getData()), result = tensorOf(getResult());
+  if (data.getRank() != result.getRank())
+    return emitOpError() << "expected rank " << data.getRank() << " because of the operand, got " << result.getRank();
+  for (auto [i, from, to] : llvm::enumerate(getSizes(data), getSizes(result)))
+    if (constantSize(from).value_or(1) != 1 && constantSize(to) && from != to)
+      return emitOpError() << "expected result dimension " << i << " = " << printSize(from) << " because operand dimension " << i
+                           << " has it, got " << printSize(to);
+  return verifyElementType(*this);
+}
+
+LogicalResult ViewOp::verify() {
+  AffineExpr from = productOf(getContext(), getSizes(tensorOf(getData()))), to = productOf(getContext(), getSizes(tensorOf(getResult())));
+  if (constantSize(from - to).value_or(0) != 0)
+    return emitOpError() << "expected " << printSize(from) << " elements because the operand has so many, got " << printSize(to);
+  return verifyElementType(*this);
+}
+
 //===- transpose ---------------------------------------------------------------------------------------------------------===//
 
 AffineMap TransposeOp::getAccessMap() {

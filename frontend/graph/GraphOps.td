@@ -163,6 +163,36 @@ def GatherOp : Graph_Access<"gather"> {
   let hasVerifier = 1;
 }
 
+def RepeatOp : Graph_Access<"repeat"> {
+  let summary = "result[i] = data[i mod the operand's sizes]";
+  let description = [{
+    A broadcast of dimensions of which only running tells whether they are 1: each of the operand's sizes is the result's or 1.
+
+    ```mlir
+    %y = graph.repeat %x : tensor<1x768xf32> -> tensor<8x768xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$data);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$data attr-dict `:` type($data) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def ViewOp : Graph_Op<"view", [Pure]> {
+  let summary = "the same elements in row-major order under sizes that have as many when running";
+  let description = [{
+    A reshape that nothing proves: `graph.guards` has what must hold. It is no access; it stays between kernels, where it costs nothing.
+
+    ```mlir
+    %y = graph.view %x : tensor<?xf32, affine_map<()[s0] -> (s0)>> -> tensor<?x256xf32, affine_map<()[s0] -> (s0 floordiv 256, 256)>>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$data);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$data attr-dict `:` type($data) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===- Sources ----------------------------------------------------------------------------------------------------------===//
 
 def ConstantOp : Graph_Op<"constant", [Pure]> {

@@ -3,6 +3,7 @@
 
 #include "frontend/HostCall.h"
 #include "frontend/graph/InterpretedValue.h"
+#include "frontend/graph/SizeDefinition.h"
 #include "runtime/reference/Reference.h"
 
 #include <cstring>
@@ -22,6 +23,9 @@ public:
     auto names = module->getAttrOfType<ArrayAttr>(symbolsAttr);
     symbols.assign(names ? names.size() : 0, 0);
     bound.assign(symbols.size(), false);
+    definitions = definitionsOf(module);
+    for (const SizeDefinition &definition : definitions)
+      bound[definition.symbol] = true;
   }
 
   std::vector<Tensor> run(std::span<const Tensor> inputs) {
@@ -66,6 +70,14 @@ private:
         symbols[symbol.getPosition()] = actual;
         bound[symbol.getPosition()] = true;
       }
+    for (auto [size, actual] : llvm::zip_equal(sizes, shape))
+      if (std::optional<ScaledSymbol> part = asScaledSymbol(size); part && !bound[part->symbol]) {
+        symbols[part->symbol] = llvm::divideFloorSigned(actual - part->added, part->factor);
+        bound[part->symbol] = true;
+      }
+    for (const SizeDefinition &definition : definitions)
+      symbols[definition.symbol] = SizeDefinition::compute(definition.kind, evaluate(definition.lhs, {}, symbols),
+                                                           evaluate(definition.rhs, {}, symbols));
     for (auto [i, size] : llvm::enumerate(sizes))
       if (int64_t expected = evaluate(size, {}, symbols); expected != shape[i])
         fail("expected dimension {} = {} ({}), got {}", i, printSize(size), expected, shape[i]);
@@ -113,6 +125,7 @@ private:
   ModuleOp module;
   std::vector<int64_t> symbols;
   std::vector<bool> bound;
+  SmallVector<SizeDefinition> definitions;
 
   struct Values {
     llvm::DenseMap<Value, std::shared_ptr<InterpretedValue>> map;
@@ -136,6 +149,10 @@ void Interpreter::runOperation(Operation *op) {
   InterpretedValue result = fresh(op->getResult(0));
   if (auto access = llvm::dyn_cast<AccessOpInterface>(op)) {
     runAccess(access, result);
+  } else if (auto view = llvm::dyn_cast<ViewOp>(op)) {
+    if (elementCount(result.shape) != elementCount(values.at(view.getData()).shape))
+      fail("expected {} elements in a view, got {}", elementCount(values.at(view.getData()).shape), elementCount(result.shape));
+    result = values.at(view.getData()), result.shape = shapeOf(view.getType());
   } else if (auto concat = llvm::dyn_cast<ConcatOp>(op)) {
     runConcat(concat, result);
   } else if (auto reduce = llvm::dyn_cast<ReduceOp>(op)) {

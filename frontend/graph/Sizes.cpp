@@ -107,17 +107,67 @@ AffineExpr rebuild(MLIRContext *context, const Polynomial &polynomial) {
 
 Polynomial expand(AffineExpr expr);
 
+/// What is left of `lhs floordiv by` or `lhs mod by` for a positive constant, after the multiples of `by` went to `whole`:
+/// every coefficient of the rest is from 0 to by - 1.
+Polynomial takeMultiples(const Polynomial &lhs, int64_t by, Polynomial &whole) {
+  Polynomial rest;
+  for (auto &[monomial, coefficient] : lhs) {
+    int64_t quotient = llvm::divideFloorSigned(coefficient, by);
+    addTerm(whole, monomial, quotient);
+    addTerm(rest, monomial, coefficient - quotient * by);
+  }
+  return rest;
+}
+
+/// x and a with `rest` = (x floordiv a) + c as x + a * c and a: ((x floordiv a) + c) floordiv b = (x + a c) floordiv (a b).
+std::optional<std::pair<Polynomial, int64_t>> asQuotient(const Polynomial &rest) {
+  if (rest.empty() || rest.size() > 2 || rest.begin()->first.size() != 1 || rest.begin()->second != 1)
+    return std::nullopt;
+  int64_t added = rest.size() == 2 ? std::prev(rest.end())->second : 0;
+  if (rest.size() == 2 && !std::prev(rest.end())->first.empty())
+    return std::nullopt;
+  auto inner = llvm::dyn_cast<AffineBinaryOpExpr>(rest.begin()->first.front().expr);
+  auto by = inner ? llvm::dyn_cast<AffineConstantExpr>(inner.getRHS()) : AffineConstantExpr();
+  if (!by || inner.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > (1 << 20))
+    return std::nullopt;
+  Polynomial numerator = expand(inner.getLHS());
+  addTerm(numerator, {}, times(added, by.getValue()));
+  return std::pair(std::move(numerator), by.getValue());
+}
+
+Polynomial opaqueDivision(MLIRContext *context, AffineExprKind kind, const Polynomial &lhs, const Polynomial &rhs) {
+  AffineExpr opaque = getAffineBinaryOpExpr(kind, rebuild(context, lhs), rebuild(context, rhs));
+  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(opaque))
+    return constant.getValue() ? Polynomial{{{}, constant.getValue()}} : Polynomial();
+  return {{{Atom{opaque, spelling(opaque)}}, 1}};
+}
+
+Polynomial expandByConstant(MLIRContext *context, AffineExprKind kind, Polynomial lhs, int64_t by) {
+  Polynomial whole;
+  if (kind == AffineExprKind::CeilDiv)
+    addTerm(lhs, {}, by - 1);
+  Polynomial rest = takeMultiples(lhs, by, whole), divisor{{{}, by}};
+  if (kind == AffineExprKind::Mod)
+    return rest.empty() ? rest : opaqueDivision(context, kind, rest, divisor);
+  Polynomial quotient;
+  if (auto inner = asQuotient(rest))
+    quotient = expandByConstant(context, AffineExprKind::FloorDiv, inner->first, times(inner->second, by));
+  else if (!rest.empty())
+    quotient = opaqueDivision(context, AffineExprKind::FloorDiv, rest, divisor);
+  for (auto &[monomial, coefficient] : quotient)
+    addTerm(whole, monomial, coefficient);
+  return whole;
+}
+
 /// floordiv, ceildiv and mod: exact where the divisor divides every term, opaque over canonical operands otherwise.
 Polynomial expandDivision(AffineBinaryOpExpr expr) {
   Polynomial lhs = expand(expr.getLHS()), rhs = expand(expr.getRHS());
   bool isMod = expr.getKind() == AffineExprKind::Mod;
   if (std::optional<Polynomial> quotient = divide(lhs, rhs))
     return isMod ? Polynomial() : *quotient;
-  MLIRContext *context = expr.getContext();
-  AffineExpr opaque = getAffineBinaryOpExpr(expr.getKind(), rebuild(context, lhs), rebuild(context, rhs));
-  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(opaque))
-    return constant.getValue() ? Polynomial{{{}, constant.getValue()}} : Polynomial();
-  return {{{Atom{opaque, spelling(opaque)}}, 1}};
+  if (rhs.size() == 1 && rhs.begin()->first.empty() && rhs.begin()->second > 0 && rhs.begin()->second < (int64_t(1) << 40))
+    return expandByConstant(expr.getContext(), expr.getKind(), std::move(lhs), rhs.begin()->second);
+  return opaqueDivision(expr.getContext(), expr.getKind(), lhs, rhs);
 }
 
 Polynomial expand(AffineExpr expr) {
@@ -173,6 +223,69 @@ AffineExpr productOf(MLIRContext *context, ArrayRef<AffineExpr> sizes) {
 AffineExpr divideExactly(AffineExpr numerator, AffineExpr denominator) {
   std::optional<Polynomial> quotient = divide(expand(numerator), expand(denominator));
   return quotient ? rebuild(numerator.getContext(), *quotient) : AffineExpr();
+}
+
+namespace {
+
+bool isNonNegative(Polynomial sum);
+
+/// x floordiv c - y floordiv c with x >= y, as often as `sum` has it, is at least 0 and taken out.
+void cancelQuotients(Polynomial &sum) {
+  auto quotientOf = [](const auto &term) {
+    auto binary = term.first.size() == 1 ? llvm::dyn_cast<AffineBinaryOpExpr>(term.first[0].expr) : AffineBinaryOpExpr(nullptr);
+    return binary && binary.getKind() == AffineExprKind::FloorDiv && llvm::isa<AffineConstantExpr>(binary.getRHS()) ? binary : nullptr;
+  };
+  for (const auto &negative : Polynomial(sum))
+    if (AffineBinaryOpExpr less = negative.second < 0 ? quotientOf(negative) : nullptr)
+      for (const auto &positive : Polynomial(sum))
+        if (AffineBinaryOpExpr more = positive.second >= -negative.second ? quotientOf(positive) : nullptr;
+            more && more.getRHS() == less.getRHS() && isNonNegative(expand(more.getLHS() - less.getLHS()))) {
+          addTerm(sum, positive.first, negative.second);
+          addTerm(sum, negative.first, -negative.second);
+          break;
+        }
+}
+
+bool isNonNegativeAtom(AffineExpr atom) {
+  auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(atom);
+  if (!binary) // a symbol
+    return llvm::isa<AffineSymbolExpr>(atom);
+  return binary.getKind() == AffineExprKind::Mod || (isNonNegative(expand(binary.getLHS())) && isNonNegative(expand(binary.getRHS())));
+}
+
+/// Every product is, once negative multiples of x floordiv c are bounded by those of x / c.
+bool isNonNegative(Polynomial sum) {
+  cancelQuotients(sum);
+  for (int step = 0; step < 8; ++step) {
+    auto negative = llvm::find_if(sum, [](const auto &term) { return term.second < 0 && term.first.size() == 1; });
+    auto quotient = negative == sum.end() ? AffineBinaryOpExpr(nullptr) : llvm::dyn_cast<AffineBinaryOpExpr>(negative->first[0].expr);
+    auto by = quotient ? llvm::dyn_cast<AffineConstantExpr>(quotient.getRHS()) : AffineConstantExpr();
+    if (!by || quotient.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > (1 << 20))
+      break;
+    Polynomial bounded, numerator = expand(quotient.getLHS());
+    for (auto &[monomial, coefficient] : sum)
+      if (monomial != negative->first)
+        addTerm(bounded, monomial, times(coefficient, by.getValue()));
+    for (auto &[monomial, coefficient] : numerator)
+      addTerm(bounded, monomial, times(coefficient, negative->second));
+    sum = std::move(bounded);
+  }
+  return llvm::all_of(sum, [](const auto &term) {
+    return term.second >= 0 && llvm::all_of(term.first, [](const Atom &atom) { return isNonNegativeAtom(atom.expr); });
+  });
+}
+
+} // namespace
+
+bool isNonNegative(AffineExpr expr) { return isNonNegative(expand(expr)); }
+
+SmallVector<AffineExpr> divisionsOf(AffineExpr expr) {
+  SmallVector<AffineExpr> list;
+  for (auto &[monomial, coefficient] : expand(expr))
+    for (const Atom &atom : monomial)
+      if (!llvm::isa<AffineSymbolExpr, AffineDimExpr>(atom.expr) && !llvm::is_contained(list, atom.expr))
+        list.push_back(atom.expr);
+  return list;
 }
 
 std::optional<int64_t> constantSize(AffineExpr size) {

@@ -4,7 +4,10 @@
 //   tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>           sizes (s0, 128)
 //
 // Every expression is kept in one canonical form (a sorted polynomial over symbols and opaque floordiv/mod terms), so that equal sizes
-// are the same AffineExpr and equal tensors have the same type.
+// are the same AffineExpr and equal tensors have the same type. By a constant, ceildiv is floordiv, multiples of the divisor leave the
+// quotient, and quotients of quotients are one:
+//
+//   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2          ((h floordiv 2) + 1) floordiv 2      (h + 2) floordiv 4
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -33,6 +36,12 @@ mlir::AffineExpr productOf(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Affi
 
 /// numerator / denominator where that is exact as a polynomial, otherwise null.
 mlir::AffineExpr divideExactly(mlir::AffineExpr numerator, mlir::AffineExpr denominator);
+
+/// True if the expression is at least 0 whatever sizes the symbols stand for, 0 included. False if that is not proved.
+bool isNonNegative(mlir::AffineExpr expr);
+
+/// The quotients and remainders that a canonical expression has for atoms: what a symbol is not, and nothing divides out.
+llvm::SmallVector<mlir::AffineExpr> divisionsOf(mlir::AffineExpr expr);
 
 /// The value of a constant expression.
 std::optional<int64_t> constantSize(mlir::AffineExpr size);

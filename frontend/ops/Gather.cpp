@@ -95,6 +95,10 @@ void gatherND(NodeBuilder &b) {
   Term data = b.raw(0), indices = b.raw(1);
   Sizes indexSizes = indices.sizes(), sizes(indexSizes.begin(), indexSizes.end() - 1);
   std::optional<int64_t> tuple = graph::constantSize(indexSizes.back());
+  if (std::optional<int64_t> rank = b.declaredRank(0); rank && !tuple) {
+    tuple = static_cast<int64_t>(sizes.size()) + data.rank() - batch - *rank;
+    b.unify(indexSizes.back(), b.number(*tuple), "the length of the index tuples");
+  }
   if (!tuple)
     decline("index tuples of a symbolic length are not compiled");
   b.expect(batch >= 0 && batch < data.rank() && batch <= static_cast<int64_t>(sizes.size()) && *tuple >= 1 && batch + *tuple <= data.rank(),

@@ -118,6 +118,7 @@ void lpPool(NodeBuilder &b) {
 
 namespace {
 template <typename Reduce> void globalPool(NodeBuilder &b, Reduce reduce) {
+  b.expect(b.rank(0) >= 2, fmt::format("expected rank 2 or more, got {}", b.rank(0)));
   Term x = b.in(0);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, x.rank()));
   b.out(b.keepDims(reduce(x, axes), x, axes, true));

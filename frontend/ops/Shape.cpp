@@ -39,15 +39,7 @@ void reshape(NodeBuilder &b) {
   }
   AffineExpr rest = b.product(target);
   if (unknown) {
-    target[*unknown] = graph::divideExactly(total, rest);
-    if (!target[*unknown]) {
-      bool constants = graph::constantSize(total) && graph::constantSize(rest);
-      if (constants)
-        malformed("expected {} elements, which do not divide into {}", b.state.print(total), b.print(target));
-      decline("whether {} elements divide into parts of {} is only known at run time", b.state.print(total), b.state.print(rest));
-    }
-  } else if (rest != total) {
-    b.unify(rest, total, fmt::format("elements of the shape {}", b.print(target)));
+    target[*unknown] = b.divide(total, rest, "a number of elements");
   }
   b.out(b.reshape(b.raw(0), target));
 }
@@ -56,6 +48,23 @@ void flatten(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", 1), b.rank(0), true);
   llvm::ArrayRef<AffineExpr> sizes = b.sizes(0);
   b.out(b.reshape(b.raw(0), {b.product(sizes.take_front(axis)), b.product(sizes.drop_front(axis))}));
+}
+
+/// Without axes, symbolic sizes are dropped where the model declares a result of so many dimensions less; all others are not 1.
+static void squeezeSymbols(NodeBuilder &b, Sizes &sizes) {
+  Sizes symbols;
+  llvm::copy_if(sizes, std::back_inserter(symbols), [](AffineExpr size) { return !graph::constantSize(size); });
+  int64_t surplus = static_cast<int64_t>(sizes.size()) - b.declaredRank(0).value_or(static_cast<int64_t>(sizes.size()));
+  if (surplus > 0 && surplus != static_cast<int64_t>(symbols.size()))
+    unsupported("which of the sizes {} are 1 is only known at run time: give them with --shapes", b.print(symbols));
+  for (AffineExpr size : symbols) {
+    if (surplus > 0)
+      b.unify(size, b.number(1), "a dimension that is dropped");
+    else
+      b.state.requireDifferent(size, b.number(1), fmt::format("node '{}' would drop a dimension {} of 1", b.node.name, b.state.print(size)));
+  }
+  if (surplus > 0)
+    llvm::erase_if(sizes, [](AffineExpr size) { return !graph::constantSize(size); });
 }
 
 void squeeze(NodeBuilder &b) {
@@ -67,6 +76,8 @@ void squeeze(NodeBuilder &b) {
   for (auto [i, size] : llvm::enumerate(b.sizes(0)))
     if (given ? !llvm::is_contained(axes, static_cast<int64_t>(i)) : graph::constantSize(size) != 1)
       sizes.push_back(size);
+  if (!given)
+    squeezeSymbols(b, sizes);
   b.out(b.reshape(b.raw(0), sizes));
 }
 
@@ -120,38 +131,34 @@ void tile(NodeBuilder &b) {
 
 namespace {
 
-/// A bound of Slice within 0..size: negative counts from the end, what reaches past it ends there. Between a number and a symbol the
-/// number is taken to be inside, with a guard.
-AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size, int64_t axis) {
+/// A bound of Slice within 0..size: negative counts from the end, what reaches past an end stops there.
+AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
   constexpr int64_t far = std::numeric_limits<int32_t>::max() / 4; // exporters write "to the end" as a large number
   std::optional<int64_t> number = graph::constantSize(bound), extent = graph::constantSize(size);
-  if (number && *number < 0) {
-    if (*number < -far)
-      return b.number(0);
-    bound = graph::canonicalSize(size + *number);
-    if (extent)
-      return b.number(std::max<int64_t>(0, *extent + *number));
-    return bound;
-  }
+  auto most = [&](AffineExpr a) { // one element is there, or nothing is worth slicing: a guard, and the rest is known
+    if (a == b.number(1) && !extent) {
+      b.state.requireAtMost(a, size, fmt::format("node '{}' slices an empty dimension {}", b.node.name, b.state.print(size)));
+      return a;
+    }
+    return b.state.minimum(a, size);
+  };
   if (number && extent)
-    return b.number(std::min(*number, *extent));
+    return b.number(std::clamp<int64_t>(*number < 0 ? *number + *extent : *number, 0, *extent));
+  if (number && *number < 0)
+    return *number < -far ? b.number(0) : graph::canonicalSize(size - most(b.number(-*number)));
   if (number && *number >= 1000000000)
     return size;
-  if (bound != size && !b.state.requireAtMost(bound, size,
-                                              fmt::format("node '{}' slices to {} along a dimension of {}", b.node.name,
-                                                          b.state.print(bound), b.state.print(size))))
-    return size;
-  (void)axis;
-  return bound;
+  if (!graph::isNonNegative(bound))
+    b.state.requireAtMost(b.number(0), bound, fmt::format("node '{}' slices from or to {}, which must not be negative", b.node.name,
+                                                          b.state.print(bound)));
+  return most(bound);
 }
 
 Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineExpr end, int64_t step) {
   AffineExpr size = x.sizes()[axis];
   if (step > 0) {
-    AffineExpr first = sliceBound(b, start, size, axis), last = sliceBound(b, end, size, axis);
-    AffineExpr length = graph::canonicalSize(last - first);
-    if (auto constant = graph::constantSize(length))
-      length = b.number(std::max<int64_t>(0, *constant));
+    AffineExpr first = sliceBound(b, start, size), last = sliceBound(b, end, size);
+    AffineExpr length = b.state.maximum(graph::canonicalSize(last - first), b.number(0));
     AffineExpr count = step == 1 ? length : graph::canonicalSize(length.ceilDiv(step));
     if (auto constant = graph::constantSize(count); constant == 0)
       first = b.number(0);
@@ -218,15 +225,15 @@ void split(NodeBuilder &b) {
     parts = b.knownSizes(1);
   auto count = static_cast<int64_t>(b.node.outputs.size());
   if (parts.empty()) {
-    AffineExpr chunk = graph::divideExactly(size, b.number(count));
-    if (!chunk) {
-      std::optional<int64_t> constant = graph::constantSize(size);
-      if (!constant)
-        decline("splitting {} elements in {} is only decided at run time", b.state.print(size), count);
-      chunk = b.number(llvm::divideCeilSigned(*constant, count)); // the last part is smaller
+    AffineExpr chunk = graph::canonicalSize(size.ceilDiv(count)); // the last part may be smaller
+    if (b.node.opset < 18 && !graph::constantSize(size)) {
+      chunk = b.divide(size, b.number(count), "a dimension to split");
+      size = b.sizes(0)[axis];
     }
     parts.assign(count, chunk);
     AffineExpr rest = graph::canonicalSize(size - chunk * (count - 1));
+    if (b.node.opset >= 18)
+      b.state.requireAtMost(b.number(0), rest, fmt::format("node '{}' splits {} elements in {}", b.node.name, b.state.print(size), count));
     parts.back() = rest;
   }
   b.expect(static_cast<int64_t>(parts.size()) == count,
@@ -353,9 +360,9 @@ void pad(NodeBuilder &b) {
 void depthToSpace(NodeBuilder &b) {
   b.expect(b.rank(0) == 4, fmt::format("expected rank 4, got {}", b.rank(0)));
   int64_t block = b.integer("blocksize", 1);
+  b.expect(block > 0 && block <= 1 << 20, fmt::format("expected a blocksize of 1 to 2^20, got {}", block));
+  AffineExpr depth = b.divide(b.sizes(0)[1], b.number(block * block), "channels"), k = b.number(block);
   const Sizes s = b.sizes(0);
-  AffineExpr depth = block > 0 ? graph::divideExactly(s[1], b.number(block * block)) : AffineExpr(), k = b.number(block);
-  b.expect(depth != nullptr, fmt::format("expected channels that {} squared divides, got {}", block, b.state.print(s[1])));
   std::string mode = b.text("mode", "DCR");
   b.expect(mode == "DCR" || mode == "CRD", fmt::format("expected mode to be DCR or CRD, got '{}'", mode));
   bool columnFirst = mode == "CRD";
@@ -367,10 +374,10 @@ void depthToSpace(NodeBuilder &b) {
 void spaceToDepth(NodeBuilder &b) {
   b.expect(b.rank(0) == 4, fmt::format("expected rank 4, got {}", b.rank(0)));
   int64_t block = b.integer("blocksize", 1);
+  b.expect(block > 0 && block <= 1 << 20, fmt::format("expected a blocksize of 1 to 2^20, got {}", block));
+  AffineExpr k = b.number(block), height = b.divide(b.sizes(0)[2], k, "a height"), width = b.divide(b.sizes(0)[3], k, "a width");
   const Sizes s = b.sizes(0);
-  AffineExpr k = b.number(block), height = block > 0 ? graph::divideExactly(s[2], k) : AffineExpr(),
-             width = block > 0 ? graph::divideExactly(s[3], k) : AffineExpr();
-  b.expect(height && width, fmt::format("expected height and width that {} divides, got {}", block, b.print(s)));
+  height = b.state.resolve(height);
   std::string mode = b.text("mode", "DCR"); // an attribute since opset 28
   b.expect(mode == "DCR" || mode == "CRD", fmt::format("expected mode to be DCR or CRD, got '{}'", mode));
   SmallVector<int64_t> order = mode == "CRD" ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4} : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};

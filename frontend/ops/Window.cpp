@@ -53,14 +53,9 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
     }
     AffineExpr room = size + (w.low[i] + w.high[i] - extent);
     AffineExpr count = ceiling ? room.ceilDiv(stride) + 1 : room.floorDiv(stride) + 1;
-    if (std::optional<int64_t> constant = graph::constantSize(graph::canonicalSize(count)); constant && ceiling) {
-      // The last window must begin inside the input or its low padding.
-      bool outside = (*constant - 1) * stride >= *graph::constantSize(size) + w.low[i];
-      count = b.number(*constant - outside);
-    } else if (ceiling && w.high[i] + stride > extent) {
-      count = (size + w.low[i]).ceilDiv(stride); // so many windows begin there, and the padding behind has room for them all
-    }
-    count = graph::canonicalSize(count);
+    if (ceiling) // the last window must begin inside the input or its low padding
+      count = b.state.minimum(graph::canonicalSize(count), graph::canonicalSize((size + (w.low[i] - 1)).floorDiv(stride) + 1));
+    count = b.state.resolve(count);
     b.expect(graph::constantSize(count).value_or(1) >= 1,
              fmt::format("expected the kernel to fit in {} with its padding, got an extent of {}", b.state.print(size), extent));
     w.output.push_back(count);

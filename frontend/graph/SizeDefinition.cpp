@@ -1,0 +1,71 @@
+// Definitions as attributes, and their values.
+#include "frontend/graph/SizeDefinition.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::graph {
+
+static constexpr llvm::StringLiteral kindNames[] = {"min", "max", "floordiv", "broadcast", "value"};
+
+int64_t SizeDefinition::compute(DefinitionKind kind, int64_t lhs, int64_t rhs) {
+  switch (kind) {
+  case DefinitionKind::Minimum: return std::min(lhs, rhs);
+  case DefinitionKind::Maximum: return std::max(lhs, rhs);
+  case DefinitionKind::Quotient: return rhs > 0 ? llvm::divideFloorSigned(lhs, rhs) : 0;
+  case DefinitionKind::Broadcast: return lhs == 1 ? rhs : lhs;
+  case DefinitionKind::Value: return lhs;
+  }
+  return 0;
+}
+
+/// A size as an attribute, its symbols counted.
+static AffineMapAttr mapOf(MLIRContext *context, AffineExpr expr) {
+  unsigned symbols = 0;
+  expr.walk([&](AffineExpr part) {
+    if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
+      symbols = std::max(symbols, symbol.getPosition() + 1);
+  });
+  return AffineMapAttr::get(AffineMap::get(0, symbols, expr, context));
+}
+
+ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
+  Builder builder(context);
+  return builder.getArrayAttr({builder.getI64IntegerAttr(symbol), builder.getStringAttr(kindNames[static_cast<size_t>(kind)]),
+                               mapOf(context, lhs), mapOf(context, rhs)});
+}
+
+SizeDefinition SizeDefinition::fromAttribute(ArrayAttr attribute) {
+  const auto *row = llvm::find(kindNames, llvm::cast<StringAttr>(attribute[1]).getValue());
+  return {static_cast<unsigned>(llvm::cast<IntegerAttr>(attribute[0]).getInt()), static_cast<DefinitionKind>(row - std::begin(kindNames)),
+          llvm::cast<AffineMapAttr>(attribute[2]).getValue().getResult(0), llvm::cast<AffineMapAttr>(attribute[3]).getValue().getResult(0)};
+}
+
+SmallVector<SizeDefinition> definitionsOf(Operation *module) {
+  SmallVector<SizeDefinition> list;
+  if (auto definitions = module->getAttrOfType<ArrayAttr>(definitionsAttr))
+    for (auto definition : definitions.getAsRange<ArrayAttr>())
+      list.push_back(SizeDefinition::fromAttribute(definition));
+  return list;
+}
+
+std::optional<ScaledSymbol> asScaledSymbol(AffineExpr size) {
+  std::optional<unsigned> symbol;
+  size.walk([&](AffineExpr part) {
+    if (auto found = llvm::dyn_cast<AffineSymbolExpr>(part))
+      symbol = found.getPosition();
+  });
+  if (!symbol)
+    return std::nullopt;
+  MLIRContext *context = size.getContext();
+  AffineExpr self = getAffineSymbolExpr(*symbol, context);
+  auto at = [&](int64_t value) { return constantSize(canonicalSize(size.replace(self, getAffineConstantExpr(value, context)))); };
+  std::optional<int64_t> zero = at(0), one = at(1);
+  if (!zero || !one || *one - *zero < 1 || canonicalSize(self * (*one - *zero) + *zero) != canonicalSize(size))
+    return std::nullopt;
+  return ScaledSymbol{*symbol, *one - *zero, *zero};
+}
+
+} // namespace tilewright::graph
