@@ -91,6 +91,7 @@ private:
   DenseMap<unsigned, rt::ExprId> scaled; // symbols that dimensions bind of which they are a part
   std::vector<std::pair<rt::SymbolId, AffineExpr>> wholes; // such dimensions, and what they must be; those that no step checks yet
   DenseMap<unsigned, graph::SizeDefinition> defined;
+  DenseMap<unsigned, rt::ExprId> definedIds;
   SmallVector<ArrayAttr> guards;    // those that no step checks yet
   SmallVector<Operation *> waiting; // for a symbol that no host call has bound yet
 };
@@ -117,7 +118,12 @@ rt::ExprId PlanBuilder::symbolExpr(unsigned position) {
   if (auto part = scaled.find(position); part != scaled.end())
     return part->second;
   auto definition = defined.find(position);
-  return definition == defined.end() ? exprs.symbol(position) : definedExpr(definition->second);
+  if (definition == defined.end())
+    return exprs.symbol(position);
+  if (auto known = definedIds.find(position); known != definedIds.end())
+    return known->second;
+  rt::ExprId id = definedExpr(definition->second);
+  return definedIds[position] = id;
 }
 
 /// A definition as an expression of the plan: broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is 0 where a is 1.
@@ -180,12 +186,13 @@ void PlanBuilder::bindSymbols(func::FuncOp main) {
   auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
   for (size_t i = 0; names && i < names.size(); ++i)
     plan.symbols.push_back({cast<StringAttr>(names[i]).str(), rt::none, 0});
-  for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
-    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type))))
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && plan.symbols[symbol.getPosition()].input == rt::none)
-        plan.symbols[symbol.getPosition()] = {plan.symbols[symbol.getPosition()].name, uint32_t(input), uint32_t(dim)};
   for (const graph::SizeDefinition &definition : graph::definitionsOf(module))
     defined[definition.symbol] = definition;
+  for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type))))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size);
+          symbol && plan.symbols[symbol.getPosition()].input == rt::none && !defined.contains(symbol.getPosition()))
+        plan.symbols[symbol.getPosition()] = {plan.symbols[symbol.getPosition()].name, uint32_t(input), uint32_t(dim)};
   for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type)))) {
       if (isa<AffineSymbolExpr>(size))

@@ -17,6 +17,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -165,6 +166,7 @@ private:
   Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, bool broadcastWhenRunning = false);
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
+  Status addBroadcastingPlan(OwningOpRef<ModuleOp> &imported, const std::string &target, PlanMode mode);
   Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
   LogicalResult group(ModuleOp module, PlanMode mode);
   Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
@@ -172,6 +174,7 @@ private:
   const CompileOptions &options;
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
+  bool isDumped = true; // what is compiled now: a mode's second plan is not, its stages would overwrite the first's
 };
 
 /// A model imported and normalized, or the IR of a stage from an earlier run.
@@ -218,7 +221,7 @@ Expected<OwningOpRef<ModuleOp>> Compiler::normalize(OwningOpRef<ModuleOp> module
 /// Marks the module as having been through `stage`, and dumps it where that is asked for.
 Status Compiler::finish(ModuleOp module, Stage stage, const std::string &subfolder) const {
   module->setAttr(stageAttr, StringAttr::get(module.getContext(), name(stage)));
-  if (options.dumpFolder.empty())
+  if (options.dumpFolder.empty() || !isDumped)
     return {};
   return writeStage(module, options.dumpFolder, subfolder, fmt::format("{}-{}", static_cast<int>(stage), name(stage)));
 }
@@ -283,6 +286,21 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   return {};
 }
 
+/// The second plan of a mode, for sizes of 1 where the first takes two to be equal; `imported` once for all.
+Status Compiler::addBroadcastingPlan(OwningOpRef<ModuleOp> &imported, const std::string &target, PlanMode mode) {
+  llvm::SaveAndRestore silent(isDumped, false);
+  if (!imported) {
+    auto module = import(mode, /*broadcastWhenRunning=*/true);
+    if (!module)
+      return module.status();
+    imported = std::move(*module);
+  }
+  std::string report = model.fusionReport_, json = model.fusionReportJson_;
+  Status status = addPlan(*imported, target, mode, runtime::broadcastingSuffix);
+  model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
+  return status;
+}
+
 Expected<CompiledModel> Compiler::compile() {
   OwningOpRef<ModuleOp> compiled, reference, broadcasting; // imported once each
   for (const std::string &target : options.targets)
@@ -298,16 +316,9 @@ Expected<CompiledModel> Compiler::compile() {
         return status;
       if (mode == PlanMode::Reference || model.importReport_.assumedEqual.empty())
         continue;
-      if (!broadcasting) {
-        auto module = import(mode, /*broadcastWhenRunning=*/true);
-        if (!module)
-          return module.status();
-        broadcasting = std::move(*module);
-      }
-      std::string report = std::move(model.fusionReport_), json = std::move(model.fusionReportJson_);
-      if (Status status = addPlan(*broadcasting, target, mode, runtime::broadcastingSuffix); !status)
-        return status;
-      model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
+      if (Status status = addBroadcastingPlan(broadcasting, target, mode); !status)
+        model.importReport_.warnings.push_back(fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
+                                                           model.importReport_.assumedEqual.front(), status.message()));
     }
   storage->contents.metadata.compilerVersion = version();
   for (const std::string &target : options.targets)

@@ -23,6 +23,8 @@ const DataDependentRow *dataDependentRow(std::string_view op) {
   const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
   return row == std::end(dataDependent) ? nullptr : row;
 }
+/// Operators whose result ranks depend on sizes: one trial says nothing of another.
+constexpr std::string_view rankBySizes[] = {"GatherND", "Squeeze"};
 constexpr double maxTrialElements = 1 << 24;
 
 /// Where an operator's result sizes come from, if not all are its inputs' sizes, or constants.

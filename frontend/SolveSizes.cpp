@@ -106,6 +106,32 @@ AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineE
   return symbol;
 }
 
+/// Whether `expr` is at least 0 for all sizes of at least 1: where one of 0 makes a size negative, binding says so. A minimum in it is
+/// bounded by either side.
+static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions, int depth = 3) {
+  AffineExpr shifted = expr;
+  llvm::SmallSetVector<AffineExpr, 4> symbols;
+  expr.walk([&](AffineExpr part) {
+    if (llvm::isa<AffineSymbolExpr>(part))
+      symbols.insert(part);
+  });
+  for (AffineExpr symbol : symbols)
+    shifted = shifted.replace(symbol, symbol + 1);
+  if (graph::isNonNegative(graph::canonicalSize(shifted)))
+    return true;
+  for (const graph::SizeDefinition &definition : definitions) {
+    AffineExpr symbol = getAffineSymbolExpr(definition.symbol, expr.getContext());
+    if (depth == 0 || definition.kind != graph::DefinitionKind::Minimum || !symbols.contains(symbol))
+      continue;
+    AffineExpr difference = graph::canonicalSize(expr.replace(symbol, symbol + 1) - expr); // falls as the minimum grows?
+    if (graph::constantSize(difference).value_or(1) < 0)
+      for (AffineExpr side : {definition.lhs, definition.rhs})
+        if (isSize(graph::canonicalSize(expr.replace(symbol, side)), definitions, depth - 1))
+          return true;
+  }
+  return false;
+}
+
 AffineExpr ImportState::minimum(AffineExpr a, AffineExpr b) {
   a = resolve(a), b = resolve(b);
   if (graph::isNonNegative(graph::canonicalSize(b - a)))
@@ -115,7 +141,8 @@ AffineExpr ImportState::minimum(AffineExpr a, AffineExpr b) {
 
 AffineExpr ImportState::maximum(AffineExpr a, AffineExpr b) {
   a = resolve(a), b = resolve(b);
-  if (graph::isNonNegative(graph::canonicalSize(a - b)))
+  AffineExpr difference = graph::canonicalSize(a - b);
+  if (graph::isNonNegative(difference) || (b == number(0) && isSize(difference, definitions)))
     return a;
   return graph::isNonNegative(graph::canonicalSize(b - a)) ? b : define(graph::DefinitionKind::Maximum, a, b);
 }
@@ -212,7 +239,9 @@ bool ImportState::solveForSymbol(AffineExpr difference, const std::string &messa
     if (graph::constantSize(factor) == 0 || linear != difference)
       continue;
     AffineExpr solution = graph::divideExactly(graph::canonicalSize(rest * -1), factor);
-    if (!solution || graph::constantSize(solution).value_or(0) < 0 || dependsOn(solution, symbol))
+    // 0 is a solution of x = 0, but not of what x is a factor of.
+    int64_t least = graph::constantSize(factor) ? 0 : 1;
+    if (!solution || graph::constantSize(solution).value_or(least) < least || dependsOn(solution, symbol))
       continue;
     if (isEarly(symbol) && !isEarly(solution)) // what is allocated before would wait for what comes after
       continue;

@@ -153,7 +153,8 @@ Status Context::bindLate(size_t index, const HostCall &call, std::span<const Ten
     return {};
   for (const BoundSymbol &bound : call.binds) {
     if (bound.output >= outputs.size() || !outputs[bound.output].defined() || bound.dim >= outputs[bound.output].shape().size())
-      return {Code::Internal, fmt::format("node '{}' gave no dimension {} of output {}", call.node, bound.dim, bound.output)};
+      return {Code::Malformed, fmt::format("node '{}' gave no dimension {} of output {}, which the model declares or uses{}", call.node,
+                                           bound.dim, bound.output, sizesNeedPlan)};
     lateSymbols_[bound.symbol] = outputs[bound.output].shape()[bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);

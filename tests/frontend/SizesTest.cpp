@@ -29,6 +29,28 @@ TEST_F(SizesTest, EqualSizesAreEqualExpressions) {
   EXPECT_EQ(tensor({s0 * 2, number(8)}), tensor({s0 + s0, number(8)}));
 }
 
+TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
+  EXPECT_EQ(canonicalSize((s0 - 1).floorDiv(2) + 1), canonicalSize((s0 + 1).floorDiv(2)));
+  EXPECT_EQ(canonicalSize(s0.ceilDiv(2)), canonicalSize((s0 + 1).floorDiv(2)));
+  EXPECT_NE(canonicalSize(s0.ceilDiv(2)), canonicalSize(s0.floorDiv(2)));
+  EXPECT_EQ(canonicalSize((s0 * 2 + 1).floorDiv(2)), s0);
+  EXPECT_EQ(canonicalSize((s0.floorDiv(2) + 1).floorDiv(2)), canonicalSize((s0 + 2).floorDiv(4)));
+  EXPECT_EQ(canonicalSize((s0 * 5 + 7) % 5), number(2));
+  AffineExpr spelled = ((s0 * 3 - 5).ceilDiv(4) + s1 - 7).floorDiv(3) - (s0 * -2 + 1) % 6, canonical = canonicalSize(spelled);
+  for (int64_t a = 0; a < 40; ++a)
+    for (int64_t b = 0; b < 20; ++b)
+      ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(spelled, {}, {a, b})) << a << ", " << b;
+}
+
+TEST_F(SizesTest, WhatIsNotNegative) {
+  EXPECT_TRUE(isNonNegative(s0 * s1 + s0.floorDiv(2)));
+  EXPECT_TRUE(isNonNegative(s0 - s0.floorDiv(2)));
+  EXPECT_TRUE(isNonNegative((s0 + 1).floorDiv(2) - s0.floorDiv(2)));
+  EXPECT_FALSE(isNonNegative(s0 - 1)); // sizes may be 0
+  EXPECT_FALSE(isNonNegative(s0.floorDiv(2) - (s0 + 1).floorDiv(2)));
+  EXPECT_FALSE(isNonNegative(s0 - s1));
+}
+
 TEST_F(SizesTest, StaticTypesHaveNoEncoding) {
   EXPECT_EQ(tensor({number(8), s0 - s0 + 3}).getEncoding(), Attribute());
   EXPECT_EQ(getSizes(tensor({s0, number(8)}))[0], s0);

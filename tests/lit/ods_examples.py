@@ -19,6 +19,16 @@ def splitTypes(text):
     return [t for t in types if t]
 
 
+def beforeArrow(text):
+    """What stands before the last "->" outside brackets: a type's own map may have one."""
+    depth, end = 0, len(text)
+    for i, c in enumerate(text):
+        depth += (c in "<([") - (c in ">)]" and text[i - 1] != "-")
+        if depth == 0 and text.startswith("->", i):
+            end = i
+    return text[:end]
+
+
 def operandTypes(example):
     body = example.split("=", 1)[1] if re.match(r"\s*%\w+\s*=", example) else example
     types = {}
@@ -32,7 +42,7 @@ def operandTypes(example):
         types[re.search(r"%\w+", body)[0]] = "index"
     rest = [name for name in dict.fromkeys(re.findall(r"%\w+", body)) if name not in types]
     if rest:
-        listed = body.rsplit(" : ", 1)[1].rsplit("->", 1)[0].strip()
+        listed = beforeArrow(body.rsplit(" : ", 1)[1]).strip()
         if listed.startswith("("):
             listed = listed[1:-1]
         given = splitTypes(listed)

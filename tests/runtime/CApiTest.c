@@ -46,6 +46,19 @@ static void checkErrors(const char *path, tilewright_device *device, tilewright_
   CHECK(tilewright_context_run(context, &wrong, 1, NULL, 0) == TILEWRIGHT_USAGE);
   CHECK(strstr(tilewright_last_error(), "input 'x' has dimension 1 = 5, expected 4"));
   CHECK(tilewright_context_execute(context) == TILEWRIGHT_USAGE);
+  wrong.struct_size = sizeof wrong;
+  CHECK(tilewright_context_output(context, 0, &wrong) == TILEWRIGHT_USAGE); /* a first bind has failed */
+  CHECK(strstr(tilewright_last_error(), "there are no outputs: bind inputs and execute first"));
+  { /* a strided shape is checked before anything of it is copied */
+    int64_t huge[2] = {(int64_t)1 << 62, 1}, strides[2] = {0, 0};
+    tilewright_tensor strided = tensorOf(data, huge, 2);
+    strided.dl.strides = strides;
+    CHECK(tilewright_context_run(context, &strided, 1, NULL, 0) == TILEWRIGHT_USAGE);
+    CHECK(strstr(tilewright_last_error(), "more than 2^48 bytes"));
+    strided.dl.ndim = 1;
+    CHECK(tilewright_context_run(context, &strided, 1, NULL, 0) == TILEWRIGHT_USAGE);
+    CHECK(strstr(tilewright_last_error(), "has 1 dimensions, expected 2"));
+  }
   wrong.struct_size = 3;
   CHECK(tilewright_context_run(context, &wrong, 1, NULL, 0) == TILEWRIGHT_USAGE);
   info.struct_size = sizeof info;
@@ -73,6 +86,9 @@ static void checkRuns(tilewright_context *context) {
   CHECK(tilewright_context_output(context, 0, &own) == TILEWRIGHT_OK);
   CHECK(own.dl.ndim == 2 && own.dl.shape[0] == 2 && own.dl.shape[1] == 4 && memcmp(own.dl.data, expected, sizeof y) == 0);
   CHECK(tilewright_context_output(context, 1, &own) == TILEWRIGHT_USAGE);
+  CHECK(tilewright_context_bind(context, &input, 1, NULL, 0) == TILEWRIGHT_OK);
+  CHECK(tilewright_context_output(context, 0, &own) == TILEWRIGHT_USAGE); /* not those of the run before */
+  CHECK(tilewright_context_execute(context) == TILEWRIGHT_OK && tilewright_context_output(context, 0, &own) == TILEWRIGHT_OK);
   input.dl.data = transposed;
   input.dl.strides = strides;
   memset(y, 0, sizeof y);

@@ -25,6 +25,46 @@ func.func @f(%x: tensor<4x768xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected 3072 elements because the operand has so many, got 3071}}
+  %0 = graph.view %x : tensor<4x768xf32> -> tensor<3071xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected element type 'f32' because an access renames elements, got 'f16'}}
+  %0 = graph.view %x : tensor<4x768xf32> -> tensor<3072xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected result dimension 0 = 4 because operand dimension 0 has it, got 8}}
+  %0 = graph.repeat %x : tensor<4x768xf32> -> tensor<8x768xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected rank 2 because of the operand, got 3}}
+  %0 = graph.repeat %x : tensor<4x768xf32> -> tensor<1x4x768xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected element type 'f32' because an access renames elements, got 'f16'}}
+  %0 = graph.repeat %x : tensor<4x768xf32> -> tensor<4x768xf16>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>) {
   // expected-error @+1 {{expected s0 * 768 elements because the operand has so many, got s1 * 768}}
   %0 = graph.reshape %x : tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>> -> tensor<?xf32, affine_map<()[s0, s1] -> (s1 * 768)>>

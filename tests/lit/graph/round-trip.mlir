@@ -22,6 +22,10 @@ module attributes {graph.symbols = ["batch", "seq"], graph.nodes = ["n|Mul"]} {
   func.func @accesses(%x: tensor<?x?x768xf32, affine_map<()[s0, s1] -> (s0, s1, 768)>>, %ids: tensor<8x4xi64>, %image: tensor<1x224x224x3xf32>) {
     // CHECK: graph.reshape %arg0 : tensor<?x?x768xf32, #map{{.*}}> -> tensor<?x768xf32
     %r = graph.reshape %x : tensor<?x?x768xf32, affine_map<()[s0, s1] -> (s0, s1, 768)>> -> tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>>
+    // CHECK: graph.view %{{.*}} : tensor<?x768xf32, #map{{.*}}> -> tensor<?x256xf32
+    %v = graph.view %r : tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>> -> tensor<?x256xf32, affine_map<()[s0, s1] -> (s0, 256)>>
+    // CHECK: graph.repeat %{{.*}} : tensor<?x768xf32, #map{{.*}}> -> tensor<?x768xf32
+    %rep = graph.repeat %r : tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>> -> tensor<?x768xf32, affine_map<()[s0, s1] -> (s1, 768)>>
     // CHECK: graph.transpose %{{.*}} perm [1, 0]
     %t = graph.transpose %r perm [1, 0] : tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>> -> tensor<768x?xf32, affine_map<()[s0, s1] -> (768, s0 * s1)>>
     // CHECK: graph.slice %{{.*}} offsets #map{{.*}} strides [2, -1]

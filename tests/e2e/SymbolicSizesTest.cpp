@@ -1,0 +1,322 @@
+// Sizes that the import cannot prove: one artifact of symbolic sizes gives at each of them what the reference gives for these sizes, and
+// where a model does not take sizes, running says so in a sentence.
+#include "../frontend/TinyModel.h"
+#include "backend/Pipeline.h"
+#include "runtime/Context.h"
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+using namespace tilewright::test;
+
+namespace {
+
+struct SymbolicCase {
+  std::string name;
+  TinyModel model;                             // of f32 inputs
+  std::vector<std::vector<Shape>> runs;        // shapes of the inputs
+  std::vector<std::vector<Shape>> refused = {}; // shapes that no plan takes
+};
+
+/// A context on the host of a plan for all sizes, or for `fixed` ones.
+Expected<std::unique_ptr<Context>> contextOf(const TinyModel &model, PlanMode mode, const std::vector<Shape> &fixed = {}) {
+  CompileOptions options;
+  options.modelBytes = std::make_shared<const std::string>(model.bytes());
+  options.modes = {mode};
+  for (size_t i = 0; i < fixed.size(); ++i)
+    options.import.shapes[model.proto.graph().input(static_cast<int>(i)).name()] = fixed[i];
+  auto compiled = compileModel(options);
+  auto artifact = compiled ? compiled->artifact() : compiled.status();
+  auto device = openDevice("host");
+  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
+  return program ? Context::create(*program, *device) : program.status();
+}
+
+class SymbolicSizes : public testing::TestWithParam<SymbolicCase> {
+protected:
+  static Expected<std::unique_ptr<Context>> compile(PlanMode mode, const std::vector<Shape> &fixed = {}) {
+    return contextOf(GetParam().model, mode, fixed);
+  }
+
+  static std::vector<Tensor> inputs(const std::vector<Shape> &shapes) {
+    std::vector<Tensor> tensors;
+    for (const Shape &shape : shapes)
+      tensors.push_back(sampleTensor(DType::F32, shape, tensors.size() + 1));
+    return tensors;
+  }
+};
+
+TEST_P(SymbolicSizes, AreTakenAsTheyCome) {
+  for (PlanMode mode : {PlanMode::All, PlanMode::None}) {
+    auto symbolic = compile(mode);
+    ASSERT_TRUE(symbolic.ok()) << symbolic.status().message();
+    for (const std::vector<Shape> &shapes : GetParam().runs) {
+      auto fixed = compile(PlanMode::Reference, shapes);
+      ASSERT_TRUE(fixed.ok()) << fixed.status().message();
+      std::vector<Tensor> given = inputs(shapes);
+      auto want = (*fixed)->run(given), got = (*symbolic)->run(given);
+      ASSERT_TRUE(want.ok()) << want.status().message();
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      for (size_t i = 0; i < want->size(); ++i)
+        expectClose((*got)[i], (*want)[i], "output " + std::to_string(i));
+    }
+    for (const std::vector<Shape> &shapes : GetParam().refused) {
+      auto got = (*symbolic)->run(inputs(shapes));
+      ASSERT_FALSE(got.ok());
+      EXPECT_TRUE(got.status().code() == Code::Malformed || got.status().code() == Code::Usage) << got.status().message();
+      EXPECT_NE(got.status().message().find("expected"), std::string::npos) << got.status().message();
+    }
+  }
+}
+
+/// MaxPool of a square kernel; `symmetric` elements of padding.
+void pool(TinyModel &model, const std::string &to, int64_t kernel, int64_t stride, int64_t padding, bool ceiling) {
+  onnx::NodeProto *node = model.node("MaxPool", {"x"}, {to});
+  setAttribute(node, "kernel_shape", std::vector<int64_t>{kernel, kernel});
+  setAttribute(node, "strides", std::vector<int64_t>{stride, stride});
+  setAttribute(node, "pads", std::vector<int64_t>(4, padding));
+  setAttribute(node, "ceil_mode", int64_t(ceiling));
+}
+
+void withAxis(onnx::NodeProto *node, int64_t axis) { setAttribute(node, "axis", axis); }
+
+std::vector<SymbolicCase> windows() {
+  std::vector<SymbolicCase> list;
+  for (bool ceiling : {false, true}) {
+    SymbolicCase meeting{ceiling ? "PoolsOfWhichOneRoundsUp" : "PoolsOfWhichOneIsPadded",
+                         TinyModel(),
+                         {{{1, 2, 8, 8}}, {{2, 2, 6, 10}}, {{1, 2, 2, 4}}},
+                         {{{1, 2, 7, 8}}, {{1, 2, 8, 9}}}};
+    meeting.model.input("x", {"n", 2, "h", "w"}).output("y").output("z");
+    pool(meeting.model, "a", ceiling ? 2 : 3, 2, ceiling ? 0 : 1, ceiling);
+    pool(meeting.model, "b", 2, 2, 0, false);
+    meeting.model.node("Add", {"a", "b"}, {"y"});
+    withAxis(meeting.model.node("Concat", {"b", "a"}, {"z"}), 1);
+    list.push_back(std::move(meeting));
+  }
+  // The last window begins inside: with a kernel of 1 and a stride of 2 it never rounds up.
+  SymbolicCase last{"WindowsThatBeginInside", TinyModel(), {{{1, 2, 8, 8}}, {{1, 2, 7, 5}}, {{1, 2, 1, 2}}}};
+  last.model.input("x", {"n", 2, "h", "w"}).output("y");
+  pool(last.model, "y", 1, 2, 0, true);
+  list.push_back(std::move(last));
+  return list;
+}
+
+std::vector<SymbolicCase> slices() {
+  std::vector<SymbolicCase> list;
+  struct Bounds {
+    const char *name;
+    int64_t start, end, step;
+  };
+  for (auto [name, start, end, step] : {Bounds{"SliceOfTwo", 0, 2, 1}, {"SliceOfTheLastTwo", -2, INT64_MAX, 1}, {"SliceWithoutEnds", 2, -2, 2}}) {
+    SymbolicCase slice{name, TinyModel(), {{{1, 3}}, {{2, 3}}, {{3, 3}}, {{9, 3}}}};
+    slice.model.input("x", {"n", 3}).output("y");
+    slice.model.integers("start", {1}, {start}), slice.model.integers("end", {1}, {end});
+    slice.model.integers("axis", {1}, {0}), slice.model.integers("step", {1}, {step});
+    slice.model.node("Slice", {"x", "start", "end", "axis", "step"}, {"a"});
+    slice.model.node("Relu", {"a"}, {"y"});
+    list.push_back(std::move(slice));
+  }
+  // As many as another input has, of a table that may have fewer.
+  SymbolicCase table{"SliceOfSoManyAsThereAre", TinyModel(), {{{1, 4}, {3, 4}}, {{3, 4}, {3, 4}}, {{5, 4}, {3, 4}}}};
+  table.model.input("x", {"n", 4}).input("t", {"m", 4}).output("y").integers("zero", {1}, {0});
+  setAttribute(table.model.node("Shape", {"x"}, {"count"}), "end", int64_t(1));
+  table.model.node("Slice", {"t", "zero", "count", "zero"}, {"a"});
+  table.model.node("Neg", {"a"}, {"y"});
+  list.push_back(std::move(table));
+  return list;
+}
+
+std::vector<SymbolicCase> reshapes() {
+  std::vector<SymbolicCase> list;
+  auto add = [&](const std::string &name, std::vector<Dim> dims, std::vector<int64_t> shape, std::vector<std::vector<Shape>> runs,
+                 std::vector<std::vector<Shape>> refused) -> TinyModel & {
+    list.push_back({name, TinyModel(), std::move(runs), std::move(refused)});
+    list.back().model.input("x", std::move(dims)).output("y").integers("shape", {static_cast<int64_t>(shape.size())}, shape);
+    list.back().model.node("Reshape", {"x", "shape"}, {"r"});
+    return list.back().model;
+  };
+  add("RowsOfWhatTwoSizesHave", {"b", "n"}, {-1, 16}, {{{16, 1}}, {{4, 8}}, {{2, 24}}, {{0, 7}}}, {{{3, 5}}}).node("Relu", {"r"}, {"y"});
+  add("ColumnsOfWhatTwoSizesHave", {"b", "n"}, {4, -1}, {{{4, 1}}, {{2, 6}}, {{8, 9}}}, {{{3, 5}}}).node("Relu", {"r"}, {"y"});
+  TinyModel &product = add("RowsOfOneSizeIntoAProduct", {"n"}, {-1, 4}, {{{4}}, {{12}}, {{400}}}, {{{5}}});
+  product.floats("w", {4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  product.node("MatMul", {"r", "w"}, {"y"});
+  TinyModel &behind = add("RowsOfAProduct", {"b", "n", 2}, {-1, 8}, {{{4, 4, 2}}, {{12, 2, 2}}, {{8, 1, 2}}}, {{{3, 5, 2}}});
+  behind.proto.mutable_graph()->mutable_node(0)->set_input(0, "product");
+  behind.floats("w", {2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  behind.node("MatMul", {"x", "w"}, {"product"});
+  behind.node("Relu", {"r"}, {"y"});
+  // Windows of 4 x 4, as a transformer of images cuts them.
+  SymbolicCase cut{"WindowsOfAnImage", TinyModel(), {{{1, 8, 8, 2}}, {{2, 4, 12, 2}}, {{1, 16, 4, 2}}}, {{{1, 6, 8, 2}}}};
+  TinyModel &m = cut.model;
+  m.input("x", {"n", "h", "w", 2}).output("y").integers("four", {1}, {4});
+  m.integers("two", {1}, {2}), m.integers("i0", {1}, {0}), m.integers("i1", {1}, {1}), m.integers("i2", {1}, {2});
+  m.integers("rows", {3}, {-1, 16, 2});
+  m.node("Shape", {"x"}, {"s"});
+  m.node("Gather", {"s", "i0"}, {"n"}), m.node("Gather", {"s", "i1"}, {"h"}), m.node("Gather", {"s", "i2"}, {"w"});
+  m.node("Div", {"h", "four"}, {"h4"}), m.node("Div", {"w", "four"}, {"w4"});
+  withAxis(m.node("Concat", {"n", "h4", "four", "w4", "four", "two"}, {"split"}), 0);
+  m.node("Reshape", {"x", "split"}, {"a"});
+  setAttribute(m.node("Transpose", {"a"}, {"b"}), "perm", std::vector<int64_t>{0, 1, 3, 2, 4, 5});
+  m.node("Reshape", {"b", "rows"}, {"c"});
+  m.node("Relu", {"c"}, {"y"});
+  list.push_back(std::move(cut));
+  return list;
+}
+
+std::vector<SymbolicCase> broadcasts() {
+  std::vector<SymbolicCase> list;
+  SymbolicCase two{"EitherOfTwoMayBeOne", TinyModel(), {{{3, 4}, {3, 4}}, {{1, 4}, {3, 4}}, {{3, 4}, {1, 4}}, {{1, 4}, {1, 4}}}, {{{2, 4}, {3, 4}}}};
+  two.model.input("x", {"n", 4}).input("z", {"m", 4}).output("y");
+  two.model.node("Add", {"x", "z"}, {"a"});
+  two.model.node("Relu", {"a"}, {"y"});
+  list.push_back(std::move(two));
+  SymbolicCase product{"BatchesOfAProduct", TinyModel(), {{{3, 5, 4}, {3, 4, 6}}, {{1, 5, 4}, {3, 4, 6}}, {{3, 5, 4}, {1, 4, 6}}}};
+  product.model.input("x", {"n", 5, 4}).input("z", {"m", 4, 6}).output("y");
+  product.model.node("MatMul", {"x", "z"}, {"a"});
+  product.model.node("Relu", {"a"}, {"y"});
+  list.push_back(std::move(product));
+  SymbolicCase number{"ASymbolBesideANumber", TinyModel(), {{{3, 4}}, {{1, 4}}}, {{{2, 4}}}};
+  number.model.input("x", {"n", 4}).output("y").floats("w", {3, 1}, {1, 2, 3});
+  number.model.node("Mul", {"x", "w"}, {"y"});
+  list.push_back(std::move(number));
+  return list;
+}
+
+std::vector<SymbolicCase> others() {
+  std::vector<SymbolicCase> list;
+  SymbolicCase split{"SplitInTwo", TinyModel(13), {{{2, 3}}, {{10, 3}}}, {{{5, 3}}}};
+  split.model.input("x", {"n", 3}).output("y").output("z").node("Split", {"x"}, {"y", "z"});
+  list.push_back(std::move(split));
+  SymbolicCase space{"SpaceToDepth", TinyModel(), {{{1, 2, 4, 4}}, {{2, 2, 2, 6}}}, {{{1, 2, 3, 4}}}};
+  space.model.input("x", {"n", 2, "h", "w"}).output("y");
+  setAttribute(space.model.node("SpaceToDepth", {"x"}, {"y"}), "blocksize", int64_t(2));
+  list.push_back(std::move(space));
+  SymbolicCase depth{"DepthToSpace", TinyModel(), {{{1, 4, 3, 5}}, {{1, 8, 2, 2}}}, {{{1, 6, 2, 2}}}};
+  depth.model.input("x", {"n", "c", "h", "w"}).output("y");
+  setAttribute(depth.model.node("DepthToSpace", {"x"}, {"y"}), "blocksize", int64_t(2));
+  list.push_back(std::move(depth));
+  // The model says the rank; without axes, any size may be the one that is dropped.
+  for (int rank : {0, 1}) {
+    SymbolicCase squeeze{rank ? "SqueezeOfWhatIsNotOne" : "SqueezeToAScalar", TinyModel(13), {}, {}};
+    squeeze.runs = rank ? std::vector<std::vector<Shape>>{{{5}}, {{2}}} : std::vector<std::vector<Shape>>{{{1}}};
+    squeeze.model.input("x", {"n"});
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_output(), "y", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
+    squeeze.model.node("Squeeze", {"x"}, {"a"});
+    squeeze.model.node("Relu", {"a"}, {"y"});
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_value_info(), "a", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
+    list.push_back(std::move(squeeze));
+  }
+  return list;
+}
+
+/// Anchors of two maps of features: floats that count up, as many as the maps have elements, which only running tells.
+SymbolicCase grid() {
+  SymbolicCase detection{"AGridOfAnchors", TinyModel(), {{{1, 2, 8, 8}}, {{1, 2, 6, 10}}, {{1, 2, 7, 9}}}};
+  TinyModel &m = detection.model;
+  m.input("x", {"n", 2, "h", "w"}).output("y");
+  m.floats("zero", {}, {0}), m.floats("one", {}, {1}), m.integers("flat", {3}, {0, 2, -1});
+  m.integers("two", {}, {2}), m.integers("three", {}, {3});
+  for (std::string map : {"a", "b"}) {
+    pool(m, map, map == "a" ? 3 : 5, map == "a" ? 2 : 4, map == "a" ? 1 : 2, false);
+    m.node("Reshape", {map, "flat"}, {map + "Flat"});
+    m.node("Shape", {map}, {map + "Shape"});
+    m.node("Gather", {map + "Shape", "two"}, {map + "H"}), m.node("Gather", {map + "Shape", "three"}, {map + "W"});
+    m.node("Mul", {map + "H", map + "W"}, {map + "Count"});
+    setAttribute(m.node("Cast", {map + "Count"}, {map + "Real"}), "to", static_cast<int64_t>(DType::F32));
+    m.node("Range", {"zero", map + "Real", "one"}, {map + "Grid"});
+  }
+  withAxis(m.node("Concat", {"aFlat", "bFlat"}, {"features"}), 2);
+  withAxis(m.node("Concat", {"aGrid", "bGrid"}, {"anchors"}), 0);
+  m.node("Add", {"features", "anchors"}, {"y"});
+  return detection;
+}
+
+/// Loops without a turn, of sizes that are known and of such that are not.
+std::vector<SymbolicCase> nothing() {
+  std::vector<SymbolicCase> list;
+  for (std::string op : {"ReduceMax", "ReduceSum", "ReduceProd", "GlobalMaxPool"}) {
+    bool isPool = op == "GlobalMaxPool";
+    Shape shape = isPool ? Shape{1, 2, 0, 3} : Shape{2, 0};
+    SymbolicCase none{op + "OfNothing", TinyModel(), {{shape}}};
+    none.model.input("x", isPool ? std::vector<Dim>{1, 2, 0, 3} : std::vector<Dim>{2, 0}).output("y");
+    onnx::NodeProto *node = none.model.node(op, {"x"}, {"y"});
+    if (op != "GlobalMaxPool" && op != "ReduceSum")
+      setAttribute(node, "axes", std::vector<int64_t>{1});
+    list.push_back(std::move(none));
+  }
+  SymbolicCase product{"AProductOverNothing", TinyModel(), {{{2, 0}, {0, 3}}, {{2, 4}, {4, 3}}, {{0, 4}, {4, 3}}}};
+  product.model.input("x", {"m", "k"}).input("z", {"k", "n"}).output("y").node("MatMul", {"x", "z"}, {"y"});
+  list.push_back(std::move(product));
+  return list;
+}
+
+std::vector<SymbolicCase> cases() {
+  std::vector<SymbolicCase> list{grid()};
+  for (auto part : {windows(), slices(), reshapes(), broadcasts(), others(), nothing()})
+    std::ranges::move(part, std::back_inserter(list));
+  return list;
+}
+
+/// A layer of attention that reads its caches and gives them back longer by the new tokens, with positions from a table.
+TinyModel decoder() {
+  TinyModel m;
+  m.input("x", {"b", "s", 8}).input("pastKeys", {"b", 2, "p", 4}).input("pastValues", {"b", 2, "p", 4});
+  m.output("y").output("keys").output("values");
+  m.integers("heads", {4}, {0, 0, 2, 4}), m.integers("joined", {3}, {0, 0, 8}), m.integers("one", {1}, {1}), m.integers("two", {1}, {2});
+  m.integers("three", {1}, {3}), m.integers("zero", {1}, {0});
+  for (std::string name : {"wq", "wk", "wv", "table"}) {
+    bool isTable = name == "table";
+    Tensor values = sampleTensor(DType::F32, {isTable ? 64 : 8, 8}, name[1]);
+    m.floats(name, {isTable ? 64 : 8, 8}, std::vector<float>(values.data<float>(), values.data<float>() + values.count()));
+  }
+  m.floats("scale", {}, {0.5});
+  m.node("Shape", {"pastKeys"}, {"pastShape"});
+  m.node("Gather", {"pastShape", "two"}, {"past"});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "one"}, {"new"});
+  m.node("Add", {"past", "new"}, {"total"});
+  m.node("Slice", {"table", "past", "total", "zero"}, {"positions"});
+  m.node("Add", {"x", "positions"}, {"h"});
+  for (std::string part : {"q", "k", "v"}) {
+    m.node("MatMul", {"h", "w" + part}, {part + "0"});
+    m.node("Reshape", {part + "0", "heads"}, {part + "1"});
+    setAttribute(m.node("Transpose", {part + "1"}, {part}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+  }
+  withAxis(m.node("Concat", {"pastKeys", "k"}, {"keys"}), 2);
+  withAxis(m.node("Concat", {"pastValues", "v"}, {"values"}), 2);
+  setAttribute(m.node("Transpose", {"keys"}, {"turned"}), "perm", std::vector<int64_t>{0, 1, 3, 2});
+  m.node("MatMul", {"q", "turned"}, {"s0"});
+  m.node("Mul", {"s0", "scale"}, {"s1"});
+  withAxis(m.node("Softmax", {"s1"}, {"weights"}), -1);
+  m.node("MatMul", {"weights", "values"}, {"o0"});
+  setAttribute(m.node("Transpose", {"o0"}, {"o1"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+  m.node("Reshape", {"o1", "joined"}, {"y"});
+  return m;
+}
+
+/// Ten steps with the caches fed back, from none: three tokens first, then one a step.
+TEST(Decoder, RunsTenStepsWithItsCachesFedBack) {
+  TinyModel model = decoder();
+  for (PlanMode mode : {PlanMode::All, PlanMode::None}) {
+    auto context = contextOf(model, mode);
+    ASSERT_TRUE(context.ok()) << context.status().message();
+    Tensor keys = Tensor::allocate(DType::F32, {2, 2, 0, 4}), values = keys;
+    for (int step = 0; step < 10; ++step) {
+      std::vector<Tensor> inputs{sampleTensor(DType::F32, {2, step ? 1 : 3, 8}, 7 + step), keys, values};
+      std::vector<Shape> shapes = {inputs[0].shape(), inputs[1].shape(), inputs[2].shape()};
+      auto reference = contextOf(model, PlanMode::Reference, shapes);
+      ASSERT_TRUE(reference.ok()) << reference.status().message();
+      auto want = (*reference)->run(inputs), got = (*context)->run(inputs);
+      ASSERT_TRUE(want.ok()) << want.status().message();
+      ASSERT_TRUE(got.ok()) << "step " << step << ": " << got.status().message();
+      for (size_t i = 0; i < want->size(); ++i)
+        expectClose((*got)[i], (*want)[i], "step " + std::to_string(step) + ", output " + std::to_string(i));
+      keys = (*got)[1], values = (*got)[2];
+      ASSERT_EQ(keys.shape(), (Shape{2, 2, 3 + step, 4}));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SymbolicSizes, testing::ValuesIn(cases()), [](const auto &info) { return info.param.name; });
+
+} // namespace
