@@ -34,11 +34,11 @@ template <int Exponent, int Mantissa, int Bias, Specials Kind> struct SmallFloat
     bool negative = bits & signBit;
     if (Kind == Specials::Fnuz && bits == nan)
       return std::numeric_limits<double>::quiet_NaN();
+    constexpr double noNumber = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
     if (Kind == Specials::OneNaN && (bits & (signBit - 1)) == nan)
-      return std::numeric_limits<double>::quiet_NaN();
+      return std::copysign(noNumber, negative ? -1.0 : 1.0); // which has a sign, as in ONNX's table of casts
     if (Kind == Specials::Ieee && (bits & infinity) == infinity)
-      return mantissa ? std::numeric_limits<double>::quiet_NaN()
-                      : std::copysign(std::numeric_limits<double>::infinity(), negative ? -1.0 : 1.0);
+      return std::copysign(mantissa ? noNumber : infinite, negative ? -1.0 : 1.0);
     double size = exponent ? std::ldexp((1 << Mantissa) + mantissa, exponent - Bias - Mantissa) : std::ldexp(mantissa, 1 - Bias - Mantissa);
     return negative ? -size : size;
   }

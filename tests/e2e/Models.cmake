@@ -55,7 +55,7 @@ set_tests_properties(e2e.onnx.node.no-fallback PROPERTIES TIMEOUT 900 LABELS e2e
 add_test(NAME e2e.wheel-models COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkWheelModels ${CMAKE_SOURCE_DIR}/scripts/wheel-models.json)
 set_tests_properties(e2e.wheel-models PROPERTIES TIMEOUT 60 LABELS e2e)
 # The node tests of newer releases, with the lists of those that are known to fail: 1.22's from the shared folder, 1.23's own as
-# scripts/node-tests makes them with onnx from PyPI. --specialize compiles for the contents of axes, pads and scales where these are inputs.
+# scripts/node-tests makes them with onnx from PyPI.
 set(node1.22 ${TILEWRIGHT_SHARED}/onnx-node-tests-1.22.tar.xz)
 set(node1.23 ${CMAKE_SOURCE_DIR}/build/node-1.23/node)
 function(addNodeTests name version)
@@ -65,5 +65,4 @@ function(addNodeTests name version)
 endfunction()
 addNodeTests(node-1.22 1.22)
 addNodeTests(node-1.22-no-fallback 1.22 --no-fallback)
-addNodeTests(node-1.22-specialized 1.22 --no-fallback --specialize)
 addNodeTests(node-1.23 1.23)

@@ -76,7 +76,9 @@ void dft(Call &call) {
 
 /// Signal [batch, length, 1 or 2] to [batch, frames, bins, 2].
 void stft(Call &call) {
-  const Tensor &x = call.input(0);
+  Tensor x = call.input(0);
+  if (x.rank() == 2) // of real numbers, without the last dimension of 1
+    x = x.reshaped({x.shape()[0], x.shape()[1], 1});
   require(x.rank() == 3 && (x.shape()[2] == 1 || x.shape()[2] == 2), "expected a signal [batch, length, 1 or 2], found {}", x.shape());
   int64_t batch = x.shape()[0], length = x.shape()[1], parts = x.shape()[2], step = call.index(1);
   int64_t frame = call.has(3) ? call.index(3) : call.has(2) ? call.input(2).count() : length;
