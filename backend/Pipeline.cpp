@@ -19,6 +19,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 

@@ -4,6 +4,8 @@
 #include "backend/PlanConstants.h"
 
 #include "frontend/graph/Sizes.h"
+#include "runtime/HostMemory.h"
+#include "runtime/MemoryRanges.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/Support/InterleavedRange.h"
@@ -17,30 +19,64 @@ using namespace mlir;
 
 namespace tilewright {
 
-uint32_t PlanConstants::own(std::vector<std::byte> bytes) {
-  owned.push_back(std::move(bytes));
-  return pool.add(owned.back());
+static constexpr size_t blockBytes = size_t(32) << 20, copyChunk = size_t(16) << 20, alignment = 64;
+
+PlanConstants::~PlanConstants() {
+  for (const Block &block : blocks) {
+    forgetRange(block.memory);
+    std::free(block.memory);
+  }
+}
+
+/// Room at the end of the last block, or in a new one. What no constant has reached yet is no memory of the process.
+std::span<std::byte> PlanConstants::reserve(size_t bytes) {
+  if (blocks.empty() || blocks.back().size - blocks.back().used < bytes) {
+    size_t size = std::max(bytes, blockBytes);
+    auto *memory = static_cast<std::byte *>(runtime::allocateHostMemory(size));
+    if (!memory)
+      throw std::bad_alloc();
+    blocks.push_back({memory, size, 0});
+    rememberRange({memory, size}, Backing::HugePages);
+  }
+  return {blocks.back().memory + blocks.back().used, bytes};
+}
+
+/// Keeps what was written to reserved room, unless an equal constant is there already.
+uint32_t PlanConstants::keep(std::span<const std::byte> reserved) {
+  uint32_t id = pool.add(reserved);
+  if (entries[id].data() == reserved.data())
+    blocks.back().used += llvm::alignTo(std::max<size_t>(reserved.size(), 1), alignment);
+  return id;
+}
+
+uint32_t PlanConstants::add(std::span<const std::byte> bytes) {
+  std::span<std::byte> copy = reserve(bytes.size());
+  for (size_t at = 0; at < bytes.size(); at += copyChunk) {
+    std::span<const std::byte> part = bytes.subspan(at, std::min(copyChunk, bytes.size() - at));
+    std::ranges::copy(part, copy.begin() + at);
+    releasePages(part);
+  }
+  return keep(copy);
 }
 
 uint32_t PlanConstants::add(DenseElementsAttr value) {
   auto type = cast<ShapedType>(value.getType());
   int64_t count = type.getNumElements();
   if (type.getElementType().isInteger(1)) {
-    std::vector<std::byte> bytes;
-    bytes.reserve(count);
-    for (bool element : value.getValues<bool>())
-      bytes.push_back(std::byte(element));
-    return own(std::move(bytes));
+    std::span<std::byte> bytes = reserve(count);
+    for (auto [element, byte] : llvm::zip_equal(value.getValues<bool>(), bytes))
+      byte = std::byte(element);
+    return keep(bytes);
   }
   ArrayRef<char> raw = value.getRawData();
   size_t elementBytes = type.getElementTypeBitWidth() / 8;
-  std::vector<std::byte> bytes(count * elementBytes);
+  std::span<std::byte> bytes = reserve(count * elementBytes);
   if (!value.isSplat())
     std::memcpy(bytes.data(), raw.data(), bytes.size());
   else
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(bytes.data() + i * elementBytes, raw.data(), elementBytes);
-  return own(std::move(bytes));
+  return keep(bytes);
 }
 
 namespace {
@@ -64,7 +100,7 @@ std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
 /// Walks the rows of the packed array, innermost dimension by copies where the map is linear along it.
 class Packer {
 public:
-  Packer(const Packing &packing, std::span<const std::byte> source, std::vector<std::byte> &target)
+  Packer(const Packing &packing, std::span<const std::byte> source, std::span<std::byte> target)
       : packing(packing), source(source), target(target) {}
 
   Status run();
@@ -75,7 +111,7 @@ private:
 
   const Packing &packing;
   std::span<const std::byte> source;
-  std::vector<std::byte> &target;
+  std::span<std::byte> target;
   SmallVector<int64_t> growth;  // of each source coordinate along a row
   SmallVector<int64_t> strides; // of the source, in elements
 };
@@ -158,10 +194,12 @@ Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<co
   int64_t count = 1;
   for (int64_t size : packing.packedShape)
     count *= size;
-  std::vector<std::byte> bytes(count * packing.elementBytes);
+  std::span<std::byte> bytes = reserve(count * packing.elementBytes);
+  std::ranges::fill(bytes, std::byte(0)); // beyond the source
   if (Status status = Packer(packing, source, bytes).run(); !status)
     return status;
-  return packed[id] = own(std::move(bytes));
+  releasePages(source);
+  return packed[id] = keep(bytes);
 }
 
 } // namespace tilewright

@@ -6,7 +6,6 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-#include <deque>
 #include <map>
 #include <string>
 
@@ -20,22 +19,31 @@ struct Packing {
   uint32_t elementBytes = 0;
 };
 
-/// Fills `Contents::constants`; equal bytes are one entry. Owns what it makes; bytes handed in must outlive the artifact's writing.
+/// Fills `Contents::constants`; equal bytes are one entry. Owns them all, in blocks of huge pages: a program on the host reads them where
+/// they are, and of a file that they came from no page stays in memory.
 class PlanConstants {
 public:
-  explicit PlanConstants(std::vector<std::span<const std::byte>> &entries) : pool(entries) {}
+  explicit PlanConstants(std::vector<std::span<const std::byte>> &entries) : entries(entries), pool(entries) {}
+  ~PlanConstants();
+  PlanConstants(const PlanConstants &) = delete;
 
-  uint32_t add(std::span<const std::byte> bytes) { return pool.add(bytes); }
+  uint32_t add(std::span<const std::byte> bytes);
   /// Writes out an attribute as memory holds it: bool as bytes.
   uint32_t add(mlir::DenseElementsAttr value);
   /// Packs once for each distinct (key, packing).
   Expected<uint32_t> addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing);
 
 private:
-  uint32_t own(std::vector<std::byte> bytes);
+  struct Block {
+    std::byte *memory;
+    size_t size, used;
+  };
+  std::span<std::byte> reserve(size_t bytes);
+  uint32_t keep(std::span<const std::byte> reserved);
 
+  const std::vector<std::span<const std::byte>> &entries;
   runtime::ConstantPool pool;
-  std::deque<std::vector<std::byte>> owned; // a deque: entries never move
+  std::vector<Block> blocks;
   std::map<std::string, uint32_t> packed;
 };
 

@@ -95,6 +95,9 @@ std::string ImportState::print(ArrayRef<AffineExpr> sizes) const {
 RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type element) const {
   // Far above what memory holds (windows are never stored), far below what index arithmetic overflows at.
   constexpr double most = 1ll << 50;
+  constexpr size_t mostDimensions = 64; // as numpy; the work of index arithmetic grows faster than they do
+  if (sizes.size() > mostDimensions)
+    unsupported("expected tensors of at most {} dimensions, got one of {}", mostDimensions, sizes.size());
   double count = 1;
   Sizes resolved = llvm::map_to_vector(sizes, [&](AffineExpr size) { return resolve(size); });
   for (AffineExpr size : resolved) {

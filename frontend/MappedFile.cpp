@@ -1,6 +1,8 @@
 // mmap behind a shared pointer, and the sentences for what can go wrong with a file.
 #include "frontend/MappedFile.h"
 
+#include "runtime/MemoryRanges.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -34,8 +36,12 @@ Expected<MappedFile> MappedFile::map(int descriptor, const std::string &path) {
   void *data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED)
     return Status(Code::Io, fmt::format("cannot map '{}': {}", path, std::strerror(errno)));
-  file.mapping = std::shared_ptr<const void>(data, [size](const void *start) { munmap(const_cast<void *>(start), size); });
   file.view = {static_cast<const std::byte *>(data), size};
+  rememberRange(file.view, Backing::File);
+  file.mapping = std::shared_ptr<const void>(data, [size](const void *start) {
+    forgetRange(start);
+    munmap(const_cast<void *>(start), size);
+  });
   return file;
 }
 

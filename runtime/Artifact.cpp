@@ -4,6 +4,7 @@
 #include "runtime/Checksum.h"
 #include "runtime/FieldReader.h"
 #include "runtime/Format.h"
+#include "runtime/MemoryRanges.h"
 #include "runtime/PlanVerifier.h"
 
 #include <algorithm>
@@ -216,8 +217,13 @@ Expected<Artifact> Artifact::open(const std::filesystem::path &path) {
   ::close(file);
   if (mapping == MAP_FAILED)
     return ioError("map");
-  std::shared_ptr<const void> owner(mapping, [bytes](const void *p) { ::munmap(const_cast<void *>(p), bytes); });
-  return verify({static_cast<const std::byte *>(mapping), bytes}, owner, path.string());
+  BytesView view(static_cast<const std::byte *>(mapping), bytes);
+  rememberRange(view, Backing::File);
+  std::shared_ptr<const void> owner(mapping, [bytes](const void *p) {
+    forgetRange(p);
+    ::munmap(const_cast<void *>(p), bytes);
+  });
+  return verify(view, owner, path.string());
 }
 
 } // namespace tilewright::runtime

@@ -3,6 +3,7 @@
 
 #include "runtime/CpuFeatures.h"
 #include "runtime/Format.h"
+#include "runtime/MemoryRanges.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -91,14 +92,26 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
+/// Whether kernels on the host may read a constant where it is: in huge pages of its own, as the compiler leaves what it has just packed.
+static bool isInPlace(const DeviceImage &image, std::span<const std::byte> constant) {
+  return image.device->info().hostMemory && liesIn(Backing::HugePages, constant);
+}
+
+static constexpr size_t copyChunk = size_t(16) << 20; // so much of a constant is in memory twice while it is copied
+
 /// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which
-/// halve the rate at which weights are read (HostMemory.h).
+/// halve the rate at which weights are read (HostMemory.h). What is copied out of a file need not stay in memory twice.
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());
   for (const Value &value : plan.values)
     if (value.kind == ValueKind::Constant)
       used[value.source] = true;
+  for (size_t i = 0; i < used.size(); ++i)
+    if (used[i] && isInPlace(image, contents.constants[i])) {
+      image.constants[i] = const_cast<std::byte *>(contents.constants[i].data()); // kernels only read it
+      used[i] = false;
+    }
   uint64_t bytes = 0;
   for (size_t i = 0; i < used.size(); ++i)
     bytes += used[i] ? format::alignUp(contents.constants[i].size()) : 0;
@@ -112,8 +125,13 @@ static Status placeConstants(const Contents &contents, const Plan &plan, DeviceI
     if (!used[i])
       continue;
     image.constants[i] = next;
-    TILEWRIGHT_TRY((*stream)->copyIn(next, contents.constants[i].data(), contents.constants[i].size()));
-    next += format::alignUp(contents.constants[i].size());
+    std::span<const std::byte> bytes = contents.constants[i];
+    for (size_t at = 0; at < bytes.size(); at += copyChunk) {
+      std::span<const std::byte> part = bytes.subspan(at, std::min(copyChunk, bytes.size() - at));
+      TILEWRIGHT_TRY((*stream)->copyIn(next + at, part.data(), part.size()));
+      releasePages(part);
+    }
+    next += format::alignUp(bytes.size());
   }
   return statusOf((*stream)->synchronize());
 }

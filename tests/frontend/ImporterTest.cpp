@@ -416,6 +416,9 @@ TEST_F(ImporterTest, RefusesBadDimensions) {
   TinyModel huge;
   huge.input("x", {2000000000, 2000000000, 2000000000}).output("y").node("Relu", {"x"}, {"y"});
   refuses(huge, Code::Malformed, {"'x'", "2^40"});
+  TinyModel deep;
+  deep.input("x", std::vector<Dim>(2000, 1)).output("y").node("Softmax", {"x"}, {"y"}); // which took minutes
+  refuses(deep, Code::Unsupported, {"at most 64 dimensions", "2000"});
   TinyModel weights = relu();
   weights.floats("w", {-1}, {});
   refuses(weights, Code::Malformed, {"'w'", "negative"});

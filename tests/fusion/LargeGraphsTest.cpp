@@ -10,6 +10,7 @@
 #include "fusion/KernelLimits.h"
 #include "models/ModelBuilder.h"
 #include "runtime/Context.h"
+#include "runtime/Program.h"
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,63 @@ TEST(LargeGraphs, ChainsAreCutWhereKernelsAreFull) {
   EXPECT_EQ(launches(chain({"Add"}, limit + 1), PlanMode::All), 2u);
   EXPECT_EQ(launches(chain({"Add"}, 16000), PlanMode::All), 16000 / limit);
   EXPECT_EQ(launches(chain({"Add"}, 16000), PlanMode::None), 16000u);
+}
+
+TEST(LargeGraphs, ReshapesThatDoNotCancelCompile) {
+  // Coordinates double with each reshape of a transpose; 64 of these nodes never ended.
+  ModelBuilder model("movement", DType::F32);
+  models::Value x = model.input("x", {32, 128}), parts = model.integers("parts", {8, 16, 32}), whole = model.integers("whole", {32, 128});
+  for (unsigned i = 0; i < 100; ++i) {
+    x = model.op("Reshape", {model.op("Transpose", {x}, {{"perm", std::vector<int64_t>{1, 0}}}), parts});
+    x = model.op("Reshape", {model.op("Relu", {x}), whole});
+  }
+  model.output("y", x, {32, 128});
+  size_t count = launches(model.model(), PlanMode::All);
+  EXPECT_GE(count, 100 / (fusion::kernelLimits.reshapes + 1));
+  EXPECT_LT(count, 100u);
+}
+
+TEST(LargeGraphs, ManyPartsAreJoinedByAndBy) {
+  ModelBuilder model("parts", DType::F32);
+  models::Value x = model.input("x", {elements});
+  std::vector<models::Value> parts;
+  for (unsigned i = 0; i < 1000; ++i)
+    parts.push_back(i % 2 ? model.op("Neg", {x}) : x);
+  model.output("y", model.op("Concat", parts, {{"axis", int64_t(0)}}), {1000 * elements});
+  std::vector<Tensor> found = run(model.model(), PlanMode::All);
+  ASSERT_EQ(found.size(), 1u);
+  for (int64_t i = 0; i < 1000 * elements; ++i) {
+    float input = 0.02f * (i % elements) - 1;
+    ASSERT_EQ(found[0].data<float>()[i], i / elements % 2 ? -input : input) << "element " << i;
+  }
+}
+
+TEST(LargeGraphs, ManyUnusedInputsAreCheap) {
+  ModelBuilder model("inputs", DType::F32);
+  model.output("y", model.op("Relu", {model.input("x", {elements})}), {elements});
+  for (unsigned i = 0; i < 20000; ++i) // a type for every number of arguments took 5 GB
+    model.input("unused" + std::to_string(i), {elements});
+  EXPECT_EQ(launches(model.model(), PlanMode::All), 1u);
+}
+
+TEST(LargeGraphs, WeightsAreReadWhereTheCompilerPackedThem) {
+  ModelBuilder model("weights", DType::F32);
+  model.output("y", model.linear("w", model.input("x", {4, 256}), 256, 512), {4, 512});
+  auto compiled = compileModel(optionsFor(model.model(), PlanMode::All));
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  auto artifact = compiled->artifact();
+  auto device = runtime::openDevice("host");
+  auto program = runtime::Program::create(*artifact, (*device)->info(), "all");
+  auto image = (*program)->image(*device);
+  ASSERT_TRUE(image.ok()) << image.status().message();
+  const auto &constants = artifact->contents().constants;
+  size_t used = 0;
+  for (size_t i = 0; i < constants.size(); ++i)
+    if ((*image)->constants[i]) {
+      EXPECT_EQ((*image)->constants[i], constants[i].data()) << "constant " << i << " is in memory twice";
+      ++used;
+    }
+  EXPECT_GE(used, 2u);
 }
 
 TEST(LargeGraphs, KernelsStayWithinTheirLimits) {
