@@ -30,6 +30,21 @@ constexpr std::string_view moving[] = {"BitCast", "Cast",         "CastLike",   
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
+/// Domains whose operators only one program runs, and what to do instead.
+constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
+    {"ai.onnx.contrib", "it belongs to ONNX Runtime Extensions (tokenizers and decoders of files): run it outside of the model"},
+    {"com.microsoft.nchwc", "it has a layout of one machine: save the model at ONNX Runtime's optimization level 'extended' or lower"},
+    {"org.pytorch.aten", "it calls PyTorch itself: export the model without the ATen fallback"},
+};
+
+/// Why an operator that is in no table cannot run.
+std::string whyUnknown(const NodeBuilder::Node &node) {
+  for (auto [domain, why] : foreignDomains)
+    if (node.domain == domain)
+      return std::string(why);
+  return "no handler compiles it";
+}
+
 /// A node whose sizes contradict each other in a way that its handler does not look for makes operations that do not verify. The
 /// reference looks at the same node again and has the sentence, or knows better.
 void expectValid(Block &block, Operation *last) {
@@ -75,7 +90,7 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   NodeBuilder builder(state, node);
   Block *block = state.builder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
-  std::string whyNot = "no handler compiles it";
+  std::string whyNot = whyUnknown(node);
   bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
   if (llvm::is_contained(random, node.op)) // nodes without a seed of their own draw different numbers, the same in every run
     node.attributes.try_emplace("seed", static_cast<float>(state.nodes.size() + state.report.fallbacks.size()));

@@ -55,7 +55,7 @@ ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::Mod
     opsets[canonicalDomain(import.domain())] = import.version();
   }
   for (const auto &function : this->model->functions())
-    if (!functions.try_emplace({canonicalDomain(function.domain()), function.name()}, &function).second)
+    if (!functions.try_emplace({canonicalDomain(function.domain()), function.name(), function.overload()}, &function).second)
       malformed("the local function '{}' is defined twice", function.name());
 }
 
@@ -259,6 +259,8 @@ std::string ModelImporter::nodeName(const onnx::NodeProto &proto, const Scope &s
 
 int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const {
   auto found = scope.opsets->find(domain);
+  if (found == scope.opsets->end() && domain == "com.microsoft")
+    return 1; // its only version, which ONNX Runtime's own optimizer forgets to import
   if (found == scope.opsets->end())
     malformed("the operator {} is of the domain '{}', which the model does not import", op, domain.empty() ? "ai.onnx" : domain);
   return found->second;
@@ -355,8 +357,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
   state.location = NameLoc::get(state.builder.getStringAttr(name));
   int64_t opset = 0;
   try {
-    if (auto function = functions.find({domain, proto.op_type()}); function != functions.end())
-      return inlineFunction(proto, *function->second, scope);
+    if (const onnx::FunctionProto *function = functionOf(proto, domain, scope))
+      return inlineFunction(proto, *function, scope);
     opset = opsetOf(domain, proto.op_type(), scope);
     ++state.report.nodeCount;
     if (proto.output().empty())
@@ -430,6 +432,8 @@ void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
   if (proto.input_size() != 1)
     malformed("expected one condition, got {} inputs", proto.input_size());
   ImportedValue *decision = lookup(proto.input(0), scope, "it");
+  if (!decision)
+    malformed("its condition '{}' is an input that the caller of this function leaves out", proto.input(0));
   if (isPoisoned(decision)) {
     for (const std::string &output : proto.output())
       define(output, state.newValue(output), scope);
@@ -459,6 +463,18 @@ void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
       define(proto.output(i), lookup(branch->g().output(i).name(), inner, "the branch"), scope);
 }
 
+/// The model's own definition of a node's operator, if it has one. Operators of these two domains are fused ones that we know better than
+/// the body which an exporter left for those who do not.
+const onnx::FunctionProto *ModelImporter::functionOf(const onnx::NodeProto &proto, const std::string &domain, const Scope &scope) const {
+  auto function = functions.find({domain, proto.op_type(), proto.overload()});
+  if (function == functions.end())
+    return nullptr;
+  auto opset = scope.opsets->find(domain);
+  bool known = (domain == "com.microsoft" || domain == "ai.onnx.ml") && opset != scope.opsets->end() &&
+               (findHandler(domain, proto.op_type(), opset->second) || hasReference(proto.op_type(), domain, opset->second));
+  return known ? nullptr : function->second;
+}
+
 void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::FunctionProto &function, Scope &scope) {
   if (llvm::is_contained(inlining, &function))
     malformed("the local function '{}' calls itself", function.name());
@@ -476,21 +492,29 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
   Scope inner;
   inner.opsets = imports.empty() ? scope.opsets : &imports;
   inner.prefix = nodeName(proto, scope) + "/", inner.depth = scope.depth + 1;
+  for (const auto &attribute : function.attribute_proto()) // defaults
+    inner.references[attribute.name()] = &attribute;
   for (const auto &attribute : proto.attribute()) {
-    const onnx::AttributeProto *value = &attribute;
-    if (auto outer = scope.references.find(attribute.ref_attr_name()); outer != scope.references.end())
-      value = outer->second;
-    inner.references[attribute.name()] = value;
+    if (attribute.ref_attr_name().empty())
+      inner.references[attribute.name()] = &attribute;
+    else if (auto outer = scope.references.find(attribute.ref_attr_name()); outer != scope.references.end())
+      inner.references[attribute.name()] = outer->second;
   }
-  for (int i = 0; i < proto.input_size(); ++i)
-    if (!proto.input(i).empty())
-      define(function.input(i), lookup(proto.input(i), scope, "it"), inner);
+  for (int i = 0; i < function.input_size(); ++i) { // one that the caller leaves out is absent in the body too
+    bool given = i < proto.input_size() && !proto.input(i).empty();
+    define(function.input(i), given ? lookup(proto.input(i), scope, "it") : nullptr, inner);
+  }
   inlining.push_back(&function);
   importNodes(function.node(), inner);
   inlining.pop_back();
-  for (int i = 0; i < proto.output_size(); ++i)
-    if (!proto.output(i).empty())
-      define(proto.output(i), lookup(function.output(i), inner, "the function"), scope);
+  for (int i = 0; i < proto.output_size(); ++i) {
+    if (proto.output(i).empty())
+      continue;
+    ImportedValue *value = lookup(function.output(i), inner, "the function");
+    if (!value)
+      malformed("the local function '{}' returns its input '{}', which the caller leaves out", function.name(), function.output(i));
+    define(proto.output(i), value, scope);
+  }
 }
 
 } // namespace tilewright

@@ -40,6 +40,7 @@ private:
   void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
   void importBranch(const onnx::NodeProto &proto, Scope &scope);
   void importFlexAttention(const onnx::NodeProto &proto, Scope &scope);
+  const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto, const std::string &domain, const Scope &scope) const;
   void inlineFunction(const onnx::NodeProto &proto, const onnx::FunctionProto &function, Scope &scope);
   void importOperator(NodeBuilder::Node &node);
   void importOutputs(const Scope &scope);
@@ -64,7 +65,7 @@ private:
   std::shared_ptr<const onnx::ModelProto> model;
   ExternalData &files;
   Opsets opsets;
-  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *> functions;
+  std::map<std::tuple<std::string, std::string, std::string>, const onnx::FunctionProto *> functions; // by domain, name, overload
   std::vector<const onnx::FunctionProto *> inlining; // functions being inlined, outermost first
   int64_t inlinedNodes = 0; // of all functions, as often as they are called
   std::map<std::string, int64_t, std::less<>> fixedSymbols; // by --shapes

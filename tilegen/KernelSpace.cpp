@@ -89,6 +89,7 @@ private:
   SmallVector<unsigned> outputsByCount();
   void chooseBase();
   bool startFrom(unsigned output);
+  unsigned knownReduction();
   LogicalResult addReducedLoops();
   LogicalResult placeOutputs();
   LogicalResult collectAccesses();
@@ -143,13 +144,18 @@ void SpaceBuilder::chooseBase() {
   startFrom(order.front());
 }
 
-/// Marks the loops that the first reduction does not depend on as the reduced ones, if they have the reduced size; else adds loops for its
+/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its result reads the second.
+unsigned SpaceBuilder::knownReduction() {
+  auto *known = llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
+  // A result without dimensions has no coordinates either: any reduction will do then.
+  return known == space.loopOps.end() ? 0 : known - space.loopOps.begin();
+}
+
+/// Marks the loops that the known reduction does not depend on as the reduced ones, if they have the reduced size; else adds loops for its
 /// axes.
 LogicalResult SpaceBuilder::addReducedLoops() {
   MLIRContext *context = kernel.getContext();
-  auto *known = llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
-  // A result without dimensions has no coordinates either: any reduction will do then.
-  unsigned first = known == space.loopOps.end() ? 0 : known - space.loopOps.begin();
+  unsigned first = knownReduction();
   auto reduce = cast<graph::ReduceOp>(space.loopOps[first]);
   Exprs inputSizes = sizesOf(reduce.getInput()), reducedSizes;
   for (int64_t axis : reduce.getAxes())
@@ -189,10 +195,10 @@ LogicalResult SpaceBuilder::placeOutputs() {
       output(i) = delinearize(linearize(context, output(base), baseSizes), sizes);
     else if (isEqual(count(value), product(context, rowSizes)))
       output(i) = delinearize(positionIn(space, LoopKind::Parallel), sizes);
-    else if (!space.loopOps.empty() && isEqual(count(value), count(space.loopOps[0]->getOperand(0)))) {
-      space.loopOpResults = {result(0)};
-      Exprs at = space.reducedCoordinates(cast<graph::ReduceOp>(space.loopOps[0]));
-      output(i) = delinearize(linearize(context, at, sizesOf(space.loopOps[0]->getOperand(0))), sizes);
+    else if (!space.loopOps.empty() && isEqual(count(value), count(space.loopOps[knownReduction()]->getOperand(0)))) {
+      auto reduce = cast<graph::ReduceOp>(space.loopOps[knownReduction()]);
+      space.loopOpResults.assign(space.nest.tracked.begin() + returned.getNumOperands(), space.nest.tracked.end());
+      output(i) = delinearize(linearize(context, space.reducedCoordinates(reduce), sizesOf(reduce.getInput())), sizes);
     } else
       return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got " << value.getType()
                                     << " and " << returned.getOperand(base).getType();

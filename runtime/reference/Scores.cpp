@@ -34,7 +34,7 @@ void writeScores(std::vector<double> scores, const std::string &transform, Secon
     if (transform == "LOGISTIC")
       scores = second == SecondScore::none ? std::vector{logistic(one)} : std::vector{logistic(-one), logistic(one)};
     else if (second != SecondScore::none)
-      scores = {second == SecondScore::complement ? 1 - one : -one, one};
+      scores = {second == SecondScore::complement ? static_cast<float>(1 - one) : -one, one};
   } else if (transform == "PROBIT") {
     std::ranges::transform(scores, scores.begin(), probit);
   } else if (transform == "LOGISTIC") {

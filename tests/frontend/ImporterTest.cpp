@@ -242,6 +242,46 @@ TEST_F(ImporterTest, LocalFunctionsAreInlinedWithTheirAttributes) {
   EXPECT_NE(text(model).find("dense<2.500000e-01>"), std::string::npos);
 }
 
+TEST_F(ImporterTest, FunctionsHaveDefaultsOverloadsAndAbsentInputs) {
+  TinyModel model;
+  model.importDomain("mine", 1).input("x", {4}).output("y").output("z");
+  onnx::FunctionProto *function = addFunction(model, "Leaky", "LeakyRelu");
+  onnx::AttributeProto *slope = function->add_attribute_proto();
+  slope->set_name("slope"), slope->set_type(onnx::AttributeProto::FLOAT), slope->set_f(0.25f);
+  auto *reference = function->mutable_node(0)->add_attribute();
+  reference->set_name("alpha"), reference->set_ref_attr_name("slope"), reference->set_type(onnx::AttributeProto::FLOAT);
+  onnx::FunctionProto *other = addFunction(model, "Leaky", "Clip"); // with a lower bound that the caller leaves out, and an upper one
+  other->set_overload("bounded");
+  other->add_input("low"), other->add_input("high");
+  other->mutable_node(0)->add_input("low"), other->mutable_node(0)->add_input("high");
+  model.node("Leaky", {"x"}, {"y"})->set_domain("mine");
+  onnx::NodeProto *bounded = model.floats("limit", {}, {3.5f}) ? model.node("Leaky", {"x", "", "limit"}, {"z"}) : nullptr;
+  bounded->set_domain("mine"), bounded->set_overload("bounded");
+  std::string ir = text(model);
+  EXPECT_NE(ir.find("dense<2.500000e-01>"), std::string::npos);
+  EXPECT_NE(ir.find("dense<3.500000e+00>"), std::string::npos);
+  EXPECT_EQ(count(ir, "arith.maximumf"), 0u);
+}
+
+TEST_F(ImporterTest, FusedOperatorsAreTakenByNameEvenIfTheModelBringsABody) {
+  TinyModel model;
+  model.importDomain("com.microsoft", 1).input("x", {4}).output("y");
+  addFunction(model, "QuickGelu", "Exp")->set_domain("com.microsoft");
+  model.node("QuickGelu", {"x"}, {"y"})->set_domain("com.microsoft");
+  EXPECT_NE(text(model).find("dense<1.702"), std::string::npos);
+}
+
+TEST_F(ImporterTest, SaysWhoRunsOperatorsOfForeignDomains) {
+  for (auto [domain, part] : std::vector<std::pair<std::string, std::string>>{{"ai.onnx.contrib", "ONNX Runtime Extensions"},
+                                                                              {"org.pytorch.aten", "without the ATen fallback"},
+                                                                              {"com.microsoft.nchwc", "'extended' or lower"}}) {
+    TinyModel model = relu();
+    model.importDomain(domain, 1).proto.mutable_graph()->mutable_node(0)->set_domain(domain);
+    report = {};
+    refuses(model, Code::Unsupported, {"'y'", part});
+  }
+}
+
 TEST_F(ImporterTest, FunctionsThatCallThemselvesAreRefused) {
   TinyModel model;
   model.importDomain("mine", 1).input("x", {4}).output("y");

@@ -17,7 +17,8 @@ static double featureAt(const std::vector<float> &list, int64_t i, int64_t featu
 
 static int64_t lastSize(const Tensor &x) { return x.rank() == 0 ? 1 : x.shape().back(); }
 
-/// (x - offset) * scale
+/// (x - offset) * scale. The difference is rounded to float32 too, as ONNX Runtime does: what stands behind may be a tree, which compares
+/// with thresholds that lie on data.
 void scaler(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<float> scale = call.reals("scale").value_or(std::vector<float>{1}),
@@ -28,7 +29,7 @@ void scaler(Call &call) {
   Values<double> values(x);
   std::vector<double> result(values.begin(), values.end());
   for (int64_t i = 0; i < values.size(); ++i)
-    result[i] = (values[i] - featureAt(offset, i, features)) * featureAt(scale, i, features);
+    result[i] = static_cast<float>(values[i] - featureAt(offset, i, features)) * featureAt(scale, i, features);
   call.give(0, DType::F32, x.shape(), result);
 }
 

@@ -2,7 +2,7 @@
 //
 //     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last
 //
-// and each row of the input walks down every tree. Sums are in double; ONNX Runtime's are in the input's type.
+// and each row of the input walks down every tree. Votes are added in float32, in double for inputs of double, as ONNX Runtime adds them.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
 
@@ -37,6 +37,9 @@ struct Forest {
   std::vector<Vote> votes;
   std::vector<std::set<double>> members;
   int64_t targets = 0;
+  bool inDouble = false; // sums
+
+  double rounded(double sum) const { return inDouble ? sum : static_cast<float>(sum); }
 
   bool takes(const TreeNode &node, double x) const {
     if (node.missingIsYes && std::isnan(x))
@@ -86,13 +89,13 @@ Outcome evaluateRow(const Forest &forest, const double *row, const std::string &
       if (aggregate == "MIN" || aggregate == "MAX")
         score = !outcome.voted[target] ? weight : aggregate == "MIN" ? std::min(score, weight) : std::max(score, weight);
       else
-        score += weight;
+        score = forest.rounded(score + weight);
       outcome.voted[target] = true;
     }
   }
   if (aggregate == "AVERAGE")
     for (double &score : outcome.scores)
-      score /= static_cast<double>(std::max<size_t>(forest.roots.size(), 1));
+      score = forest.rounded(score / static_cast<double>(std::max<size_t>(forest.roots.size(), 1)));
   return outcome;
 }
 
@@ -136,7 +139,7 @@ void checkFeature(const TreeNode &node, int64_t columns) {
 /// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is "target" or "class".
 Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t columns) {
   Forest forest;
-  forest.targets = targets;
+  forest.targets = targets, forest.inDouble = call.input(0).type() == DType::F64;
   std::vector<int64_t> trees = integersOf(call, "nodes_treeids"), ids = integersOf(call, "nodes_nodeids"),
                        features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
                        no = integersOf(call, "nodes_falsenodeids"), missing = integersOf(call, "nodes_missing_value_tracks_true");
@@ -194,7 +197,7 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t
 /// Version 5: children are indices of nodes or leaves, each leaf has one vote.
 Forest forestByIndex(Call &call, int64_t columns) {
   Forest forest;
-  forest.targets = call.integer("n_targets", 0);
+  forest.targets = call.integer("n_targets", 0), forest.inDouble = call.input(0).type() == DType::F64;
   forest.roots = integersOf(call, "tree_roots");
   std::vector<int64_t> features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
                        no = integersOf(call, "nodes_falsenodeids"), yesLeaf = integersOf(call, "nodes_trueleafs"),
@@ -256,7 +259,7 @@ void regress(Call &call, const Forest &forest, const Table &x, const std::string
   for (int64_t i = 0; i < x.rows; ++i) {
     Outcome outcome = evaluateRow(forest, x.row(i), aggregate);
     for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
-      outcome.scores[t] += outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0;
+      outcome.scores[t] = forest.rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0));
     writeScores(outcome.scores, transform, SecondScore::none, result);
   }
   call.give(0, type, {x.rows, forest.targets}, result);

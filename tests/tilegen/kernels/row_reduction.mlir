@@ -76,4 +76,17 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %s = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<4x0xf32> -> tensor<4xf32>
     graph.return %s : tensor<4xf32>
   }
+  // ArgMax beside the rows that it looks at: the loops start from the second of two reductions, and the rows are placed by it.
+  graph.kernel @argmax_and_rows(%x: tensor<5x7xi64>) -> (tensor<5x7xi64>, tensor<5xi64>) {
+    %zero = arith.constant dense<0> : tensor<5x7xi64>
+    %p = arith.maxsi %x, %zero {graph.node = 0 : i64} : tensor<5x7xi64>
+    %max = graph.reduce <max> %p axes [1] {graph.node = 0 : i64} : tensor<5x7xi64> -> tensor<5xi64>
+    %spread = graph.broadcast %max dims [0] {graph.node = 0 : i64} : tensor<5xi64> -> tensor<5x7xi64>
+    %hit = arith.cmpi eq, %p, %spread {graph.node = 0 : i64} : tensor<5x7xi64>
+    %i = graph.iota dim 1 {graph.node = 0 : i64} : tensor<5x7xi64>
+    %none = arith.constant dense<1000000> : tensor<5x7xi64>
+    %at = arith.select %hit, %i, %none {graph.node = 0 : i64} : tensor<5x7xi1>, tensor<5x7xi64>
+    %first = graph.reduce <min> %at axes [1] {graph.node = 0 : i64} : tensor<5x7xi64> -> tensor<5xi64>
+    graph.return %p, %first : tensor<5x7xi64>, tensor<5xi64>
+  }
 }
