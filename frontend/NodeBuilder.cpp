@@ -312,6 +312,7 @@ Term NodeBuilder::gather(Term data, ArrayRef<Term> indices, AffineMap map, Array
 }
 
 Term NodeBuilder::sizeAs(AffineExpr size, ArrayRef<AffineExpr> sizes, Type element) {
+  size = state.resolve(size); // the caller may have read it before something replaced its symbol
   if (std::optional<int64_t> constant = graph::constantSize(size))
     return splat(sizes, element, static_cast<double>(*constant));
   auto map = AffineMap::get(0, state.symbols().size(), size);

@@ -14,7 +14,7 @@ using namespace tilewright::fusion;
 
 static bool inProgramOrder(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
 
-GroupGraph::GroupGraph(func::FuncOp main) : function(main) {
+GroupGraph::GroupGraph(func::FuncOp main) : function(main), lateSizes(main) {
   Group *last = nullptr;
   for (Operation &op : main.front().without_terminator())
     if (!isConstantLike(&op)) {
@@ -51,11 +51,29 @@ SmallVector<Operation *> GroupGraph::united(const Group &a, const Group &b) {
   return ops;
 }
 
+SmallVector<Group *> GroupGraph::sourcesOf(Operation *op) const {
+  SmallVector<Group *> sources;
+  for (Value operand : op->getOperands())
+    sources.push_back(groupOf(operand));
+  for (Operation *call : lateSizes.bindersOf(op))
+    sources.push_back(groupOf(call));
+  return sources;
+}
+
+SmallVector<Group *> GroupGraph::readersOf(Operation *op) const {
+  SmallVector<Group *> readers;
+  for (Operation *user : op->getUsers())
+    readers.push_back(groupOf(user));
+  for (Operation *waiting : lateSizes.waitingFor(op))
+    readers.push_back(groupOf(waiting));
+  return readers;
+}
+
 /// True if `group` reads values of groups other than `producer`.
 bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
   for (Operation *op : group.ops)
-    for (Value operand : op->getOperands())
-      if (Group *other = groupOf(operand); other && other != &group && other != &producer)
+    for (Group *other : sourcesOf(op))
+      if (other && other != &group && other != &producer)
         return true;
   return false;
 }
@@ -63,8 +81,8 @@ bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
 /// True if groups other than `consumer` read values of `group`.
 bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const {
   for (Operation *op : group.ops)
-    for (Operation *user : op->getUsers())
-      if (Group *other = groupOf(user); other && other != &group && other != &consumer)
+    for (Group *other : readersOf(op))
+      if (other && other != &group && other != &consumer)
         return true;
   return false;
 }
@@ -78,8 +96,7 @@ std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from
   unsigned looked = 0;
   auto addReaders = [&](const Group &group) {
     for (Operation *op : group.ops)
-      for (Operation *user : op->getUsers()) {
-        Group *reader = groupOf(user);
+      for (Group *reader : readersOf(op)) {
         if (++looked > longestSearch || (reader == &to && &group != &from))
           return false;
         if (reader && reader != &group && reader != &to && GroupOrder::isBefore(*reader, to))
@@ -140,6 +157,7 @@ Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
   Operation *copy = builder.clone(*op);
   for (OpOperand *use : uses)
     use->set(copy->getResult(0));
+  lateSizes.addCopy(op, copy);
   own(copy, groupOf(op));
   return copy;
 }
@@ -150,6 +168,7 @@ void GroupGraph::dropCopy(Operation *copy, Operation *original) {
   group.ops.clear();
   order.erase(group);
   owners.erase(copy);
+  lateSizes.drop(copy);
   copy->erase();
 }
 
@@ -185,16 +204,11 @@ SmallVector<int64_t> Group::nodes() const {
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }
 
 namespace {
-/// A walk's place in a group: the next operand of its operations to follow.
+/// A walk's place in a group: the next of its operations, and what the last one depends on that the walk has not followed yet.
 struct Visit {
   Group *group;
-  unsigned op = 0, operand = 0;
-
-  Value next() {
-    while (op < group->ops.size() && operand == group->ops[op]->getNumOperands())
-      ++op, operand = 0;
-    return op == group->ops.size() ? Value() : group->ops[op]->getOperand(operand++);
-  }
+  unsigned op = 0;
+  SmallVector<Group *> open = {}; // the next is at the end
 };
 } // namespace
 
@@ -209,13 +223,18 @@ SmallVector<Group *> GroupGraph::inOrder() const {
   };
   for (Operation &op : main().front()) {
     enter(groupOf(&op));
-    while (!stack.empty())
-      if (Value operand = stack.back().next()) {
-        enter(groupOf(operand));
+    while (!stack.empty()) {
+      Visit &visit = stack.back();
+      if (!visit.open.empty()) {
+        enter(visit.open.pop_back_val());
+      } else if (visit.op < visit.group->ops.size()) {
+        visit.open = sourcesOf(visit.group->ops[visit.op++]);
+        std::reverse(visit.open.begin(), visit.open.end());
       } else {
-        order.push_back(stack.back().group);
+        order.push_back(visit.group);
         stack.pop_back();
       }
+    }
   }
   return order;
 }

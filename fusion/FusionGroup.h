@@ -6,6 +6,7 @@
 
 #include "fusion/Geometry.h"
 #include "fusion/GroupOrder.h"
+#include "fusion/LateSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,7 +47,7 @@ public:
   Group *groupOf(mlir::Operation *op) const { return owners.lookup(op); }
   Group *groupOf(mlir::Value value) const { return value.getDefiningOp() ? groupOf(value.getDefiningOp()) : nullptr; }
 
-  /// All groups, each before those that read its values (ties in program order).
+  /// All groups, each before those that read its values or wait for sizes that it binds (ties in program order).
   llvm::SmallVector<Group *> inOrder() const;
   /// Every operation that belongs to a group, in program order.
   llvm::SmallVector<mlir::Operation *> operations() const;
@@ -70,12 +71,17 @@ public:
 private:
   /// Makes `op` a group of its own, placed behind `anchor`.
   void own(mlir::Operation *op, Group *anchor);
+  /// Where `op` depends on: what computes its operands, and the host calls that bind its sizes; and what depends on it. With null for what
+  /// is in no group.
+  llvm::SmallVector<Group *> sourcesOf(mlir::Operation *op) const;
+  llvm::SmallVector<Group *> readersOf(mlir::Operation *op) const;
   bool readsOthers(const Group &group, const Group &producer) const;
   bool isReadByOthers(const Group &group, const Group &consumer) const;
   std::optional<llvm::SmallVector<Group *>> reachedBetween(const Group &from, const Group &to) const;
   void placeUnion(Group &into, Group &from);
 
   mlir::func::FuncOp function;
+  LateSizes lateSizes;
   GroupOrder order;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::DenseMap<mlir::Operation *, Group *> owners;

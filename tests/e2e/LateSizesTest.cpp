@@ -88,5 +88,19 @@ TEST_P(LateSizes, AreGuarded) {
   EXPECT_EQ(tooLong.status().code(), Code::Malformed) << tooLong.status().message();
 }
 
+/// The size of what Compress returns is read beside an elementwise operation on which Compress itself waits, with x in both: no kernel may
+/// hold the two.
+TEST_P(LateSizes, AreNotReadBeforeTheyAreKnown) {
+  TinyModel model;
+  model.input("x", {3}).output("y").floats("nothing", {}, {0});
+  model.node("Add", {"x", "x"}, {"twice"});
+  model.node("Greater", {"x", "nothing"}, {"isPositive"});
+  model.node("Compress", {"twice", "isPositive"}, {"a"});
+  model.node("Shape", {"a"}, {"shape"});
+  setAttribute(model.node("Cast", {"shape"}, {"length"}), "to", int64_t(DType::F32));
+  model.node("Mul", {"x", "length"}, {"y"});
+  expectShape(model, numbers(3, 2), {3});
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, LateSizes, testing::Values(PlanMode::All, PlanMode::None, PlanMode::Reference),
                          [](const auto &info) { return std::string(name(info.param)); });

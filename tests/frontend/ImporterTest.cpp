@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -124,6 +125,39 @@ TEST_F(ImporterTest, SizesThatAreReadBecomeDims) {
   ASSERT_TRUE(got.ok()) << got.status().message();
   EXPECT_EQ((*got)[0].data<int64_t>()[0], 5);
   EXPECT_EQ((*got)[0].data<int64_t>()[1], 3);
+}
+
+/// The mask's length is past + seq, so `past` is no symbol any more, also where an operator reads it as a number.
+TEST_F(ImporterTest, SizesThatAreReadHaveSymbolsOfInputs) {
+  TinyModel model;
+  model.input("x", {"batch", "seq", 4}).input("mask", {"batch", "total"}, DType::I32).input("past", {2, "batch", 2, "before", 2}).output("y");
+  model.floats("w", {4, 12}, std::vector<float>(48, 0.25f)), model.floats("b", {12}, std::vector<float>(12, 0.5f));
+  onnx::NodeProto *attention = model.node("Attention", {"x", "w", "b", "mask", "past"}, {"y", "present"});
+  attention->set_domain("com.microsoft");
+  setAttribute(attention, "num_heads", int64_t(2));
+  setAttribute(attention, "unidirectional", int64_t(1));
+  auto module = import(model);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  std::set<unsigned> ofInputs;
+  auto main = (*module)->lookupSymbol<mlir::func::FuncOp>("main");
+  auto symbolsIn = [](llvm::ArrayRef<mlir::AffineExpr> sizes) {
+    std::set<unsigned> symbols;
+    for (mlir::AffineExpr size : sizes)
+      size.walk([&](mlir::AffineExpr part) {
+        if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(part))
+          symbols.insert(symbol.getPosition());
+      });
+    return symbols;
+  };
+  for (mlir::Type type : main.getArgumentTypes())
+    ofInputs.merge(symbolsIn(graph::getSizes(llvm::cast<mlir::RankedTensorType>(type))));
+  size_t read = 0;
+  main.walk([&](graph::DimsOp dims) {
+    ++read;
+    for (unsigned symbol : symbolsIn(dims.getSizes().getResults()))
+      EXPECT_TRUE(ofInputs.contains(symbol)) << "symbol " << symbol << " is no input's";
+  });
+  EXPECT_GT(read, 0u);
 }
 
 TEST_F(ImporterTest, SlicesOfUnknownLengthAreGuarded) {

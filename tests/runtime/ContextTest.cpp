@@ -115,7 +115,7 @@ TEST(Context, GuardsAndImpossibleSizesStopTheRunWithTheirSentence) {
   EXPECT_TRUE(context->run(std::span(&fits, 1)).ok());
   Status status = context->run(std::span(&tooLarge, 1)).status();
   EXPECT_EQ(status.code(), Code::Malformed);
-  EXPECT_EQ(status.message(), "batch must be at most 100 (101 and 100)");
+  EXPECT_EQ(status.message(), "batch must be at most 100 (101 and 100); if the model takes these sizes, compile it for them with --shapes");
 }
 
 /// y = table[index], through a kernel that checks its indices.
