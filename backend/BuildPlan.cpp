@@ -2,6 +2,7 @@
 #include "backend/BuildPlan.h"
 
 #include "frontend/HostCall.h"
+#include "frontend/flow/FlowOps.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/SizeDefinition.h"
 #include "frontend/graph/Sizes.h"
@@ -25,6 +26,10 @@ DType memoryType(Type element) {
   if (element.isF16()) return DType::F16;
   if (element.isBF16()) return DType::BF16;
   if (element.isF64()) return DType::F64;
+  if (isa<flow::StringType>(element)) return DType::String;
+  if (isa<flow::SequenceType>(element)) return DType::Sequence;
+  if (isa<flow::OptionalType>(element)) return DType::Optional;
+  if (isa<flow::MapType>(element)) return DType::Map;
   switch (element.getIntOrFloatBitWidth()) {
   case 1: return DType::Bool;
   case 8: return DType::I8;
@@ -34,19 +39,13 @@ DType memoryType(Type element) {
   }
 }
 
-DType parseDType(StringRef name) {
-  for (const DTypeInfo &row : dtypeTable)
-    if (row.name == std::string_view(name))
-      return row.type;
-  return DType::String;
-}
-
 class PlanBuilder {
 public:
   PlanBuilder(ModuleOp module, const PlanRequest &request, PlanConstants &constants)
       : module(module), request(request), constants(constants), symbolTable(module), exprs(plan.exprs) {}
 
-  Expected<rt::Plan> build();
+  /// `given` of the module's first symbols are bound by the step that runs it as a body; those that the plan keeps are in `keptGiven`.
+  Expected<rt::Plan> build(size_t given = 0, std::vector<size_t> *keptGiven = nullptr);
 
 private:
   rt::ExprId expr(AffineExpr expression);
@@ -64,7 +63,7 @@ private:
   Expected<rt::ValueId> packedConstantOf(tile::KernelOp kernel, unsigned argument, Value value);
   Expected<rt::ValueId> idOf(Value value);
 
-  void bindSymbols(func::FuncOp main);
+  void bindSymbols(func::FuncOp main, size_t given);
   void addInputs(func::FuncOp main);
   bool isBound(ArrayRef<AffineExpr> sizes) const;
   SmallVector<AffineExpr> symbolsOf(tile::KernelOp kernel) const;
@@ -75,6 +74,13 @@ private:
   Status addStep(Operation *op);
   Status addLaunch(graph::LaunchOp launch);
   Status addHostCall(graph::HostCallOp call);
+  Status addIf(flow::IfOp branch);
+  Status addLoop(flow::LoopOp loop);
+  Status addBodies(func::FuncOp main);
+  Status addBody(StringRef name, size_t given);
+  std::vector<rt::BoundSymbol> addResults(Operation *op, std::vector<rt::ValueId> &outputs);
+  Expected<std::vector<rt::ValueId>> passTo(const rt::Plan &body, size_t first, ValueRange values);
+  Expected<rt::BodyUse> useOf(StringRef body, AffineMap sizes, ValueRange captures);
   rt::KernelId kernelOf(tile::KernelOp kernel);
   rt::GroupId groupOf(Operation *op, StringRef name, StringRef root);
 
@@ -87,11 +93,16 @@ private:
   DenseMap<Value, rt::ValueId> ids;
   DenseMap<Value, uint32_t> outputNumber; // values that @main returns, to be written in place
   DenseMap<Operation *, rt::KernelId> kernels;
-  llvm::DenseSet<unsigned> bound;   // symbols that host calls bind
+  llvm::DenseSet<unsigned> bound;   // symbols that steps bind, or the step that runs this plan as a body
   DenseMap<unsigned, rt::ExprId> scaled; // symbols that dimensions bind of which they are a part
   std::vector<std::pair<rt::SymbolId, AffineExpr>> wholes; // such dimensions, and what they must be; those that no step checks yet
   DenseMap<unsigned, graph::SizeDefinition> defined;
   DenseMap<unsigned, rt::ExprId> definedIds;
+  struct KnownBody {
+    uint32_t index;
+    std::vector<size_t> sizes; // which of the sizes that the operation gives the body's plan takes
+  };
+  llvm::StringMap<KnownBody> bodies;
   SmallVector<ArrayAttr> guards;    // those that no step checks yet
   SmallVector<Operation *> waiting; // for a symbol that no host call has bound yet
 };
@@ -182,7 +193,10 @@ std::string PlanBuilder::stringAt(StringRef attribute, size_t i) const {
 }
 
 /// The first input dimension that is the bare symbol binds it, or else one that is a multiple of it; the runtime checks the others.
-void PlanBuilder::bindSymbols(func::FuncOp main) {
+/// The first `given` symbols are bound by the step that runs this plan as a body.
+void PlanBuilder::bindSymbols(func::FuncOp main, size_t given) {
+  for (size_t i = 0; i < given; ++i)
+    bound.insert(i);
   auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
   for (size_t i = 0; names && i < names.size(); ++i)
     plan.symbols.push_back({cast<StringAttr>(names[i]).str(), rt::none, 0});
@@ -190,8 +204,9 @@ void PlanBuilder::bindSymbols(func::FuncOp main) {
     defined[definition.symbol] = definition;
   for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type))))
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(size);
-          symbol && plan.symbols[symbol.getPosition()].input == rt::none && !defined.contains(symbol.getPosition()))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && symbol.getPosition() >= given &&
+                                                          plan.symbols[symbol.getPosition()].input == rt::none &&
+                                                          !defined.contains(symbol.getPosition()))
         plan.symbols[symbol.getPosition()] = {plan.symbols[symbol.getPosition()].name, uint32_t(input), uint32_t(dim)};
   for (auto [input, type] : llvm::enumerate(main.getArgumentTypes()))
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type)))) {
@@ -274,7 +289,7 @@ void PlanBuilder::addInputs(func::FuncOp main) {
     unsigned i = argument.getArgNumber();
     auto name = main.getArgAttrOfType<StringAttr>(i, "graph.name");
     auto dtype = main.getArgAttrOfType<StringAttr>(i, "graph.dtype");
-    DType type = dtype ? parseDType(dtype) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
+    DType type = dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
     ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
     plan.inputs.push_back(ids[argument]);
   }
@@ -294,14 +309,14 @@ Status PlanBuilder::addOutputs(func::FuncOp main) {
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     auto name = main.getResultAttrOfType<StringAttr>(i, "graph.name");
     auto dtype = main.getResultAttrOfType<StringAttr>(i, "graph.dtype");
-    DType type = dtype ? parseDType(dtype) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+    DType type = dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
     rt::ValueId output = newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);
     plan.outputs.push_back(output);
     Value made = value;
     while (isa_and_nonnull<graph::ReshapeOp, graph::ViewOp>(made.getDefiningOp()))
       made = made.getDefiningOp()->getOperand(0);
     bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::DimsOp>(made.getDefiningOp()) ||
-                   (made == value && isa_and_nonnull<graph::HostCallOp>(made.getDefiningOp()));
+                   (made == value && isa_and_nonnull<graph::HostCallOp, flow::IfOp, flow::LoopOp>(made.getDefiningOp()));
     if (!inPlace || ids.count(made))
       continue;
     if (made == value)
@@ -319,10 +334,11 @@ rt::KernelId PlanBuilder::kernelOf(tile::KernelOp kernel) {
   auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
   if (!inserted)
     return it->second;
-  const KernelFacts &facts = request.code->kernels.at(kernel.getSymName().str());
+  const ModuleCode &code = request.code.at(module);
+  const KernelFacts &facts = code.code->kernels.at(kernel.getSymName().str());
   rt::Kernel entry;
   entry.name = entry.entry = kernel.getSymName().str();
-  entry.code = request.codeIndex;
+  entry.code = code.index;
   llvm::SmallPtrSet<Value, 4> written;
   kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
   for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
@@ -382,7 +398,7 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
     step.scalars.push_back(expr(symbol));
   for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
     step.grid[i] = expr(extent.replaceSymbols(symbols));
-  if (int64_t bytes = request.code->kernels.at(kernel.getSymName().str()).workspaceBytes)
+  if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = exprs.constant(bytes);
   auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
   step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
@@ -397,8 +413,8 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   step.opset = call.getOpset();
   step.attributes = referenceAttributes(call);
   // ONNX types that signless integers do not tell, as the importer wrote them.
-  auto typeOf = [&](StringRef attribute, size_t i, Value value) {
-    auto dtypes = call->getAttrOfType<ArrayAttr>(attribute);
+  auto dtypes = call->getAttrOfType<ArrayAttr>("input_dtypes");
+  auto typeOf = [&](size_t i, Value value) {
     return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue())
                   : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
   };
@@ -413,27 +429,10 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
     Expected<rt::ValueId> id = idOf(value);
     if (!id)
       return id.status();
-    DType type = typeOf("input_dtypes", position, value);
+    DType type = typeOf(position, value);
     step.inputs.push_back(plan.values[*id].dtype == type ? *id : aliasOf(value, *id, type));
   }
-  for (auto [i, result] : llvm::enumerate(call.getResults())) {
-    DType type = typeOf("output_dtypes", i, result);
-    if (!ids.count(result))
-      ids[result] = newValue(rt::ValueKind::Temporary, result, type, "");
-    step.outputs.push_back(ids[result]);
-    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(size);
-          symbol && !isBoundSymbol(symbol.getPosition()) && !defined.contains(symbol.getPosition()) &&
-          llvm::none_of(step.binds, [&](const rt::BoundSymbol &b) { return b.symbol == symbol.getPosition(); }) &&
-          bound.insert(symbol.getPosition()).second)
-        step.binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
-  }
-  for (auto [i, result] : llvm::enumerate(call.getResults()))
-    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
-      if (rt::SymbolId whole = bindScaled(size, fmt::format("{}_{}_d{}", step.op, i, dim), rt::none, 0); whole != rt::none) {
-        step.binds.push_back({uint32_t(i), uint32_t(dim), whole});
-        plan.values[ids[result]].dims[dim] = exprs.symbol(whole);
-      }
+  step.binds = addResults(call, step.outputs);
   step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
   step.group = groupOf(call, step.op, "host_call");
   plan.steps.push_back(std::move(step));
@@ -442,10 +441,142 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   return Status();
 }
 
+/// The values of a step's results, made where no output takes their place, and the symbols that they bind.
+std::vector<rt::BoundSymbol> PlanBuilder::addResults(Operation *op, std::vector<rt::ValueId> &outputs) {
+  std::vector<rt::BoundSymbol> binds;
+  auto dtypes = op->getAttrOfType<ArrayAttr>("output_dtypes"); // which signless integers do not tell
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    DType type = dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue())
+                        : memoryType(cast<RankedTensorType>(result.getType()).getElementType());
+    if (!ids.count(result))
+      ids[result] = newValue(rt::ValueKind::Temporary, result, type, "");
+    outputs.push_back(ids[result]);
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !isBoundSymbol(symbol.getPosition()) &&
+                                                          !defined.contains(symbol.getPosition()) && bound.insert(symbol.getPosition()).second)
+        binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
+  }
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
+      if (rt::SymbolId whole = bindScaled(size, fmt::format("size_{}_{}_d{}", plan.steps.size(), i, dim), rt::none, 0); whole != rt::none) {
+        binds.push_back({uint32_t(i), uint32_t(dim), whole});
+        plan.values[outputs[i]].dims[dim] = exprs.symbol(whole);
+      }
+  return binds;
+}
+
+/// The values as inputs `first`... of a body, under the types that it has them in.
+Expected<std::vector<rt::ValueId>> PlanBuilder::passTo(const rt::Plan &body, size_t first, ValueRange values) {
+  std::vector<rt::ValueId> passed;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Expected<rt::ValueId> id = idOf(value);
+    if (!id)
+      return id.status();
+    DType type = body.values[body.inputs.at(first + i)].dtype;
+    passed.push_back(plan.values[*id].dtype == type ? *id : aliasOf(value, *id, type));
+  }
+  return passed;
+}
+
+Expected<rt::BodyUse> PlanBuilder::useOf(StringRef name, AffineMap sizes, ValueRange captures) {
+  const KnownBody &body = bodies.at(name);
+  const rt::Plan &inside = plan.bodies[body.index];
+  rt::BodyUse use{body.index, {}, {}};
+  for (size_t kept : body.sizes)
+    use.sizes.push_back(expr(sizes.getResult(kept)));
+  Expected<std::vector<rt::ValueId>> passed = passTo(inside, inside.inputs.size() - captures.size(), captures);
+  if (!passed)
+    return passed.status();
+  use.captures = std::move(*passed);
+  return use;
+}
+
+Status PlanBuilder::addIf(flow::IfOp op) {
+  rt::Branch step;
+  Expected<rt::ValueId> condition = idOf(op.getCondition());
+  Expected<rt::BodyUse> onTrue = useOf(op.getOnTrue(), op.getTrueSizes(), op.getTrueCaptures()),
+                        onFalse = useOf(op.getOnFalse(), op.getFalseSizes(), op.getFalseCaptures());
+  for (const Status &status : {condition.status(), onTrue.status(), onFalse.status()})
+    if (!status)
+      return status;
+  step.condition = *condition, step.onTrue = *onTrue, step.onFalse = *onFalse;
+  step.binds = addResults(op, step.outputs);
+  step.node = stringAt("graph.nodes", op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.group = groupOf(op, "If", "branch");
+  plan.steps.push_back(std::move(step));
+  addGuards();
+  return Status();
+}
+
+Status PlanBuilder::addLoop(flow::LoopOp op) {
+  rt::Loop step;
+  step.counted = op.getCounted(), step.conditional = op.getConditional();
+  const rt::Plan &body = plan.bodies[bodies.at(op.getBody()).index];
+  size_t first = step.counted ? 2 : 0;
+  Expected<std::vector<rt::ValueId>> carried = passTo(body, first, op.getCarried()),
+                                     scanned = passTo(body, first + op.getCarried().size(), op.getScanned());
+  Expected<rt::BodyUse> use = useOf(op.getBody(), op.getSizes(), op.getCaptures());
+  for (const Status &status : {carried.status(), scanned.status(), use.status()})
+    if (!status)
+      return status;
+  for (auto [value, place] : {std::pair{op.getTripCount(), &step.tripCount}, {op.getCondition(), &step.condition}})
+    if (value) {
+      Expected<rt::ValueId> id = idOf(value);
+      if (!id)
+        return id.status();
+      *place = *id;
+    }
+  step.carried = *carried, step.body = *use;
+  for (auto [value, reverse] : llvm::zip_equal(*scanned, op.getReverseScanned()))
+    step.scanned.push_back({value, reverse});
+  std::vector<rt::ValueId> outputs;
+  step.binds = addResults(op, outputs);
+  step.finals.assign(outputs.begin(), outputs.begin() + step.carried.size());
+  for (auto [value, reverse] : llvm::zip_equal(llvm::drop_begin(outputs, step.carried.size()), op.getReverseCollected()))
+    step.collected.push_back({value, reverse});
+  step.node = stringAt("graph.nodes", op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.group = groupOf(op, "Loop", "loop");
+  plan.steps.push_back(std::move(step));
+  addGuards();
+  return Status();
+}
+
+/// The plans of the bodies that @main's branches and loops run, before any step names them.
+Status PlanBuilder::addBodies(func::FuncOp main) {
+  for (Operation &op : main.getBody().front()) {
+    if (auto branch = dyn_cast<flow::IfOp>(op)) {
+      for (const Status &status : {addBody(branch.getOnTrue(), branch.getTrueSizes().getNumResults()),
+                                   addBody(branch.getOnFalse(), branch.getFalseSizes().getNumResults())})
+        if (!status)
+          return status;
+    } else if (auto loop = dyn_cast<flow::LoopOp>(op)) {
+      if (Status status = addBody(loop.getBody(), loop.getSizes().getNumResults()); !status)
+        return status;
+    }
+  }
+  return Status();
+}
+
+Status PlanBuilder::addBody(StringRef name, size_t given) {
+  auto inside = symbolTable.lookup<ModuleOp>(name);
+  if (!inside)
+    return Status(Code::Internal, fmt::format("no body '{}'", name.str()));
+  auto [entry, isNew] = bodies.try_emplace(name, KnownBody{uint32_t(plan.bodies.size()), {}});
+  if (!isNew)
+    return Status();
+  Expected<rt::Plan> body = PlanBuilder(inside, request, constants).build(given, &entry->second.sizes);
+  if (!body)
+    return body.status();
+  plan.bodies.push_back(std::move(*body));
+  return Status();
+}
+
 Status PlanBuilder::addStep(Operation *op) {
   return llvm::TypeSwitch<Operation *, Status>(op)
       .Case([&](graph::LaunchOp launch) { return addLaunch(launch); })
       .Case([&](graph::HostCallOp call) { return addHostCall(call); })
+      .Case([&](flow::IfOp op) { return addIf(op); })
+      .Case([&](flow::LoopOp op) { return addLoop(op); })
       .Case([&](graph::DimsOp dims) {
         if (!ids.count(dims.getResult()))
           ids[dims.getResult()] = newValue(rt::ValueKind::Temporary, dims.getResult(), DType::I64, "");
@@ -523,7 +654,15 @@ bool PlanBuilder::isReady(Operation *op) const {
   if (auto launch = dyn_cast<graph::LaunchOp>(op))
     if (auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel()); kernel && !isBound(symbolsOf(kernel)))
       return false;
-  return (isa<graph::HostCallOp>(op) || llvm::all_of(op->getResults(), known)) &&
+  auto takes = [&](StringRef name, AffineMap sizes) {
+    return llvm::all_of(bodies.at(name).sizes, [&](size_t kept) { return isBound(sizes.getResult(kept)); });
+  };
+  if (auto branch = dyn_cast<flow::IfOp>(op);
+      branch && !(takes(branch.getOnTrue(), branch.getTrueSizes()) && takes(branch.getOnFalse(), branch.getFalseSizes())))
+    return false;
+  if (auto loop = dyn_cast<flow::LoopOp>(op); loop && !takes(loop.getBody(), loop.getSizes()))
+    return false;
+  return (isa<graph::HostCallOp, flow::IfOp, flow::LoopOp>(op) || llvm::all_of(op->getResults(), known)) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return known(operand) && !llvm::is_contained(waiting, operand.getDefiningOp());
          });
@@ -541,8 +680,8 @@ Status PlanBuilder::addReadySteps() {
   return Status();
 }
 
-/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing.
-static void dropUnusedSymbols(rt::Plan &plan) {
+/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing; a body need not be given what it does not use.
+static void dropUnusedSymbols(rt::Plan &plan, size_t given, std::vector<size_t> *keptGiven) {
   std::vector<bool> used(plan.symbols.size(), false);
   for (const rt::Expr &expr : plan.exprs)
     if (expr.kind == rt::ExprKind::Symbol)
@@ -551,27 +690,38 @@ static void dropUnusedSymbols(rt::Plan &plan) {
   std::vector<rt::Symbol> kept;
   for (size_t i = 0; i < plan.symbols.size(); ++i) {
     position[i] = kept.size();
-    if (used[i])
-      kept.push_back(std::move(plan.symbols[i]));
+    if (!used[i])
+      continue;
+    kept.push_back(std::move(plan.symbols[i]));
+    if (i < given && kept.back().input == rt::none) {
+      ++plan.givenSymbols;
+      keptGiven->push_back(i);
+    }
   }
   plan.symbols = std::move(kept);
   for (rt::Expr &expr : plan.exprs)
     if (expr.kind == rt::ExprKind::Symbol)
       expr.lhs = position[expr.lhs];
   for (rt::Step &step : plan.steps)
-    if (auto *call = std::get_if<rt::HostCall>(&step))
-      for (rt::BoundSymbol &bound : call->binds)
-        bound.symbol = position[bound.symbol];
+    std::visit(
+        [&](auto &s) {
+          if constexpr (requires { s.binds; })
+            for (rt::BoundSymbol &bound : s.binds)
+              bound.symbol = position[bound.symbol];
+        },
+        step);
 }
 
-Expected<rt::Plan> PlanBuilder::build() {
+Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiven) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return Status(Code::Internal, "the module has no @main");
   plan.target = request.target;
   plan.mode = request.mode;
-  plan.requirements = request.code->requirements;
-  bindSymbols(main);
+  plan.requirements = request.requirements;
+  bindSymbols(main, given);
+  if (Status status = addBodies(main); !status)
+    return status;
   addInputs(main);
   checkWholes();
   if (auto list = module->getAttrOfType<ArrayAttr>("graph.guards"))
@@ -601,12 +751,13 @@ Expected<rt::Plan> PlanBuilder::build() {
   }
   if (!guards.empty())
     return Status(Code::Internal, fmt::format("nothing binds the sizes of the guard '{}'", cast<StringAttr>(guards.front()[2]).str()));
-  if (auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes"))
+  auto nodes = keptGiven ? ArrayAttr() : module->getAttrOfType<ArrayAttr>("graph.nodes"); // a body's are among its root's
+  if (nodes)
     for (mlir::Attribute node : nodes) {
       auto [name, op] = cast<StringAttr>(node).getValue().split('|');
       plan.faults.push_back(fmt::format("node '{}' ({}): an index is outside the dimension that it selects from", name.str(), op.str()));
     }
-  dropUnusedSymbols(plan);
+  dropUnusedSymbols(plan, given, keptGiven);
   return std::move(plan);
 }
 

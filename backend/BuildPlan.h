@@ -15,14 +15,21 @@
 
 namespace tilewright {
 
-struct PlanRequest {
-  std::string target;    // as in TargetDesc
-  std::string mode;      // fusion mode
-  uint32_t codeIndex = 0; // of `code` in Contents::code
+/// The code of one module's kernels.
+struct ModuleCode {
+  uint32_t index = 0; // in Contents::code
   const TargetCode *code = nullptr;
 };
 
-/// `module` is at the tile stage: @main holds launches, host calls, constants, sizes and reshapes only. Constants that the plan names
+struct PlanRequest {
+  std::string target; // as in TargetDesc
+  std::string mode;   // fusion mode
+  std::vector<std::string> requirements;
+  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // of the module, and of the bodies in it that have kernels
+};
+
+/// `module` is at the tile stage: @main holds launches, host calls, branches, loops, constants, sizes and reshapes only, and so does that of
+/// each module inside of it, which becomes a body of the plan. Constants that the plan names
 /// are entered into `constants`. Fails with a sentence where the module asks for what a plan cannot say.
 Expected<runtime::Plan> buildPlan(mlir::ModuleOp module, const PlanRequest &request, PlanConstants &constants);
 

@@ -1,6 +1,7 @@
-// The list of dialects: two of our own, and those of MLIR that they build on.
+// The list of dialects: three of our own, and those of MLIR that they build on.
 #include "backend/Dialects.h"
 
+#include "frontend/flow/FlowOps.h"
 #include "frontend/graph/GraphOps.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -12,8 +13,8 @@
 namespace tilewright {
 
 void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<graph::GraphDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::func::FuncDialect>();
+  registry.insert<flow::FlowDialect, graph::GraphDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::func::FuncDialect>();
 }
 
 } // namespace tilewright

@@ -78,6 +78,22 @@ static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
 /// What the plan calls it: host code says what it needs by its requirements.
 static std::string planTarget(const TargetDesc &target) { return target.backend == Backend::Host ? "host" : std::string(target.name); }
 
+//===- Bodies ---------------------------------------------------------------------------------------------------------===//
+
+/// Runs `visit` on a module and on each body inside of it, every one by itself: passes know nothing of modules in modules.
+static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalResult(ModuleOp)> visit) {
+  SmallVector<ModuleOp> bodies(module.getOps<ModuleOp>());
+  for (ModuleOp body : bodies)
+    body->remove();
+  LogicalResult result = visit(module);
+  for (ModuleOp body : bodies) {
+    if (succeeded(result))
+      result = forEachModule(body, visit);
+    module.push_back(body);
+  }
+  return result;
+}
+
 //===- Where a module stands ------------------------------------------------------------------------------------------===//
 
 static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode", reportAttr = "graph.report";
@@ -169,7 +185,7 @@ private:
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
   Status addBroadcastingPlan(OwningOpRef<ModuleOp> &imported, const std::string &target, PlanMode mode);
   Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
-  LogicalResult group(ModuleOp module, PlanMode mode);
+  void keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report);
   Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
 
   const CompileOptions &options;
@@ -213,7 +229,7 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, bool broadcastWh
 Expected<OwningOpRef<ModuleOp>> Compiler::normalize(OwningOpRef<ModuleOp> module) {
   begin("normalize");
   Diagnostics diagnostics(*storage->context);
-  if (failed(normalizeGraph(*module)) || failed(verify(*module)))
+  if (failed(forEachModule(*module, [](ModuleOp part) { return normalizeGraph(part); })) || failed(verify(*module)))
     return diagnostics.failure("normalize");
   TILEWRIGHT_TRY(finish(*module, Stage::Normalize, ""));
   return module;
@@ -232,32 +248,37 @@ Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode,
   Diagnostics diagnostics(*storage->context);
   struct Step {
     Stage stage;
-    std::function<LogicalResult()> run;
+    std::function<LogicalResult(ModuleOp)> run;
   };
+  fusion::FusionReport report;
   const Step steps[] = {
-      {Stage::Group, [&] { return group(module, mode); }},
-      {Stage::Schedule, [&] { return selectSchedules(module, target); }},
-      {Stage::Tile, [&] { return emitTiles(module, target); }},
+      {Stage::Group,
+       [&](ModuleOp part) {
+         fusion::FusionReport own;
+         LogicalResult formed = fusion::formGroups(part, fusionMode(mode), &own);
+         report.append(std::move(own));
+         return formed;
+       }},
+      {Stage::Schedule, [&](ModuleOp part) { return selectSchedules(part, target); }},
+      {Stage::Tile, [&](ModuleOp part) { return emitTiles(part, target); }},
   };
   for (const Step &step : steps) {
     if (step.stage > last || step.stage <= stageOf(module))
       continue;
     begin(name(step.stage));
-    if (failed(step.run()) || failed(verify(module)))
+    if (failed(forEachModule(module, step.run)) || failed(verify(module)))
       return diagnostics.failure(name(step.stage));
+    if (step.stage == Stage::Group)
+      keepReport(module, mode, report);
     TILEWRIGHT_TRY(finish(module, step.stage, fmt::format("{}-{}", target.name, name(mode))));
   }
   return {};
 }
 
-LogicalResult Compiler::group(ModuleOp module, PlanMode mode) {
-  fusion::FusionReport report;
-  if (failed(fusion::formGroups(module, fusionMode(mode), &report)))
-    return failure();
+void Compiler::keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report) {
   model.fusionReport_ = report.text();
   module->setAttr(modeAttr, StringAttr::get(module.getContext(), name(mode)));
   module->setAttr(reportAttr, StringAttr::get(module.getContext(), report.json()));
-  return success();
 }
 
 Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix) {
@@ -271,16 +292,25 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);
-  Expected<TargetCode> code = generateCode(*module, **target, {options.cubin, options.jobs});
-  if (!code)
-    return code.status();
-  storage->code.push_back(std::move(*code));
-  TargetCode &kept = storage->code.back();
-  PlanRequest request{planTarget(**target), fmt::format("{}{}", name(mode), suffix), static_cast<uint32_t>(storage->contents.code.size()), &kept};
+  PlanRequest request;
+  request.target = planTarget(**target), request.mode = fmt::format("{}{}", name(mode), suffix);
+  Status status;
+  auto generate = [&](ModuleOp part) {
+    Expected<TargetCode> code = generateCode(part, **target, {options.cubin, options.jobs});
+    if (!code)
+      return status = code.status(), failure();
+    TargetCode &kept = storage->code.emplace_back(std::move(*code));
+    request.requirements = kept.requirements;
+    request.code[part] = {static_cast<uint32_t>(storage->contents.code.size()), &kept};
+    if (part == *module || !kept.kernels.empty())
+      storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
+    return success();
+  };
+  if (failed(forEachModule(*module, generate)))
+    return status;
   Expected<runtime::Plan> plan = buildPlan(*module, request, *storage->constants);
   if (!plan)
     return plan.status();
-  storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
   storage->contents.plans.push_back(std::move(*plan));
   model.fusionReportJson_ = textAttribute(*module, reportAttr);
   storage->contents.metadata.modelName = textAttribute(*module, modelAttr);
@@ -339,13 +369,21 @@ Expected<std::string> Compiler::emit(Stage last) {
   if (last > Stage::Normalize)
     if (Status status = lower(**module, **target, options.modes.front(), last); !status)
       return status;
-  if (last == Stage::Place && failed(placeKernels(**module, **target)))
+  if (last == Stage::Place && failed(forEachModule(**module, [&](ModuleOp part) { return placeKernels(part, **target); })))
     return Diagnostics(*storage->context).failure("place");
   if (last > Stage::Place) {
-    Expected<CodeText> text = generateText(**module, **target);
-    if (!text)
-      return text.status();
-    return last == Stage::Llvm ? text->llvm : text->assembly;
+    std::string all;
+    Status status;
+    auto generate = [&](ModuleOp part) {
+      Expected<CodeText> text = generateText(part, **target);
+      if (!text)
+        return status = text.status(), failure();
+      all += last == Stage::Llvm ? text->llvm : text->assembly;
+      return success();
+    };
+    if (failed(forEachModule(**module, generate)))
+      return status;
+    return all;
   }
   std::string text;
   llvm::raw_string_ostream(text) << **module;

@@ -6,7 +6,9 @@
 // are tried at sizes that fit each other.
 #include "frontend/HostCall.h"
 
+#include "frontend/ObjectFacts.h"
 #include "frontend/TensorData.h"
+#include "runtime/StringConstants.h"
 
 using namespace mlir;
 
@@ -18,7 +20,8 @@ struct DataDependentRow {
   std::string_view op;
   int64_t dim;
 };
-constexpr DataDependentRow dataDependent[] = {{"Compress", -1}, {"NonMaxSuppression", 0}, {"NonZero", 1}, {"Unique", -1}};
+constexpr DataDependentRow dataDependent[] = {{"Compress", -1},         {"NonMaxSuppression", 0}, {"NonZero", 1},
+                                              {"StringNormalizer", -1}, {"StringSplit", -1},      {"Unique", -1}};
 const DataDependentRow *dataDependentRow(std::string_view op) {
   const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
   return row == std::end(dataDependent) ? nullptr : row;
@@ -212,7 +215,10 @@ Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second,
 }
 
 mlir::Attribute tensorAttribute(OpBuilder &builder, const Tensor &tensor) {
+  std::vector<std::byte> strings = tensor.type() == DType::String ? runtime::encodeStrings(tensor) : std::vector<std::byte>();
   std::string_view bytes(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
+  if (tensor.type() == DType::String)
+    bytes = {reinterpret_cast<const char *>(strings.data()), strings.size()};
   return builder.getArrayAttr({builder.getStringAttr(name(tensor.type())), builder.getDenseI64ArrayAttr(tensor.shape()),
                                builder.getStringAttr(llvm::toHex(bytes))});
 }
@@ -248,14 +254,15 @@ DictionaryAttr attributesFor(OpBuilder &builder, const Attributes &attributes) {
 struct ResultFacts {
   DType type;
   Sizes sizes;
+  std::shared_ptr<const ElementFacts> element;
 };
 
 /// From value_info, where it has rank and type: unknown sizes are fresh symbols.
 std::optional<ResultFacts> declaredFacts(ImportState &state, const onnx::ValueInfoProto *info) {
   if (!info || !info->type().has_tensor_type() || !info->type().tensor_type().has_shape() ||
-      !findDType(static_cast<DType>(info->type().tensor_type().elem_type())))
+      !checkedDType(info->type().tensor_type().elem_type(), info->name()))
     return std::nullopt;
-  ResultFacts facts{static_cast<DType>(info->type().tensor_type().elem_type()), {}};
+  ResultFacts facts{static_cast<DType>(info->type().tensor_type().elem_type()), {}, nullptr};
   for (const auto &dim : info->type().tensor_type().shape().dim())
     facts.sizes.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? state.number(dim.dim_value()) : state.freshSymbol("u"));
   return facts;
@@ -263,7 +270,26 @@ std::optional<ResultFacts> declaredFacts(ImportState &state, const onnx::ValueIn
 
 } // namespace
 
-Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared) {
+/// From what the inputs of an operator on sequences are; the rank of an element may be known from the model alone.
+static Status factsOfObjects(NodeBuilder &b, ArrayRef<ElementFacts> results, ArrayRef<const onnx::ValueInfoProto *> declared,
+                             std::vector<ResultFacts> &facts) {
+  for (auto [i, result] : llvm::enumerate(results)) {
+    bool shaped = !isObject(result.type) || result.type == DType::String;
+    std::optional<ResultFacts> fromModel = shaped && !result.sizes ? declaredFacts(b.state, declared[i]) : std::nullopt;
+    if (shaped && !result.sizes && !fromModel)
+      return {Code::Unsupported, fmt::format("the rank of its output {} is not known: elements of a sequence may differ in rank, and the "
+                                             "model does not say it",
+                                             i)};
+    facts.push_back(fromModel ? *fromModel : ResultFacts{result.type, {}, result.element});
+    if (!fromModel && shaped)
+      for (AffineExpr size : *result.sizes)
+        facts.back().sizes.push_back(size ? b.state.resolve(size) : b.state.freshSymbol("u"));
+  }
+  return {};
+}
+
+/// From running the kernel on zeros.
+static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared, std::vector<ResultFacts> &facts) {
   ImportState &state = b.state;
   bool twice = !symbolicSizesOf(b).empty();
   Expected<std::vector<Tensor>> one = std::vector<Tensor>(), two = one;
@@ -287,14 +313,13 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
     scaled = scale != 1;
   }
 
-  std::vector<ResultFacts> facts;
   for (size_t i = 0; i < b.node.outputs.size(); ++i) {
     auto at = [&](const Expected<std::vector<Tensor>> &trial) { return one && two && i < trial->size() ? (*trial)[i] : Tensor(); };
     const Tensor first = at(one), second = at(two);
     if (one && two && b.node.outputs[i] && !first.defined())
       malformed("expected at most {} outputs, got a name for output {}", one->size(), i);
     if (first.defined() && second.defined() && first.rank() == second.rank())
-      facts.push_back({first.type(), sizesFromTrials(b, first, second, scaled)});
+      facts.push_back({first.type(), sizesFromTrials(b, first, second, scaled), nullptr});
     else if (auto fromModel = declaredFacts(state, declared[i]))
       facts.push_back(std::move(*fromModel));
     else
@@ -302,6 +327,15 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
                                              "with small sizes, {}",
                                              i, two ? "gives no such output" : "says " + refusal.message())};
   }
+  return {};
+}
+
+Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared) {
+  ImportState &state = b.state;
+  std::vector<ResultFacts> facts;
+  std::optional<std::vector<ElementFacts>> objects = objectResults(b);
+  if (Status learned = objects ? factsOfObjects(b, *objects, declared, facts) : factsFromTrials(b, declared, facts); !learned)
+    return learned;
 
   SmallVector<Value> operands;
   SmallVector<bool> present;
@@ -326,6 +360,7 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
     b.node.outputs[i]->type = facts[i].type;
     b.node.outputs[i]->value = call.getResult(i);
     b.node.outputs[i]->sizes = facts[i].sizes;
+    b.node.outputs[i]->element = facts[i].element;
   }
   call->setAttr("input_dtypes", state.builder.getStrArrayAttr(inputTypes));
   call->setAttr("output_dtypes", state.builder.getStrArrayAttr(outputTypes));
@@ -355,11 +390,13 @@ Attributes referenceAttributes(graph::HostCallOp call) {
     } else {
       auto parts = llvm::cast<ArrayAttr>(given);
       StringRef typeName = llvm::cast<StringAttr>(parts[0]).getValue();
-      auto row = std::ranges::find_if(dtypeTable,
-                                      [&](const DTypeInfo &info) { return StringRef(info.name.data(), info.name.size()) == typeName; });
       auto dims = llvm::cast<DenseI64ArrayAttr>(parts[1]).asArrayRef();
-      Tensor tensor = Tensor::allocate(row->type, Shape(dims.begin(), dims.end()));
       std::string bytes = llvm::fromHex(llvm::cast<StringAttr>(parts[2]).getValue());
+      if (parseDType(typeName) == DType::String) {
+        value = runtime::decodeStrings(std::as_bytes(std::span(bytes)), Shape(dims.begin(), dims.end()));
+        continue;
+      }
+      Tensor tensor = Tensor::allocate(parseDType(typeName), Shape(dims.begin(), dims.end()));
       std::memcpy(tensor.bytes(), bytes.data(), std::min(bytes.size(), tensor.byteSize()));
       value = std::move(tensor);
     }

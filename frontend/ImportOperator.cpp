@@ -84,17 +84,34 @@ std::optional<DType> typeWithoutArithmetic(NodeBuilder &b) {
   return found;
 }
 
+/// Notes what a bool means that compares sizes, through what exporters put between it and a branch.
+void followComparison(NodeBuilder &b) {
+  constexpr std::string_view passing[] = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+  if (!b.node.domain.empty() || !b.has(0) || !b.wants(0))
+    return;
+  std::optional<SizesCompared> &result = b.node.outputs[0]->compared;
+  const Sizes *left = b.node.op == "Equal" && b.has(1) ? b.state.elementsOf(b.input(0)) : nullptr,
+              *right = left ? b.state.elementsOf(b.input(1)) : nullptr;
+  if (left && right && left->size() == 1 && right->size() == 1)
+    result = SizesCompared{left->front(), right->front(), false};
+  else if (llvm::is_contained(passing, b.node.op) || b.node.op == "Not")
+    result = b.input(0).compared;
+  if (result && b.node.op == "Not")
+    result->negated = !result->negated;
+}
+
 } // namespace
 
 void ModelImporter::importOperator(NodeBuilder::Node &node) {
   NodeBuilder builder(state, node);
-  Block *block = state.builder.getInsertionBlock();
-  Operation *last = block->empty() ? nullptr : &block->back();
+  Operation *last = lastOperation();
   std::string whyNot = whyUnknown(node);
   bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
   if (llvm::is_contained(random, node.op)) // nodes without a seed of their own draw different numbers, the same in every run
     node.attributes.try_emplace("seed", static_cast<float>(state.nodes.size() + state.report.fallbacks.size()));
   bool done = followShapeArithmetic(builder) || foldConstants(builder);
+  if (!done)
+    followComparison(builder);
   if (!done && !asReference)
     done = compileNode(builder, whyNot);
   if (!done && asReference)
@@ -102,6 +119,11 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   if (!done && !callHost(builder, whyNot))
     state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot});
   labelNewOperations(node, last);
+}
+
+Operation *ModelImporter::lastOperation() const {
+  Block *block = state.builder.getInsertionBlock();
+  return block->empty() ? nullptr : &block->back();
 }
 
 /// Gives `graph.node` to what a node has made; constants belong to nobody.
@@ -145,7 +167,7 @@ bool ModelImporter::foldConstants(NodeBuilder &b) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i])
       continue;
-    if (i >= outputs->size() || !(*outputs)[i].defined())
+    if (i >= outputs->size() || !(*outputs)[i].defined() || ((*outputs)[i].type() >= DType::Sequence))
       return false;
     ImportedValue &output = *node.outputs[i];
     output.type = (*outputs)[i].type();
@@ -161,6 +183,11 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
   Handler handler = findHandler(b.node.domain, b.node.op, b.node.opset);
   if (!handler)
     return false;
+  for (ImportedValue *value : b.node.inputs)
+    if (value && isObject(value->type) && b.node.op != "Identity") {
+      whyNot = fmt::format("a {} is not compiled", name(value->type));
+      return false;
+    }
   if (std::optional<DType> type = typeWithoutArithmetic(b);
       type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
     whyNot = fmt::format("it is not compiled for {}", name(*type));

@@ -1,6 +1,12 @@
 // Symbols, their unification, and constants on demand.
 #include "frontend/ImportState.h"
 
+#include "frontend/flow/FlowOps.h"
+#include "runtime/StringConstants.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 #include <cstring>
 
 using namespace mlir;
@@ -35,6 +41,10 @@ Type elementType(MLIRContext *context, DType type) {
   case DType::BF16: return BFloat16Type::get(context);
   case DType::F64: return Float64Type::get(context);
   case DType::Bool: return IntegerType::get(context, 1);
+  case DType::String: return flow::StringType::get(context);
+  case DType::Sequence: return flow::SequenceType::get(context);
+  case DType::Optional: return flow::OptionalType::get(context);
+  case DType::Map: return flow::MapType::get(context);
   default: return IntegerType::get(context, elementBytes(type) * 8);
   }
 }
@@ -42,6 +52,57 @@ Type elementType(MLIRContext *context, DType type) {
 ImportState::ImportState(MLIRContext &context, const ImportOptions &options, ImportReport &report)
     : context(&context), options(options), report(report), module(ModuleOp::create(UnknownLoc::get(&context))), builder(&context),
       location(UnknownLoc::get(&context)) {}
+
+void ImportState::enter(const ImportState &outer) {
+  symbolNames = outer.symbolNames, nextFresh = outer.nextFresh, nodes = outer.nodes;
+  std::ranges::copy(outer.numbers, numbers);
+  location = outer.location;
+  beginMain();
+}
+
+void ImportState::beginMain() {
+  main = func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
+  module->push_back(main);
+  builder.setInsertionPointToStart(main.addEntryBlock());
+}
+
+ImportedValue *ImportState::addInput(const std::string &name, DType type, const Sizes &sizes,
+                                     std::shared_ptr<const ElementFacts> element) {
+  ImportedValue *value = newValue(name);
+  value->type = type, value->sizes = sizes, value->element = std::move(element);
+  unsigned index = main.getNumArguments();
+  DictionaryAttr attributes = builder.getDictionaryAttr({builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
+                                                         builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(type)))});
+  if (failed(main.insertArgument(index, tensorType(sizes, elementType(context, type)), attributes, location)))
+    throw ImportFailure{Status(Code::Internal, "an argument could not be added")};
+  value->value = main.getArgument(index);
+  return value;
+}
+
+void ImportState::setOutputs(ArrayRef<ImportedValue *> outputs, ArrayRef<std::string> names) {
+  SmallVector<Value> returned;
+  SmallVector<Type> types;
+  SmallVector<mlir::Attribute> attributes;
+  for (auto [output, name] : llvm::zip_equal(outputs, names)) {
+    returned.push_back(materialize(*output));
+    types.push_back(returned.back().getType());
+    attributes.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
+                                   builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(output->type)))}));
+  }
+  func::ReturnOp::create(builder, location, returned);
+  main.setType(builder.getFunctionType(main.getArgumentTypes(), types));
+  main.setResAttrsAttr(builder.getArrayAttr(attributes));
+}
+
+std::string ImportState::addBody(ImportState &body) {
+  body.finish();
+  nodes = body.nodes;
+  std::string name = fmt::format("body_{}", bodies.size());
+  body.module->setSymName(name);
+  bodies.push_back(std::move(body.module));
+  return name;
+}
 
 ImportedValue *ImportState::newValue(std::string name) {
   values.emplace_back().name = std::move(name);
@@ -144,12 +205,18 @@ Value ImportState::constant(const Tensor &tensor) {
       scalar = FloatAttr::get(real, APFloat(real.getFloatSemantics(), pattern));
     return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, Attribute(scalar)));
   }
+  auto pooled = [&](std::span<const std::byte> content, std::shared_ptr<const void> owner) {
+    std::string key = context->getOrLoadDialect<graph::GraphDialect>()->constants().add(content, std::move(owner));
+    auto op = graph::ConstantOp::create(builder, location, type, key);
+    constantTensors[op] = tensor;
+    return op;
+  };
+  if (tensor.type() == DType::String) {
+    auto encoded = std::make_shared<std::vector<std::byte>>(runtime::encodeStrings(tensor));
+    return pooled(*encoded, encoded);
+  }
   // The bytes stay where they are: the tensor's owner (the mapped file, the parsed model) lives as long as the pool.
-  auto owner = std::make_shared<Tensor>(tensor);
-  std::string key = context->getOrLoadDialect<graph::GraphDialect>()->constants().add(bytes, owner);
-  auto op = graph::ConstantOp::create(builder, location, type, key);
-  constantTensors[op] = tensor;
-  return op;
+  return pooled(bytes, std::make_shared<Tensor>(tensor));
 }
 
 Value ImportState::materialize(ImportedValue &value) {
@@ -212,6 +279,12 @@ void ImportState::finish() {
     (*module)->setAttr(graph::definitionsAttr, builder.getArrayAttr(llvm::map_to_vector(orderedDefinitions(), [&](auto &definition) {
       return Attribute(definition.toAttribute(context));
     })));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.getBody().front()))) // handlers may have built what nobody reads
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (OwningOpRef<ModuleOp> &body : bodies)
+    module->push_back(body.release());
+  bodies.clear();
 }
 
 } // namespace tilewright

@@ -15,6 +15,19 @@ namespace tilewright {
 
 using Sizes = llvm::SmallVector<mlir::AffineExpr>;
 
+/// What is known of the elements of a sequence, or of what an optional value holds.
+struct ElementFacts {
+  DType type = DType::F32;
+  std::optional<Sizes> sizes;                  // nothing while the rank is not known; null for a size that elements do not share
+  std::shared_ptr<const ElementFacts> element; // of its own elements, if it is a sequence or an optional value
+};
+
+/// A bool that says whether two sizes are equal, or (`negated`) whether they differ.
+struct SizesCompared {
+  mlir::AffineExpr a, b;
+  bool negated = false;
+};
+
 /// One value of the ONNX graph. Any of `value`, `constant` and `elements` may be known; `ImportState::materialize` makes the first from
 /// the others when an operation needs it, so shape arithmetic leaves nothing in the IR.
 struct ImportedValue {
@@ -24,15 +37,17 @@ struct ImportedValue {
   mlir::Value value;
   std::optional<Tensor> constant;
   std::optional<Sizes> elements; // contents of a small integer tensor, as expressions in symbols
+  std::optional<SizesCompared> compared;       // what one bool means that sizes decide while running
+  std::shared_ptr<const ElementFacts> element; // of a sequence or an optional value: what is in it; null if nothing is known to be
 
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-/// The element type that holds `type` in the graph dialect: signless integers, i1 for bool.
+/// The element type that holds `type` in the graph dialect: signless integers, i1 for bool, a type of the dialect's own for objects.
 mlir::Type elementType(mlir::MLIRContext *context, DType type);
 /// Whether arithmetic on `type` is done in f32 (half types are storage).
 inline bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
-inline bool isFloat(DType type) { return findDType(type)->isFloat; }
+inline bool isFloat(DType type) { return findDType(type) && findDType(type)->isFloat; }
 
 class ImportState {
 public:
@@ -47,6 +62,17 @@ public:
   std::map<std::string, int64_t, std::less<>> declaredRanks; // of values that the model gives a shape
   std::vector<std::string> nodes; // "name|OpType", the module's graph.nodes
   llvm::DenseMap<mlir::Operation *, Tensor> constantTensors; // what graph.constant operations hold
+
+  /// An empty @main.
+  void beginMain();
+  /// Begins as the body of a branch or a loop of `outer`: with its symbols, as its first, and its nodes.
+  void enter(const ImportState &outer);
+  /// A new argument of @main.
+  ImportedValue *addInput(const std::string &name, DType type, const Sizes &sizes, std::shared_ptr<const ElementFacts> element = nullptr);
+  /// Ends @main with `outputs`, under these names.
+  void setOutputs(llvm::ArrayRef<ImportedValue *> outputs, llvm::ArrayRef<std::string> names);
+  /// Adds the module of a body, finished, and returns its name.
+  std::string addBody(ImportState &body);
 
   ImportedValue *newValue(std::string name);
   ImportedValue *newConstant(std::string name, Tensor tensor);
@@ -103,7 +129,7 @@ public:
   /// Contents as a host tensor, if every element is a constant; null otherwise.
   const Tensor *constantOf(ImportedValue &value);
 
-  /// Writes symbols, nodes and guards to the module.
+  /// Writes symbols, nodes, guards and bodies to the module, and erases what nobody reads.
   void finish();
 
   mlir::Location location; // of the node being imported
@@ -129,6 +155,7 @@ private:
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> replaced; // in the order of the unifications
   std::vector<graph::SizeDefinition> definitions;
   std::vector<mlir::Attribute> guards;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bodies; // joined to the module at the end, so that no walk over it meets their symbols
 };
 
 } // namespace tilewright

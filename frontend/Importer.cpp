@@ -2,9 +2,9 @@
 #include "frontend/Importer.h"
 
 #include "frontend/ModelImporter.h"
+#include "frontend/flow/FlowOps.h"
 
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -40,13 +40,6 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
   return model;
 }
 
-/// Handlers may have built what nobody reads.
-void eraseDead(func::FuncOp main) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<onnx::ModelProto> model, ExternalData &files,
                                              const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;
@@ -62,7 +55,6 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_p
     return Status(Code::Malformed, "the model asks for more memory than there is");
   }
   state.finish();
-  eraseDead(state.main);
   report.warnings.insert(report.warnings.end(), files.warnings().begin(), files.warnings().end());
   std::string why;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -77,7 +69,7 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_p
 } // namespace
 
 void registerFrontendDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
+  registry.insert<arith::ArithDialect, flow::FlowDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
 }
 
 Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes, const std::string &folder,

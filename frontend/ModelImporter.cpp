@@ -2,6 +2,7 @@
 #include "frontend/ModelImporter.h"
 
 #include "frontend/DimExpression.h"
+#include "frontend/ObjectFacts.h"
 #include "frontend/OpSchema.h"
 #include "frontend/OpTable.h"
 #include "frontend/TensorData.h"
@@ -14,13 +15,9 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int maxDepth = 64;                // of functions and branches
 constexpr int64_t maxInlinedNodes = 200000; // of all calls of functions: thirty functions that call each other twice make 2^30
 
 std::string canonicalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
-
-/// A value that an unsupported node should have made: nothing is known of it, and what reads it is skipped.
-bool isPoisoned(const ImportedValue *value) { return value && !value->value && !value->constant && !value->elements; }
 
 /// Every value name that `node` reads from where it stands: its inputs, and what its branches read but do not define. Branches are nested
 /// no deeper than the parser allows.
@@ -48,7 +45,7 @@ std::set<std::string> readsOf(const onnx::NodeProto &node) {
 } // namespace
 
 ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files)
-    : state(state), model(std::move(model)), files(files) {
+    : state(state), model(std::move(model)), rewritten(std::make_shared<std::deque<onnx::NodeProto>>()), files(files) {
   for (const auto &import : this->model->opset_import()) {
     if (import.version() < 1)
       malformed("opset version {} of domain '{}' is not positive", import.version(), import.domain());
@@ -62,9 +59,7 @@ ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::Mod
 void ModelImporter::run() {
   Scope scope;
   scope.opsets = &opsets;
-  state.main = func::FuncOp::create(state.builder, state.location, "main", state.builder.getFunctionType({}, {}));
-  state.module->push_back(state.main);
-  state.builder.setInsertionPointToStart(state.main.addEntryBlock());
+  state.beginMain();
   for (const auto &info : model->graph().value_info())
     declared[info.name()] = &info;
   for (const auto &info : model->graph().output())
@@ -96,7 +91,9 @@ void ModelImporter::importInitializers(const onnx::GraphProto &graph, Scope &sco
 }
 
 Tensor ModelImporter::decode(const onnx::TensorProto &proto, const std::string &name) {
-  TensorSource source{.files = &files, .owner = model, .randomWeights = state.options.randomWeights};
+  // What the tensor's bytes lie in: the model, or a node that the import has written.
+  auto owner = std::make_shared<std::pair<decltype(model), decltype(rewritten)>>(model, rewritten);
+  TensorSource source{.files = &files, .owner = owner, .randomWeights = state.options.randomWeights};
   Expected<Tensor> tensor = decodeTensor(proto, name, source);
   if (!tensor)
     throw ImportFailure{tensor.status()};
@@ -155,35 +152,38 @@ void ModelImporter::importInputs(Scope &scope) {
 
 /// An argument of @main's block, and the attributes that it gets.
 DictionaryAttr ModelImporter::importInput(const onnx::ValueInfoProto &info, Scope &scope) {
-  if (!info.type().has_tensor_type())
-    unsupported("input '{}' is not a tensor: sequences, maps and optional values are not supported", info.name());
+  std::shared_ptr<const ElementFacts> facts = declaredElement(state, info.type(), info.name());
   const auto &type = info.type().tensor_type();
-  Expected<DType> dtype = checkedDType(type.elem_type(), info.name());
-  if (!dtype)
-    throw ImportFailure{dtype.status()};
-  ImportedValue *value = state.newValue(info.name());
-  value->type = *dtype;
+  DType dtype = facts->type;
+  Sizes sizes;
+  bool shaped = info.type().has_tensor_type();
   auto option = state.options.shapes.find(info.name());
-  if (option != state.options.shapes.end())
+  if (!shaped && option != state.options.shapes.end())
+    throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives sizes to input '{}', which is a {}", info.name(),
+                                                        tilewright::name(dtype)))};
+  if (!shaped)
+    ; // has no sizes
+  else if (option != state.options.shapes.end())
     for (int64_t size : option->second)
-      value->sizes.push_back(state.number(size));
+      sizes.push_back(state.number(size));
   else if (!type.has_shape())
     unsupported("input '{}' has no shape: give one with --shapes {}:...", info.name(), info.name());
   else
     for (int i = 0; i < type.shape().dim_size(); ++i)
-      value->sizes.push_back(inputSize(type.shape().dim(i), info.name(), i));
+      sizes.push_back(inputSize(type.shape().dim(i), info.name(), i));
   std::vector<int64_t> known;
-  for (AffineExpr size : value->sizes)
+  for (AffineExpr size : sizes)
     known.push_back(graph::constantSize(size).value_or(1));
-  if (Expected<int64_t> bytes = checkedByteSize(known, *dtype, info.name()); !bytes)
+  if (Expected<int64_t> bytes = checkedByteSize(known, dtype, info.name()); !bytes)
     throw ImportFailure{bytes.status()};
 
-  RankedTensorType tensor = state.tensorType(value->sizes, elementType(state.context, *dtype));
-  value->value = state.main.front().addArgument(tensor, state.location);
+  ImportedValue *value = state.newValue(info.name());
+  value->type = dtype, value->sizes = sizes, value->element = facts->element;
+  value->value = state.main.front().addArgument(state.tensorType(sizes, elementType(state.context, dtype)), state.location);
   define(info.name(), value, scope);
   return state.builder.getDictionaryAttr(
       {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
-       state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(*dtype)))});
+       state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(dtype)))});
 }
 
 AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position) {
@@ -218,31 +218,28 @@ AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim
 }
 
 void ModelImporter::importOutputs(const Scope &scope) {
-  SmallVector<Value> values;
-  SmallVector<Type> types;
-  SmallVector<mlir::Attribute> attributes;
+  SmallVector<ImportedValue *> outputs;
+  SmallVector<std::string> names;
   for (const auto &info : model->graph().output()) {
-    ImportedValue *output = lookup(info.name(), scope, "the graph's output");
-    values.push_back(state.materialize(*output));
-    types.push_back(values.back().getType());
-    attributes.push_back(state.builder.getDictionaryAttr(
-        {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
-         state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(output->type)))}));
+    outputs.push_back(lookup(info.name(), scope, "the graph's output"));
+    names.push_back(info.name());
   }
+  for (ImportedValue *output : outputs)
+    state.materialize(*output);
   labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
                      nullptr);
-  func::ReturnOp::create(state.builder, state.location, values);
-  state.main.setType(state.builder.getFunctionType(state.main.getArgumentTypes(), types));
-  state.main.setResAttrsAttr(state.builder.getArrayAttr(attributes));
+  state.setOutputs(outputs, names);
 }
 
 //===- Scopes ------------------------------------------------------------------------------------------------------------===//
 
 ImportedValue *ModelImporter::lookup(const std::string &name, const Scope &scope, const std::string &reader) const {
-  for (const Scope *at = &scope; at; at = at->parent)
-    if (auto found = at->values.find(name); found != at->values.end())
-      return found->second;
-  malformed("{} reads '{}', which nothing defines", reader, name);
+  if (auto found = scope.values.find(name); found != scope.values.end())
+    return found->second;
+  if (!scope.parent)
+    malformed("{} reads '{}', which nothing defines", reader, name);
+  ImportedValue *value = lookup(name, *scope.parent, reader);
+  return scope.body ? capture(*scope.body, *value) : value;
 }
 
 void ModelImporter::define(const std::string &name, ImportedValue *value, Scope &scope) {
@@ -345,6 +342,9 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
       break;
     case onnx::AttributeProto::GRAPH:
       break; // branches are read where they are inlined
+    case onnx::AttributeProto::TYPE_PROTO: // ObjectFacts.cpp reads it
+      attributes[std::string(serializedType)] = attribute->tp().SerializeAsString();
+      break;
     default:
       unsupported("attribute '{}' has a kind that is not supported ({})", name, static_cast<int>(attribute->type()));
     }
@@ -363,8 +363,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
     ++state.report.nodeCount;
     if (proto.output().empty())
       malformed("expected outputs, got none");
-    if (domain.empty() && proto.op_type() == "If")
-      return importBranch(proto, scope);
+    if (domain.empty() && importControlFlow(proto, opset, scope))
+      return;
     if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
       return importFlexAttention(proto, scope);
     NodeBuilder::Node node{name, proto.op_type(), domain, opset, attributesOf(proto, scope), {}, {}};
@@ -410,6 +410,17 @@ void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attribute
     std::ranges::copy(list, tensor.template data<std::decay_t<decltype(list[0])>>());
     return tensor;
   };
+  auto stringTensor = [](const auto &value) {
+    constexpr bool isScalar = std::is_same_v<std::decay_t<decltype(value)>, std::string>;
+    std::vector<std::string> list;
+    if constexpr (isScalar)
+      list = {value};
+    else
+      list = value;
+    Tensor tensor = Tensor::allocate(DType::String, isScalar ? Shape{} : Shape{static_cast<int64_t>(list.size())});
+    std::ranges::copy(list, tensor.data<std::string>());
+    return tensor;
+  };
   auto make = [&](const auto &value) -> Tensor {
     using Kind = std::decay_t<decltype(value)>;
     if constexpr (std::is_same_v<Kind, Tensor>)
@@ -423,44 +434,9 @@ void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attribute
     else if constexpr (std::is_same_v<Kind, std::vector<int64_t>>)
       return vector(DType::I64, value, false);
     else
-      unsupported("string constants are not supported");
+      return stringTensor(value);
   };
   define(proto.output(0), state.newConstant(proto.output(0), std::visit(make, attributes.begin()->second)), scope);
-}
-
-void ModelImporter::importBranch(const onnx::NodeProto &proto, Scope &scope) {
-  if (proto.input_size() != 1)
-    malformed("expected one condition, got {} inputs", proto.input_size());
-  ImportedValue *decision = lookup(proto.input(0), scope, "it");
-  if (!decision)
-    malformed("its condition '{}' is an input that the caller of this function leaves out", proto.input(0));
-  if (isPoisoned(decision)) {
-    for (const std::string &output : proto.output())
-      define(output, state.newValue(output), scope);
-    return;
-  }
-  const Tensor *condition = state.constantOf(*decision);
-  if (!condition)
-    unsupported("its condition '{}' is only known at run time: a branch is supported where it is a constant", proto.input(0));
-  if (condition->count() != 1 || condition->type() != DType::Bool)
-    malformed("expected a condition of one boolean, got {} elements of {}", condition->count(), tilewright::name(condition->type()));
-  if (scope.depth >= maxDepth)
-    malformed("branches and functions are nested more than {} deep", maxDepth);
-  std::string_view wanted = condition->data<uint8_t>()[0] ? "then_branch" : "else_branch";
-  auto branch =
-      std::ranges::find_if(proto.attribute(), [&](const auto &attribute) { return attribute.name() == wanted && attribute.has_g(); });
-  if (branch == proto.attribute().end())
-    malformed("expected a {}, found none", wanted);
-  Scope inner;
-  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references,
-  inner.depth = scope.depth + 1;
-  importInitializers(branch->g(), inner);
-  importNodes(branch->g().node(), inner);
-  if (branch->g().output_size() != proto.output_size())
-    malformed("expected {} outputs of its {}, got {}", proto.output_size(), wanted, branch->g().output_size());
-  for (int i = 0; i < proto.output_size(); ++i)
-    if (!proto.output(i).empty())
-      define(proto.output(i), lookup(branch->g().output(i).name(), inner, "the branch"), scope);
 }
 
 /// The model's own definition of a node's operator, if it has one. Operators of these two domains are fused ones that we know better than
@@ -480,8 +456,8 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
     malformed("the local function '{}' calls itself", function.name());
   if (scope.depth >= maxDepth)
     malformed("branches and functions are nested more than {} deep", maxDepth);
-  inlinedNodes += std::max(1, function.node_size());
-  if (inlinedNodes > maxInlinedNodes)
+  *inlinedNodes += std::max(1, function.node_size());
+  if (*inlinedNodes > maxInlinedNodes)
     malformed("the model's functions call each other so often that they make more than {} nodes", maxInlinedNodes);
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(),

@@ -153,18 +153,27 @@ Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::strin
   return fromPacked(type, std::move(shape), file->bytes().subspan(place->offset, packed), file->owner());
 }
 
+Expected<Tensor> decodeStrings(const onnx::TensorProto &proto, const std::string &name, Shape shape, int64_t count) {
+  if (proto.string_data_size() != count || proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL)
+    return malformedTensor(name, fmt::format("expected {} strings in string_data because of its shape [{}], got {}", count,
+                                             fmt::join(shape, ", "), proto.string_data_size()));
+  Tensor tensor = Tensor::allocate(DType::String, std::move(shape));
+  std::ranges::copy(proto.string_data(), tensor.data<std::string>());
+  return tensor;
+}
+
 } // namespace
 
 Expected<DType> checkedDType(int32_t code, const std::string &name) {
   auto type = static_cast<DType>(code);
-  if (code >= 0 && code < 256 && findDType(type))
+  if (code >= 0 && code < 256 && (findDType(type) || type == DType::String))
     return type;
   return Status(Code::Unsupported, fmt::format("tensor '{}' has element type {} ({}), which no kernel holds", name, code,
-                                               code == 8 ? "string" : "unknown here"));
+                                               "unknown here"));
 }
 
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name) {
-  int64_t bytes = elementBytes(type);
+  int64_t bytes = type == DType::String ? 1 : elementBytes(type); // each has at least a length
   bool empty = std::ranges::find(dims, 0) != dims.end();
   for (int64_t dim : dims) {
     if (dim < 0)
@@ -185,6 +194,8 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   Expected<int64_t> bytes = checkedByteSize(shape, *type, name);
   if (!bytes)
     return bytes.status();
+  if (*type == DType::String)
+    return decodeStrings(proto, name, std::move(shape), *bytes);
   TypedField field = typedField(*type, proto);
   int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() + proto.int64_data_size() +
                   proto.double_data_size() + proto.uint64_data_size();

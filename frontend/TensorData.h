@@ -16,7 +16,7 @@ struct TensorSource {
   std::optional<uint64_t> randomWeights; // seed for external data that is absent
 };
 
-/// Decodes `proto`; `name` is how diagnostics call it. Unsupported: strings and types that no kernel holds. Malformed: negative or
+/// Decodes `proto`; `name` is how diagnostics call it. Unsupported: types that no kernel holds. Malformed: negative or
 /// overflowing dimensions, no data or data in two places, data of another length, external data outside its file.
 Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string &name, const TensorSource &source);
 

@@ -10,6 +10,15 @@
 
 using namespace tilewright::fusion;
 
+void FusionReport::append(FusionReport body) {
+  mode = body.mode;
+  for (Edge &edge : body.edges) {
+    edge.producer += launches.size(), edge.consumer += launches.size();
+    edges.push_back(std::move(edge));
+  }
+  std::ranges::move(body.launches, std::back_inserter(launches));
+}
+
 std::string FusionReport::text() const {
   std::string out = fmt::format("fusion {}: {} launches\n", name(mode).str(), launches.size());
   std::vector<std::vector<const Edge *>> leaving(launches.size());

@@ -28,6 +28,8 @@ struct FusionReport {
   std::vector<Launch> launches;
   std::vector<Edge> edges;
 
+  /// Adds the launches and edges of a body.
+  void append(FusionReport body);
   /// One paragraph a launch: what it holds, and why each of its readers is another one.
   std::string text() const;
   /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason", "because", ...}]}

@@ -1,6 +1,7 @@
 // The first occurrence of a symbol binds it; then every dimension of every input is compared with its expression.
 #include "runtime/BindSymbols.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,6 +24,10 @@ std::string describeDims(const Plan &plan, const Value &value) {
 Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given) {
   if (given.type != expected.dtype)
     return {Code::Usage, fmt::format("input '{}' has type {}, expected {}", expected.name, name(given.type), name(expected.dtype))};
+  if (isObject(given.type) && !given.object.defined())
+    return {Code::Usage, fmt::format("input '{}' is a {} without a value", expected.name, name(given.type))};
+  if (isObject(given.type) && given.type != DType::String)
+    return {}; // sequences and their like have no dimensions in a plan
   if (given.shape.size() != expected.dims.size())
     return {Code::Usage, fmt::format("input '{}' has {} dimensions, expected {}: {}", expected.name, given.shape.size(),
                                      expected.dims.size(), describeDims(plan, expected))};
@@ -39,12 +44,14 @@ static std::string describeExpected(const Plan &plan, ExprId dim, int64_t value)
     return std::to_string(value);
   if (node.kind == ExprKind::Symbol) {
     const Symbol &symbol = plan.symbols[static_cast<size_t>(node.lhs)];
+    if (symbol.input == none)
+      return fmt::format("'{}' = {} as around this body", symbol.name, value);
     return fmt::format("'{}' = {} as bound by input '{}'", symbol.name, value, plan.values[plan.inputs[symbol.input]].name);
   }
   return fmt::format("{} = {}", toString(plan.exprs, symbolNames(plan), dim), value);
 }
 
-Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs) {
+Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs, std::span<const int64_t> given) {
   if (inputs.size() != plan.inputs.size())
     return Status(Code::Usage, fmt::format("the model takes {} inputs, got {}", plan.inputs.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -52,10 +59,11 @@ Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const Ten
   std::vector<int64_t> symbols;
   for (const Symbol &symbol : plan.symbols)
     symbols.push_back(symbol.input == none ? ExprValues::unknown : inputs[symbol.input].shape[symbol.dim]);
+  std::ranges::copy(given, symbols.begin());
   ExprValues values = ExprValues::evaluate(plan.exprs, symbols);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value &input = plan.values[plan.inputs[i]];
-    for (size_t d = 0; d < input.dims.size(); ++d) {
+    for (size_t d = 0; d < input.dims.size(); ++d) { // none, of sequences
       Expected<int64_t> expected = values.get(input.dims[d]);
       TILEWRIGHT_TRY(expected);
       if (inputs[i].shape[d] != *expected)

@@ -30,11 +30,22 @@ struct tilewright_program {
   std::vector<Signature> inputs, outputs;
 };
 
+/// A value for C to look at, with those inside of it.
+struct tilewright_value {
+  Tensor tensor;
+  std::vector<tilewright_value> elements;
+
+  explicit tilewright_value(const Tensor &from) : tensor(from) {
+    if (isObject(tensor.type()) && tensor.type() != DType::String)
+      for (int64_t i = 0; i < tensor.count(); ++i)
+        elements.emplace_back(tensor.data<Tensor>()[i]);
+  }
+};
+
 struct tilewright_context {
   std::unique_ptr<Context> context;
-  std::vector<Tensor> outputs;   // of the last run, once asked for
+  std::vector<tilewright_value> outputs; // of the last run, once asked for
   std::vector<Tensor> contiguous; // dense copies of strided inputs
-  std::vector<Shape> shapes;      // of `outputs`, for C to point at
 };
 
 static thread_local std::string lastError;
@@ -218,6 +229,31 @@ static Status bindTensors(tilewright_context *context, const tilewright_tensor *
   return {};
 }
 
+/// Output `index` of the last run; fetched, with all others, when the first is asked for.
+static Expected<const tilewright_value *> outputAt(tilewright_context &context, size_t index) {
+  if (context.outputs.empty()) {
+    Expected<std::vector<Tensor>> outputs = context.context->outputs();
+    TILEWRIGHT_TRY(outputs);
+    for (const Tensor &output : *outputs)
+      context.outputs.emplace_back(output);
+  }
+  if (index >= context.outputs.size())
+    return Status(Code::Usage, fmt::format("there is no output {} of {}", index, context.outputs.size()));
+  return &context.outputs[index];
+}
+
+static Status tensorOf(const tilewright_value &value, tilewright_tensor *tensor) {
+  if (tensor->struct_size < sizeof(tilewright_tensor))
+    return {Code::Usage, "tilewright_tensor::struct_size is not set"};
+  const Tensor &from = value.tensor;
+  if (isObject(from.type()))
+    return {Code::Usage, fmt::format("the value is a {}, which is no DLPack tensor: read it by tilewright_context_output_value",
+                                     name(from.type()))};
+  tensor->dl = {const_cast<std::byte *>(from.bytes()), {1, 0}, static_cast<int32_t>(from.rank()), toDl(from.type()),
+                const_cast<int64_t *>(from.shape().data()), nullptr, 0};
+  return {};
+}
+
 extern "C" {
 
 uint32_t tilewright_api_version(void) { return TILEWRIGHT_API_VERSION; }
@@ -261,7 +297,7 @@ tilewright_status tilewright_context_create(const tilewright_program *program, c
     void *stream = options && options->use_stream ? (options->stream ? options->stream : defaultStream) : nullptr;
     Expected<std::unique_ptr<Context>> created = Context::create(program->program, program->device, stream);
     TILEWRIGHT_TRY(created);
-    *context = new tilewright_context{std::move(*created), {}, {}, {}};
+    *context = new tilewright_context{std::move(*created), {}, {}};
     return Status();
   });
 }
@@ -305,21 +341,62 @@ tilewright_status tilewright_context_synchronize(tilewright_context *context) {
 
 tilewright_status tilewright_context_output(tilewright_context *context, size_t index, tilewright_tensor *output) {
   return guarded([&] {
-    if (output->struct_size < sizeof(tilewright_tensor))
-      return Status(Code::Usage, "tilewright_tensor::struct_size is not set");
-    if (context->outputs.empty()) {
-      Expected<std::vector<Tensor>> outputs = context->context->outputs();
-      TILEWRIGHT_TRY(outputs);
-      context->outputs = std::move(*outputs);
-      context->shapes.clear();
-      for (const Tensor &tensor : context->outputs)
-        context->shapes.push_back(tensor.shape());
-    }
-    if (index >= context->outputs.size())
-      return Status(Code::Usage, fmt::format("there is no output {} of {}", index, context->outputs.size()));
-    Tensor &tensor = context->outputs[index];
-    output->dl = {tensor.bytes(), {1, 0}, static_cast<int32_t>(tensor.rank()), toDl(tensor.type()), context->shapes[index].data(),
-                  nullptr,        0};
+    Expected<const tilewright_value *> value = outputAt(*context, index);
+    TILEWRIGHT_TRY(value);
+    return tensorOf(**value, output);
+  });
+}
+
+tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index, const tilewright_value **value) {
+  return guarded([&] {
+    Expected<const tilewright_value *> found = outputAt(*context, index);
+    TILEWRIGHT_TRY(found);
+    *value = *found;
+    return Status();
+  });
+}
+
+tilewright_kind tilewright_value_kind(const tilewright_value *value) {
+  switch (value->tensor.type()) {
+  case DType::String: return TILEWRIGHT_KIND_STRINGS;
+  case DType::Sequence: return TILEWRIGHT_KIND_SEQUENCE;
+  case DType::Optional: return TILEWRIGHT_KIND_OPTIONAL;
+  case DType::Map: return TILEWRIGHT_KIND_MAP;
+  default: return TILEWRIGHT_KIND_TENSOR;
+  }
+}
+
+size_t tilewright_value_shape(const tilewright_value *value, const int64_t **dims) {
+  bool shaped = !isObject(value->tensor.type()) || value->tensor.type() == DType::String;
+  *dims = value->tensor.shape().data();
+  return shaped ? value->tensor.shape().size() : 0;
+}
+
+size_t tilewright_value_count(const tilewright_value *value) { return static_cast<size_t>(value->tensor.count()); }
+
+tilewright_status tilewright_value_tensor(const tilewright_value *value, tilewright_tensor *tensor) {
+  return guarded([&] { return tensorOf(*value, tensor); });
+}
+
+tilewright_status tilewright_value_element(const tilewright_value *value, size_t index, const tilewright_value **element) {
+  return guarded([&] {
+    if (index >= value->elements.size())
+      return Status(Code::Usage, fmt::format("there is no element {} of {}", index, value->elements.size()));
+    *element = &value->elements[index];
+    return Status();
+  });
+}
+
+tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text, size_t *bytes) {
+  return guarded([&] {
+    if (value->tensor.type() != DType::String)
+      return Status(Code::Usage, fmt::format("the value is a {}, not of strings", name(value->tensor.type())));
+    if (index >= tilewright_value_count(value))
+      return Status(Code::Usage, fmt::format("there is no string {} of {}", index, tilewright_value_count(value)));
+    const std::string &string = value->tensor.data<std::string>()[index];
+    *text = string.c_str();
+    if (bytes)
+      *bytes = string.size();
     return Status();
   });
 }

@@ -2,6 +2,7 @@
 #include "runtime/Context.h"
 
 #include "runtime/Format.h"
+#include "runtime/StringConstants.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,7 @@ static bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(
 static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
 
 Context::~Context() {
-  if (stream_)
+  if (stream_ && program_ && tree_ == &program_->tree()) // bodies end with their root
     static_cast<void>(stream_->synchronize().ok()); // the memory that this frees may still be in use; a failure has no reader any more
 }
 
@@ -27,13 +28,50 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program
   TILEWRIGHT_TRY(image);
   Expected<std::unique_ptr<Stream>> stream = device->createStream(externalStream);
   TILEWRIGHT_TRY(stream);
-  context->own_.resize(program->plan().values.size());
+  context->tree_ = &program->tree();
+  context->kernels_ = &(*image)->kernels;
+  context->arena_ = std::make_shared<Arena>();
+  context->counters_ = std::make_shared<Counters>();
   context->program_ = std::move(program);
   context->externalStream_ = externalStream;
   context->device_ = std::move(device);
   context->image_ = *image;
   context->stream_ = std::move(*stream);
+  context->prepare();
   return context;
+}
+
+/// Room for what the plan's values need outside of the arena.
+void Context::prepare() {
+  own_.resize(plan().values.size());
+  objects_.resize(plan().values.size());
+  bodyArena_ = std::make_shared<Arena>();
+  bodies_.resize(plan().bodies.size());
+  decodeConstants();
+}
+
+Expected<void *> OwnMemory::atLeast(Device &device, uint64_t needed) {
+  if (!memory || bytes < needed || memory.use_count() > 1) {
+    *this = {};
+    Expected<std::shared_ptr<void>> made = device.allocate(needed);
+    TILEWRIGHT_TRY(made);
+    memory = *made;
+    bytes = needed;
+  }
+  return memory.get();
+}
+
+/// Constants that are strings; their dimensions are constants too.
+void Context::decodeConstants() {
+  for (ValueId id = 0; id < plan().values.size(); ++id) {
+    const Value &value = plan().values[id];
+    if (value.kind != ValueKind::Constant || value.dtype != DType::String)
+      continue;
+    Shape shape;
+    for (ExprId dim : value.dims)
+      shape.push_back(plan().exprs[dim].lhs);
+    objects_[id] = decodeStrings(program_->artifact().contents().constants[value.source], std::move(shape));
+  }
 }
 
 /// On a device with memory of its own, the elements of dims tensors wait in staging memory, where a recording can find them.
@@ -77,7 +115,7 @@ Status Context::selectFrame(std::vector<int64_t> symbols) {
     if (!hostMemory)
       TILEWRIGHT_TRY(stageDims(**made));
     frames_.insert(frames_.begin(), std::move(*made));
-    ++counters_.frames;
+    ++counters_->frames;
     if (frames_.size() > keptFrames) {
       TILEWRIGHT_TRY(synchronize()); // its recordings may still be running
       frames_.pop_back();
@@ -89,27 +127,18 @@ Status Context::selectFrame(std::vector<int64_t> symbols) {
 }
 
 Status Context::growArena(uint64_t bytes) {
-  if (bytes <= arenaBytes_)
+  if (bytes <= arena_->bytes)
     return {};
   TILEWRIGHT_TRY(synchronize());
-  arena_.reset(); // before the new one is there: the two together may not fit
-  arenaBytes_ = 0;
-  Expected<std::shared_ptr<void>> arena = device_->allocate(bytes);
-  TILEWRIGHT_TRY(arena);
-  arena_ = *arena;
-  arenaBytes_ = bytes;
+  *arena_ = {}; // before the new one is there: the two together may not fit
+  Expected<std::shared_ptr<void>> memory = device_->allocate(bytes);
+  TILEWRIGHT_TRY(memory);
+  *arena_ = {*memory, bytes};
   return {};
 }
 
 Expected<void *> Context::ownMemory(ValueId id, uint64_t bytes) {
-  OwnMemory &own = own_[id];
-  if (!own.memory || own.bytes < bytes || own.memory.use_count() > 1) {
-    own = {};
-    Expected<std::shared_ptr<void>> memory = device_->allocate(bytes);
-    TILEWRIGHT_TRY(memory);
-    own = {*memory, bytes};
-  }
-  return own.memory.get();
+  return own_[id].atLeast(*device_, bytes);
 }
 
 Status Context::placeInputs(std::span<const TensorView> inputs) {
@@ -118,13 +147,17 @@ Status Context::placeInputs(std::span<const TensorView> inputs) {
     ValueId id = plan().inputs[i];
     uint64_t bytes = frame_->bytes[id];
     const TensorView &given = inputs[i];
+    if (isObjectValue(id)) {
+      objects_[id] = given.object;
+      continue;
+    }
     if (!given.data && bytes != 0)
       return {Code::Usage, fmt::format("input '{}' has no data", plan().values[id].name)};
     if ((hostMemory || given.onDevice) && given.data && isAligned(given.data)) {
       addresses_[id] = given.data;
       continue;
     }
-    Expected<void *> place = hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_.get(), frame_->offsets[id]));
+    Expected<void *> place = hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id]));
     TILEWRIGHT_TRY(place);
     addresses_[id] = *place;
     if (bytes != 0)
@@ -135,7 +168,17 @@ Status Context::placeInputs(std::span<const TensorView> inputs) {
 
 Status Context::placeOutput(ValueId id, uint64_t bytes) {
   const Value &output = plan().values[id];
+  if (placeOutput_ && !isObjectValue(id)) {
+    Expected<void *> place = placeOutput_(output.source, bytes);
+    TILEWRIGHT_TRY(place);
+    if ((addresses_[id] = *place))
+      return {};
+  }
   const TensorView &given = boundOutputs_[output.source];
+  if (isObjectValue(id))
+    return given.data ? Status(Code::Usage, fmt::format("output '{}' is a {}, which no memory of the caller's can take", output.name,
+                                                        name(output.dtype)))
+                      : Status();
   bool hostMemory = device_->info().hostMemory;
   if (given.data) {
     Expected<Shape> shape = valueShape(plan(), *sizes_, id);
@@ -149,7 +192,7 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
     }
   }
   bool inArena = frame_->offsets[id] != noPlace;
-  Expected<void *> place = inArena ? Expected<void *>(advance(arena_.get(), frame_->offsets[id])) : ownMemory(id, bytes);
+  Expected<void *> place = inArena ? Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id])) : ownMemory(id, bytes);
   TILEWRIGHT_TRY(place);
   addresses_[id] = *place;
   return {};
@@ -172,7 +215,7 @@ Status Context::placeKnownAt(int64_t step) {
     } else if (value.kind == ValueKind::Output) {
       TILEWRIGHT_TRY(placeOutput(id, *bytes));
     } else if (frame_->offsets[id] != noPlace) {
-      addresses_[id] = advance(arena_.get(), frame_->offsets[id]);
+      addresses_[id] = advance(arena_->memory.get(), frame_->offsets[id]);
     } else if (analysis().firstUse[id] != INT64_MAX) {
       Expected<void *> place = ownMemory(id, *bytes);
       TILEWRIGHT_TRY(place);
@@ -204,10 +247,14 @@ Status Context::bindHere(std::span<const TensorView> inputs, std::span<const Ten
   hasRun_ = false;
   if (!outputs.empty() && outputs.size() != plan().outputs.size())
     return {Code::Usage, fmt::format("the model gives {} outputs, got memory for {}", plan().outputs.size(), outputs.size())};
-  Expected<std::vector<int64_t>> symbols = bindSymbols(plan(), inputs);
-  TILEWRIGHT_TRY(symbols);
   boundOutputs_.assign(outputs.begin(), outputs.end());
   boundOutputs_.resize(plan().outputs.size());
+  return bindTo(inputs, {});
+}
+
+Status Context::bindTo(std::span<const TensorView> inputs, std::span<const int64_t> givenSymbols) {
+  Expected<std::vector<int64_t>> symbols = bindSymbols(plan(), inputs, givenSymbols);
+  TILEWRIGHT_TRY(symbols);
   addresses_.assign(plan().values.size(), nullptr);
   Status status = selectFrame(std::move(*symbols));
   status = status.ok() ? placeInputs(inputs) : status;
@@ -233,9 +280,10 @@ Status Context::synchronize() {
   if (*errorWord == 0)
     return {};
   auto sentence = static_cast<uint32_t>(*errorWord);
-  if (sentence >= plan().faults.size())
+  const std::vector<std::string> &faults = program_->plan().faults; // of bodies too
+  if (sentence >= faults.size())
     return {Code::Internal, fmt::format("a kernel reported fault {:#x}, which its plan does not list", *errorWord)};
-  return {Code::Malformed, plan().faults[sentence]};
+  return {Code::Malformed, faults[sentence]};
 }
 
 Expected<std::vector<Tensor>> Context::outputs() {
@@ -245,6 +293,10 @@ Expected<std::vector<Tensor>> Context::outputs() {
     return Status(Code::Usage, "there are no outputs: bind inputs and execute first");
   std::vector<Tensor> tensors;
   for (ValueId id : plan().outputs) {
+    if (isObjectValue(id)) {
+      tensors.push_back(objects_[id]);
+      continue;
+    }
     Expected<Shape> shape = valueShape(plan(), *sizes_, id);
     TILEWRIGHT_TRY(shape);
     DType type = plan().values[id].dtype;
@@ -265,8 +317,11 @@ Expected<std::vector<Tensor>> Context::outputs() {
 
 static std::vector<TensorView> viewsOf(std::span<const Tensor> tensors) {
   std::vector<TensorView> views;
-  for (const Tensor &tensor : tensors)
-    views.push_back({tensor.type(), tensor.shape(), const_cast<std::byte *>(tensor.bytes()), false});
+  for (const Tensor &tensor : tensors) {
+    bool object = isObject(tensor.type()), shaped = !object || tensor.type() == DType::String;
+    views.push_back({tensor.type(), shaped ? tensor.shape() : Shape(), object ? nullptr : const_cast<std::byte *>(tensor.bytes()), false,
+                     object ? tensor : Tensor()});
+  }
   return views;
 }
 

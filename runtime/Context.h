@@ -4,12 +4,18 @@
 //   execute()     ─ segment by segment: recorded ones are replayed from their second run on, host calls and sizes known late in between
 //   synchronize() ─ waits, reads the error word
 //
+// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream. Bodies of one plan never
+// run at the same time, so they share one arena beside their plan's.
+//
 // A context is used by one thread at a time; several contexts of one program may run at once.
 #pragma once
 
 #include "runtime/BindSymbols.h"
 #include "runtime/Frame.h"
 #include "runtime/Program.h"
+
+#include <functional>
+#include <map>
 
 namespace tilewright::runtime {
 
@@ -21,6 +27,18 @@ struct Counters {
   uint64_t recordings = 0; // segments recorded
   uint64_t replays = 0;    // segments replayed
 };
+
+/// Memory for one value, kept from run to run while it is large enough and nobody else holds it.
+struct OwnMemory {
+  std::shared_ptr<void> memory;
+  uint64_t bytes = 0;
+
+  /// The memory, made anew if need be; what it held is lost then.
+  Expected<void *> atLeast(Device &device, uint64_t needed);
+};
+
+struct LoopState; // ContextControl.cpp
+struct Collection;
 
 class Context {
 public:
@@ -56,8 +74,8 @@ public:
   const Program &program() const { return *active().program_; }
   const Device &device() const { return *device_; }
   Stream &stream() { return *active().stream_; }
-  const Counters &counters() const { return active().counters_; }
-  uint64_t arenaBytes() const { return active().arenaBytes_; }
+  const Counters &counters() const { return *active().counters_; }
+  uint64_t arenaBytes() const { return active().arena_->bytes; }
   /// The bound sizes, to evaluate a group's bytes and operations with. Only after bind.
   const ExprValues &sizes() const { return *active().sizes_; }
 
@@ -68,6 +86,18 @@ private:
   Status copyOutputs(std::span<const TensorView> outputs);
   Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
+  /// Where an output of a body belongs that has so many bytes; null leaves it to the body's context.
+  using PlaceOutput = std::function<Expected<void *>(size_t output, uint64_t bytes)>;
+
+  Context &body(uint32_t number);
+  Status runBody(Context &body, const BodyUse &use, std::vector<TensorView> inputs, PlaceOutput place);
+  Status bindTo(std::span<const TensorView> inputs, std::span<const int64_t> givenSymbols);
+  Expected<TensorView> viewOf(ValueId id) const;
+  Expected<bool> readBool(const void *place);
+  Expected<int64_t> readInteger(ValueId id);
+
+  void prepare();
+  void decodeConstants();
   Status selectFrame(std::vector<int64_t> symbols);
   Status stageDims(Frame &frame);
   Status growArena(uint64_t bytes);
@@ -86,26 +116,41 @@ private:
   Status runOne(size_t index, const WriteDims &write);
   Status runOne(size_t index, const Copy &copy);
   Status runOne(size_t index, const Guard &guard);
-  Status bindLate(size_t index, const HostCall &call, std::span<const Tensor> outputs);
+  Status runOne(size_t index, const Branch &branch);
+  Status runOne(size_t index, const Loop &loop);
+  Status bindLate(size_t index, std::span<const Shape> outputs);
+  Status takeFromBody(ValueId id, const TensorView &given, const std::string &node);
+  Status startLoop(const Loop &loop, LoopState &state);
+  Expected<bool> runTurn(const Loop &loop, LoopState &state);
+  Status takeSlices(const Loop &loop, LoopState &state);
+  Expected<std::vector<TensorView>> bindTurn(const Loop &loop, LoopState &state);
+  Status runSteadyTurn(const Loop &loop, LoopState &state);
+  Status collect(const Loop &loop, LoopState &state, size_t i, const TensorView &slice);
+  Status append(Collection &collection, const LoopState &state, const void *slice);
+  Status finishLoop(size_t index, const Loop &loop, LoopState &state);
   Expected<Tensor> onHost(ValueId id);
+  Status takeOutput(ValueId id, const Tensor &output);
+  bool isObjectValue(ValueId id) const { return isObject(plan().values[id].dtype); }
 
-  /// Memory for one value, kept from run to run while it is large enough and nobody else holds it.
-  struct OwnMemory {
+  struct Arena {
     std::shared_ptr<void> memory;
     uint64_t bytes = 0;
   };
 
-  const Plan &plan() const { return program_->plan(); }
-  const PlanAnalysis &analysis() const { return program_->analysis(); }
+  const Plan &plan() const { return *tree_->plan; }
+  const PlanAnalysis &analysis() const { return tree_->analysis; }
 
   std::shared_ptr<const Program> program_;
   std::shared_ptr<Device> device_;
   std::shared_ptr<const DeviceImage> image_;
-  std::unique_ptr<Stream> stream_;
+  std::shared_ptr<Stream> stream_;
+  const PlanTree *tree_ = nullptr;
+  const KernelTree *kernels_ = nullptr;
   std::vector<std::unique_ptr<Frame>> frames_; // most recently used first
-
-  std::shared_ptr<void> arena_;
-  uint64_t arenaBytes_ = 0;
+  std::shared_ptr<Arena> arena_, bodyArena_;
+  std::vector<std::unique_ptr<Context>> bodies_; // by their numbers; made when they first run
+  std::map<size_t, std::shared_ptr<LoopState>> loops_; // by step, with the memory of what they carry
+  PlaceOutput placeOutput_;                            // of a body
 
   // The execution at hand.
   Frame *frame_ = nullptr;
@@ -115,10 +160,11 @@ private:
   std::vector<void *> addresses_;                  // of all values; null while not known
   std::vector<TensorView> boundOutputs_;           // as given, or empty views
   std::vector<OwnMemory> own_;                     // by value: aligned copies of inputs, outputs, and what is sized late
+  std::vector<Tensor> objects_;                    // by value: strings, sequences and their like, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
-  Counters counters_;
-  bool hasRun_ = false; // what is bound, so that there are outputs
+  std::shared_ptr<Counters> counters_; // of the root
+  bool hasRun_ = false;                // what is bound, so that there are outputs
 
   // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
   std::unique_ptr<Context> broadcasting_;

@@ -2,6 +2,7 @@
 #include "runtime/Context.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -65,9 +66,9 @@ Status Context::runSegment(size_t index) {
     TILEWRIGHT_TRY(status);
     TILEWRIGHT_TRY(recorded);
     recording = std::move(*recorded);
-    ++counters_.recordings;
+    ++counters_->recordings;
   }
-  ++counters_.replays;
+  ++counters_->replays;
   return stream_->replay(*recording);
 }
 
@@ -86,7 +87,7 @@ Status Context::runStep(size_t index) {
 
 Status Context::runOne(size_t, const Launch &launch) {
   LaunchArgs args;
-  args.handle = image_->kernels[launch.kernel];
+  args.handle = kernels_->kernels[launch.kernel];
   args.kernel = &plan().kernels[launch.kernel];
   for (size_t i = 0; i < launch.grid.size(); ++i) {
     args.grid[i] = *sizes_->get(launch.grid[i]); // known: checkStepSizes has asked for each of these
@@ -102,7 +103,7 @@ Status Context::runOne(size_t, const Launch &launch) {
     launchScalars_.push_back(*sizes_->get(id));
   args.buffers = launchBuffers_;
   args.scalars = launchScalars_;
-  ++counters_.launches;
+  ++counters_->launches;
   return stream_->launch(args);
 }
 
@@ -121,6 +122,10 @@ Status Context::runOne(size_t index, const WriteDims &write) {
 }
 
 Status Context::runOne(size_t, const Copy &copy) {
+  if (isObjectValue(copy.source)) {
+    objects_[copy.target] = objects_[copy.source];
+    return {};
+  }
   Expected<uint64_t> bytes = valueBytes(plan(), *sizes_, copy.source);
   TILEWRIGHT_TRY(bytes);
   return stream_->copyWithin(addresses_[copy.target], addresses_[copy.source], *bytes);
@@ -132,6 +137,8 @@ Status Context::runOne(size_t, const Guard &) { return {}; } // checked by check
 /// synchronize().
 Expected<Tensor> Context::onHost(ValueId id) {
   const Value &value = plan().values[id];
+  if (isObjectValue(id))
+    return objects_[id];
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
   TILEWRIGHT_TRY(shape);
   const Value &root = plan().values[analysis().roots[id]];
@@ -147,23 +154,50 @@ Expected<Tensor> Context::onHost(ValueId id) {
   return tensor;
 }
 
-/// Takes the symbols that a call binds from its outputs, and places the values whose sizes are now known.
-Status Context::bindLate(size_t index, const HostCall &call, std::span<const Tensor> outputs) {
-  if (call.binds.empty())
+/// Takes the symbols that a step binds from the shapes of its outputs, and places the values whose sizes are now known.
+Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
+  std::span<const BoundSymbol> binds = bindsOf(plan().steps[index]);
+  if (binds.empty())
     return {};
-  for (const BoundSymbol &bound : call.binds) {
-    if (bound.output >= outputs.size() || !outputs[bound.output].defined() || bound.dim >= outputs[bound.output].shape().size())
-      return {Code::Malformed, fmt::format("node '{}' gave no dimension {} of output {}, which the model declares or uses{}", call.node,
-                                           bound.dim, bound.output, sizesNeedPlan)};
-    lateSymbols_[bound.symbol] = outputs[bound.output].shape()[bound.dim];
+  for (const BoundSymbol &bound : binds) {
+    if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
+      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index, bound.dim,
+                                           bound.output, sizesNeedPlan)};
+    lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);
   sizes_ = &lateSizes_;
   return placeKnownAt(static_cast<int64_t>(index));
 }
 
+/// The value becomes what a call has given for it.
+Status Context::takeOutput(ValueId id, const Tensor &output) {
+  const Value &value = plan().values[id];
+  Expected<Shape> shape = valueShape(plan(), *sizes_, id);
+  TILEWRIGHT_TRY(shape);
+  bool shaped = !isObjectValue(id) || value.dtype == DType::String;
+  if (!output.defined() || output.type() != value.dtype || (shaped && output.shape() != *shape))
+    return {Code::Malformed,
+            fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype), fmt::join(*shape, ", "), sizesNeedPlan)};
+  if (isObjectValue(id)) {
+    objects_[id] = output;
+    return {};
+  }
+  return stream_->copyIn(addresses_[id], output.bytes(), output.byteSize());
+}
+
+/// The tensor in memory of its own; objects have theirs already.
+static Tensor ownCopy(const Tensor &tensor) {
+  if (!tensor.defined() || isObject(tensor.type()))
+    return tensor;
+  Tensor copy = Tensor::allocate(tensor.type(), tensor.shape());
+  if (tensor.byteSize())
+    std::memcpy(copy.bytes(), tensor.bytes(), tensor.byteSize());
+  return copy;
+}
+
 Status Context::runOne(size_t index, const HostCall &call) {
-  ++counters_.hostCalls;
+  ++counters_->hostCalls;
   bool hostMemory = device_->info().hostMemory;
   std::vector<Tensor> inputs;
   for (ValueId id : call.inputs) {
@@ -173,24 +207,26 @@ Status Context::runOne(size_t index, const HostCall &call) {
   }
   if (!hostMemory)
     TILEWRIGHT_TRY(synchronize());
+  // A sequence that keeps an input must not look at memory that later steps write.
+  if (std::ranges::any_of(call.outputs, [&](ValueId id) { return id != none && isObjectValue(id); }))
+    for (Tensor &input : inputs)
+      input = ownCopy(input);
   ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size()};
   Expected<std::vector<Tensor>> outputs = evaluate(reference, inputs);
   if (!outputs)
     return {outputs.status().code(), fmt::format("node '{}': {}", call.node, outputs.status().message())};
-  TILEWRIGHT_TRY(bindLate(index, call, *outputs));
+  std::vector<Shape> shapes;
+  for (const Tensor &output : *outputs)
+    shapes.push_back(output.shape());
+  TILEWRIGHT_TRY(bindLate(index, shapes));
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     ValueId id = call.outputs[i];
     if (id == none)
       continue;
-    Expected<Shape> shape = valueShape(plan(), *sizes_, id);
-    TILEWRIGHT_TRY(shape);
     const Tensor output = i < outputs->size() ? (*outputs)[i] : Tensor();
-    if (!output.defined() || output.type() != plan().values[id].dtype || output.shape() != *shape)
-      return {Code::Malformed,
-              fmt::format("node '{}' gave {} [{}] as output {}, which the model declares, or uses, as {} [{}]{}", call.node,
-                          name(output.type()), fmt::join(output.shape(), ", "), i, name(plan().values[id].dtype), fmt::join(*shape, ", "),
-                          sizesNeedPlan)};
-    TILEWRIGHT_TRY(stream_->copyIn(addresses_[id], output.bytes(), output.byteSize()));
+    if (Status taken = takeOutput(id, output); !taken)
+      return {taken.code(), fmt::format("node '{}' gave {} [{}] as output {}, {}", call.node, name(output.type()),
+                                        fmt::join(output.shape(), ", "), i, taken.message())};
   }
   return hostMemory ? Status() : synchronize(); // the copies read the outputs, which end here
 }

@@ -1,4 +1,5 @@
-// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that no table translates between the two.
+// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that no table translates between the two, and the kinds of
+// values that are no numbers, which only the host holds (Tensor.h says how).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ enum class DType : uint8_t {
   I16 = 5,
   I32 = 6,
   I64 = 7,
-  String = 8, // only as a name in diagnostics: no kernel takes strings
+  String = 8,
   Bool = 9,   // one byte in memory, 0 or 1
   F16 = 10,
   F64 = 11,
@@ -34,7 +35,14 @@ enum class DType : uint8_t {
   F8E8M0 = 24, // a power of two, without sign
   U2 = 25,
   I2 = 26,
+  // ONNX types that are no element types; these codes are our own.
+  Sequence = 64,
+  Optional = 65,
+  Map = 66,
 };
+
+/// Whether values of this type are objects of the host: no device and no compiled kernel takes them.
+constexpr bool isObject(DType type) { return type == DType::String || type >= DType::Sequence; }
 
 struct DTypeInfo {
   DType type;
@@ -74,7 +82,7 @@ inline constexpr DTypeInfo dtypeTable[] = {
     {DType::U2, "uint2", 1, false, false, 2},
 };
 
-/// The row of `type`, or nullptr for a type that no kernel can hold (strings).
+/// The row of `type`, or nullptr for a type that no kernel can hold (objects).
 constexpr const DTypeInfo *findDType(DType type) {
   for (const DTypeInfo &row : dtypeTable)
     if (row.type == type)
@@ -103,8 +111,26 @@ constexpr int64_t packedBytes(DType type, int64_t count) {
 }
 
 constexpr std::string_view name(DType type) {
-  const DTypeInfo *row = findDType(type);
-  return row ? row->name : type == DType::String ? "string" : "an unknown type";
+  if (const DTypeInfo *row = findDType(type))
+    return row->name;
+  switch (type) {
+  case DType::String: return "string";
+  case DType::Sequence: return "sequence";
+  case DType::Optional: return "optional";
+  case DType::Map: return "map";
+  default: return "an unknown type";
+  }
+}
+
+/// The type of this name; F32 for a name that none has.
+constexpr DType parseDType(std::string_view text) {
+  for (const DTypeInfo &row : dtypeTable)
+    if (row.name == text)
+      return row.type;
+  for (DType type : {DType::String, DType::Sequence, DType::Optional, DType::Map})
+    if (name(type) == text)
+      return type;
+  return DType::F32;
 }
 
 } // namespace tilewright

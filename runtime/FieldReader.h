@@ -2,7 +2,9 @@
 // for it are there, and no code outside its list gets through.
 #pragma once
 
+#include "runtime/Format.h"
 #include "runtime/PlanFields.h"
+#include "runtime/StringConstants.h"
 
 #include <cstring>
 #include <string>
@@ -89,6 +91,14 @@ private:
   void readAlternative(std::variant<Ts...> &value, uint8_t code, std::index_sequence<indices...>) {
     ((code == indices ? read(value.template emplace<indices>()) : void()), ...);
   }
+  void read(std::vector<Plan> &bodies) {
+    if (++depth_ > format::deepestBody)
+      return fail("it nests bodies too deep");
+    uint32_t items = count();
+    for (uint32_t i = 0; i < items && !failure_; ++i)
+      read(bodies.emplace_back());
+    --depth_;
+  }
   void read(Attributes &attributes) {
     uint32_t items = count();
     for (uint32_t i = 0; i < items && !failure_; ++i) {
@@ -103,10 +113,15 @@ private:
     read(type);
     read(shape);
     uint32_t bytes = count();
-    uint64_t expected = elementBytes(type);
+    bool strings = type == DType::String;
+    uint64_t expected = strings ? 1 : elementBytes(type);
     for (int64_t dim : shape)
       if (dim < 0 || __builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected))
         return fail("it holds a tensor with an impossible shape");
+    if (strings && !failure_ && countsStrings(rest_.first(bytes), expected)) {
+      tensor = decodeStrings(rest_.first(bytes), std::move(shape));
+      return (void)take(nullptr, bytes);
+    }
     if (failure_ || elementBytes(type) == 0 || expected != bytes)
       return fail("it holds a tensor whose length does not match its shape");
     tensor = Tensor::allocate(type, std::move(shape));
@@ -115,6 +130,7 @@ private:
 
   std::span<const std::byte> rest_;
   const char *failure_ = nullptr;
+  int depth_ = 0;
 };
 
 } // namespace tilewright::runtime

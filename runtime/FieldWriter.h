@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/PlanFields.h"
+#include "runtime/StringConstants.h"
 
 #include <cstring>
 #include <string>
@@ -64,6 +65,11 @@ private:
   void write(const Tensor &tensor) {
     write(tensor.type());
     write(tensor.shape());
+    if (tensor.type() == DType::String) {
+      std::vector<std::byte> strings = encodeStrings(tensor);
+      count(strings.size());
+      return raw(strings.data(), strings.size());
+    }
     count(tensor.byteSize());
     raw(tensor.bytes(), tensor.byteSize());
   }

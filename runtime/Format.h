@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "artifacts are used in
 
 // Not text, damaged by line-end conversion, and unlike any known file: 0x89 'T' 'W' '\r' '\n' 0x1a '\n' 0.
 inline constexpr std::array<uint8_t, 8> magic = {0x89, 'T', 'W', '\r', '\n', 0x1a, '\n', 0};
-inline constexpr uint32_t majorVersion = 2;
+inline constexpr uint32_t majorVersion = 3;
 inline constexpr uint32_t minorVersion = 0;
 inline constexpr uint64_t alignment = 64;
 
@@ -77,8 +77,10 @@ static_assert(sizeof(SectionEntry) == 40);
 // of each, and the XXH3-64 of the list of those (u64 each). Chunks let several threads check one large section.
 inline constexpr uint64_t checksumChunk = uint64_t(4) << 20;
 
-// A Step's variant code in a Plan stream: its index in `Step`, so that new kinds of step are appended. Reserved, and refused by this
-// version: 16 Call, 17 Branch, 18 Loop, 19 DynamicAllocate.
+// A Step's variant code in a Plan stream: its index in `Step`, so that new kinds of step are appended.
+
+// Plans hold the bodies of their branches and loops; deeper than this they are refused.
+inline constexpr int deepestBody = 64;
 
 constexpr uint64_t alignUp(uint64_t value) { return (value + alignment - 1) / alignment * alignment; }
 

@@ -8,6 +8,7 @@
 //      │      ├── values[]                every buffer by role: input, output, constant, temporary, alias
 //      │      ├── kernels[]               what can be launched: code object + entry + ABI
 //      │      ├── steps[]                 what to do, in order
+//      │      ├── bodies[]                plans that branches and loops run
 //      │      └── groups[], faults[]      what reports and error words refer to
 //      ├── code[]       machine code, shared by the plans of one target
 //      └── constants[]  the pool of weights, shared by all plans
@@ -35,8 +36,8 @@ using KernelId = uint32_t;
 using GroupId = uint32_t;
 inline constexpr uint32_t none = UINT32_MAX; // "no such id" wherever an id is optional
 
-/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is `none`,
-/// by a HostCall while it runs.
+/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is `none`, by the step
+/// that runs this plan as a body (the first `givenSymbols`), or by a step while it runs.
 struct Symbol {
   std::string name;
   uint32_t input = none;
@@ -90,7 +91,7 @@ struct Launch {
   bool operator==(const Launch &) const = default;
 };
 
-/// Symbol `symbol` becomes dimension `dim` of output `output` of the call.
+/// Symbol `symbol` becomes dimension `dim` of output `output` of the step.
 struct BoundSymbol {
   uint32_t output = 0;
   uint32_t dim = 0;
@@ -136,7 +137,58 @@ struct Guard {
   bool operator==(const Guard &) const = default;
 };
 
-using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard>;
+/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last inputs are `captures`, the
+/// values around it that it reads.
+struct BodyUse {
+  uint32_t body = none;
+  std::vector<ExprId> sizes;
+  std::vector<ValueId> captures;
+  bool operator==(const BodyUse &) const = default;
+};
+
+/// Runs one of two bodies, whose outputs become the step's. `condition` is one bool.
+struct Branch {
+  ValueId condition = none;
+  BodyUse onTrue, onFalse;
+  std::vector<ValueId> outputs; // `none` for one that nobody reads
+  std::vector<BoundSymbol> binds;
+  std::string node; // ONNX node name, for messages
+  GroupId group = none;
+  bool operator==(const Branch &) const = default;
+};
+
+/// Slices along the first dimension of `value`, one for each turn of a loop; from the last to the first if `reverse`.
+struct Slices {
+  ValueId value = none;
+  bool reverse = false;
+  bool operator==(const Slices &) const = default;
+};
+
+/// Runs a body again and again.
+///
+///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`, captures...
+///   the body's outputs   [condition] if `conditional`, carried..., a slice of each of `collected`
+///
+/// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or never), or before a turn
+/// whose condition is false. `finals` take what is carried at the end; without a turn, that is `carried`. A carried value may change its
+/// shape from turn to turn, collected slices must agree.
+struct Loop {
+  ValueId tripCount = none;
+  ValueId condition = none;
+  bool counted = true;
+  bool conditional = true; // otherwise what was true before the first turn stays so, and nothing is read back from the device
+  std::vector<ValueId> carried;
+  std::vector<Slices> scanned;
+  BodyUse body;
+  std::vector<ValueId> finals;   // `none` for one that nobody reads
+  std::vector<Slices> collected; // likewise
+  std::vector<BoundSymbol> binds; // of outputs numbered finals first, then collected
+  std::string node;               // ONNX node name, for messages
+  GroupId group = none;
+  bool operator==(const Loop &) const = default;
+};
+
+using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop>;
 
 /// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows with its filters.
 struct Product {
@@ -172,7 +224,9 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Group> groups;
-  std::vector<std::string> faults; // a kernel's error word holds an index into these sentences (KernelAbi.h)
+  std::vector<std::string> faults; // a kernel's error word holds an index into these sentences (KernelAbi.h); a body has its root's
+  uint32_t givenSymbols = 0;       // of a body: how many of its first symbols the step that runs it binds
+  std::vector<Plan> bodies;        // what Branch and Loop steps run; for the same target and mode
 };
 
 enum class CodeKind : uint8_t {

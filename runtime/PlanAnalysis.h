@@ -16,7 +16,7 @@ struct Segment {
 
 struct PlanAnalysis {
   std::vector<ValueId> roots;     // of each value: itself, or what its chain of aliases ends in
-  std::vector<int64_t> exprStep;  // the step that makes an expression's value known: atBind, or a HostCall's number
+  std::vector<int64_t> exprStep;  // the step that makes an expression's value known: atBind, or the step's number
   std::vector<int64_t> valueStep; // likewise for a value's place and dimensions
   std::vector<int64_t> firstUse;  // of each root, by steps that touch it or an alias of it; INT64_MAX if none does
   std::vector<int64_t> lastUse;   // INT64_MIN if none does
@@ -26,6 +26,17 @@ struct PlanAnalysis {
 
 /// `plan` must have ids in range and aliases after what they alias (PlanVerifier.h checks both first).
 PlanAnalysis analyzePlan(const Plan &plan);
+
+/// The symbols that a step binds once it has run.
+std::span<const BoundSymbol> bindsOf(const Step &step);
+/// The values that a step which binds symbols writes, by the numbers that its binds use; `none` for one that nobody reads.
+std::vector<ValueId> outputsOf(const Step &step);
+/// How a Branch or a Loop uses its bodies.
+std::vector<const BodyUse *> bodiesOf(const Step &step);
+/// Whether a step runs on the host, with results that no recording can hold.
+bool runsOnHost(const Step &step);
+/// The values that a Branch or a Loop reads, its captures among them.
+std::vector<ValueId> controlReads(const Step &step);
 
 /// Calls `visit(value)` for each value that a step reads or writes.
 template <typename Visit> void forEachValue(const Step &step, const Visit &visit) {
@@ -42,6 +53,12 @@ template <typename Visit> void forEachValue(const Step &step, const Visit &visit
   } else if (const auto *copy = std::get_if<Copy>(&step)) {
     visit(copy->source);
     visit(copy->target);
+  } else {
+    for (ValueId id : controlReads(step))
+      visit(id);
+    for (ValueId id : outputsOf(step))
+      if (id != none)
+        visit(id);
   }
 }
 
@@ -61,6 +78,9 @@ template <typename Visit> void forEachExpr(const Step &step, const Visit &visit)
     visit(guard->lhs);
     visit(guard->rhs);
   }
+  for (const BodyUse *use : bodiesOf(step))
+    for (ExprId id : use->sizes)
+      visit(id);
 }
 
 } // namespace tilewright::runtime

@@ -23,7 +23,7 @@ template <> inline constexpr ValueKind lastCode<ValueKind> = ValueKind::Alias;
 template <> inline constexpr BufferAccess lastCode<BufferAccess> = BufferAccess::ReadWrite;
 template <> inline constexpr Relation lastCode<Relation> = Relation::LessEqual;
 template <> inline constexpr CodeKind lastCode<CodeKind> = CodeKind::Hsaco;
-template <> inline constexpr DType lastCode<DType> = DType::I2; // DType has a gap (strings), which PlanVerifier refuses
+template <> inline constexpr DType lastCode<DType> = DType::Map; // DType has gaps as well; PlanVerifier refuses those
 
 /// `T` or `const T`: the writer visits const structs, the reader fills them in.
 template <typename T, typename Struct>
@@ -45,12 +45,21 @@ template <typename A> void fields(A &archive, Is<HostCall> auto &s) {
 template <typename A> void fields(A &archive, Is<WriteDims> auto &s) { archive(s.value, s.elements); }
 template <typename A> void fields(A &archive, Is<Copy> auto &s) { archive(s.target, s.source); }
 template <typename A> void fields(A &archive, Is<Guard> auto &s) { archive(s.relation, s.lhs, s.rhs, s.message); }
+template <typename A> void fields(A &archive, Is<BodyUse> auto &s) { archive(s.body, s.sizes, s.captures); }
+template <typename A> void fields(A &archive, Is<Branch> auto &s) {
+  archive(s.condition, s.onTrue, s.onFalse, s.outputs, s.binds, s.node, s.group);
+}
+template <typename A> void fields(A &archive, Is<Slices> auto &s) { archive(s.value, s.reverse); }
+template <typename A> void fields(A &archive, Is<Loop> auto &s) {
+  archive(s.tripCount, s.condition, s.counted, s.conditional, s.carried, s.scanned, s.body, s.finals, s.collected, s.binds, s.node, s.group);
+}
 template <typename A> void fields(A &archive, Is<Product> auto &s) { archive(s.batch, s.m, s.n, s.k, s.type); }
 template <typename A> void fields(A &archive, Is<Group> auto &s) {
   archive(s.name, s.rootKind, s.members, s.bytesMoved, s.flops, s.reasons, s.products);
 }
 template <typename A> void fields(A &archive, Is<Plan> auto &s) {
-  archive(s.target, s.mode, s.requirements, s.symbols, s.exprs, s.values, s.inputs, s.outputs, s.kernels, s.steps, s.groups, s.faults);
+  archive(s.target, s.mode, s.requirements, s.symbols, s.exprs, s.values, s.inputs, s.outputs, s.kernels, s.steps, s.groups, s.faults,
+          s.givenSymbols, s.bodies);
 }
 template <typename A> void fields(A &archive, Is<CodeSymbol> auto &s) { archive(s.name, s.offset); }
 template <typename A> void fields(A &archive, Is<CodeObject> auto &s) { archive(s.kind, s.target, s.symbols); } // bytes: a Code section

@@ -1,10 +1,13 @@
 // Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at every turn.
 #include "runtime/PlanVerifier.h"
 
+#include "runtime/Format.h"
 #include "runtime/PlanAnalysis.h"
+#include "runtime/StringConstants.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 namespace tilewright::runtime {
@@ -18,7 +21,7 @@ namespace {
 /// One plan with what is known of it once its tables are checked.
 class PlanChecker {
 public:
-  PlanChecker(const Contents &contents, const Plan &plan) : contents_(contents), plan_(plan) {}
+  PlanChecker(const Contents &contents, const Plan &plan, int depth = 0) : contents_(contents), plan_(plan), depth_(depth) {}
 
   Status check() {
     TILEWRIGHT_TRY(checkExprs());
@@ -27,6 +30,7 @@ public:
     TILEWRIGHT_TRY(checkSymbols());
     TILEWRIGHT_TRY(checkKernels());
     TILEWRIGHT_TRY(checkGroups());
+    TILEWRIGHT_TRY(checkBodies());
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       TILEWRIGHT_TRY(checkIds(i));
     analysis_ = analyzePlan(plan_);
@@ -41,6 +45,16 @@ public:
   }
 
 private:
+  /// A value that a step passes to a body or takes from it: what it must agree with.
+  struct Passed {
+    std::string_view what;
+    DType type = DType::F32;
+    std::optional<size_t> rank = std::nullopt;
+    bool unread = false; // an output that nobody takes
+  };
+  static constexpr Passed unreadOutput = {"", DType::F32, std::nullopt, true};
+  Passed passed(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size(), false}; }
+  Passed slice(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size() - 1, false}; }
   bool isExpr(ExprId id) const { return id < plan_.exprs.size(); }
   bool isExprOrNone(ExprId id) const { return id == none || isExpr(id); }
   bool isValue(ValueId id) const { return id < plan_.values.size(); }
@@ -54,6 +68,7 @@ private:
   Status checkKernels() const;
   Status checkKernel(const Kernel &kernel) const;
   Status checkGroups() const;
+  Status checkBodies() const;
   Status checkValueSizes() const;
 
   Status checkIds(size_t step) const;
@@ -66,9 +81,14 @@ private:
   Status checkOne(int64_t step, const WriteDims &write);
   Status checkOne(int64_t step, const Copy &copy);
   Status checkOne(int64_t step, const Guard &guard);
+  Status checkOne(int64_t step, const Branch &branch);
+  Status checkOne(int64_t step, const Loop &loop);
+  Status checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs, const std::vector<Passed> &outputs) const;
+  Status checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const;
 
   const Contents &contents_;
   const Plan &plan_;
+  int depth_;
   PlanAnalysis analysis_;
   std::vector<bool> written_;      // by root
 };
@@ -88,13 +108,17 @@ Status PlanChecker::checkExprs() const {
 
 Status PlanChecker::checkValue(ValueId id) const {
   const Value &v = value(id);
-  if (!findDType(v.dtype))
+  if (!findDType(v.dtype) && !isObject(v.dtype))
     return broken("value '{}' has an element type that no kernel can hold", v.name);
+  if (isObject(v.dtype) && v.dtype != DType::String && !v.dims.empty())
+    return broken("value '{}' is a {} and has dimensions, which only tensors have", v.name, name(v.dtype));
   if (!std::ranges::all_of(v.dims, [&](ExprId dim) { return isExpr(dim); }))
     return broken("value '{}' has a dimension without an expression", v.name);
   if (v.kind == ValueKind::Alias) {
     if (v.source >= id)
       return broken("alias '{}' does not come after what it aliases", v.name);
+    if (isObject(v.dtype) || isObject(value(v.source).dtype))
+      return broken("alias '{}' looks at the bytes of objects", v.name);
     if (!isExpr(v.byteOffset))
       return broken("alias '{}' has no byte offset", v.name);
     return {};
@@ -122,6 +146,8 @@ Status PlanChecker::checkInterface() const {
   for (ValueId id : plan_.outputs)
     if (!isKind(id, ValueKind::Output))
       return broken("value {} is listed as an output but is none", id);
+  if (depth_ > 0)
+    return {};
   if (plan_.inputs.size() != first.inputs.size() || plan_.outputs.size() != first.outputs.size())
     return broken("it has another number of inputs or outputs than the first plan");
   auto agrees = [&](ValueId here, ValueId there) {
@@ -136,8 +162,12 @@ Status PlanChecker::checkInterface() const {
 Status PlanChecker::checkSymbols() const {
   std::vector<uint32_t> binders(plan_.symbols.size(), 0);
   auto isItself = [&](ExprId id, SymbolId symbol) { return plan_.exprs[id] == Expr{ExprKind::Symbol, symbol, 0}; };
+  if (plan_.givenSymbols > (depth_ > 0 ? plan_.symbols.size() : 0))
+    return broken("it is given {} of {} symbols", plan_.givenSymbols, plan_.symbols.size());
   for (SymbolId id = 0; id < plan_.symbols.size(); ++id) {
     const Symbol &symbol = plan_.symbols[id];
+    if (id < plan_.givenSymbols)
+      ++binders[id];
     if (symbol.input == none)
       continue;
     if (symbol.input >= plan_.inputs.size() || symbol.dim >= value(plan_.inputs[symbol.input]).dims.size() ||
@@ -145,15 +175,16 @@ Status PlanChecker::checkSymbols() const {
       return broken("symbol '{}' is not dimension {} of input {}", symbol.name, symbol.dim, symbol.input);
     ++binders[id];
   }
-  for (const Step &step : plan_.steps)
-    if (const auto *call = std::get_if<HostCall>(&step))
-      for (const BoundSymbol &bound : call->binds) {
-        ValueId output = bound.output < call->outputs.size() ? call->outputs[bound.output] : none;
-        if (bound.symbol >= plan_.symbols.size() || !isValue(output) || bound.dim >= value(output).dims.size() ||
-            !isItself(value(output).dims[bound.dim], bound.symbol))
-          return broken("node '{}' binds a symbol that is not dimension {} of its output {}", call->node, bound.dim, bound.output);
-        ++binders[bound.symbol];
-      }
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    std::vector<ValueId> outputs = outputsOf(plan_.steps[i]);
+    for (const BoundSymbol &bound : bindsOf(plan_.steps[i])) {
+      ValueId output = bound.output < outputs.size() ? outputs[bound.output] : none;
+      if (bound.symbol >= plan_.symbols.size() || !isValue(output) || bound.dim >= value(output).dims.size() ||
+          !isItself(value(output).dims[bound.dim], bound.symbol))
+        return broken("step {} binds a symbol that is not dimension {} of its output {}", i, bound.dim, bound.output);
+      ++binders[bound.symbol];
+    }
+  }
   for (SymbolId id = 0; id < plan_.symbols.size(); ++id)
     if (binders[id] != 1)
       return broken("symbol '{}' is bound {} times, expected once", plan_.symbols[id].name, binders[id]);
@@ -216,6 +247,18 @@ Status PlanChecker::checkGroups() const {
   return {};
 }
 
+Status PlanChecker::checkBodies() const {
+  if (!plan_.bodies.empty() && depth_ >= format::deepestBody)
+    return broken("bodies are nested more than {} deep", format::deepestBody);
+  for (size_t i = 0; i < plan_.bodies.size(); ++i) {
+    if (plan_.bodies[i].target != plan_.target)
+      return broken("body {} is for another target", i);
+    if (Status status = PlanChecker(contents_, plan_.bodies[i], depth_ + 1).check(); !status.ok())
+      return broken("body {}: {}", i, status.message());
+  }
+  return {};
+}
+
 Status PlanChecker::checkValueSizes() const {
   for (ValueId id = 0; id < plan_.values.size(); ++id) {
     const Value &v = value(id);
@@ -223,13 +266,17 @@ Status PlanChecker::checkValueSizes() const {
       return broken("input '{}' has a dimension that is known only while running", v.name);
     if (v.kind != ValueKind::Constant)
       continue;
-    uint64_t bytes = elementBytes(v.dtype);
+    if (isObject(v.dtype) && v.dtype != DType::String)
+      return broken("constant '{}' is a {}, of which there are no constants", v.name, name(v.dtype));
+    uint64_t bytes = v.dtype == DType::String ? 1 : elementBytes(v.dtype);
     for (ExprId dim : v.dims) {
       const Expr &extent = plan_.exprs[dim];
       if (extent.kind != ExprKind::Constant || extent.lhs < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent.lhs), &bytes))
         return broken("constant '{}' has a dimension that is not a constant size", v.name);
     }
-    if (bytes != contents_.constants[v.source].size())
+    if (v.dtype == DType::String && !countsStrings(contents_.constants[v.source], bytes))
+      return broken("constant '{}' is of {} strings, its entry in the pool is not", v.name, bytes);
+    if (v.dtype != DType::String && bytes != contents_.constants[v.source].size())
       return broken("constant '{}' has {} bytes, its entry in the pool {}", v.name, bytes, contents_.constants[v.source].size());
   }
   return {};
@@ -290,6 +337,9 @@ Status PlanChecker::checkOne(int64_t step, const Launch &launch) {
   TILEWRIGHT_TRY(checkKnown(step, launch.grid));
   if (launch.workspaceBytes != none)
     TILEWRIGHT_TRY(checkKnown(step, {&launch.workspaceBytes, 1}));
+  for (ValueId buffer : launch.buffers)
+    if (isObject(value(buffer).dtype))
+      return broken("step {} passes the {} '{}' to a kernel", step, name(value(buffer).dtype), value(buffer).name);
   for (size_t i = 0; i < launch.buffers.size(); ++i)
     if (kernel.buffers[i] != BufferAccess::Write)
       TILEWRIGHT_TRY(checkReads(step, launch.buffers[i]));
@@ -319,6 +369,8 @@ Status PlanChecker::checkOne(int64_t step, const WriteDims &write) {
 
 Status PlanChecker::checkOne(int64_t step, const Copy &copy) {
   TILEWRIGHT_TRY(checkReads(step, copy.source));
+  if ((isObject(value(copy.source).dtype) || isObject(value(copy.target).dtype)) && value(copy.source).dtype != value(copy.target).dtype)
+    return broken("step {} copies a {} to a {}", step, name(value(copy.source).dtype), name(value(copy.target).dtype));
   return checkWrites(step, copy.target);
 }
 
@@ -326,6 +378,87 @@ Status PlanChecker::checkOne(int64_t step, const Guard &guard) {
   TILEWRIGHT_TRY(checkKnown(step, {&guard.lhs, 1}));
   TILEWRIGHT_TRY(checkKnown(step, {&guard.rhs, 1}));
   return guard.message.empty() ? broken("step {} is a guard without a message", step) : Status();
+}
+
+Status PlanChecker::checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const {
+  const Value &taken = body.values[inside];
+  if (taken.dtype != passed.type || (passed.rank && taken.dims.size() != *passed.rank))
+    return broken("step {} passes '{}' of {} to or from '{}' of {} in its body, whose type or rank differs", step, passed.what,
+                  name(passed.type), taken.name, name(taken.dtype));
+  return {};
+}
+
+/// `inputs` are what the step passes before the captures.
+Status PlanChecker::checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs,
+                             const std::vector<Passed> &outputs) const {
+  if (use.body >= plan_.bodies.size())
+    return broken("step {} runs body {} of {}", step, use.body, plan_.bodies.size());
+  const Plan &body = plan_.bodies[use.body];
+  if (use.sizes.size() != body.givenSymbols || inputs.size() + use.captures.size() != body.inputs.size() ||
+      outputs.size() != body.outputs.size())
+    return broken("step {} passes {} sizes and {} values to a body for {} values, which takes {} and {} for {}", step, use.sizes.size(),
+                  inputs.size() + use.captures.size(), outputs.size(), body.givenSymbols, body.inputs.size(), body.outputs.size());
+  TILEWRIGHT_TRY(checkKnown(step, use.sizes));
+  for (ValueId capture : use.captures)
+    TILEWRIGHT_TRY(checkReads(step, capture));
+  for (size_t i = 0; i < body.inputs.size(); ++i)
+    TILEWRIGHT_TRY(checkPassed(step, i < inputs.size() ? inputs[i] : passed(use.captures[i - inputs.size()]), body, body.inputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].unread)
+      TILEWRIGHT_TRY(checkPassed(step, outputs[i], body, body.outputs[i]));
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const Branch &branch) {
+  TILEWRIGHT_TRY(checkReads(step, branch.condition));
+  if (value(branch.condition).dtype != DType::Bool)
+    return broken("step {} branches on '{}', which is not bool", step, value(branch.condition).name);
+  std::vector<Passed> outputs;
+  for (ValueId output : branch.outputs)
+    outputs.push_back(output == none ? unreadOutput : passed(output));
+  TILEWRIGHT_TRY(checkUse(step, branch.onTrue, {}, outputs));
+  TILEWRIGHT_TRY(checkUse(step, branch.onFalse, {}, outputs));
+  for (ValueId output : branch.outputs)
+    if (output != none)
+      TILEWRIGHT_TRY(checkWrites(step, output, true));
+  return {};
+}
+
+Status PlanChecker::checkOne(int64_t step, const Loop &loop) {
+  for (ValueId id : controlReads(plan_.steps[static_cast<size_t>(step)]))
+    TILEWRIGHT_TRY(checkReads(step, id));
+  if (loop.tripCount != none && value(loop.tripCount).dtype != DType::I64)
+    return broken("step {} counts by '{}', which is not int64", step, value(loop.tripCount).name);
+  if (loop.condition != none && value(loop.condition).dtype != DType::Bool)
+    return broken("step {} loops while '{}', which is not bool", step, value(loop.condition).name);
+  if (loop.finals.size() != loop.carried.size())
+    return broken("step {} carries {} values and keeps {}", step, loop.carried.size(), loop.finals.size());
+  for (const std::vector<Slices> *list : {&loop.scanned, &loop.collected})
+    for (const Slices &slices : *list)
+      if (slices.value != none && (value(slices.value).dims.empty() || isObject(value(slices.value).dtype)))
+        return broken("step {} takes slices of '{}', which has none", step, value(slices.value).name);
+  std::vector<Passed> inputs, outputs;
+  if (loop.counted)
+    inputs = {{"turn", DType::I64, std::nullopt, false}, {"condition", DType::Bool, std::nullopt, false}};
+  if (loop.conditional)
+    outputs = {{"condition", DType::Bool, std::nullopt, false}};
+  for (size_t i = 0; i < loop.carried.size(); ++i) {
+    inputs.push_back(passed(loop.carried[i]));
+    outputs.push_back(passed(loop.carried[i]));
+    if (loop.finals[i] != none && (value(loop.finals[i]).dtype != value(loop.carried[i]).dtype ||
+                                   value(loop.finals[i]).dims.size() != value(loop.carried[i]).dims.size()))
+      return broken("step {} keeps '{}' in '{}', which has another type or rank", step, value(loop.carried[i]).name,
+                    value(loop.finals[i]).name);
+  }
+  for (const Slices &slices : loop.scanned)
+    inputs.push_back(slice(slices.value));
+  for (const Slices &slices : loop.collected)
+    outputs.push_back(slices.value == none ? unreadOutput : slice(slices.value));
+  TILEWRIGHT_TRY(checkUse(step, loop.body, inputs, outputs));
+  for (ValueId output : outputsOf(plan_.steps[static_cast<size_t>(step)]))
+    if (output != none)
+      TILEWRIGHT_TRY(checkWrites(step, output, true));
+  return {};
 }
 
 Status PlanChecker::checkStep(int64_t step) {

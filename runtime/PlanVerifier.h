@@ -6,6 +6,8 @@
 //                and nothing reads it before
 //   values       inputs and outputs are numbered without gaps; a constant has exactly its entry's size; an alias is acyclic, names its
 //                offset, and ends in something that is not an output's alias of itself
+//   bodies       their symbols are bound by inputs or by the step that runs them; inputs and outputs have the types and ranks that it gives
+//                and takes; no deeper than Format.h says
 //   steps        arguments match the kernel's ABI; inputs and constants are never written; everything is written before it is
 //                read, and every output is written
 //   code         a kernel's entry exists in its code object, inside its bytes; code and plan have the same target

@@ -49,7 +49,16 @@ static Status checkHostCalls(const Plan &plan) {
     if (const auto *call = std::get_if<HostCall>(&step); call && !hasReference(call->op, call->domain, call->opset))
       return {Code::Unsupported,
               fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for", call->node, call->op, call->opset)};
+  for (const Plan &body : plan.bodies)
+    TILEWRIGHT_TRY(checkHostCalls(body));
   return {};
+}
+
+static PlanTree analyzeTree(const Plan &plan) {
+  PlanTree tree = {&plan, analyzePlan(plan), {}};
+  for (const Plan &body : plan.bodies)
+    tree.bodies.push_back(analyzeTree(body));
+  return tree;
 }
 
 Expected<std::shared_ptr<const Program>> Program::load(const std::filesystem::path &path, const DeviceInfo &device,
@@ -65,8 +74,7 @@ Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, cons
   TILEWRIGHT_TRY(checkHostCalls(**plan));
   auto program = std::make_shared<Program>();
   program->artifact_ = std::move(artifact);
-  program->plan_ = *plan;
-  program->analysis_ = analyzePlan(**plan);
+  program->tree_ = analyzeTree(**plan);
   std::string other = mode + std::string(broadcastingSuffix);
   if (std::ranges::any_of(program->artifact_.contents().plans, [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
     auto broadcasting = create(program->artifact_, device, other);
@@ -76,8 +84,7 @@ Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, cons
   return std::shared_ptr<const Program>(std::move(program));
 }
 
-static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImage &image) {
-  image.modules.resize(contents.code.size());
+static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImage &image, KernelTree &tree) {
   for (const Kernel &kernel : plan.kernels) {
     std::unique_ptr<Module> &module = image.modules[kernel.code];
     if (!module) {
@@ -87,8 +94,11 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
     }
     Expected<KernelHandle> handle = module->kernel(kernel);
     TILEWRIGHT_TRY(handle);
-    image.kernels.push_back(*handle);
+    tree.kernels.push_back(*handle);
   }
+  tree.bodies.resize(plan.bodies.size());
+  for (size_t i = 0; i < plan.bodies.size(); ++i)
+    TILEWRIGHT_TRY(loadKernels(contents, plan.bodies[i], image, tree.bodies[i]));
   return {};
 }
 
@@ -99,14 +109,20 @@ static bool isInPlace(const DeviceImage &image, std::span<const std::byte> const
 
 static constexpr size_t copyChunk = size_t(16) << 20; // so much of a constant is in memory twice while it is copied
 
+static void markConstants(const Plan &plan, std::vector<bool> &used) {
+  for (const Value &value : plan.values)
+    if (value.kind == ValueKind::Constant && !isObject(value.dtype))
+      used[value.source] = true;
+  for (const Plan &body : plan.bodies)
+    markConstants(body, used);
+}
+
 /// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which
 /// halve the rate at which weights are read (HostMemory.h). What is copied out of a file need not stay in memory twice.
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());
-  for (const Value &value : plan.values)
-    if (value.kind == ValueKind::Constant)
-      used[value.source] = true;
+  markConstants(plan, used);
   for (size_t i = 0; i < used.size(); ++i)
     if (used[i] && isInPlace(image, contents.constants[i])) {
       image.constants[i] = const_cast<std::byte *>(contents.constants[i].data()); // kernels only read it
@@ -146,9 +162,10 @@ Expected<std::shared_ptr<const DeviceImage>> Program::image(std::shared_ptr<Devi
     return image;
   auto image = std::make_shared<DeviceImage>();
   image->device = device;
-  TILEWRIGHT_TRY(loadKernels(artifact_.contents(), *plan_, *image));
+  image->modules.resize(artifact_.contents().code.size());
+  TILEWRIGHT_TRY(loadKernels(artifact_.contents(), plan(), *image, image->kernels));
   codeLoads_ += countModules(*image);
-  TILEWRIGHT_TRY(placeConstants(artifact_.contents(), *plan_, *image));
+  TILEWRIGHT_TRY(placeConstants(artifact_.contents(), plan(), *image));
   images_[device.get()] = image;
   return std::shared_ptr<const DeviceImage>(std::move(image));
 }

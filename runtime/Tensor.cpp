@@ -3,13 +3,32 @@
 
 #include "runtime/HostMemory.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 
 namespace tilewright {
 
+/// Elements with constructors, under an owner that ends them.
+template <typename Element> static std::shared_ptr<std::byte[]> makeObjects(int64_t count) {
+  auto elements = std::make_shared<Element[]>(static_cast<size_t>(count));
+  auto *bytes = reinterpret_cast<std::byte *>(elements.get());
+  return std::shared_ptr<std::byte[]>(std::move(elements), bytes);
+}
+
+Tensor Tensor::of(DType type, std::vector<Tensor> elements) {
+  Tensor object = allocate(type, {static_cast<int64_t>(elements.size())});
+  std::ranges::move(elements, object.data<Tensor>());
+  return object;
+}
+
 Tensor Tensor::allocate(DType type, Shape shape) {
+  if (isObject(type)) {
+    int64_t count = elementCount(shape);
+    return Tensor(type, std::move(shape), type == DType::String ? makeObjects<std::string>(count) : makeObjects<Tensor>(count));
+  }
   Tensor tensor(type, std::move(shape), nullptr);
   size_t bytes = tensor.byteSize();
   auto *memory = static_cast<std::byte *>(runtime::allocateHostMemory(bytes));

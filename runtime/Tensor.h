@@ -1,4 +1,10 @@
 // A dense row-major tensor in host memory: what reference kernels compute on, and what files are read into.
+//
+// Values that are no numbers are tensors as well, whose elements are objects, so that everything that carries a Tensor carries them:
+//   String    any shape, elements std::string
+//   Sequence  [n], elements Tensor
+//   Optional  [0] or [1], elements Tensor
+//   Map       [2], elements Tensor: keys [n] (int64 or string) and values [n]
 #pragma once
 
 #include "runtime/DType.h"
@@ -30,6 +36,8 @@ public:
       : type_(type), shape_(std::move(shape)), bytes_(std::move(bytes)) {}
 
   static Tensor allocate(DType type, Shape shape);
+  /// A Sequence, an Optional or a Map of these elements.
+  static Tensor of(DType type, std::vector<Tensor> elements);
   /// Looks at memory that someone else keeps alive.
   static Tensor view(DType type, Shape shape, void *data);
 
@@ -37,6 +45,7 @@ public:
   const Shape &shape() const { return shape_; }
   int64_t rank() const { return static_cast<int64_t>(shape_.size()); }
   int64_t count() const { return elementCount(shape_); }
+  /// Bytes of the elements as they lie in memory; 0 for objects, which no copy of bytes may touch.
   size_t byteSize() const { return static_cast<size_t>(count()) * elementBytes(type_); }
   bool defined() const { return bytes_ != nullptr; }
 
@@ -44,7 +53,7 @@ public:
   const std::byte *bytes() const { return bytes_.get(); }
   /// The elements as T, which must be the memory type of type(): float, double, intN_t, uintN_t; uint8_t for Bool;
   /// uint16_t bit patterns for F16 and BF16, uint8_t ones for floats of 8 and 4 bits; int8_t or uint8_t for integers of 4 and 2 bits;
-  /// std::complex for C64 and C128.
+  /// std::complex for C64 and C128; std::string for String, Tensor for the other objects.
   template <typename T> T *data() { return reinterpret_cast<T *>(bytes_.get()); }
   template <typename T> const T *data() const { return reinterpret_cast<const T *>(bytes_.get()); }
 

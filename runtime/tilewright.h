@@ -135,6 +135,27 @@ TILEWRIGHT_API tilewright_status tilewright_context_synchronize(tilewright_conte
 /* Output `index` of the last run, in host memory that stays until the context runs or binds again, or is freed. */
 TILEWRIGHT_API tilewright_status tilewright_context_output(tilewright_context *context, size_t index, tilewright_tensor *output);
 
+/* The same of any type. Outputs that are strings, sequences, optional values or maps have no DLPack type (their bits are 0 in
+ * tilewright_tensor_info), and are read through these. Values belong to the context, and stay as long as its outputs do. */
+typedef struct tilewright_value tilewright_value;
+typedef enum tilewright_kind {
+  TILEWRIGHT_KIND_TENSOR = 0,
+  TILEWRIGHT_KIND_STRINGS = 1,  /* a tensor of strings */
+  TILEWRIGHT_KIND_SEQUENCE = 2, /* its elements */
+  TILEWRIGHT_KIND_OPTIONAL = 3, /* no element, or one */
+  TILEWRIGHT_KIND_MAP = 4       /* two elements: the keys, and as many values */
+} tilewright_kind;
+TILEWRIGHT_API tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index, const tilewright_value **value);
+TILEWRIGHT_API tilewright_kind tilewright_value_kind(const tilewright_value *value);
+/* Dimensions of a tensor of numbers or strings; 0 of the others. */
+TILEWRIGHT_API size_t tilewright_value_shape(const tilewright_value *value, const int64_t **dims);
+/* Elements: of a tensor its numbers or strings. */
+TILEWRIGHT_API size_t tilewright_value_count(const tilewright_value *value);
+TILEWRIGHT_API tilewright_status tilewright_value_tensor(const tilewright_value *value, tilewright_tensor *tensor);
+TILEWRIGHT_API tilewright_status tilewright_value_element(const tilewright_value *value, size_t index, const tilewright_value **element);
+/* UTF-8 as the model gave it, with a zero after the last byte; `bytes` may be NULL. */
+TILEWRIGHT_API tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text, size_t *bytes);
+
 #ifdef __cplusplus
 }
 #endif

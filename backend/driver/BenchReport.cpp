@@ -14,11 +14,14 @@
 namespace tilewright {
 
 static runtime::GroupId groupOf(const runtime::Step &step) {
-  if (auto *launch = std::get_if<runtime::Launch>(&step))
-    return launch->group;
-  if (auto *call = std::get_if<runtime::HostCall>(&step))
-    return call->group;
-  return runtime::none;
+  return std::visit(
+      [](const auto &s) -> runtime::GroupId {
+        if constexpr (requires { s.group; })
+          return s.group;
+        else
+          return runtime::none;
+      },
+      step);
 }
 
 /// The value of an optional expression at the bound sizes; 0 where there is none.

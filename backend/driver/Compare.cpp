@@ -39,6 +39,25 @@ static bool within(double actual, double expected, double limit) {
   return actual == expected || std::abs(actual - expected) <= limit;
 }
 
+/// Strings must be equal, elements of sequences must compare.
+static Comparison compareObjects(const std::string &name, const Tensor &actual, const Tensor &expected,
+                                 const std::optional<Tolerance> &tolerance) {
+  Comparison all{true, 0, 0, ""};
+  for (int64_t i = 0; i < expected.count() && all.same; ++i) {
+    if (expected.type() == DType::String) {
+      const std::string &a = actual.data<std::string>()[i], &b = expected.data<std::string>()[i];
+      all.same = a == b;
+      if (!all.same)
+        all.sentence = fmt::format("output '{}': element {} is '{}', expected '{}'", name, i, a.substr(0, 60), b.substr(0, 60));
+      continue;
+    }
+    Comparison one = compare(fmt::format("{}[{}]", name, i), actual.data<Tensor>()[i], expected.data<Tensor>()[i], tolerance);
+    all = {one.same, std::max(all.largestDifference, one.largestDifference), std::max(all.largestRelative, one.largestRelative),
+           one.sentence};
+  }
+  return all;
+}
+
 Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected, const std::optional<Tolerance> &tolerance) {
   if (actual.type() != expected.type())
     return {false, 0, 0,
@@ -47,6 +66,8 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
     return {
         false, 0, 0,
         fmt::format("output '{}' has shape [{}], expected [{}]", name, fmt::join(actual.shape(), ", "), fmt::join(expected.shape(), ", "))};
+  if (isObject(expected.type()))
+    return compareObjects(name, actual, expected, tolerance);
   Tolerance limits = tolerance.value_or(defaultTolerance(expected.type()));
   std::vector<double> found = elementsOf(actual), wanted = elementsOf(expected);
   int64_t count = static_cast<int64_t>(wanted.size()), different = 0, first = -1;

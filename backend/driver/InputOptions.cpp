@@ -49,7 +49,7 @@ static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, c
 }
 
 /// What one --inputs names; `seed` is set by random:SEED.
-static Expected<std::vector<NamedTensor>> readSource(const std::string &source, uint64_t &seed) {
+static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan, uint64_t &seed) {
   if (source.starts_with("random:")) {
     std::string_view digits = std::string_view(source).substr(7);
     auto [end, error] = std::from_chars(digits.begin(), digits.end(), seed);
@@ -58,7 +58,7 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
     return std::vector<NamedTensor>();
   }
   if (fs::is_directory(source))
-    return readTestData(testDataSet(source), "input");
+    return readTestData(testDataSet(source), DataKind::Input, plan);
   size_t equal = source.find('=');
   std::string name = equal == std::string::npos ? "" : source.substr(0, equal),
               file = equal == std::string::npos ? source : source.substr(equal + 1);
@@ -91,7 +91,7 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
   uint64_t seed = options.seed;
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
-    Expected<std::vector<NamedTensor>> tensors = readSource(source, seed);
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, plan, seed);
     if (!tensors)
       return tensors.status();
     given.insert(given.end(), tensors->begin(), tensors->end());

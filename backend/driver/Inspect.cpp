@@ -47,6 +47,12 @@ static nlohmann::json kernelsJson(const runtime::Plan &plan) {
                       {"nodes", launch->group == runtime::none ? std::vector<std::string>() : plan.groups[launch->group].members}});
     else if (auto *call = std::get_if<runtime::HostCall>(&step))
       json.push_back({{"reference", call->op}, {"nodes", {call->node}}});
+    else if (auto *branch = std::get_if<runtime::Branch>(&step))
+      json.push_back({{"branch", branch->node},
+                      {"then", kernelsJson(plan.bodies[branch->onTrue.body])},
+                      {"else", kernelsJson(plan.bodies[branch->onFalse.body])}});
+    else if (auto *loop = std::get_if<runtime::Loop>(&step))
+      json.push_back({{"loop", loop->node}, {"body", kernelsJson(plan.bodies[loop->body.body])}});
   return json;
 }
 

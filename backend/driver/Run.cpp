@@ -29,6 +29,10 @@ struct RunCommand {
 } // namespace
 
 static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> &outputs, const fs::path &folder) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (isObject(outputs[i].type()))
+      return {Code::Unsupported, fmt::format("--outputs {}: output '{}' is a {}, which .npy and .npz cannot hold", folder.string(),
+                                             plan.values[plan.outputs[i]].name, name(outputs[i].type()))};
   if (folder.extension() == ".npz") {
     std::vector<NamedTensor> named;
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -58,7 +62,7 @@ static void printOutputs(const RunCommand &command, const runtime::Plan &plan, c
 }
 
 static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
-  Expected<std::vector<NamedTensor>> expected = readTestData(testDataSet(command.check), "output");
+  Expected<std::vector<NamedTensor>> expected = readTestData(testDataSet(command.check), DataKind::Output, plan);
   if (!expected)
     return expected.status();
   Expected<std::vector<size_t>> places = matchOutputs(plan, *expected);

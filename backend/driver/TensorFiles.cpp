@@ -2,6 +2,7 @@
 #include "backend/driver/TensorFiles.h"
 
 #include "backend/driver/Npy.h"
+#include "backend/driver/ValueProto.h"
 #include "frontend/TensorData.h"
 #include "runtime/reference/Kernel.h"
 
@@ -65,13 +66,16 @@ fs::path testDataSet(const fs::path &folder) {
   return sets.empty() ? folder : *std::min_element(sets.begin(), sets.end());
 }
 
-Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, const std::string &kind) {
+Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, DataKind kind, const runtime::Plan &plan) {
   std::vector<NamedTensor> tensors;
+  const std::vector<runtime::ValueId> &ids = kind == DataKind::Input ? plan.inputs : plan.outputs;
   for (size_t i = 0;; ++i) {
-    fs::path file = folder / fmt::format("{}_{}.pb", kind, i);
+    fs::path file = folder / fmt::format("{}_{}.pb", kind == DataKind::Input ? "input" : "output", i);
     if (!fs::exists(file))
       return tensors;
-    Expected<NamedTensor> tensor = readTensorFile(file);
+    DType type = i < ids.size() ? plan.values[ids[i]].dtype : DType::F32;
+    bool isTensor = !isObject(type) || type == DType::String;
+    Expected<NamedTensor> tensor = isTensor ? readTensorFile(file) : readValueProto(file, type);
     if (!tensor)
       return tensor.status();
     tensors.push_back(std::move(*tensor));
@@ -119,6 +123,7 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
         tensor.type() == DType::C64 ? void(tensor.data<float>()[2 * i + part] = normal(generator))
                                     : void(tensor.data<double>()[2 * i + part] = normal(generator));
       break;
+    case DType::String: tensor.data<std::string>()[i] = fmt::format("word{}", generator() % 8); break;
     default:
       if (reference::isFloat(tensor.type())) {
         double value = normal(generator);
@@ -141,6 +146,9 @@ Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t s
   std::mt19937_64 generator(seed);
   std::vector<Tensor> inputs;
   for (runtime::ValueId id : plan.inputs) {
+    if (isObject(plan.values[id].dtype) && plan.values[id].dtype != DType::String)
+      return Status(Code::Usage, fmt::format("input '{}' is a {}, which cannot be invented: give a folder of ONNX test data by --inputs",
+                                             plan.values[id].name, name(plan.values[id].dtype)));
     Shape shape;
     for (runtime::ExprId dim : plan.values[id].dims) {
       Expected<int64_t> size = values.get(dim);

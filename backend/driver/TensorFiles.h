@@ -18,8 +18,10 @@ struct NamedTensor {
 /// Reads .pb (TensorProto) or .npy by its ending.
 Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);
 
-/// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder (KIND is "input" or "output"), in order.
-Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, const std::string &kind);
+/// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder, in order. KIND is "input" or "output", and `plan` tells the type of
+/// each, which a file with a sequence does not.
+enum class DataKind { Input, Output };
+Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, DataKind kind, const runtime::Plan &plan);
 
 /// Which output of the plan each expected tensor belongs to: the one of its name, else the one at its position. A data set may leave out
 /// what the model gives beyond it; Code::Differs where it has more than the model gives, or nothing.

@@ -64,7 +64,8 @@ static Tolerance toleranceOf(const fs::path &folder) {
 
 static Status runDataSet(const std::shared_ptr<const runtime::Program> &program, const std::shared_ptr<runtime::Device> &device,
                          const fs::path &folder, const Tolerance &tolerance) {
-  Expected<std::vector<NamedTensor>> given = readTestData(folder, "input"), expected = readTestData(folder, "output");
+  Expected<std::vector<NamedTensor>> given = readTestData(folder, DataKind::Input, program->plan()),
+                                     expected = readTestData(folder, DataKind::Output, program->plan());
   if (!given || !expected)
     return !given ? given.status() : expected.status();
   Expected<std::vector<Tensor>> inputs = orderInputs(program->plan(), *given);
@@ -92,7 +93,7 @@ static Status runDataSet(const std::shared_ptr<const runtime::Program> &program,
 /// The model compiled for this data set alone, with the contents of its deciding inputs taken as known.
 static Status runSpecialized(const ModelOptions &options, const std::shared_ptr<runtime::Device> &device, const fs::path &dataSet,
                              const Tolerance &tolerance) {
-  Expected<std::vector<NamedTensor>> given = readTestData(dataSet, "input");
+  Expected<std::vector<NamedTensor>> given = readTestData(dataSet, DataKind::Input, {}); // tensors alone: only those are frozen
   TILEWRIGHT_TRY(given);
   Expected<std::shared_ptr<std::string>> bytes = freezeInputs(options.model, *given);
   TILEWRIGHT_TRY(bytes);

@@ -81,7 +81,7 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact,
                                                           const std::shared_ptr<runtime::Device> &device, const ModeRun &actual) {
   if (command.againstFolder())
-    return readTestData(testDataSet(command.against), "output");
+    return readTestData(testDataSet(command.against), DataKind::Output, artifact.contents().plans.front());
   if (!command.interprets()) {
     Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
     TILEWRIGHT_TRY(run);
@@ -116,7 +116,7 @@ static Status compareOutputs(const VerifyCommand &command, const ModeRun &actual
 
 /// Values by name in a folder: NAME.npy, the arrays of .npz files, and output_N.pb by the names inside.
 static Expected<ValueMap> readValues(const OnnxModel &model, const fs::path &folder) {
-  Expected<std::vector<NamedTensor>> tensors = readTestData(testDataSet(folder), "output");
+  Expected<std::vector<NamedTensor>> tensors = readTestData(testDataSet(folder), DataKind::Output, {}); // tensors alone
   TILEWRIGHT_TRY(tensors);
   std::error_code error;
   for (const auto &entry : fs::directory_iterator(folder, error)) {

@@ -83,7 +83,7 @@ template <typename Function> static void dispatchMemory(DType type, Function &&f
   case DType::C64:
   case DType::C128:
     unsupported(fmt::format("this operator does not compute with {}", name(type)));
-  case DType::String:
+  default:
     break;
   }
   unsupported(fmt::format("no kernel holds elements of {}", name(type)));
@@ -217,10 +217,10 @@ static int64_t byteLimit() {
 }
 
 void checkSize(DType type, const Shape &shape) {
-  if (!findDType(type))
+  if (!findDType(type) && !isObject(type))
     unsupported(fmt::format("no kernel holds elements of {}", name(type)));
-  int64_t count = product(shape);
-  require(count <= byteLimit() / elementBytes(type), "an output of shape {} of {} is larger than this machine's memory", shape, name(type));
+  int64_t count = product(shape), bytes = isObject(type) ? sizeof(std::string) : elementBytes(type);
+  require(count <= byteLimit() / bytes, "an output of shape {} of {} is larger than this machine's memory", shape, name(type));
 }
 
 Tensor allocate(DType type, const Shape &shape) {
@@ -234,7 +234,7 @@ Call::Call(const ReferenceCall &node, std::span<const Tensor> inputs) : node_(no
   while (!inputs_.empty() && !inputs_.back().defined())
     inputs_.pop_back();
   for (const Tensor &tensor : inputs_)
-    if (tensor.defined() && !findDType(tensor.type()))
+    if (tensor.defined() && !findDType(tensor.type()) && !isObject(tensor.type()))
       unsupported(fmt::format("no kernel holds elements of {}", name(tensor.type())));
 }
 

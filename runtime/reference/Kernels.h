@@ -297,4 +297,23 @@ void crop(Call &call);
 void constantFill(Call &call);
 void givenTensorFill(Call &call);
 
+// ops/String.cpp
+void stringConcat(Call &call);
+void stringSplit(Call &call);
+void regexFullMatch(Call &call);
+void stringNormalizer(Call &call);
+
+// ops/Sequence.cpp
+void sequenceConstruct(Call &call);
+void sequenceEmpty(Call &call);
+void sequenceAt(Call &call);
+void sequenceInsert(Call &call);
+void sequenceErase(Call &call);
+void sequenceLength(Call &call);
+void splitToSequence(Call &call);
+void concatFromSequence(Call &call);
+void makeOptional(Call &call);
+void optionalHasElement(Call &call);
+void optionalGetElement(Call &call);
+
 } // namespace tilewright::reference

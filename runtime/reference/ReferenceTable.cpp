@@ -1,6 +1,7 @@
 // Which kernel computes which operator at which opset, and the one way in: `evaluate`.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
+#include "runtime/reference/StringNumbers.h"
 
 #include <algorithm>
 #include <new>
@@ -10,10 +11,20 @@ namespace tilewright {
 
 namespace reference {
 
+/// What a kernel does with inputs that are strings, sequences or the like.
+enum class Objects {
+  Refused,
+  Taken,         // reads them itself
+  Numbered,      // moves strings as numbers (StringNumbers.h); every output holds such numbers
+  NumberedFirst, // the first output alone does
+  Compared,      // no output does
+};
+
 struct TableRow {
   std::string_view op, domain;
   int64_t first, last; // opsets of the domain
   Kernel kernel;
+  Objects objects = Objects::Refused;
 };
 
 static constexpr int64_t latest = 28; // of ai.onnx; a newer opset may have changed any operator
@@ -78,7 +89,7 @@ static constexpr TableRow table[] = {
     {"And", "", 1, latest, logicalAnd},
     {"Or", "", 1, latest, logicalOr},
     {"Xor", "", 1, latest, logicalXor},
-    {"Equal", "", 1, latest, equal},
+    {"Equal", "", 1, latest, equal, Objects::Compared},
     {"Less", "", 1, latest, less},
     {"LessOrEqual", "", 12, latest, lessOrEqual},
     {"Greater", "", 1, latest, greater},
@@ -144,15 +155,15 @@ static constexpr TableRow table[] = {
     {"LogSoftmax", "", 1, latest, logSoftmax},
     {"Hardmax", "", 1, latest, hardmax},
     // Reshape
-    {"Identity", "", 1, latest, identity},
-    {"Reshape", "", 1, latest, reshape},
-    {"Squeeze", "", 1, latest, squeeze},
-    {"Unsqueeze", "", 1, latest, unsqueeze},
-    {"Flatten", "", 1, latest, flatten},
-    {"Shape", "", 1, latest, shapeOp},
-    {"Size", "", 1, latest, size},
-    {"Cast", "", 1, latest, cast},
-    {"CastLike", "", 15, latest, castLike},
+    {"Identity", "", 1, latest, identity, Objects::Taken},
+    {"Reshape", "", 1, latest, reshape, Objects::Taken},
+    {"Squeeze", "", 1, latest, squeeze, Objects::Taken},
+    {"Unsqueeze", "", 1, latest, unsqueeze, Objects::Taken},
+    {"Flatten", "", 1, latest, flatten, Objects::Taken},
+    {"Shape", "", 1, latest, shapeOp, Objects::Taken},
+    {"Size", "", 1, latest, size, Objects::Taken},
+    {"Cast", "", 1, latest, cast, Objects::Taken},
+    {"CastLike", "", 15, latest, castLike, Objects::Taken},
     {"BitCast", "", 26, latest, bitCast},
     {"Constant", "", 1, latest, constant},
     {"ConstantOfShape", "", 9, latest, constantOfShape},
@@ -160,31 +171,31 @@ static constexpr TableRow table[] = {
     {"EyeLike", "", 9, latest, eyeLike},
     {"Dropout", "", 1, latest, dropout},
     // Move
-    {"Transpose", "", 1, latest, transposeOp},
-    {"Expand", "", 8, latest, expand},
-    {"Tile", "", 1, latest, tile},
-    {"Concat", "", 1, latest, concat},
-    {"Split", "", 1, latest, split},
-    {"Slice", "", 1, latest, slice},
-    {"Pad", "", 1, latest, pad},
+    {"Transpose", "", 1, latest, transposeOp, Objects::Numbered},
+    {"Expand", "", 8, latest, expand, Objects::Numbered},
+    {"Tile", "", 1, latest, tile, Objects::Numbered},
+    {"Concat", "", 1, latest, concat, Objects::Numbered},
+    {"Split", "", 1, latest, split, Objects::Numbered},
+    {"Slice", "", 1, latest, slice, Objects::Numbered},
+    {"Pad", "", 1, latest, pad, Objects::Numbered},
     {"CenterCropPad", "", 18, latest, centerCropPad},
-    {"DepthToSpace", "", 1, latest, depthToSpace},
-    {"SpaceToDepth", "", 1, latest, spaceToDepth},
-    {"Where", "", 9, latest, where},
+    {"DepthToSpace", "", 1, latest, depthToSpace, Objects::Numbered},
+    {"SpaceToDepth", "", 1, latest, spaceToDepth, Objects::Numbered},
+    {"Where", "", 9, latest, where, Objects::Numbered},
     {"Trilu", "", 14, latest, trilu},
-    {"ReverseSequence", "", 10, latest, reverseSequence},
+    {"ReverseSequence", "", 10, latest, reverseSequence, Objects::Numbered},
     // Gather
-    {"Gather", "", 1, latest, gather},
-    {"GatherElements", "", 11, latest, gatherElements},
-    {"GatherND", "", 11, latest, gatherND},
-    {"Scatter", "", 9, 10, scatterElements},
-    {"ScatterElements", "", 11, latest, scatterElements},
-    {"ScatterND", "", 11, latest, scatterND},
+    {"Gather", "", 1, latest, gather, Objects::Numbered},
+    {"GatherElements", "", 11, latest, gatherElements, Objects::Numbered},
+    {"GatherND", "", 11, latest, gatherND, Objects::Numbered},
+    {"Scatter", "", 9, 10, scatterElements, Objects::Numbered},
+    {"ScatterElements", "", 11, latest, scatterElements, Objects::Numbered},
+    {"ScatterND", "", 11, latest, scatterND, Objects::Numbered},
     {"TensorScatter", "", 24, latest, tensorScatter},
     {"OneHot", "", 9, latest, oneHot},
-    {"Compress", "", 9, latest, compress},
+    {"Compress", "", 9, latest, compress, Objects::Numbered},
     {"NonZero", "", 9, latest, nonZero},
-    {"Unique", "", 11, latest, unique},
+    {"Unique", "", 11, latest, unique, Objects::NumberedFirst},
     // Resize
     {"Resize", "", 10, latest, resize},
     {"Upsample", "", 1, 9, resize},
@@ -219,6 +230,23 @@ static constexpr TableRow table[] = {
     {"HammingWindow", "", 17, latest, cosineWindow},
     {"BlackmanWindow", "", 17, latest, cosineWindow},
     {"MelWeightMatrix", "", 17, latest, melWeightMatrix},
+    // String
+    {"StringConcat", "", 20, latest, stringConcat, Objects::Taken},
+    {"StringSplit", "", 20, latest, stringSplit, Objects::Taken},
+    {"RegexFullMatch", "", 20, latest, regexFullMatch, Objects::Taken},
+    {"StringNormalizer", "", 10, latest, stringNormalizer, Objects::Taken},
+    // Sequence
+    {"SequenceConstruct", "", 11, latest, sequenceConstruct, Objects::Taken},
+    {"SequenceEmpty", "", 11, latest, sequenceEmpty},
+    {"SequenceAt", "", 11, latest, sequenceAt, Objects::Taken},
+    {"SequenceInsert", "", 11, latest, sequenceInsert, Objects::Taken},
+    {"SequenceErase", "", 11, latest, sequenceErase, Objects::Taken},
+    {"SequenceLength", "", 11, latest, sequenceLength, Objects::Taken},
+    {"SplitToSequence", "", 11, latest, splitToSequence, Objects::Taken},
+    {"ConcatFromSequence", "", 11, latest, concatFromSequence, Objects::Taken},
+    {"Optional", "", 15, latest, makeOptional, Objects::Taken},
+    {"OptionalHasElement", "", 15, latest, optionalHasElement, Objects::Taken},
+    {"OptionalGetElement", "", 15, latest, optionalGetElement, Objects::Taken},
     // Linear
     {"Det", "", 11, latest, det},
     // Random
@@ -334,6 +362,20 @@ Kernel findKernel(std::string_view op, std::string_view domain, int64_t opset) {
   return row ? row->kernel : nullptr;
 }
 
+static std::vector<Tensor> run(const TableRow &row, const ReferenceCall &node, std::span<const Tensor> inputs) {
+  auto object = std::ranges::find_if(inputs, [](const Tensor &input) { return input.defined() && isObject(input.type()); });
+  if (object != inputs.end() && row.objects != Objects::Taken) {
+    bool numbered = row.objects != Objects::Refused && object->type() == DType::String;
+    if (!numbered)
+      unsupported(fmt::format("it has no kernel for a {}", name(object->type())));
+    size_t outputs = row.objects == Objects::Numbered ? node.outputCount : row.objects == Objects::NumberedFirst ? 1 : 0;
+    return runOnNumbers(row.kernel, node, inputs, outputs);
+  }
+  Call call(node, inputs);
+  row.kernel(call);
+  return call.takeOutputs();
+}
+
 } // namespace reference
 
 bool hasReference(std::string_view op, std::string_view domain, int64_t opset) { return reference::find(op, domain, opset) != nullptr; }
@@ -345,9 +387,7 @@ Expected<std::vector<Tensor>> evaluate(const ReferenceCall &node, std::span<cons
                                                  node.op, node.opset));
   auto failure = [&](Code code, std::string_view message) { return Status(code, fmt::format("{}: {}", node.op, message)); };
   try {
-    reference::Call call(node, inputs);
-    row->kernel(call);
-    std::vector<Tensor> outputs = call.takeOutputs();
+    std::vector<Tensor> outputs = reference::run(*row, node, inputs);
     outputs.resize(node.outputCount); // optional ones that nobody asked for go; those that no kernel fills stay undefined
     return outputs;
   } catch (const reference::Failure &caught) {

@@ -294,6 +294,69 @@ TEST_P(DeviceConformance, RunsWholePlans) {
   EXPECT_EQ(times->size(), 2u);
 }
 
+/// y = trips times x + w, by a loop around a kernel; and once more where the bool input says so, by a branch inside of another turn.
+///
+/// Every launch lies in a body, beside which recordings of the plan must not reach.
+TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
+  SampleContents sample;
+  sample.contents.code = {code_};
+  Plan sum = SampleContents::plan(); // x + w as a body: turn, condition, x [batch, 4] -> y
+  sum.target = code_.target;
+  sum.kernels[0].block = kernel("addBias", 3, 1).block;
+  ExprBuilder build(sum.exprs);
+  ExprId batch = build.symbol(0), four = build.constant(4);
+  Launch launch = std::get<Launch>(sum.steps[1]);
+  launch.buffers[0] = SampleContents::x;
+  sum.values.push_back({"again", DType::Bool, ValueKind::Input, {}, 1, none});
+  sum.inputs = {SampleContents::x, 4};
+  sum.steps = {launch};
+  Plan same = sum, root = sum; // `same` is the branch that adds nothing
+  same.kernels.clear(), same.groups.clear();
+  same.steps = {Copy{SampleContents::y, SampleContents::x}};
+
+  Plan turn = sum;
+  turn.values = {{"turn", DType::I64, ValueKind::Input, {}, 0, none},
+                 {"condition", DType::Bool, ValueKind::Input, {}, 1, none},
+                 {"x", DType::F32, ValueKind::Input, {batch, four}, 2, none},
+                 {"again", DType::Bool, ValueKind::Input, {}, 3, none},
+                 {"w", DType::F32, ValueKind::Constant, {four}, 0, none},
+                 {"t", DType::F32, ValueKind::Temporary, {batch, four}, none, none},
+                 {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
+  turn.symbols = {{"batch", 2, 0}};
+  turn.inputs = {0, 1, 2, 3}, turn.outputs = {6};
+  launch.buffers = {2, 4, 5};
+  turn.steps = {launch, Branch{3, {0, {}, {5, 3}}, {1, {}, {5, 3}}, {6}, {}, "if", none}};
+  turn.bodies = {sum, same};
+
+  root.values = {{"x", DType::F32, ValueKind::Input, {batch, four}, 0, none},
+                 {"trips", DType::I64, ValueKind::Input, {}, 1, none},
+                 {"again", DType::Bool, ValueKind::Input, {}, 2, none},
+                 {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
+  root.inputs = {0, 1, 2}, root.outputs = {3};
+  root.kernels.clear(), root.groups.clear();
+  Loop loop;
+  loop.tripCount = 1, loop.conditional = false, loop.carried = {0}, loop.body = {0, {}, {2}}, loop.finals = {3}, loop.node = "loop";
+  root.steps = {loop};
+  root.bodies = {turn};
+  sample.contents.plans = {root};
+
+  Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  std::unique_ptr<Context> context = std::move(*Context::create(*program, device_));
+  for (int64_t size : {2, 2, 2, 5, 2})
+    for (uint8_t again : {0, 1})
+      for (int64_t trips : {0, 3}) {
+        Tensor inputs[] = {Tensor::allocate(DType::F32, {size, 4}), Tensor::allocate(DType::I64, {}), Tensor::allocate(DType::Bool, {})};
+        *inputs[1].data<int64_t>() = trips, *inputs[2].data<uint8_t>() = again;
+        Expected<std::vector<Tensor>> outputs = context->run(inputs);
+        ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+        for (int64_t i = 0; i < size * 4; ++i)
+          ASSERT_EQ((*outputs)[0].data<float>()[i], static_cast<float>(trips * (1 + again) * (i % 4 + 1))) << size << ' ' << trips;
+      }
+}
+
 static std::vector<std::string> devicesHere() {
   std::vector<std::string> ids;
   for (const DeviceInfo &info : listDevices().found)

@@ -1,6 +1,7 @@
 // Cast, CastLike, BitCast: one element type to another.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/SmallFloat.h"
+#include "runtime/reference/StringNumbers.h"
 
 #include <cstring>
 
@@ -24,6 +25,8 @@ static RoundMode roundMode(Call &call) {
 /// Floats to integers truncate and saturate, NaN gives 0: the specification leaves those open, and one answer must be the same
 /// everywhere. `saturate` and `round_mode` say something of floats of 8 bits only.
 static Tensor castTo(Call &call, const Tensor &x, DType type) {
+  if (x.type() == DType::String || type == DType::String)
+    return convertStrings(x, type);
   bool saturate = call.integer("saturate", 1) != 0;
   RoundMode mode = roundMode(call);
   auto to = [&]<typename Format>(Format) {

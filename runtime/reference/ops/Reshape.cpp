@@ -109,7 +109,13 @@ void constant(Call &call) {
     return call.give(0, DType::F32, {static_cast<int64_t>(values->size())}, std::vector<double>(values->begin(), values->end()));
   if (auto values = call.integers("value_ints"))
     return call.give(0, DType::I64, {static_cast<int64_t>(values->size())}, *values);
-  unsupported("a constant of strings has no kernel");
+  auto strings = call.texts("value_strings");
+  if (call.hasAttribute("value_string"))
+    strings = {call.text("value_string", "")};
+  if (!strings)
+    unsupported("a sparse constant has no kernel");
+  Tensor &result = call.make(0, DType::String, call.hasAttribute("value_string") ? Shape{} : Shape{static_cast<int64_t>(strings->size())});
+  std::ranges::move(*strings, result.data<std::string>());
 }
 
 void constantOfShape(Call &call) {
@@ -118,6 +124,8 @@ void constantOfShape(Call &call) {
   if (!value)
     return (void)call.make(0, DType::F32, shape);
   require(value->count() == 1, "expected a value of one element, found shape {}", value->shape());
+  if (isObject(value->type()))
+    unsupported(fmt::format("it has no kernel for a value of {}", name(value->type())));
   Tensor &result = call.make(0, value->type(), shape);
   size_t bytes = elementBytes(value->type());
   for (size_t i = 0; i < result.byteSize(); i += bytes)
