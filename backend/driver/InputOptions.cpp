@@ -76,7 +76,7 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options) {
   uint64_t seed = options.seed;
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
-    Expected<std::vector<NamedTensor>> tensors = readSource(source, seed);
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, {}, seed);
     if (!tensors || std::ranges::any_of(*tensors, [](const NamedTensor &tensor) { return tensor.name.empty(); }))
       return {};
     given.insert(given.end(), tensors->begin(), tensors->end());

@@ -7,7 +7,6 @@ find_package(nlohmann_json REQUIRED)
 # Debian has no static libfmt, and the release binary takes nothing but glibc along: fmt is used from its headers.
 find_package(fmt REQUIRED)
 find_library(XXHASH_STATIC libxxhash.a REQUIRED)
-find_library(RE2_STATIC libre2.a REQUIRED) # regular expressions of RegexFullMatch, in linear time
 
 # collectSources(out [EXCLUDE REGEX]): every source below this folder, but for those whose relative path matches REGEX.
 function(collectSources out)

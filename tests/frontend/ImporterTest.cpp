@@ -250,7 +250,9 @@ TEST_F(ImporterTest, BranchesWithAConstantConditionAreInlined) {
   EXPECT_EQ(count(ir, "math.log"), 0u);
   model.proto.mutable_graph()->clear_initializer();
   model.input("condition", {}, DType::Bool);
-  refuses(model, Code::Unsupported, {"'y'", "If", "condition"});
+  std::string both = text(model); // what only running tells is a step with two bodies
+  EXPECT_EQ(count(both, "math.exp"), 1u);
+  EXPECT_EQ(count(both, "math.log"), 1u);
 }
 
 onnx::FunctionProto *addFunction(TinyModel &model, const std::string &name, const std::string &op) {
@@ -363,9 +365,7 @@ TEST_F(ImporterTest, AllUnsupportedNodesAreReportedAtOnce) {
   model.node("Foo", {"x"}, {"a"})->set_domain("strange");
   model.node("Relu", {"a"}, {"b"});
   model.node("Bar", {"b"}, {"c"})->set_domain("strange"); // reads what Foo did not make
-  onnx::NodeProto *branch = model.node("If", {"decision"}, {"z"});
-  model.input("decision", {}, DType::Bool);
-  EXPECT_EQ(branch->attribute_size(), 0);
+  model.node("Baz", {"x"}, {"z"})->set_domain("strange");
   refuses(model, Code::Unsupported, {"'a'", "strange.Foo", "opset 1", "2 more"});
   EXPECT_EQ(report.unsupported.size(), 3u);
 }
@@ -517,9 +517,6 @@ TEST_F(ImporterTest, RefusesUnknownTypes) {
   TinyModel weights = relu();
   weights.initializer("w", {0}, static_cast<DType>(99));
   refuses(weights, Code::Unsupported, {"'w'", "99"});
-  TinyModel strings;
-  strings.input("x", {2}, DType::String).output("y").node("Identity", {"x"}, {"y"});
-  refuses(strings, Code::Unsupported, {"'x'", "string"});
 }
 
 TEST_F(ImporterTest, RefusesShapesThatDoNotFit) {
@@ -609,10 +606,10 @@ TEST_F(ImporterTest, RefusesFusedOperatorsThatDoNotFit) {
 TEST_F(ImporterTest, RefusesWhatIsNotATensor) {
   TinyModel model = relu();
   model.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
-  refuses(model, Code::Unsupported, {"'x'", "not a tensor"});
+  refuses(model, Code::Unsupported, {"'x'", "neither a tensor nor a sequence"});
   TinyModel loop = relu();
   loop.proto.mutable_graph()->mutable_node(0)->set_op_type("Loop");
-  refuses(loop, Code::Malformed, {"'y'", "Loop", "opset 17", "expected at least 2 inputs, got 1"});
+  refuses(loop, Code::Malformed, {"'y'", "Loop", "opset 17", "expected a graph as its body"});
   TinyModel sparse = relu();
   sparse.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
   refuses(sparse, Code::Unsupported, {"'s'", "sparse"});

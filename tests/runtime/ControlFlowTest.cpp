@@ -280,7 +280,7 @@ constexpr Refusal refusals[] = {
     {"GivenSymbolsOfARoot", [](Plan &p) { p.givenSymbols = 1; }, "it is given 1 of 1 symbols"},
     {"TripCountThatIsNoInteger", [](Plan &p) { loopOf(p).tripCount = 1; }, "which is not int64"},
     {"ConditionThatIsNoBool", [](Plan &p) { loopOf(p).condition = 0; }, "which is not bool"},
-    {"FinalsWithoutCarried", [](Plan &p) { loopOf(p).finals.push_back(none); }, "carries 1 values and keeps 2"},
+    {"FinalsWithoutCarried", [](Plan &p) { loopOf(p).finals.push_back(none); }, "binds a symbol that is not dimension 0 of its output 1"},
     {"SlicesOfAScalar", [](Plan &p) { loopOf(p).scanned = {{0, false}}; }, "takes slices of 'v0', which has none"},
     {"OtherTarget", [](Plan &p) { p.bodies[0].target = "sm_90a"; }, "body 0 is for another target"},
     {"BodyWithAnUnwrittenOutput", [](Plan &p) { p.bodies[0].steps.pop_back(); }, "body 0: output 'v5' is written by no step"},

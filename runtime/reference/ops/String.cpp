@@ -2,7 +2,7 @@
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
-#include <re2/re2.h>
+#include <regex>
 
 #include <algorithm>
 #include <cwctype>
@@ -83,11 +83,18 @@ void stringSplit(Call &call) {
 void regexFullMatch(Call &call) {
   const Tensor &x = stringInput(call, 0);
   std::string pattern = call.text("pattern", "");
-  RE2 expression(pattern, RE2::Quiet);
-  require(expression.ok(), "the pattern '{}' is no regular expression of RE2: {}", pattern.substr(0, 80), expression.error());
+  constexpr size_t longest = 1000; // the library calls itself for each bracket and each state
+  if (pattern.size() > longest)
+    unsupported(fmt::format("a pattern of {} characters is not supported, {} are", pattern.size(), longest));
   std::vector<uint64_t> matches;
-  for (int64_t i = 0; i < x.count(); ++i)
-    matches.push_back(RE2::FullMatch(x.data<std::string>()[i], expression));
+  try {
+    // Visits all states at once: without it a pattern can make matching take time exponential in the text.
+    std::regex expression(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
+    for (int64_t i = 0; i < x.count(); ++i)
+      matches.push_back(std::regex_match(x.data<std::string>()[i], expression));
+  } catch (const std::regex_error &error) {
+    malformed(fmt::format("the pattern '{}' is no regular expression: {}", pattern.substr(0, 80), error.what()));
+  }
   call.give(0, DType::Bool, x.shape(), matches);
 }
 
