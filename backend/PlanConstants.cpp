@@ -30,7 +30,7 @@ PlanConstants::~PlanConstants() {
 
 /// Room at the end of the last block, or in a new one. What no constant has reached yet is no memory of the process.
 std::span<std::byte> PlanConstants::reserve(size_t bytes) {
-  if (blocks.empty() || blocks.back().size - blocks.back().used < bytes) {
+  if (blocks.empty() || blocks.back().used + bytes > blocks.back().size) { // alignment may have moved `used` past the end
     size_t size = std::max(bytes, blockBytes);
     auto *memory = static_cast<std::byte *>(runtime::allocateHostMemory(size));
     if (!memory)

@@ -42,7 +42,7 @@ enum class DType : uint8_t {
 };
 
 /// Whether values of this type are objects of the host: no device and no compiled kernel takes them.
-constexpr bool isObject(DType type) { return type == DType::String || type >= DType::Sequence; }
+constexpr bool isObject(DType type) { return type == DType::String || (type >= DType::Sequence && type <= DType::Map); }
 
 struct DTypeInfo {
   DType type;
