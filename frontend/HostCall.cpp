@@ -26,8 +26,10 @@ const DataDependentRow *dataDependentRow(std::string_view op) {
   const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
   return row == std::end(dataDependent) ? nullptr : row;
 }
-/// Operators whose result ranks depend on sizes: one trial says nothing of another.
-constexpr std::string_view rankBySizes[] = {"GatherND", "Squeeze"};
+/// Whether the rank of the node's result depends on sizes: one trial says nothing of another then.
+bool hasRankBySizes(const NodeBuilder &b) {
+  return b.node.op == "GatherND" || (b.node.op == "Squeeze" && !b.has(1) && !b.hasAttribute("axes"));
+}
 constexpr double maxTrialElements = 1 << 24;
 
 /// Where an operator's result sizes come from, if not all are its inputs' sizes, or constants.
@@ -298,7 +300,7 @@ static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProt
   constexpr int64_t scales[] = {1, 12, 64, 0};
   bool found = false, scaled = false;
   for (int64_t scale : scales) {
-    if (found || (scale != 1 && (!twice || llvm::is_contained(rankBySizes, b.node.op))))
+    if (found || (scale != 1 && (!twice || hasRankBySizes(b))))
       break;
     for (auto standIn : standIns) {
       one = two = runTrial(b, state.scaledTrial(0, scale), standIn);
