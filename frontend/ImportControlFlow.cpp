@@ -234,7 +234,7 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
     // Exporters ask whether a size is 1 before they drop it. Rank is one for all sizes: that of sizes that differ.
     state.report = before;
     state.requireDifferent(state.resolve(sizes->a), state.resolve(sizes->b),
-                           fmt::format("node '{}' takes a branch of another rank where {} is {}: compile with --shapes",
+                           fmt::format("node '{}' takes a branch of another rank where {} is {}",
                                        nodeName(proto, scope), state.print(state.resolve(sizes->a)), state.print(state.resolve(sizes->b))));
     return inlineBranch(proto, *branches[sizes->negated ? 0 : 1], scope);
   }

@@ -277,7 +277,9 @@ TEST_P(ControlFlowModels, ARankThatASizeDecidesIsThatOfOtherSizes) {
   std::vector<Tensor> column = {floats({2, 1}, {1, 2})};
   Expected<Outputs> refused = run.context->run(column);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().message(), "node 'r' takes a branch of another rank where n is 1 (1 and 1); if the model takes these sizes, compile it for them with --shapes");
+  EXPECT_EQ(
+      refused.status().message(),
+      "node 'r' takes a branch of another rank where n is 1 (1 and 1); if the model takes these sizes, compile it for them with --shapes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ControlFlowModels, testing::Values(PlanMode::Reference, PlanMode::None, PlanMode::All),
