@@ -57,7 +57,8 @@ void checkInputs(const OpSchema &schema, const NodeBuilder::Node &node) {
     llvm::StringRef word = words.empty() ? "" : words[std::min(i, words.size() - 1)];
     const ImportedValue *value = node.inputs[i];
     unsigned set = 0;
-    if (!value || !findDType(value->type) || word.drop_front().rtrim('+').getAsInteger(10, set) || set >= std::size(typeSets))
+    bool isTensor = value && (findDType(value->type) || value->type == DType::String); // whose codes are ONNX's, and bits of the sets
+    if (!isTensor || word.drop_front().rtrim('+').getAsInteger(10, set) || set >= std::size(typeSets))
       continue;
     if (!(typeSets[set] >> static_cast<int>(value->type) & 1))
       malformed("input {} ('{}') is {}, expected {}", i, value->name, name(value->type), typeText(typeSets[set]));

@@ -36,7 +36,7 @@ class BrokenNode : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenNode, IsRefusedByItsSchema) {
   TinyModel model;
-  model.input("x", {1, 2, 4, 4}).input("i", {4}, DType::I64).output("y").floats("w", {3, 2, 3, 3}, std::vector<float>(54));
+  model.input("x", {1, 2, 4, 4}).input("i", {4}, DType::I64).input("words", {4}, DType::String).output("y").floats("w", {3, 2, 3, 3}, std::vector<float>(54));
   onnx::NodeProto *node = model.node("Conv", {"x", "w"}, {"y"});
   GetParam().breakIt(*node);
   mlir::MLIRContext context;
@@ -55,6 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"WrongType", [](onnx::NodeProto &n) { n.set_input(0, "i"); }, "input 0 ('i') is int64, expected float32"},
                     Broken{"MixedTypes", [](onnx::NodeProto &n) { n.set_op_type("Add"), n.set_input(1, "i"); },
                            "input 1 ('i') is int64, expected float32 as 'x' is"},
+                    Broken{"Strings", [](onnx::NodeProto &n) { n.set_op_type("GatherElements"), n.set_input(1, "words"); },
+                           "input 1 ('words') is string, expected int64, int32"},
                     Broken{"WrongKind", [](onnx::NodeProto &n) { setAttribute(&n, "pads", 1.0f); },
                            "attribute 'pads' is a float, expected a list of integers"},
                     Broken{"MissingAttribute", [](onnx::NodeProto &n) { n.set_op_type("Concat"); },
