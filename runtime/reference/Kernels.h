@@ -240,6 +240,7 @@ void contribQLinearConv(Call &call);
 // ops/QuantizedProducts.cpp: com.microsoft
 void qGemm(Call &call);
 void matMulIntegerToFloat(Call &call);
+void dynamicQuantizeLstm(Call &call);
 void dynamicQuantizeMatMul(Call &call);
 void matMulNBits(Call &call);
 void gatherBlockQuantized(Call &call);

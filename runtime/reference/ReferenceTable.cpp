@@ -323,6 +323,7 @@ static constexpr TableRow table[] = {
     {"QLinearConv", "com.microsoft", 1, latest, contribQLinearConv},
     {"QGemm", "com.microsoft", 1, latest, qGemm},
     {"MatMulIntegerToFloat", "com.microsoft", 1, latest, matMulIntegerToFloat},
+    {"DynamicQuantizeLSTM", "com.microsoft", 1, latest, dynamicQuantizeLstm},
     {"DynamicQuantizeMatMul", "com.microsoft", 1, latest, dynamicQuantizeMatMul},
     {"MatMulNBits", "com.microsoft", 1, latest, matMulNBits},
     {"GatherBlockQuantized", "com.microsoft", 1, latest, gatherBlockQuantized},
