@@ -262,6 +262,8 @@ const char *tilewright_last_error(void) { return lastError.c_str(); }
 
 tilewright_status tilewright_device_open(const char *id, tilewright_device **device) {
   return guarded([&] {
+    if (!id || !device)
+      return Status(Code::Usage, "tilewright_device_open got NULL, expected an id such as \"host\" and a place for the device");
     Expected<std::shared_ptr<Device>> opened = openDevice(id);
     TILEWRIGHT_TRY(opened);
     *device = new tilewright_device{*opened};
@@ -272,7 +274,11 @@ void tilewright_device_free(tilewright_device *device) { delete device; }
 
 tilewright_status tilewright_program_load(const char *path, const tilewright_device *device, const tilewright_load_options *options,
                                           tilewright_program **program) {
-  return guarded([&] { return makeProgram(Artifact::open(path), device, options, program); });
+  return guarded([&] {
+    if (!path || !device || !program)
+      return Status(Code::Usage, "tilewright_program_load got NULL, expected a path, a device and a place for the program");
+    return makeProgram(Artifact::open(path), device, options, program);
+  });
 }
 tilewright_status tilewright_program_load_memory(const void *bytes, size_t size, const tilewright_device *device,
                                                  const tilewright_load_options *options, tilewright_program **program) {

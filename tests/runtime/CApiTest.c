@@ -107,6 +107,7 @@ int main(int argc, char **argv) {
   CHECK(tilewright_api_version() == TILEWRIGHT_API_VERSION);
   CHECK(strlen(tilewright_version()) > 0);
   CHECK(tilewright_device_open("host", &device) == TILEWRIGHT_OK);
+  CHECK(tilewright_program_load(NULL, device, NULL, &program) == TILEWRIGHT_USAGE);
   CHECK(tilewright_program_load(argv[1], device, NULL, &program) == TILEWRIGHT_OK);
   if (failures)
     return 1;
