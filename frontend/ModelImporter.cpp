@@ -378,7 +378,8 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       node.outputs.push_back(output.empty() ? nullptr : state.newValue(output));
     if (llvm::none_of(node.inputs, isPoisoned)) {
       checkSchema(proto, node);
-      importOperator(node);
+      if (!importRecurrence(proto, node, scope))
+        importOperator(node);
     } else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
       state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it"});
     for (int i = 0; i < proto.output_size(); ++i)

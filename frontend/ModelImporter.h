@@ -49,6 +49,10 @@ private:
   void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
   void importFlexAttention(const onnx::NodeProto &proto, Scope &scope);
   const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto, const std::string &domain, const Scope &scope) const;
+  // ImportRecurrent.cpp
+  class RecurrenceWriter;
+  /// Fills the outputs of an RNN, GRU or LSTM, unless it is left to the reference.
+  bool importRecurrence(const onnx::NodeProto &proto, NodeBuilder::Node &node, const Scope &scope);
   // ImportControlFlow.cpp
   bool importControlFlow(const onnx::NodeProto &proto, int64_t opset, Scope &scope);
   static ImportedValue *capture(Body &body, ImportedValue &outer);

@@ -60,7 +60,6 @@ constexpr OpRow rows[] = {
     {"", "EyeLike", 9, ops::eyeLike},
     {"", "Flatten", 1, ops::flatten},
     {"", "Floor", 1, ops::floor},
-    {"", "GRU", 7, ops::gru},
     {"", "Gather", 1, ops::gather},
     {"", "GatherElements", 11, ops::gatherElements},
     {"", "GatherND", 11, ops::gatherND},
@@ -81,7 +80,6 @@ constexpr OpRow rows[] = {
     {"", "IsInf", 10, ops::isInf},
     {"", "IsNaN", 9, ops::isNaN},
     {"", "LRN", 1, ops::lrn},
-    {"", "LSTM", 7, ops::lstm},
     {"", "LayerNormalization", 1, ops::layerNormalization}, // below 17 as optimizers write it
     {"", "LeakyRelu", 1, ops::leakyRelu},
     {"", "Less", 7, ops::lessThan},
@@ -112,7 +110,6 @@ constexpr OpRow rows[] = {
     {"", "QLinearMatMul", 10, ops::qlinearMatmul},
     {"", "QuantizeLinear", 10, ops::quantizeLinear},
     {"", "RMSNormalization", 23, ops::rmsNormalization},
-    {"", "RNN", 7, ops::rnn},
     {"", "Range", 11, ops::range},
     {"", "Reciprocal", 1, ops::reciprocal},
     {"", "ReduceL1", 1, ops::reduceL1},
@@ -210,6 +207,14 @@ constexpr OpRow rows[] = {
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, ops::skipSimplifiedLayerNormalization},
     {"com.microsoft", "TransposeMatMul", 1, ops::fusedMatMul},
     {"com.microsoft", "Trilu", 1, ops::copied<ops::trilu, 14>},
+    // What the import itself writes (ImportRecurrent.cpp)
+    {"tilewright", "GruStep", 1, ops::gruStep},
+    {"tilewright", "LstmStep", 1, ops::lstmStep},
+    {"tilewright", "RecurrentInputs", 1, ops::recurrentInputs},
+    {"tilewright", "RecurrentResult", 1, ops::recurrentResult},
+    {"tilewright", "RecurrentState", 1, ops::recurrentState},
+    {"tilewright", "RnnStep", 1, ops::rnnStep},
+    {"tilewright", "StackSteps", 1, ops::stackSteps},
 };
 
 auto key(const OpRow &row) { return std::tuple(row.domain, row.op, row.since); }

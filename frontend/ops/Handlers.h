@@ -66,7 +66,10 @@ void attention(NodeBuilder &), rotaryEmbedding(NodeBuilder &);
 // Loss.cpp
 void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuilder &);
 // Recurrent.cpp
-void rnn(NodeBuilder &), gru(NodeBuilder &), lstm(NodeBuilder &);
+void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
+void recurrentInputs(NodeBuilder &), recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
+/// Whether the steps have a formula for each activation that a recurrence names.
+bool areCompiledActivations(NodeBuilder &);
 // Resize.cpp
 void resize(NodeBuilder &), upsample(NodeBuilder &);
 

@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM over a short static sequence: the input's part of every gate is one matrix product, then one step after another.
+// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, and the direction's number as
+// `direction_index`. States and sequences are in f32 where the model computes in halves.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -6,149 +7,223 @@ using namespace mlir;
 namespace tilewright::ops {
 namespace {
 
-constexpr int64_t maxSteps = 32; // a longer sequence would be a program, not a graph
+//===- Activations -------------------------------------------------------------------------------------------------------===//
 
-/// Weights and state of one direction, in f32.
-struct Cell {
-  Term recurrence;          // [gates * H, H]
-  Term inputs;              // [T, B, gates * H]: x W^T + Wb
-  Term bias;                // [gates * H] of the recurrence; zero where there is none
-  Term hidden, cell;        // [B, H]
-  int64_t size;             // H
-  std::vector<std::string> activations;
-
-  Term gate(NodeBuilder &b, Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
+struct Activation {
+  std::string_view name;
+  double alpha, beta; // what they are when the node does not say
+  bool takesAlpha, takesBeta;
+  Term (*function)(NodeBuilder &b, Term x, double alpha, double beta);
 };
 
-Term activate(NodeBuilder &b, const std::string &name, Term x) {
-  if (name == "Sigmoid")
-    return b.sigmoid(x);
-  if (name == "Tanh")
-    return b.tanh(x);
-  if (name == "Relu")
-    return b.relu(x);
-  decline("the activation {} in a recurrent operator is not compiled", name);
+Term whereNegative(NodeBuilder &b, Term x, Term then) {
+  return b.select(b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, x, b.like(x, 0)), then, x);
 }
 
-Term product(NodeBuilder &b, Term state, Term weights) { return b.contract(state, weights, "bh,gh->bg"); }
-
-void stepRnn(NodeBuilder &b, Cell &c, Term x) { c.hidden = activate(b, c.activations[0], x + product(b, c.hidden, c.recurrence) + c.bias); }
-
-/// Gates z, r, h.
-void stepGru(NodeBuilder &b, Cell &c, Term x) {
-  auto rows = [&](int64_t i) { return b.slice(c.recurrence, 0, b.number(i * c.size), b.number(c.size)); };
-  auto part = [&](int64_t i) { return product(b, c.hidden, rows(i)) + c.gate(b, c.bias, i); };
-  Term z = activate(b, c.activations[0], c.gate(b, x, 0) + part(0));
-  Term r = activate(b, c.activations[0], c.gate(b, x, 1) + part(1));
-  Term fresh = b.integer("linear_before_reset", 0) ? r * part(2) : product(b, r * c.hidden, rows(2)) + c.gate(b, c.bias, 2);
-  Term h = activate(b, c.activations[1], c.gate(b, x, 2) + fresh);
-  c.hidden = (1.0 - z) * h + z * c.hidden;
-}
-
-/// Gates i, o, f, c.
-void stepLstm(NodeBuilder &b, Cell &c, Term x) {
-  Term all = x + product(b, c.hidden, c.recurrence) + c.bias;
-  Term i = activate(b, c.activations[0], c.gate(b, all, 0)), o = activate(b, c.activations[0], c.gate(b, all, 1));
-  Term f = activate(b, c.activations[0], c.gate(b, all, 2)), g = activate(b, c.activations[1], c.gate(b, all, 3));
-  c.cell = f * c.cell + i * g;
-  c.hidden = o * activate(b, c.activations[2], c.cell);
-}
-
-struct Kind {
-  int64_t gates;
-  std::vector<std::string> activations;
-  void (*step)(NodeBuilder &, Cell &, Term);
+constexpr Activation activations[] = {
+    {"affine", 1, 0, true, true, [](NodeBuilder &, Term x, double a, double b) { return x * a + b; }},
+    {"elu", 1, 0, true, false, [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, (b.exp(x) - 1.0) * a); }},
+    {"hardsigmoid", 0.2, 0.5, true, true,
+     [](NodeBuilder &b, Term x, double a, double c) { return b.maximum(b.minimum(x * a + c, b.like(x, 1)), 0); }},
+    {"leakyrelu", 0.01, 0, true, false, [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, x * a); }},
+    {"relu", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return b.relu(x); }},
+    {"scaledtanh", 1, 1, true, true, [](NodeBuilder &b, Term x, double a, double c) { return b.tanh(x * c) * a; }},
+    {"sigmoid", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return b.sigmoid(x); }},
+    {"softsign", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return x / (b.abs(x) + 1.0); }},
+    {"tanh", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return b.tanh(x); }},
 };
 
-/// One slice of a parameter that has a direction first.
-Term ofDirection(NodeBuilder &b, size_t i, int64_t direction) {
-  b.expectRank(i, i == 3 ? 2 : 3);
-  Term x = b.in(i);
-  Sizes sizes = x.sizes();
-  return b.reshape(b.slice(x, 0, b.number(direction), b.number(1)), llvm::ArrayRef(sizes).drop_front());
+const Activation *findActivation(std::string_view name) {
+  const auto *row = llvm::find_if(activations, [&](const Activation &each) { return StringRef(each.name).equals_insensitive(name); });
+  return row == std::end(activations) ? nullptr : row;
 }
 
-Cell makeCell(NodeBuilder &b, const Kind &kind, Term x, int64_t direction, int64_t directions) {
-  for (size_t i = 1; i <= 3; ++i)
-    if (b.has(i) || i < 3)
-      b.unify(b.input(i).sizes.empty() ? b.number(0) : b.sizes(i)[0], b.number(directions), fmt::format("directions of input {}", i));
-  Term weights = ofDirection(b, 1, direction); // [gates * H, I]
-  Cell cell{};
-  cell.recurrence = ofDirection(b, 2, direction);
-  std::optional<int64_t> hidden = graph::constantSize(cell.recurrence.sizes()[1]);
-  if (!hidden)
-    decline("a hidden size that is symbolic is not compiled");
-  cell.size = *hidden;
-  Sizes sizes = x.sizes(), gates{b.number(kind.gates * cell.size)}, state{sizes[1], b.number(cell.size)};
-  b.unify(weights.sizes()[0], gates[0], "rows of W");
-  cell.inputs = b.reshape(b.contract(b.reshape(x, {sizes[0] * sizes[1], sizes[2]}), weights, "ri,gi->rg"), {sizes[0], sizes[1], gates[0]});
-  cell.bias = b.splat(gates, x.element(), 0);
-  if (b.has(3)) {
-    Term both = ofDirection(b, 3, direction);
-    cell.inputs = cell.inputs + b.slice(both, 0, b.number(0), gates[0]);
-    cell.bias = b.slice(both, 0, gates[0], gates[0]);
-  }
-  bool initial = b.has(5), batchFirst = b.integer("layout", 0);
-  auto stateFrom = [&](size_t i) {
-    b.expectRank(i, 3);
-    return batchFirst ? b.reshape(b.slice(b.in(i), 1, b.number(direction), b.number(1)), state) : ofDirection(b, i, direction);
-  };
-  cell.hidden = initial ? stateFrom(5) : b.splat(state, x.element(), 0);
-  cell.cell = b.has(6) ? stateFrom(6) : b.splat(state, x.element(), 0);
+std::vector<std::string> activationNames(NodeBuilder &b) {
   auto found = b.node.attributes.find("activations");
-  cell.activations = kind.activations;
-  if (found != b.node.attributes.end()) {
-    const auto *list = std::get_if<std::vector<std::string>>(&found->second);
-    b.expect(list != nullptr, "expected attribute 'activations' to be a list of strings");
-    const auto &names = *list;
-    b.expect(names.size() == kind.activations.size() * directions,
-             fmt::format("expected {} activations, got {}", kind.activations.size() * directions, names.size()));
-    cell.activations.assign(names.begin() + direction * kind.activations.size(), names.begin() + (direction + 1) * kind.activations.size());
-  }
-  return cell;
+  auto *names = found == b.node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+  return names ? *names : std::vector<std::string>();
 }
 
-void recurrent(NodeBuilder &b, const Kind &kind) {
-  if (b.has(4) || b.has(7) || b.hasAttribute("clip") || b.integer("input_forget", 0))
-    decline("sequence lengths, peepholes, clipping and coupled gates are not compiled");
-  b.expectRank(0, 3);
-  bool batchFirst = b.integer("layout", 0);
-  Term x = batchFirst ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0);
-  std::optional<int64_t> steps = graph::constantSize(x.sizes()[0]);
-  if (!steps || *steps > maxSteps || *steps < 1)
-    decline("a sequence of {} steps is not compiled (1 to {} are)", b.state.print(x.sizes()[0]), maxSteps);
-  std::string direction = b.text("direction", "forward");
-  int64_t directions = direction == "bidirectional" ? 2 : 1;
-  std::vector<Term> outputs(static_cast<size_t>(*steps * directions)), hidden, cells;
-  for (int64_t d = 0; d < directions; ++d) {
-    Cell cell = makeCell(b, kind, x, d, directions);
-    bool backward = d == 1 || direction == "reverse";
-    for (int64_t step = 0; step < *steps; ++step) {
-      int64_t t = backward ? *steps - 1 - step : step;
-      Sizes sizes = cell.inputs.sizes();
-      kind.step(b, cell, b.reshape(b.slice(cell.inputs, 0, b.number(t), b.number(1)), {sizes[1], sizes[2]}));
-      outputs[static_cast<size_t>(t * directions + d)] = cell.hidden;
-    }
-    hidden.push_back(cell.hidden), cells.push_back(cell.cell);
+std::vector<float> reals(NodeBuilder &b, std::string_view name) {
+  auto found = b.node.attributes.find(name);
+  auto *list = found == b.node.attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
+  return list ? *list : std::vector<float>();
+}
+
+//===- One step ----------------------------------------------------------------------------------------------------------===//
+
+struct Cell {
+  NodeBuilder &b;
+  Term x;                        // [B, gates * H]: X W^T + the bias of W
+  Term weights;                  // [gates * H, H]
+  Term bias;                     // [gates * H], of the recurrence; zero where there is none
+  std::optional<Term> peepholes; // [3 * H]
+  Term hidden, cell;             // [B, H]
+  int64_t size;                  // H
+  std::vector<Activation> activations;
+  double clip;
+
+  /// H elements of the last dimension.
+  Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
+  Term rows(int64_t i) const { return b.slice(weights, 0, b.number(i * size), b.number(size)); }
+  Term recur(Term state, Term rows) const { return b.contract(state, rows, "bh,gh->bg"); }
+  Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate; }
+  Term plain(size_t which, Term value) const {
+    return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
   }
-  Sizes state = hidden[0].sizes();
-  auto stack = [&](std::vector<Term> parts) { // each [B, H] as [1, B, H], joined
-    for (Term &part : parts)
-      part = b.reshape(part, {b.number(1), state[0], state[1]});
-    return b.concat(parts, 0);
-  };
-  Term all = b.reshape(stack(outputs), {b.number(*steps), b.number(directions), state[0], state[1]});
-  auto finish = [&](Term last) { return batchFirst ? b.transpose(last, {1, 0, 2}) : last; };
-  b.out(batchFirst ? b.transpose(all, {2, 0, 1, 3}) : all);
-  b.out(finish(stack(hidden)), b.type(0), 1);
-  if (kind.gates == 4)
-    b.out(finish(stack(cells)), b.type(0), 2);
+  Term activate(size_t which, Term value) const {
+    if (clip > 0)
+      value = b.minimum(b.maximum(value, -clip), b.like(value, clip));
+    return plain(which, value);
+  }
+};
+
+void stepRnn(Cell &c) { c.hidden = c.activate(0, c.x + c.recur(c.hidden, c.weights) + c.bias); }
+
+/// Gates in the order update, reset, hidden.
+void stepGru(Cell &c) {
+  auto part = [&](int64_t i) { return c.recur(c.hidden, c.rows(i)) + c.gate(c.bias, i); };
+  Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
+  Term fresh = c.b.integer("linear_before_reset", 0) ? reset * part(2) : c.recur(reset * c.hidden, c.rows(2)) + c.gate(c.bias, 2);
+  Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
+  c.hidden = (1.0 - update) * candidate + update * c.hidden;
+}
+
+/// Gates in the order input, output, forget, cell; peepholes in the order input, output, forget.
+void stepLstm(Cell &c) {
+  Term all = c.x + c.recur(c.hidden, c.weights) + c.bias;
+  Term open = c.activate(0, c.peep(c.gate(all, 0), 0, c.cell));
+  Term keep = c.b.integer("input_forget", 0) ? 1.0 - open : c.activate(0, c.peep(c.gate(all, 2), 2, c.cell));
+  c.cell = keep * c.cell + open * c.activate(1, c.gate(all, 3));
+  c.hidden = c.activate(0, c.peep(c.gate(all, 1), 1, c.cell)) * c.plain(2, c.cell);
+}
+
+/// The slice of a parameter that has a direction first.
+Term ofDirection(NodeBuilder &b, size_t i, int64_t rank, int64_t dim = 0) {
+  b.expectRank(i, rank);
+  Sizes sizes = b.sizes(i);
+  Term one = b.slice(b.in(i), dim, b.number(b.integer("direction_index", 0)), b.number(1));
+  sizes.erase(sizes.begin() + dim);
+  return b.reshape(one, sizes);
+}
+
+/// The activations of the direction, with alpha and beta taken in order from the attributes of all directions.
+std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> defaults) {
+  std::vector<std::string> names = activationNames(b);
+  size_t each = defaults.size(), first = static_cast<size_t>(b.integer("direction_index", 0)) * each;
+  if (names.empty())
+    names = defaults, first = 0;
+  b.expect(names.size() >= first + each, fmt::format("expected {} activations for each direction, got {}", each, names.size()));
+  std::vector<float> alphas = reals(b, "activation_alpha"), betas = reals(b, "activation_beta");
+  size_t nextAlpha = 0, nextBeta = 0;
+  std::vector<Activation> all;
+  for (const std::string &name : names) {
+    const Activation *known = findActivation(name);
+    if (!known)
+      decline("the activation {} is not compiled", name);
+    Activation &own = all.emplace_back(*known);
+    if (own.takesAlpha && nextAlpha < alphas.size())
+      own.alpha = alphas[nextAlpha++];
+    if (own.takesBeta && nextBeta < betas.size())
+      own.beta = betas[nextBeta++];
+  }
+  return {all.begin() + first, all.begin() + first + each};
+}
+
+/// Where a sequence is over, its state stays, and its elements are zero.
+Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
+  if (!b.has(5))
+    return next;
+  Term turn = b.convert(b.raw(4), b.type(4), DType::I32), lengths = b.raw(5);
+  Term alive = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
+  return b.select(b.along(alive, next, 0), next, otherwise);
+}
+
+DType computedType(NodeBuilder &b, size_t i) { return isHalf(b.type(i)) ? DType::F32 : b.type(i); }
+
+/// (x, R, B, P, turn, sequence_lens, h, c) to (h, c, y): c for an LSTM alone.
+void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &defaults, void (*formula)(Cell &)) {
+  b.expectRank(0, 2), b.expectRank(6, 2);
+  Term x = b.in(0), weights = ofDirection(b, 1, 3), zero = b.splat({weights.sizes()[0]}, x.element(), 0);
+  std::optional<int64_t> size = graph::constantSize(weights.sizes()[1]);
+  if (!size)
+    decline("a hidden size that is symbolic is not compiled");
+  Term bias = b.has(2) ? b.slice(ofDirection(b, 2, 2), 0, b.number(gates * *size), b.number(gates * *size)) : zero;
+  Term hidden = b.in(6), cell = b.has(7) ? b.in(7) : hidden;
+  Cell c{b,
+         x,
+         weights,
+         bias,
+         b.has(3) ? std::optional(ofDirection(b, 3, 2)) : std::nullopt,
+         hidden,
+         cell,
+         *size,
+         activationsOf(b, defaults),
+         b.real("clip", 0)};
+  formula(c);
+  DType type = computedType(b, 0);
+  size_t next = 0;
+  b.out(whereAlive(b, c.hidden, hidden), type, next++);
+  if (b.has(7))
+    b.out(whereAlive(b, c.cell, cell), type, next++);
+  b.out(whereAlive(b, c.hidden, b.like(c.hidden, 0)), type, next);
 }
 
 } // namespace
 
-void rnn(NodeBuilder &b) { recurrent(b, {1, {"Tanh"}, stepRnn}); }
-void gru(NodeBuilder &b) { recurrent(b, {3, {"Sigmoid", "Tanh"}, stepGru}); }
-void lstm(NodeBuilder &b) { recurrent(b, {4, {"Sigmoid", "Tanh", "Tanh"}, stepLstm}); }
+bool areCompiledActivations(NodeBuilder &b) { return llvm::all_of(activationNames(b), findActivation); }
+
+void rnnStep(NodeBuilder &b) { step(b, 1, {"Tanh"}, stepRnn); }
+void gruStep(NodeBuilder &b) { step(b, 3, {"Sigmoid", "Tanh"}, stepGru); }
+void lstmStep(NodeBuilder &b) { step(b, 4, {"Sigmoid", "Tanh", "Tanh"}, stepLstm); }
+
+/// (X, W, B) to X W^T and its bias, [steps, batch, gates * H].
+void recurrentInputs(NodeBuilder &b) {
+  b.expectRank(0, 3);
+  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0), weights = ofDirection(b, 1, 3);
+  Sizes sizes = x.sizes();
+  AffineExpr columns = weights.sizes()[0];
+  Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
+  Term result = b.reshape(b.contract(rows, weights, "ri,gi->rg"), {sizes[0], sizes[1], columns});
+  if (b.has(2))
+    result = result + b.slice(ofDirection(b, 2, 2), 0, b.number(0), columns);
+  b.out(result, computedType(b, 0));
+}
+
+/// (X, R, initial state) to the state before the first step, [batch, H].
+void recurrentState(NodeBuilder &b) {
+  b.expectRank(0, 3), b.expectRank(1, 3);
+  bool batchFirst = b.integer("layout", 0);
+  Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.sizes(1)[2]};
+  Term first = b.has(2) ? b.conform(ofDirection(b, 2, 3, batchFirst), state) : b.splat(state, b.in(0).element(), 0);
+  b.out(first, computedType(b, 0));
+}
+
+/// Elements [batch, H] to [steps, batch, H].
+void stackSteps(NodeBuilder &b) {
+  SmallVector<Term> parts;
+  for (size_t i = 0; i < b.node.inputs.size(); ++i) {
+    b.expectRank(i, 2);
+    parts.push_back(b.reshape(b.in(i), {b.number(1), b.sizes(i)[0], b.sizes(i)[1]}));
+  }
+  b.out(b.concat(parts, 0));
+}
+
+/// (X, a result of each direction) to the recurrence's own layout: [steps, batch, H] each to [steps, directions, batch, H], or
+/// [batch, H] each to [directions, batch, H], with the batch first if `layout` says so. In the type of X.
+void recurrentResult(NodeBuilder &b) {
+  SmallVector<Term> parts;
+  for (size_t i = 1; i < b.node.inputs.size(); ++i) {
+    b.expectRank(i, 2, 3);
+    Sizes sizes = b.sizes(i);
+    sizes.insert(sizes.end() - 2, b.number(1));
+    parts.push_back(b.reshape(b.in(i), sizes));
+  }
+  b.expect(!parts.empty(), "expected a direction or two, got none");
+  Term joined = b.concat(parts, parts[0].rank() - 3);
+  if (b.integer("layout", 0))
+    joined = joined.rank() == 4 ? b.transpose(joined, {2, 0, 1, 3}) : b.transpose(joined, {1, 0, 2});
+  b.out(joined);
+}
 
 } // namespace tilewright::ops

@@ -23,7 +23,8 @@ TEST(OpSchemaTest, FindsTheNewestVersionUpToTheOpset) {
 /// Only then does the search by halves find every row.
 TEST(OpSchemaTest, KnowsEveryOperatorThatIsCompiled) {
   for (const OpRow &row : opTable())
-    EXPECT_NE(findSchema(row.domain, row.op, std::max<int64_t>(row.since, 28)), nullptr) << row.domain << " " << row.op;
+    if (row.domain != "tilewright") // what only the import writes
+      EXPECT_NE(findSchema(row.domain, row.op, std::max<int64_t>(row.since, 28)), nullptr) << row.domain << " " << row.op;
 }
 
 struct Broken {
@@ -36,7 +37,11 @@ class BrokenNode : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenNode, IsRefusedByItsSchema) {
   TinyModel model;
-  model.input("x", {1, 2, 4, 4}).input("i", {4}, DType::I64).input("words", {4}, DType::String).output("y").floats("w", {3, 2, 3, 3}, std::vector<float>(54));
+  model.input("x", {1, 2, 4, 4})
+      .input("i", {4}, DType::I64)
+      .input("words", {4}, DType::String)
+      .output("y")
+      .floats("w", {3, 2, 3, 3}, std::vector<float>(54));
   onnx::NodeProto *node = model.node("Conv", {"x", "w"}, {"y"});
   GetParam().breakIt(*node);
   mlir::MLIRContext context;

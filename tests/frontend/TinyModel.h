@@ -113,6 +113,16 @@ inline void setAttribute(onnx::NodeProto *node, const std::string &name, const s
   for (int64_t value : values)
     attribute->add_ints(value);
 }
+inline void setAttribute(onnx::NodeProto *node, const std::string &name, const std::vector<float> &values) {
+  auto *attribute = node->add_attribute();
+  attribute->set_name(name), attribute->set_type(onnx::AttributeProto::FLOATS);
+  attribute->mutable_floats()->Assign(values.begin(), values.end());
+}
+inline void setAttribute(onnx::NodeProto *node, const std::string &name, const std::vector<std::string> &values) {
+  auto *attribute = node->add_attribute();
+  attribute->set_name(name), attribute->set_type(onnx::AttributeProto::STRINGS);
+  attribute->mutable_strings()->Assign(values.begin(), values.end());
+}
 
 /// Values that look random, from -2 to 2, the same every time.
 inline Tensor sampleTensor(DType type, Shape shape, uint64_t seed = 1) {

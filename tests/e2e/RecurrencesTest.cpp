@@ -1,0 +1,142 @@
+// RNN, GRU and LSTM compiled, for lengths that are unrolled and that are loops, beside the reference.
+#include "../frontend/TinyModel.h"
+#include "backend/Pipeline.h"
+#include "backend/driver/Compare.h"
+#include "runtime/Context.h"
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+using namespace tilewright::test;
+
+namespace {
+
+constexpr int64_t batch = 3, width = 5, hidden = 4;
+
+struct Row {
+  const char *name, *op;
+  int64_t gates, directions;
+  bool lengths, initial, peepholes;
+  void (*change)(onnx::NodeProto *);
+  bool batchFirst = false;
+  DType type = DType::F32;
+};
+
+void reverse(onnx::NodeProto *node) { setAttribute(node, "direction", std::string("reverse")); }
+void both(onnx::NodeProto *node) { setAttribute(node, "direction", std::string("bidirectional")); }
+void nothing(onnx::NodeProto *) {}
+
+const Row rows[] = {
+    {"Rnn", "RNN", 1, 1, false, false, false, nothing},
+    {"RnnOfOtherActivations", "RNN", 1, 2, true, true, false,
+     [](onnx::NodeProto *node) {
+       both(node);
+       setAttribute(node, "activations", std::vector<std::string>{"LeakyRelu", "Affine"});
+       setAttribute(node, "activation_alpha", std::vector<float>{0.2f, 0.5f});
+       setAttribute(node, "activation_beta", std::vector<float>{0.1f});
+     }},
+    {"Gru", "GRU", 3, 1, false, false, false, nothing},
+    {"GruBothWays", "GRU", 3, 2, true, true, false, both},
+    {"GruResetAfter", "GRU", 3, 1, true, false, false,
+     [](onnx::NodeProto *node) { reverse(node), setAttribute(node, "linear_before_reset", int64_t(1)); }},
+    {"Lstm", "LSTM", 4, 1, false, false, false, nothing},
+    {"LstmBackwards", "LSTM", 4, 1, true, true, false, reverse},
+    {"LstmBothWays", "LSTM", 4, 2, false, true, false, both},
+    {"LstmWithPeepholes", "LSTM", 4, 2, true, true, true, both},
+    {"LstmClippedAndCoupled", "LSTM", 4, 1, false, false, true,
+     [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.3f), setAttribute(node, "input_forget", int64_t(1)); }},
+    {"LstmBatchFirst", "LSTM", 4, 2, true, true, false, [](onnx::NodeProto *node) { both(node), setAttribute(node, "layout", int64_t(1)); },
+     true},
+    {"LstmOfDoubles", "LSTM", 4, 1, false, false, false, nothing, false, DType::F64},
+    {"GruOfHalves", "GRU", 3, 2, false, true, false, both, false, DType::F16},
+};
+
+struct Input {
+  std::string name;
+  Shape shape;
+  DType type;
+};
+
+/// The node's inputs for a sequence of so many steps; a name that is empty where the row leaves one out.
+std::vector<Input> inputsOf(const Row &row, int64_t steps) {
+  int64_t d = row.directions, rows = row.gates * hidden;
+  Shape states = row.batchFirst ? Shape{batch, d, hidden} : Shape{d, batch, hidden};
+  return {{"x", row.batchFirst ? Shape{batch, steps, width} : Shape{steps, batch, width}, row.type},
+          {"w", {d, rows, width}, row.type},
+          {"r", {d, rows, hidden}, row.type},
+          {"b", {d, 2 * rows}, row.type},
+          {row.lengths ? "lengths" : "", {batch}, DType::I32},
+          {row.initial ? "h0" : "", states, row.type},
+          {row.initial && row.gates == 4 ? "c0" : "", states, row.type},
+          {row.peepholes ? "p" : "", {d, 3 * hidden}, row.type}};
+}
+
+/// Y, Y_h and Y_c of the row's node, whose number of steps is `steps` or, where that is 0, a symbol.
+TinyModel modelOf(const Row &row, int64_t steps) {
+  TinyModel model;
+  std::vector<std::string> names, outputs = {"y", "h", "c"};
+  for (const Input &input : inputsOf(row, steps)) {
+    names.push_back(input.name);
+    std::vector<Dim> dims;
+    for (int64_t size : input.shape)
+      dims.push_back(size ? Dim(static_cast<int>(size)) : Dim("steps"));
+    if (!input.name.empty())
+      model.input(input.name, dims, input.type);
+  }
+  while (names.back().empty())
+    names.pop_back();
+  outputs.resize(row.gates == 4 ? 3 : 2);
+  for (const std::string &output : outputs)
+    model.output(output);
+  onnx::NodeProto *node = model.node(row.op, names, outputs);
+  setAttribute(node, "hidden_size", hidden);
+  row.change(node);
+  return model;
+}
+
+std::vector<Tensor> sampleInputs(const Row &row, int64_t steps) {
+  std::vector<Tensor> tensors;
+  for (const Input &input : inputsOf(row, steps)) {
+    if (input.name.empty())
+      continue;
+    Tensor &tensor = tensors.emplace_back(sampleTensor(input.type, input.shape, tensors.size() + 1));
+    for (int64_t i = 0; input.name == "lengths" && i < batch; ++i)
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(steps * i / (batch - 1));
+  }
+  return tensors;
+}
+
+Expected<std::vector<Tensor>> run(const TinyModel &model, PlanMode mode, const std::vector<Tensor> &inputs) {
+  CompileOptions options;
+  options.modelBytes = std::make_shared<const std::string>(model.bytes());
+  options.modes = {mode};
+  options.import.noFallback = mode != PlanMode::Reference;
+  auto compiled = compileModel(options);
+  auto artifact = compiled ? compiled->artifact() : compiled.status();
+  auto device = openDevice("host");
+  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
+  auto context = program ? Context::create(*program, *device) : program.status();
+  return context ? (*context)->run(inputs) : context.status();
+}
+
+class Recurrences : public testing::TestWithParam<Row> {};
+
+/// 4 steps are unrolled, 40 are a loop, and of a symbol of steps every number is.
+TEST_P(Recurrences, AreCompiled) {
+  for (auto [declared, steps] : {std::pair<int64_t, int64_t>{4, 4}, {40, 40}, {0, 1}, {0, 7}}) {
+    std::vector<Tensor> inputs = sampleInputs(GetParam(), steps);
+    TinyModel model = modelOf(GetParam(), declared);
+    auto want = run(model, PlanMode::Reference, inputs);
+    ASSERT_TRUE(want.ok()) << want.status().message();
+    for (PlanMode mode : {PlanMode::All, PlanMode::None}) {
+      SCOPED_TRACE(fmt::format("{} steps, declared {}, {}", steps, declared, name(mode)));
+      auto got = run(model, mode, inputs);
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      for (size_t i = 0; i < want->size(); ++i)
+        EXPECT_EQ(compare("output " + std::to_string(i), (*got)[i], (*want)[i]).sentence, "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Recurrences, testing::ValuesIn(rows), [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
