@@ -91,7 +91,14 @@ public:
   void write() {
     std::vector<std::string> sequences, last[2];
     for (direction = 0; direction < directions; ++direction) {
-      std::string x = emit("RecurrentInputs", {given(X), given(W), given(B)}, {made("x")})[0];
+      for (size_t i : {W, R, B, Peepholes}) // a constant's slice is a constant, which is laid out for its product
+        own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
+      if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate waits for the others
+        int64_t hidden = *graph::constantSize(b.sizes(R)[2]);
+        late = standard("Slice", {own[R], list(2 * hidden), list(3 * hidden)}, made("late weights"));
+        own[R] = standard("Slice", {own[R], list(0), list(2 * hidden)}, made("early weights"));
+      }
+      std::string x = emit("RecurrentInputs", {given(X), own[W], own[B]}, {made("x")})[0];
       std::vector<std::string> states;
       for (int i = 0; i < kind.states; ++i)
         states.push_back(emit("RecurrentState", {given(X), given(R), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
@@ -126,10 +133,12 @@ private:
   }
   void import(onnx::NodeProto made) { importer.importNode(importer.rewritten->emplace_back(std::move(made)), scope); }
 
-  std::string constant(int64_t value) {
-    std::string name = fmt::format("number {}", value);
+  std::string constant(int64_t value) { return constant(value, {}); }
+  std::string list(int64_t value) { return constant(value, {1}); }
+  std::string constant(int64_t value, const Shape &shape) {
+    std::string name = fmt::format("{} {}", shape.empty() ? "number" : "list of", value);
     if (!scope.values.contains(name)) {
-      Tensor tensor = Tensor::allocate(DType::I64, {});
+      Tensor tensor = Tensor::allocate(DType::I64, shape);
       *tensor.data<int64_t>() = value;
       importer.define(name, importer.state.newConstant(name, tensor), scope);
     }
@@ -143,9 +152,8 @@ private:
   /// One turn. It gives the next states, and last the element of the sequence.
   onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
                            const std::vector<std::string> &outputs) const {
-    std::vector<std::string> inputs = {x, given(R), given(B), given(Peepholes), given(Lengths).empty() ? "" : turn, given(Lengths)};
-    if (kind.states == 1)
-      inputs[3].clear();
+    std::vector<std::string> inputs = {
+        x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", given(Lengths)};
     inputs.insert(inputs.end(), states.begin(), states.end());
     return node(kind.step, inputs, outputs);
   }
@@ -220,6 +228,8 @@ private:
   NodeBuilder &b;
   const Recurrence &kind;
   Scope scope;
+  std::array<std::string, 8> own; // the parameters of this direction
+  std::string late;               // and of its weights R those of the gate that waits, if one does
   bool batchFirst, reversed = false;
   int64_t directions = 1, direction = 0;
   int64_t unrolled = 0; // how many steps, if they are no loop

@@ -1,5 +1,5 @@
-// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, and the direction's number as
-// `direction_index`. States and sequences are in f32 where the model computes in halves.
+// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the direction's number as
+// `direction_index`, and of the parameters those of the direction. States and sequences are in f32 where the model computes in halves.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -55,7 +55,8 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W
-  Term weights;                  // [gates * H, H]
+  Term weights;                  // [gates * H, H], without those of a gate that waits for others
+  std::optional<Term> late;      // [H, H], its weights
   Term bias;                     // [gates * H], of the recurrence; zero where there is none
   std::optional<Term> peepholes; // [3 * H]
   Term hidden, cell;             // [B, H]
@@ -65,7 +66,6 @@ struct Cell {
 
   /// H elements of the last dimension.
   Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
-  Term rows(int64_t i) const { return b.slice(weights, 0, b.number(i * size), b.number(size)); }
   Term recur(Term state, Term rows) const { return b.contract(state, rows, "bh,gh->bg"); }
   Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate; }
   Term plain(size_t which, Term value) const {
@@ -82,9 +82,10 @@ void stepRnn(Cell &c) { c.hidden = c.activate(0, c.x + c.recur(c.hidden, c.weigh
 
 /// Gates in the order update, reset, hidden.
 void stepGru(Cell &c) {
-  auto part = [&](int64_t i) { return c.recur(c.hidden, c.rows(i)) + c.gate(c.bias, i); };
+  Term all = c.recur(c.hidden, c.weights);
+  auto part = [&](int64_t i) { return c.gate(all, i) + c.gate(c.bias, i); };
   Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
-  Term fresh = c.b.integer("linear_before_reset", 0) ? reset * part(2) : c.recur(reset * c.hidden, c.rows(2)) + c.gate(c.bias, 2);
+  Term fresh = c.late ? c.recur(reset * c.hidden, *c.late) + c.gate(c.bias, 2) : reset * part(2);
   Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
   c.hidden = (1.0 - update) * candidate + update * c.hidden;
 }
@@ -96,15 +97,6 @@ void stepLstm(Cell &c) {
   Term keep = c.b.integer("input_forget", 0) ? 1.0 - open : c.activate(0, c.peep(c.gate(all, 2), 2, c.cell));
   c.cell = keep * c.cell + open * c.activate(1, c.gate(all, 3));
   c.hidden = c.activate(0, c.peep(c.gate(all, 1), 1, c.cell)) * c.plain(2, c.cell);
-}
-
-/// The slice of a parameter that has a direction first.
-Term ofDirection(NodeBuilder &b, size_t i, int64_t rank, int64_t dim = 0) {
-  b.expectRank(i, rank);
-  Sizes sizes = b.sizes(i);
-  Term one = b.slice(b.in(i), dim, b.number(b.integer("direction_index", 0)), b.number(1));
-  sizes.erase(sizes.begin() + dim);
-  return b.reshape(one, sizes);
 }
 
 /// The activations of the direction, with alpha and beta taken in order from the attributes of all directions.
@@ -132,39 +124,32 @@ std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> d
 
 /// Where a sequence is over, its state stays, and its elements are zero.
 Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
-  if (!b.has(5))
+  if (!b.has(6))
     return next;
-  Term turn = b.convert(b.raw(4), b.type(4), DType::I32), lengths = b.raw(5);
+  Term turn = b.convert(b.raw(5), b.type(5), DType::I32), lengths = b.raw(6);
   Term alive = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
   return b.select(b.along(alive, next, 0), next, otherwise);
 }
 
 DType computedType(NodeBuilder &b, size_t i) { return isHalf(b.type(i)) ? DType::F32 : b.type(i); }
 
-/// (x, R, B, P, turn, sequence_lens, h, c) to (h, c, y): c for an LSTM alone.
+/// (x, R, late R, B, P, turn, sequence_lens, h, c) to (h, c, y): c for an LSTM alone.
 void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &defaults, void (*formula)(Cell &)) {
-  b.expectRank(0, 2), b.expectRank(6, 2);
-  Term x = b.in(0), weights = ofDirection(b, 1, 3), zero = b.splat({weights.sizes()[0]}, x.element(), 0);
+  for (size_t i : {0, 1, 7})
+    b.expectRank(i, 2);
+  Term x = b.in(0), weights = b.in(1), hidden = b.in(7), cell = b.has(8) ? b.in(8) : hidden;
+  auto optional = [&](size_t i) { return b.has(i) ? std::optional(b.in(i)) : std::nullopt; };
   std::optional<int64_t> size = graph::constantSize(weights.sizes()[1]);
   if (!size)
     decline("a hidden size that is symbolic is not compiled");
-  Term bias = b.has(2) ? b.slice(ofDirection(b, 2, 2), 0, b.number(gates * *size), b.number(gates * *size)) : zero;
-  Term hidden = b.in(6), cell = b.has(7) ? b.in(7) : hidden;
-  Cell c{b,
-         x,
-         weights,
-         bias,
-         b.has(3) ? std::optional(ofDirection(b, 3, 2)) : std::nullopt,
-         hidden,
-         cell,
-         *size,
-         activationsOf(b, defaults),
-         b.real("clip", 0)};
+  AffineExpr rows = b.number(gates * *size);
+  Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
+  Cell c{b, x, weights, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), b.real("clip", 0)};
   formula(c);
   DType type = computedType(b, 0);
   size_t next = 0;
   b.out(whereAlive(b, c.hidden, hidden), type, next++);
-  if (b.has(7))
+  if (b.has(8))
     b.out(whereAlive(b, c.cell, cell), type, next++);
   b.out(whereAlive(b, c.hidden, b.like(c.hidden, 0)), type, next);
 }
@@ -180,13 +165,14 @@ void lstmStep(NodeBuilder &b) { step(b, 4, {"Sigmoid", "Tanh", "Tanh"}, stepLstm
 /// (X, W, B) to X W^T and its bias, [steps, batch, gates * H].
 void recurrentInputs(NodeBuilder &b) {
   b.expectRank(0, 3);
-  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0), weights = ofDirection(b, 1, 3);
+  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0), weights = b.in(1);
+  b.expectRank(1, 2);
   Sizes sizes = x.sizes();
   AffineExpr columns = weights.sizes()[0];
   Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
   Term result = b.reshape(b.contract(rows, weights, "ri,gi->rg"), {sizes[0], sizes[1], columns});
   if (b.has(2))
-    result = result + b.slice(ofDirection(b, 2, 2), 0, b.number(0), columns);
+    result = result + b.slice(b.in(2), 0, b.number(0), columns);
   b.out(result, computedType(b, 0));
 }
 
@@ -195,7 +181,12 @@ void recurrentState(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 3);
   bool batchFirst = b.integer("layout", 0);
   Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.sizes(1)[2]};
-  Term first = b.has(2) ? b.conform(ofDirection(b, 2, 3, batchFirst), state) : b.splat(state, b.in(0).element(), 0);
+  Term first = b.splat(state, b.in(0).element(), 0);
+  if (b.has(2)) {
+    b.expectRank(2, 3);
+    Term all = b.in(2), one = b.slice(all, batchFirst, b.number(b.integer("direction_index", 0)), b.number(1));
+    first = b.conform(b.reshape(one, {all.sizes()[batchFirst ? 0 : 1], all.sizes()[2]}), state);
+  }
   b.out(first, computedType(b, 0));
 }
 
