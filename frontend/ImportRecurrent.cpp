@@ -19,13 +19,19 @@ namespace {
 constexpr int64_t mostUnrolled = 32; // steps; a longer sequence would be a program, not a graph
 
 struct Recurrence {
-  std::string_view op, step;
+  std::string_view domain, op;
+  int64_t since;
+  std::string_view step;
   int64_t gates;
-  int states; // h, and the LSTM's c
+  int states;   // h, and the LSTM's c
+  bool ofBytes; // weights [directions, K, gates * H] with scales and zero points, not [directions, gates * H, K]
 };
-constexpr Recurrence recurrences[] = {{"RNN", "RnnStep", 1, 1}, {"GRU", "GruStep", 3, 1}, {"LSTM", "LstmStep", 4, 2}};
+constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, false},
+                                      {"", "GRU", 7, "GruStep", 3, 1, false},
+                                      {"", "LSTM", 7, "LstmStep", 4, 2, false},
+                                      {"com.microsoft", "DynamicQuantizeLSTM", 1, "LstmStep", 4, 2, true}};
 
-enum Input { X, W, R, B, Lengths, InitialH, InitialC, Peepholes };
+enum Input { X, W, R, B, Lengths, InitialH, InitialC, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR };
 
 /// Malformed unless an input that is there has these sizes, at the latest when running.
 void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::string_view what) {
@@ -54,8 +60,9 @@ void addInteger(onnx::NodeProto &node, std::string_view name, int64_t value) {
 /// Writes the nodes that take a recurrence's place, one direction after the other.
 class ModelImporter::RecurrenceWriter {
 public:
-  RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind, const Scope &outer)
-      : importer(importer), proto(proto), b(b), kind(kind), batchFirst(b.integer("layout", 0)) {
+  RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind, int64_t size,
+                   const Scope &outer)
+      : importer(importer), proto(proto), b(b), kind(kind), size(size), batchFirst(b.integer("layout", 0)) {
     static const Opsets own = {{"", 18}, {std::string(ownDomain), 1}};
     scope.parent = &outer, scope.opsets = &own, scope.references = outer.references, scope.depth = outer.depth + 1;
     scope.prefix = b.node.name + "/";
@@ -70,13 +77,13 @@ public:
     b.expect(direction == "forward" || direction == "reverse" || direction == "bidirectional",
              fmt::format("expected direction to be forward, reverse or bidirectional, got '{}'", direction));
     directions = direction == "bidirectional" ? 2 : 1, reversed = direction == "reverse";
-    AffineExpr steps = b.sizes(X)[batchFirst], batch = b.sizes(X)[!batchFirst], hidden = b.sizes(R)[2];
-    int64_t size = *graph::constantSize(hidden);
+    AffineExpr steps = b.sizes(X)[batchFirst], batch = b.sizes(X)[!batchFirst], hidden = b.number(size);
     b.expect(b.integer("hidden_size", size) == size,
              fmt::format("expected hidden_size to be {}, as of R, got {}", size, b.integer("hidden_size", size)));
     AffineExpr rows = b.number(kind.gates * size), count = b.number(directions);
-    expectSizes(b, W, {count, rows, b.sizes(X)[2]}, "W");
-    expectSizes(b, R, {count, rows, hidden}, "R");
+    auto weights = [&](AffineExpr depth) { return kind.ofBytes ? Sizes{count, depth, rows} : Sizes{count, rows, depth}; };
+    expectSizes(b, W, weights(b.sizes(X)[2]), "W");
+    expectSizes(b, R, weights(hidden), "R");
     expectSizes(b, B, {count, b.number(2 * kind.gates * size)}, "B");
     expectSizes(b, Lengths, {batch}, "sequence_lens");
     for (int i = 0; i < kind.states; ++i)
@@ -91,17 +98,17 @@ public:
   void write() {
     std::vector<std::string> sequences, last[2];
     for (direction = 0; direction < directions; ++direction) {
-      for (size_t i : {W, R, B, Peepholes}) // a constant's slice is a constant, which is laid out for its product
+      for (size_t i :
+           {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR}) // a constant's slice is a constant, which is laid out for its product
         own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
       if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate waits for the others
-        int64_t hidden = *graph::constantSize(b.sizes(R)[2]);
-        late = standard("Slice", {own[R], list(2 * hidden), list(3 * hidden)}, made("late weights"));
-        own[R] = standard("Slice", {own[R], list(0), list(2 * hidden)}, made("early weights"));
+        late = standard("Slice", {own[R], list(2 * size), list(3 * size)}, made("late weights"));
+        own[R] = standard("Slice", {own[R], list(0), list(2 * size)}, made("early weights"));
       }
-      std::string x = emit("RecurrentInputs", {given(X), own[W], own[B]}, {made("x")})[0];
+      std::string x = emit("RecurrentInputs", {given(X), own[W], own[B], own[ScaleW], own[ZeroW]}, {made("x")})[0];
       std::vector<std::string> states;
       for (int i = 0; i < kind.states; ++i)
-        states.push_back(emit("RecurrentState", {given(X), given(R), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+        states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
       bool backward = direction == 1 || reversed;
       std::vector<std::string> results = unrolled ? writeSteps(x, states, backward) : writeScan(x, states, backward);
       for (int i = 0; i < kind.states; ++i)
@@ -124,7 +131,7 @@ private:
     made.set_op_type(std::string(op)), made.set_domain(std::string(ownDomain)), made.set_name(outputs[0]);
     made.mutable_input()->Assign(inputs.begin(), inputs.end()), made.mutable_output()->Assign(outputs.begin(), outputs.end());
     *made.mutable_attribute() = proto.attribute();
-    addInteger(made, "direction_index", direction);
+    addInteger(made, "direction_index", direction), addInteger(made, "state_size", size);
     return made;
   }
   std::vector<std::string> emit(std::string_view op, const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
@@ -155,6 +162,7 @@ private:
     std::vector<std::string> inputs = {
         x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", given(Lengths)};
     inputs.insert(inputs.end(), states.begin(), states.end());
+    inputs.resize(9), inputs.push_back(own[ScaleR]), inputs.push_back(own[ZeroR]);
     return node(kind.step, inputs, outputs);
   }
   std::vector<std::string> stepOutputs(const std::string &of) const {
@@ -227,24 +235,26 @@ private:
   const onnx::NodeProto &proto;
   NodeBuilder &b;
   const Recurrence &kind;
+  int64_t size; // of the state
   Scope scope;
-  std::array<std::string, 8> own; // the parameters of this direction
-  std::string late;               // and of its weights R those of the gate that waits, if one does
+  std::array<std::string, 12> own; // the parameters of this direction
+  std::string late;                // and of its weights R those of the gate that waits, if one does
   bool batchFirst, reversed = false;
   int64_t directions = 1, direction = 0;
   int64_t unrolled = 0; // how many steps, if they are no loop
 };
 
 bool ModelImporter::importRecurrence(const onnx::NodeProto &proto, NodeBuilder::Node &node, const Scope &scope) {
-  const auto *kind = llvm::find_if(recurrences, [&](const Recurrence &row) { return node.domain.empty() && row.op == node.op; });
-  if (kind == std::end(recurrences) || node.opset < 7 || state.options.allAsReference || scope.depth >= maxDepth)
+  const auto *kind = llvm::find_if(recurrences, [&](const Recurrence &row) { return row.domain == node.domain && row.op == node.op; });
+  if (kind == std::end(recurrences) || node.opset < kind->since || state.options.allAsReference || scope.depth >= maxDepth)
     return false;
   NodeBuilder b(state, node);
   for (size_t i : {X, W, R})
     b.expectRank(i, 3);
-  if (!graph::constantSize(b.sizes(R)[2]) || !ops::areCompiledActivations(b))
+  std::optional<int64_t> size = graph::constantSize(b.sizes(R)[kind->ofBytes ? 1 : 2]);
+  if (!size || !ops::areCompiledActivations(b))
     return false;
-  RecurrenceWriter writer(*this, proto, b, *kind, scope);
+  RecurrenceWriter writer(*this, proto, b, *kind, *size, scope);
   writer.check();
   int64_t nodes = state.report.nodeCount;
   writer.write();

@@ -40,6 +40,9 @@ ImportedValue *activated(NodeBuilder &b, ImportedValue *x);
 /// Output `i` is a composed value.
 void give(NodeBuilder &b, ImportedValue *value, size_t i = 0);
 
+/// x [..., K], quantized to 8 bits by its range, times weights [K, N] of bytes, as floats; null where all zero points are 0.
+Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale, ImportedValue *zero);
+
 /// [N, ..., C] as [N, C, ...] and back.
 ImportedValue *imageFirst(NodeBuilder &b, ImportedValue *x);
 ImportedValue *imageLast(NodeBuilder &b, ImportedValue *x);

@@ -107,10 +107,13 @@ void matMulIntegerToFloat(NodeBuilder &b) {
   b.out(b.has(6) ? y + b.in(6) : y, b.type(2));
 }
 
-/// The left operand is quantized to 8 bits by its range first.
+Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale, ImportedValue *zero) {
+  SmallVector<ImportedValue *> bytes = composedAll(b, "DynamicQuantizeLinear", {x}, {}, 3);
+  return scaled(b, composed(b, "MatMulInteger", {bytes[0], weights, bytes[2], zero}), termOf(b, bytes[1]), termOf(b, scale));
+}
+
 void dynamicQuantizeMatMul(NodeBuilder &b) {
-  SmallVector<ImportedValue *> a = composedAll(b, "DynamicQuantizeLinear", {given(b, 0)}, {}, 3);
-  Term y = scaled(b, composed(b, "MatMulInteger", {a[0], given(b, 1), a[2], given(b, 3)}), termOf(b, a[1]), b.in(2));
+  Term y = productWithBytes(b, given(b, 0), given(b, 1), &b.input(2), given(b, 3));
   b.out(b.has(4) ? y + b.in(4) : y, b.type(0));
 }
 

@@ -1,6 +1,7 @@
 // The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the direction's number as
 // `direction_index`, and of the parameters those of the direction. States and sequences are in f32 where the model computes in halves.
-#include "frontend/ops/Handlers.h"
+// Weights of bytes are [K, gates * H], and have a scale and a zero point.
+#include "frontend/ops/Compose.h"
 
 using namespace mlir;
 
@@ -55,8 +56,7 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W
-  Term weights;                  // [gates * H, H], without those of a gate that waits for others
-  std::optional<Term> late;      // [H, H], its weights
+  std::optional<Term> late;      // [H, H], the weights of a gate that waits for others
   Term bias;                     // [gates * H], of the recurrence; zero where there is none
   std::optional<Term> peepholes; // [3 * H]
   Term hidden, cell;             // [B, H]
@@ -66,7 +66,12 @@ struct Cell {
 
   /// H elements of the last dimension.
   Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
-  Term recur(Term state, Term rows) const { return b.contract(state, rows, "bh,gh->bg"); }
+  /// h R^T of the gates that do not wait.
+  Term recur() const {
+    if (b.has(9))
+      return productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10));
+    return b.contract(hidden, b.in(1), "bh,gh->bg");
+  }
   Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate; }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
@@ -78,21 +83,21 @@ struct Cell {
   }
 };
 
-void stepRnn(Cell &c) { c.hidden = c.activate(0, c.x + c.recur(c.hidden, c.weights) + c.bias); }
+void stepRnn(Cell &c) { c.hidden = c.activate(0, c.x + c.recur() + c.bias); }
 
 /// Gates in the order update, reset, hidden.
 void stepGru(Cell &c) {
-  Term all = c.recur(c.hidden, c.weights);
+  Term all = c.recur();
   auto part = [&](int64_t i) { return c.gate(all, i) + c.gate(c.bias, i); };
   Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
-  Term fresh = c.late ? c.recur(reset * c.hidden, *c.late) + c.gate(c.bias, 2) : reset * part(2);
+  Term fresh = c.late ? c.b.contract(reset * c.hidden, *c.late, "bh,gh->bg") + c.gate(c.bias, 2) : reset * part(2);
   Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
   c.hidden = (1.0 - update) * candidate + update * c.hidden;
 }
 
 /// Gates in the order input, output, forget, cell; peepholes in the order input, output, forget.
 void stepLstm(Cell &c) {
-  Term all = c.x + c.recur(c.hidden, c.weights) + c.bias;
+  Term all = c.x + c.recur() + c.bias;
   Term open = c.activate(0, c.peep(c.gate(all, 0), 0, c.cell));
   Term keep = c.b.integer("input_forget", 0) ? 1.0 - open : c.activate(0, c.peep(c.gate(all, 2), 2, c.cell));
   c.cell = keep * c.cell + open * c.activate(1, c.gate(all, 3));
@@ -133,18 +138,18 @@ Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
 
 DType computedType(NodeBuilder &b, size_t i) { return isHalf(b.type(i)) ? DType::F32 : b.type(i); }
 
-/// (x, R, late R, B, P, turn, sequence_lens, h, c) to (h, c, y): c for an LSTM alone.
+/// (x, R, late R, B, P, turn, sequence_lens, h, c, scale and zero point of R) to (h, c, y): c for an LSTM alone.
 void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &defaults, void (*formula)(Cell &)) {
   for (size_t i : {0, 1, 7})
     b.expectRank(i, 2);
-  Term x = b.in(0), weights = b.in(1), hidden = b.in(7), cell = b.has(8) ? b.in(8) : hidden;
+  Term x = b.in(0), hidden = b.in(7), cell = b.has(8) ? b.in(8) : hidden;
   auto optional = [&](size_t i) { return b.has(i) ? std::optional(b.in(i)) : std::nullopt; };
-  std::optional<int64_t> size = graph::constantSize(weights.sizes()[1]);
+  std::optional<int64_t> size = graph::constantSize(hidden.sizes()[1]);
   if (!size)
     decline("a hidden size that is symbolic is not compiled");
   AffineExpr rows = b.number(gates * *size);
   Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
-  Cell c{b, x, weights, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), b.real("clip", 0)};
+  Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), b.real("clip", 0)};
   formula(c);
   DType type = computedType(b, 0);
   size_t next = 0;
@@ -162,29 +167,31 @@ void rnnStep(NodeBuilder &b) { step(b, 1, {"Tanh"}, stepRnn); }
 void gruStep(NodeBuilder &b) { step(b, 3, {"Sigmoid", "Tanh"}, stepGru); }
 void lstmStep(NodeBuilder &b) { step(b, 4, {"Sigmoid", "Tanh", "Tanh"}, stepLstm); }
 
-/// (X, W, B) to X W^T and its bias, [steps, batch, gates * H].
+/// (X, W, B, scale and zero point of W) to X W^T and its bias, [steps, batch, gates * H].
 void recurrentInputs(NodeBuilder &b) {
-  b.expectRank(0, 3);
-  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0), weights = b.in(1);
-  b.expectRank(1, 2);
+  b.expectRank(0, 3), b.expectRank(1, 2);
+  bool ofBytes = b.has(3);
+  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0);
   Sizes sizes = x.sizes();
-  AffineExpr columns = weights.sizes()[0];
+  AffineExpr columns = b.sizes(1)[ofBytes ? 1 : 0];
   Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
-  Term result = b.reshape(b.contract(rows, weights, "ri,gi->rg"), {sizes[0], sizes[1], columns});
+  Term result = ofBytes ? productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4))
+                        : b.contract(rows, b.in(1), "ri,gi->rg");
+  result = b.reshape(result, {sizes[0], sizes[1], columns});
   if (b.has(2))
     result = result + b.slice(b.in(2), 0, b.number(0), columns);
   b.out(result, computedType(b, 0));
 }
 
-/// (X, R, initial state) to the state before the first step, [batch, H].
+/// (X, initial state) to the state before the first step, [batch, state_size].
 void recurrentState(NodeBuilder &b) {
-  b.expectRank(0, 3), b.expectRank(1, 3);
+  b.expectRank(0, 3);
   bool batchFirst = b.integer("layout", 0);
-  Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.sizes(1)[2]};
+  Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.number(b.integer("state_size", 0))};
   Term first = b.splat(state, b.in(0).element(), 0);
-  if (b.has(2)) {
-    b.expectRank(2, 3);
-    Term all = b.in(2), one = b.slice(all, batchFirst, b.number(b.integer("direction_index", 0)), b.number(1));
+  if (b.has(1)) {
+    b.expectRank(1, 3);
+    Term all = b.in(1), one = b.slice(all, batchFirst, b.number(b.integer("direction_index", 0)), b.number(1));
     first = b.conform(b.reshape(one, {all.sizes()[batchFirst ? 0 : 1], all.sizes()[2]}), state);
   }
   b.out(first, computedType(b, 0));

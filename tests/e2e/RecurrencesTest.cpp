@@ -19,6 +19,7 @@ struct Row {
   void (*change)(onnx::NodeProto *);
   bool batchFirst = false;
   DType type = DType::F32;
+  bool ofBytes = false; // com.microsoft's, with a scale and a zero point for each direction
 };
 
 void reverse(onnx::NodeProto *node) { setAttribute(node, "direction", std::string("reverse")); }
@@ -48,6 +49,7 @@ const Row rows[] = {
      true},
     {"LstmOfDoubles", "LSTM", 4, 1, false, false, false, nothing, false, DType::F64},
     {"GruOfHalves", "GRU", 3, 2, false, true, false, both, false, DType::F16},
+    {"LstmOfBytes", "DynamicQuantizeLSTM", 4, 2, false, true, true, both, false, DType::F32, true},
 };
 
 struct Input {
@@ -58,16 +60,22 @@ struct Input {
 
 /// The node's inputs for a sequence of so many steps; a name that is empty where the row leaves one out.
 std::vector<Input> inputsOf(const Row &row, int64_t steps) {
-  int64_t d = row.directions, rows = row.gates * hidden;
+  int64_t d = row.directions, columns = row.gates * hidden;
   Shape states = row.batchFirst ? Shape{batch, d, hidden} : Shape{d, batch, hidden};
-  return {{"x", row.batchFirst ? Shape{batch, steps, width} : Shape{steps, batch, width}, row.type},
-          {"w", {d, rows, width}, row.type},
-          {"r", {d, rows, hidden}, row.type},
-          {"b", {d, 2 * rows}, row.type},
-          {row.lengths ? "lengths" : "", {batch}, DType::I32},
-          {row.initial ? "h0" : "", states, row.type},
-          {row.initial && row.gates == 4 ? "c0" : "", states, row.type},
-          {row.peepholes ? "p" : "", {d, 3 * hidden}, row.type}};
+  auto weights = [&](int64_t depth) { return row.ofBytes ? Shape{d, depth, columns} : Shape{d, columns, depth}; };
+  DType stored = row.ofBytes ? DType::U8 : row.type;
+  std::vector<Input> inputs = {{"x", row.batchFirst ? Shape{batch, steps, width} : Shape{steps, batch, width}, row.type},
+                               {"w", weights(width), stored},
+                               {"r", weights(hidden), stored},
+                               {"b", {d, 2 * columns}, row.type},
+                               {row.lengths ? "lengths" : "", {batch}, DType::I32},
+                               {row.initial ? "h0" : "", states, row.type},
+                               {row.initial && row.gates == 4 ? "c0" : "", states, row.type},
+                               {row.peepholes ? "p" : "", {d, 3 * hidden}, row.type}};
+  if (row.ofBytes)
+    for (const char *of : {"w", "r"})
+      inputs.push_back({std::string(of) + " scale", {d}, row.type}), inputs.push_back({std::string(of) + " zero", {d}, stored});
+  return inputs;
 }
 
 /// Y, Y_h and Y_c of the row's node, whose number of steps is `steps` or, where that is 0, a symbol.
@@ -87,7 +95,8 @@ TinyModel modelOf(const Row &row, int64_t steps) {
   outputs.resize(row.gates == 4 ? 3 : 2);
   for (const std::string &output : outputs)
     model.output(output);
-  onnx::NodeProto *node = model.node(row.op, names, outputs);
+  onnx::NodeProto *node = model.importDomain("com.microsoft", 1).node(row.op, names, outputs);
+  node->set_domain(row.ofBytes ? "com.microsoft" : "");
   setAttribute(node, "hidden_size", hidden);
   row.change(node);
   return model;
@@ -99,6 +108,8 @@ std::vector<Tensor> sampleInputs(const Row &row, int64_t steps) {
     if (input.name.empty())
       continue;
     Tensor &tensor = tensors.emplace_back(sampleTensor(input.type, input.shape, tensors.size() + 1));
+    for (int64_t i = 0; input.name.ends_with("scale") && i < tensor.count(); ++i)
+      tensor.data<float>()[i] = 0.01f;
     for (int64_t i = 0; input.name == "lengths" && i < batch; ++i)
       tensor.data<int32_t>()[i] = static_cast<int32_t>(steps * i / (batch - 1));
   }
