@@ -4,8 +4,9 @@
 //
 // Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n, whatever that does to
 // coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets harder, so that loads along the
-// innermost k stay contiguous. What follows the contraction must be one-to-one: each output's coordinates are the result's, followed
-// through reshapes and transposes.
+// innermost k stay contiguous. Only a window of few elements that slides along rows of unknown length keeps m = x, and (image, y) are batch
+// loops: its elements are read in place, which a division by that length would cost more than the product. What follows the contraction
+// must be one-to-one: each output's coordinates are the result's, followed through reshapes and transposes.
 #include "tilegen/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"
@@ -89,8 +90,8 @@ LogicalResult Followers::visit(Operation *op) {
 
 //===- Analysis -------------------------------------------------------------------------------------------------------===//
 
-/// The shortest innermost reduced loop that stands alone.
-static constexpr int64_t shortestInner = 16;
+/// The shortest innermost reduced loop that stands alone, and the elements of a window that is read in place.
+static constexpr int64_t shortestInner = 16, fewTaps = 32;
 
 namespace {
 
@@ -108,6 +109,7 @@ private:
   LogicalResult placeOutputs();
   Exprs coordinatesOf(unsigned map);
   LogicalResult collectAccesses();
+  bool slidesAlongUnknownRows();
   void addMissingLoops();
 
   graph::KernelOp kernel;
@@ -199,6 +201,25 @@ LogicalResult ContractionBuilder::collectAccesses() {
   return status;
 }
 
+/// Whether the left side is a window of few elements along the last row loop, whose size is not known.
+bool ContractionBuilder::slidesAlongUnknownRows() {
+  AffineExpr taps = getAffineConstantExpr(1, kernel.getContext());
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    taps = taps * space.nest.loops[loop].size;
+  SmallVector<unsigned> rows = space.loopsOfKind(LoopKind::Row);
+  auto count = dyn_cast<AffineConstantExpr>(taps);
+  if (!count || count.getValue() > fewTaps || !cast<RankedTensorType>(contract.getLhs().getType()).getElementType().isF32() ||
+      rows.size() < 2 || isa<AffineConstantExpr>(space.nest.loops[rows.back()].size))
+    return false;
+  IndexAlgebra facts = space.nest.algebra();
+  return llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    return llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes), [&](auto pair) {
+      auto [coordinate, size] = pair;
+      return dependsOn(coordinate, rows.back()) && !facts.isInside(coordinate, size);
+    });
+  });
+}
+
 /// A product with a vector has one row or one column; an outer product one reduced element.
 void ContractionBuilder::addMissingLoops() {
   for (LoopKind kind : {LoopKind::Row, LoopKind::Column, LoopKind::Reduction})
@@ -222,6 +243,11 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
   space.nest.tracked.push_back(coordinatesOf(2));
   space.nest.tracked.push_back(coordinatesOf(swapped));
   space.nest.tracked.push_back(coordinatesOf(!swapped));
+  if (slidesAlongUnknownRows()) {
+    SmallVector<unsigned> rows = space.loopsOfKind(LoopKind::Row);
+    for (unsigned loop : ArrayRef(rows).drop_back())
+      space.nest.loops[loop].kind = LoopKind::Parallel;
+  }
   space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
   // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides its index.
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);

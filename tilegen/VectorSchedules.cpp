@@ -21,6 +21,8 @@ constexpr int64_t longestRow = 1 << 16;
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 // Rows of a register tile where there may be one row only: the others are computed for nothing then.
 constexpr int64_t rowsOfUnknown = 6;
+// What a program takes of an image of unknown size, at most: of a row, and rows.
+constexpr int64_t rowOfUnknownImage = 128, rowsOfUnknownImage = 8;
 // Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
 constexpr int64_t columnsOfGathered = 512;
 // Elements of a window that is read in place instead, and the rows of an image for which that pays.
@@ -73,13 +75,21 @@ static int64_t elementsOfProgram(const KernelSpace &space) {
   return std::clamp(total / enoughPrograms, leastElements, programElements);
 }
 
+/// How many turns of a loop of unknown size a program should take: of the innermost many, of others a few; of the images that a window
+/// slides over one, and as much of their rows as some images have.
+static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parallel, size_t which) {
+  size_t inside = parallel.size() - 1 - which;
+  if (space.root == Root::Window && parallel.size() > 2)
+    return inside == 0 ? 1024 : inside == 1 ? rowOfUnknownImage : inside == 2 ? rowsOfUnknownImage : 1;
+  return inside == 0 ? 1024 : 8;
+}
+
 /// Tiles of the parallel loops, innermost first until a program has its elements.
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
   SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Parallel);
-  for (unsigned loop : llvm::reverse(loops)) {
-    bool innermost = tiles.empty();
-    int64_t size = constantOf(space.loops()[loop].size).value_or(innermost ? 1024 : 8);
+  for (size_t i = loops.size(); i-- > 0;) {
+    int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
     int64_t tile = std::max<int64_t>(1, std::min(size, elements));
     elements = std::max<int64_t>(1, elements / tile);
     tiles.insert(tiles.begin(), tile);
@@ -119,11 +129,13 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
   // A window's elements share what is read for all of them (the weights of a depthwise product) and much of what is read for each: rows
   // of them are computed together, one vector wide so that all of that stays in registers, where there are surely that many.
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
-  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(1),
+  int64_t unknown = kept.size() < 3 ? 1 : rowOfUnknownImage; // two loops of which one is not known are images and channels
+  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
           together = evenTile(rows, target.vectorRegisters / 4, 1);
   bool shared = space.root == Root::Window && 2 * rows >= target.vectorRegisters / 4;
   // A row's last strip is computed whole, so strips are as wide as cuts the row evenly: 40 elements are one of 48, not one of 64.
-  int64_t strip = space.root == Root::RowReduction ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes)) : 4 * lanes;
+  int64_t strip =
+      space.root == Root::RowReduction ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes)) : 4 * lanes;
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
                                  {shared ? together : 1, shared ? lanes : strip}, 0);
 }
@@ -182,7 +194,7 @@ static bool gathersRows(const KernelSpace &space) {
 }
 
 /// Rows of a program for a window of few elements, which the backend reads in place: those of one row of the image, in which only the first
-/// and the last may leave it. Nothing if the window is larger, or an image's rows are not known.
+/// and the last may leave it, as far as a program goes where its length is not known. Nothing if the window is larger.
 static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   unsigned row = space.loopsOfKind(LoopKind::Row).front();
@@ -198,6 +210,8 @@ static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
         if (divides && divided && dependsOn(divided.getLHS(), row))
           image = std::gcd(image, constantOf(divided.getRHS()).value_or(1));
       });
+  if (image == 0 && !constantOf(space.loops()[row].size))
+    return longestRowOfImage;
   return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
 }
 
@@ -264,7 +278,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   std::optional<int64_t> fewTaps = gathers ? rowsOfFewTaps(space) : std::nullopt;
   AffineExpr rowCount = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
   int64_t together = fewTaps.value_or(rows), limit = fewTaps ? *fewTaps : packed ? matmulRows : unpackedRows;
-  bool mayBeOne = !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
+  bool mayBeOne = !fewTaps && !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
   MatmulShape shape =
       shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit, gathers ? columnsOfGathered : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at once.

@@ -84,6 +84,7 @@ private:
                  llvm::MutableArrayRef<Lanes> coordinates);
   Lanes coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i);
   std::optional<Lanes> divideTerms(llvm::ArrayRef<Ix> terms, int64_t divisor, bool wantRest);
+  Reference referenceTo(tile::LoadOp op);
   llvm::SmallVector<llvm::Value *> commonGuards(tile::LoadOp load, const Position &position, mlir::Operation *scope);
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
@@ -134,12 +135,22 @@ private:
   void emitRows(const Group &group, Position position, Ix columnFrom, Ix columnTo);
   void emitHeavy(const Group &group);
   void emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width);
+  void emitRegisters(const Group &group, llvm::ArrayRef<Ix> rows, Ix rowEnd, Ix column, Ix columnEnd, unsigned width);
   Held holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width);
   bool hold(Group &group, mlir::Value value, int64_t panel = 0);
   void setHeld(mlir::Value value, Held target);
   void dropHeld(mlir::Value value);
   Held allocate(mlir::RankedTensorType type, int64_t panel);
   void holdOperands(Group &group, tile::DotOp dot);
+
+  //===- Interior.cpp
+  /// Rows of a group for which guards hold whatever else varies. Null: nothing is known.
+  struct Interior {
+    Ix first = nullptr, end = nullptr;
+    llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> guards; // a load, and a dimension of its buffer
+  };
+  void tighten(Interior &interior, tile::LoadOp load, int64_t dim);
+  Interior interiorOf(const Group &group);
 
   //===- Across.cpp
   Rows transpose(Rows rows);
@@ -170,7 +181,8 @@ private:
   llvm::SmallVector<Ix, 3> programId;
   llvm::DenseMap<mlir::Value, Ix> indices; // of symbols and loops
   llvm::DenseMap<mlir::Value, Held> held;
-  std::vector<Group> phases; // taken over by emitGroup, not emitted yet
+  std::vector<Group> phases;                                     // taken over by emitGroup, not emitted yet
+  llvm::DenseSet<std::pair<mlir::Operation *, int64_t>> certain; // guards that hold in what is emitted now
   uint64_t workspace = 0;
   Status status;
 

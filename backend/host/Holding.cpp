@@ -196,8 +196,8 @@ static std::optional<int64_t> runAlong(AffineMap map, unsigned dim) {
   return block;
 }
 
-/// Calls `visit` for `value` and everything that it is computed from, each once, operands in order. Where `visit` says no, the walk does not
-/// go on to the operands.
+/// Calls `visit` for `value` and everything that it is computed from, each once, operands in order. Where `visit` says no, the walk does
+/// not go on to the operands.
 static void walkUp(Value value, llvm::function_ref<bool(Value)> visit) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> waiting = {value};
@@ -300,19 +300,22 @@ bool hasFewTaps(Value lhs) {
   int64_t block = 0;
   for (AffineExpr expr : load.getMap().getResults())
     block = std::gcd(block, blockOf(expr, row));
-  return type.getElementType().isF32() && type.getShape().back() <= mostTaps && (block == 0 || block == type.getDimSize(row));
+  auto taps = dyn_cast<AffineConstantExpr>(load.getBounds().getResults().back()); // all of them, so that none is dead
+  return type.getElementType().isF32() && taps && taps.getValue() == type.getShape().back() && taps.getValue() <= mostTaps &&
+         (block == 0 || block == type.getDimSize(row));
 }
 
-bool readsGuarded(Value value, llvm::function_ref<bool(Value)> isHeld) {
-  bool result = false;
+void collectGuarded(Value value, llvm::function_ref<bool(Value)> isHeld, SmallVectorImpl<tile::LoadOp> &result) {
   walkUp(value, [&](Value next) {
     Operation *op = next.getDefiningOp();
     if (!op || isHeld(next))
       return false;
-    op->walk([&](tile::LoadOp load) { result |= !load.getGuard().empty() && !isHeld(load.getResult()); });
-    return !result;
+    op->walk([&](tile::LoadOp load) {
+      if (!load.getGuard().empty() && !isHeld(load.getResult()) && !llvm::is_contained(result, load))
+        result.push_back(load);
+    });
+    return true;
   });
-  return result;
 }
 
 /// The load of shape `type` that `value` is a cast or a multiple of, if its fill makes `value` the fill.
@@ -420,8 +423,7 @@ bool SharedValues::isSharedAndCostly(Value value) const {
     return false;
   // Only where paths part: if one user is needed in as many loops, that one is held instead.
   return llvm::none_of(value.getUsers(), [&](Operation *user) {
-    return user->getBlock() == &block && isElementwise(user) &&
-           consumers.lookup(user->getResult(0)).count() == found->second.count();
+    return user->getBlock() == &block && isElementwise(user) && consumers.lookup(user->getResult(0)).count() == found->second.count();
   });
 }
 

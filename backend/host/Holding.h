@@ -33,8 +33,8 @@ bool isUnrolled(mlir::scf::ForOp loop);
 /// place, one turn of straight code for each, and the guards are the same for many of them.
 bool hasFewTaps(mlir::Value lhs);
 
-/// Whether some load that `value` is computed from may leave its buffer.
-bool readsGuarded(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isHeld);
+/// The loads that `value` is computed from which may leave their buffers.
+void collectGuarded(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isHeld, llvm::SmallVectorImpl<tile::LoadOp> &result);
 
 /// Whether the buffer is a constant stored in panels.
 bool isPacked(tile::LoadOp load);

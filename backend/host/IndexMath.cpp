@@ -111,7 +111,8 @@ Ix IndexMath::add(Ix a, Ix b) {
     return a;
   Facts fa = facts(a), fb = facts(b);
   Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  Ix sum = place({Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+  Ix sum = place(
+      {Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
   if (asConstant(b) && !asConstant(sum)) {
     auto [base, constant] = split(a);
     sums[sum] = {base, constant + asConstant(b)->getSExtValue()};
@@ -127,7 +128,8 @@ Ix IndexMath::sub(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
   int64_t low = isOpen(fb.max) ? INT64_MIN : -fb.max, high = isOpen(fb.min) ? INT64_MAX : -fb.min;
   Facts result{0, addEnds(fa.min, low, INT64_MIN), addEnds(fa.max, high, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
+  return place(
+      {Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
 }
 
 Ix IndexMath::mul(Ix a, Ix b) {
@@ -138,7 +140,8 @@ Ix IndexMath::mul(Ix a, Ix b) {
   if (isConstant(b, 0))
     return b;
   Facts result = mulFacts(facts(a), facts(b));
-  return place({Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
+  return place(
+      {Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
 }
 
 Ix IndexMath::floorDiv(Ix a, Ix b) {
@@ -252,8 +255,11 @@ Value *IndexMath::negate(Value *condition) {
 }
 
 Value *IndexMath::choose(Value *condition, Value *a, Value *b) {
-  unsigned depth = std::max({facts(condition).depth, facts(a).depth, facts(b).depth});
-  return place({Kind::Select, condition, a, b}, depth, [&] { return ir.CreateSelect(condition, a, b); });
+  Facts fa = facts(a), fb = facts(b);
+  Facts result{0, std::min(fa.min, fb.min), std::max(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
+  return place(
+      {Kind::Select, condition, a, b}, std::max({facts(condition).depth, fa.depth, fb.depth}),
+      [&] { return ir.CreateSelect(condition, a, b); }, result);
 }
 
 Value *IndexMath::pointer(llvm::Type *element, Value *base, Ix index) {

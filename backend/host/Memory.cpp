@@ -182,9 +182,9 @@ struct Emitter::Reference {
   tile::BufferType type;
   ValueRange offsets;
   AffineMap bounds, map;
-  ArrayRef<int64_t> guard = {};
-  SmallVector<Rows> indices = {}; // index tiles, at the position
-  int64_t panel = 0;              // of a packed constant: columns are padded with zeros to a multiple of this
+  SmallVector<int64_t> guard = {}; // buffer dimensions that the map may leave
+  SmallVector<Rows> indices = {};  // index tiles, at the position
+  int64_t panel = 0;               // of a packed constant: columns are padded with zeros to a multiple of this
 };
 
 struct Emitter::Access {
@@ -196,6 +196,13 @@ struct Emitter::Access {
 
   void require(llvm::IRBuilder<> &ir, llvm::Value *lanes) { mask = mask ? ir.CreateAnd(mask, lanes) : lanes; }
 };
+
+Emitter::Reference Emitter::referenceTo(tile::LoadOp op) {
+  Reference result{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(),
+                   op.getMap()};
+  llvm::copy_if(op.getGuard(), std::back_inserter(result.guard), [&](int64_t dim) { return !certain.count({op, dim}); });
+  return result;
+}
 
 /// Lane numbers below `count`.
 static llvm::Value *lanesBelow(llvm::IRBuilder<> &ir, IndexMath &math, llvm::Value *lanes, Ix count, unsigned width) {
@@ -265,7 +272,7 @@ void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &co
 /// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at `position`, as far as
 /// they are known before the loops inside `scope` begin.
 SmallVector<llvm::Value *> Emitter::commonGuards(tile::LoadOp load, const Position &position, Operation *scope) {
-  Reference reference{nullptr, load.getBuffer().getType(), load.getOffsets(), load.getBounds(), load.getMap(), load.getGuard()};
+  Reference reference = referenceTo(load);
   unsigned rank = reference.offsets.size();
   auto isKnown = [&](unsigned i) {
     auto loop = dyn_cast<BlockArgument>(reference.offsets[i]);
@@ -430,14 +437,10 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
   return result;
 }
 
-/// Where lane 0 of a row lies. `panel`: columns are padded to a multiple of this. Where the element is not there, the kernel's arguments are.
+/// Where lane 0 of a row lies. `panel`: columns are padded to a multiple of this. Where the element is not there, the kernel's arguments
+/// are.
 llvm::Value *Emitter::addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
-  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()],
-                      op.getBuffer().getType(),
-                      op.getOffsets(),
-                      op.getBounds(),
-                      op.getMap(),
-                      op.getGuard()};
+  Reference reference = referenceTo(op);
   reference.panel = panel;
   Access place = access(reference, position, row);
   return place.condition ? math.choose(place.condition, place.pointer, arguments) : place.pointer;
@@ -452,12 +455,7 @@ Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
                                    : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
     fill = toMemory(constant, 1);
   }
-  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()],
-                      op.getBuffer().getType(),
-                      op.getOffsets(),
-                      op.getBounds(),
-                      op.getMap(),
-                      op.getGuard()};
+  Reference reference = referenceTo(op);
   if (isPacked(op))
     reference.panel = cast<AffineConstantExpr>(op.getBuffer().getType().getSizes().getResults().back()).getValue();
   for (Value index : op.getIndices())

@@ -169,7 +169,8 @@ void Emitter::prepare(Group &group) {
     group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
   for (Group::Root &root : group.roots)
-    collectHeavy(root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
+    collectHeavy(
+        root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
 }
 
 /// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that
@@ -280,85 +281,6 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   }
   for (auto &[value, target] : computed)
     setHeld(value, target);
-}
-
-/// Register tiles of the heavy values: whole ones, then narrower ones for what is left of the columns.
-void Emitter::emitHeavy(const Group &group) {
-  Ix columnLimit = group.limits[0];
-  int64_t columns = group.shape.back();
-  unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
-  auto tiles = [&](Ix from, Ix to, unsigned width) {
-    math.loop(from, to, width,
-              [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
-  };
-  // A last tile of few columns takes one vector, or half of one; one of more runs as whole tiles do, for all of a panel's lines are fetched
-  // anyway.
-  Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
-  tiles(math.constant(0), whole, width);
-  if (width > narrow / 2 && math.alwaysLess(rest, math.constant(narrow / 2 + 1)))
-    return tiles(whole, columnLimit, narrow / 2);
-  if (width <= narrow)
-    return tiles(whole, columnLimit, width);
-  llvm::Value *isLong = math.less(math.constant(narrow), rest);
-  math.when(isLong, [&] { tiles(whole, columnLimit, width); });
-  math.when(math.negate(isLong), [&] { tiles(whole, columnLimit, narrow); });
-}
-
-/// One column of register tiles, each followed by the rows of the roots that use it. Rows beyond the last are computed from the last:
-/// nobody stores them.
-void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width) {
-  ArrayRef<Value> heavy = group.heavy;
-  const Position &outer = group.position;
-  Ix rowLimit = group.limits[1];
-  int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1;
-  unsigned count = std::min<int64_t>(registerRows, rows);
-  auto tile = [&](Ix row, unsigned count) {
-    Position block = outer;
-    block.rows.clear();
-    for (unsigned i = 0; i < count; ++i)
-      block.rows.push_back(math.min(math.add(row, math.constant(i)), math.sub(rowLimit, math.constant(1))));
-    block.column = column;
-    block.width = width;
-    if (columnEnd != math.add(column, math.constant(width)))
-      llvm::erase_if(block.live, [](const Position::Live &fact) { return fact.axis == 0; });
-    if (group.roots.size() == 1 && group.roots.front().value == heavy.front())
-      return storeHeld(group.roots.front().target, pull(heavy.front(), block), block);
-    for (Value value : heavy)
-      setHeld(value, holdRegisters(pull(value, block), column, row, width));
-    math.loop(row, math.min(math.add(row, math.constant(count)), rowLimit), 1, [&](Ix one) {
-      Position line = outer;
-      line.rows = {one};
-      emitRows(group, line, column, columnEnd);
-    });
-    for (Value value : heavy)
-      dropHeld(value);
-  };
-  // Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards are decided; and
-  // so they are between, where none is needed.
-  bool peels = rowLimit == math.constant(rows) && rows > count &&
-               llvm::any_of(heavy, [&](Value value) { return readsGuarded(value, [&](Value other) { return held.count(other) != 0; }); });
-  if (!peels)
-    return math.loop(math.constant(0), rowLimit, count, [&](Ix row) { tile(row, count); });
-  int64_t last = rows - (rows % count ? rows % count : count);
-  math.once([&] { tile(math.constant(0), count); });
-  math.loop(math.constant(count), math.constant(last), count, [&](Ix row) { tile(row, count); });
-  math.once([&] { tile(math.constant(last), rows - last); });
-}
-
-/// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
-Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
-  unsigned count = registers.size(), stride = width == 1 ? 1 : std::max(width, narrow); // rows may be read by whole vectors
-  llvm::Type *memory = vectorOf(toMemory(registers.front(), width)->getType()->getScalarType(), stride);
-  Held scratch;
-  scratch.base = slot(llvm::ArrayType::get(memory, count));
-  math.define(scratch.base, {0});
-  scratch.shape = {count, stride};
-  scratch.rowStride = stride;
-  scratch.origin = {column, row};
-  for (unsigned i = 0; i < count; ++i)
-    ir.CreateAlignedStore(toMemory(registers[i], width), math.pointer(memory, scratch.base, math.constant(i)),
-                          llvm::Align(memory->getScalarSizeInBits() / 8));
-  return scratch;
 }
 
 //===- Blocks ---------------------------------------------------------------------------------------------------------===//

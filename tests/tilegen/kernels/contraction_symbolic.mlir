@@ -66,4 +66,11 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"], graph.symbols = ["batc
     %1 = arith.addf %f, %0 {graph.node = 0 : i64} : tensor<?x4x4x8xf32, affine_map<()[s0, s1] -> (s0 * s1 * 2, 4, 4, 8)>>
     graph.return %1 : tensor<?x4x4x8xf32, affine_map<()[s0, s1] -> (s0 * s1 * 2, 4, 4, 8)>>
   }
+  // The same for images of any size: only the rows at the borders are guarded.
+  graph.kernel @few_taps_anywhere(%x: tensor<?x3x?x?xf32, affine_map<()[s0, s1] -> (s0, 3, s1, s1 * 8 + 2)>>, %w: tensor<3x3x3x9xf32> {graph.constant}) -> tensor<?x?x?x9xf32, affine_map<()[s0, s1] -> (s0, (s1 + 1) floordiv 2, s1 * 4 + 1, 9)>> {
+    %v = graph.window %x dims [2, 3] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<?x3x?x?xf32, affine_map<()[s0, s1] -> (s0, 3, s1, s1 * 8 + 2)>> -> tensor<?x3x?x?x3x3xf32, affine_map<()[s0, s1] -> (s0, 3, (s1 + 1) floordiv 2, s1 * 4 + 1, 3, 3)>>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, ky, kx, c, o) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, ky, kx, c, o) -> (ky, kx, c, o)>, affine_map<(n, y, x, ky, kx, c, o) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<?x3x?x?x3x3xf32, affine_map<()[s0, s1] -> (s0, 3, (s1 + 1) floordiv 2, s1 * 4 + 1, 3, 3)>>, tensor<3x3x3x9xf32> -> tensor<?x?x?x9xf32, affine_map<()[s0, s1] -> (s0, (s1 + 1) floordiv 2, s1 * 4 + 1, 9)>>
+    graph.return %c : tensor<?x?x?x9xf32, affine_map<()[s0, s1] -> (s0, (s1 + 1) floordiv 2, s1 * 4 + 1, 9)>>
+  }
 }
