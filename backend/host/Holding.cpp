@@ -239,10 +239,29 @@ static std::optional<int64_t> runBelow(Value value, bool masks) {
 }
 
 static constexpr int64_t leastRun = 3, longestRun = 16; // in one vector, most lanes of it
+static constexpr int64_t leastRowsOfHeld = 4;           // that read a row which is gathered for all of them
 
 int64_t runOfRow(Value value, bool masks) {
   int64_t run = runBelow(value, masks).value_or(0);
   return run >= leastRun && run <= longestRun ? run : 0;
+}
+
+unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow) {
+  int64_t run = runAlong(store.getMap(), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1).value_or(0);
+  unsigned within = std::gcd(static_cast<unsigned>(run), widest);
+  return within >= narrow ? within : widest;
+}
+
+bool isGatheredOnce(tile::LoadOp load) {
+  RankedTensorType type = load.getResult().getType();
+  unsigned last = type.getRank() - 1;
+  if (type.getNumElements() != type.getShape().back() || type.getShape().back() == 1 || !load.getIndices().empty() ||
+      !load.getMap().isFunctionOfDim(last) || runAlong(load.getMap(), last) == 0)
+    return false;
+  return llvm::any_of(load->getUsers(), [&](Operation *user) {
+    auto broadcast = dyn_cast<tile::BroadcastOp>(user);
+    return broadcast && broadcast.getResult().getType().getNumElements() >= leastRowsOfHeld * type.getNumElements();
+  });
 }
 
 bool storesAcross(tile::StoreOp store, unsigned lanes) {

@@ -53,6 +53,12 @@ bool hasDirectOperands(mlir::Operation *op, unsigned registerRows);
 /// few: a window's columns. 0: many, or none. `masks`: elements of less than 32 bits can be masked.
 int64_t runOfRow(mlir::Value value, bool masks);
 
+/// Vectors of at most `widest` elements that `store` need not scatter, if its neighbours lie together in blocks of whole vectors.
+unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow);
+
+/// Whether `load` is a row that is gathered, and read for many rows.
+bool isGatheredOnce(tile::LoadOp load);
+
 /// Whether `store` would scatter each row of its tile, but stores `lanes` rows of one column together.
 bool storesAcross(tile::StoreOp store, unsigned lanes);
 

@@ -261,6 +261,8 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   for (const Group::Root &root : group.roots)
     if (root.target.panel)
       widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
+    else if (root.store)
+      widest = widestStore(root.store, widest, narrow);
   auto emit = [&](const Position &inner) {
     for (Group::Root root : group.roots) {
       if (root.store)
@@ -313,6 +315,8 @@ void Emitter::emitBlock(Block &block) {
     }
     if (auto dot = dyn_cast<tile::DotOp>(op))
       holdOperands(group, dot);
+    if (auto load = dyn_cast<tile::LoadOp>(op); load && isGatheredOnce(load))
+      hold(group, load.getResult());
     bool isReduction = isa<tile::ReduceOp>(op);
     for (Value result : op.getResults())
       if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&

@@ -215,9 +215,93 @@ TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayR
   return shape;
 }
 
+/// One dimension of a transposed convolution by phases: result o = stride * q + p is a sum over taps t of x[q + first + t] with weight
+/// p + low - stride * (first + t), where there is one.
+struct Phases {
+  int64_t stride, kernel, low, first, taps;
+  AffineExpr output; // / stride
+  std::optional<int64_t> weightOf(int64_t tap, int64_t phase) const {
+    int64_t weight = phase + low - stride * (first + tap);
+    return weight >= 0 && weight < kernel ? std::optional(weight) : std::nullopt;
+  }
+};
+
+/// Null unless the stride divides the result's size, so that every phase has as many elements.
+std::optional<Phases> phasesOf(int64_t stride, int64_t kernel, int64_t low, AffineExpr output, MLIRContext *context) {
+  AffineExpr each = graph::divideExactly(output, getAffineConstantExpr(stride, context));
+  int64_t first = llvm::divideCeilSigned(low - (kernel - 1), stride), last = llvm::divideFloorSigned(stride - 1 + low, stride);
+  return each && last >= first ? std::optional(Phases{stride, kernel, low, first, last - first + 1, each}) : std::nullopt;
+}
+
+/// Weights [C, M, k...] as [taps..., C, phases..., M], with zeros where a phase has no weight.
+Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims) {
+  int64_t n = dims.size(), channels = weights.shape()[0], outputs = weights.shape()[1], size = elementBytes(weights.type());
+  Shape shape;
+  for (const Phases &dim : dims)
+    shape.push_back(dim.taps);
+  shape.push_back(channels);
+  for (const Phases &dim : dims)
+    shape.push_back(dim.stride);
+  shape.push_back(outputs);
+  Tensor result = Tensor::allocate(weights.type(), shape);
+  std::memset(result.bytes(), 0, result.count() * size);
+  std::vector<int64_t> at(shape.size(), 0);
+  for (int64_t i = 0; i < result.count(); ++i) {
+    int64_t from = at[n] * outputs + at.back();
+    bool exists = true;
+    for (int64_t d = 0; d < n; ++d) {
+      std::optional<int64_t> weight = dims[d].weightOf(at[d], at[n + 1 + d]);
+      exists &= weight.has_value();
+      from = from * dims[d].kernel + weight.value_or(0);
+    }
+    if (exists)
+      std::memcpy(result.bytes() + i * size, weights.bytes() + from * size, size);
+    for (size_t d = shape.size(); d-- > 0 && ++at[d] == shape[d];)
+      at[d] = 0;
+  }
+  return b.constantTerm(result);
+}
+
+/// A transposed convolution without zeros between elements: all phases are columns of one product over a small window, which the result
+/// puts between each other: [N, q, p, ..., M] -> [N, q * stride, ..., M]. Null where sizes do not divide, there are groups, or the weights
+/// are no constants.
+std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                                     ArrayRef<int64_t> dilations, const TransposedShape &shape) {
+  constexpr std::string_view phaseLoops = "pqrsw";
+  size_t n = kernel.size();
+  const Tensor *weights = b.constant(1);
+  auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_of(list, [&](int64_t v) { return v == value; }); };
+  if (b.integer("group", 1) != 1 || !weights || all(strides, 1) || !all(dilations, 1))
+    return std::nullopt;
+  SmallVector<Phases> dims;
+  WindowShape w{{}, SmallVector<int64_t>(n, 1), SmallVector<int64_t>(n, 1), {}, SmallVector<int64_t>(n, 0), {}};
+  for (size_t i = 0; i < n; ++i) {
+    std::optional<Phases> dim = phasesOf(strides[i], kernel[i], shape.low[i], shape.output[i], b.state.context);
+    if (!dim)
+      return std::nullopt;
+    dims.push_back(*dim);
+    w.kernel.push_back(dim->taps), w.low.push_back(-dim->first), w.output.push_back(dim->output);
+  }
+  b.unify(x.sizes().back(), b.sizes(1)[0], "input channels");
+  std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n)), p(phaseLoops.substr(0, n)), between; // q, p, q, p, ...
+  for (size_t i = 0; i < n; ++i)
+    between += {o[i], p[i]};
+  Term phases = weightsByPhase(b, *weights, dims);
+  Term result = [&] {
+    if (!isPointwise(w, x))
+      return b.contract(windowOf(b, x, w, 0), phases, "b" + o + k + "c," + k + "c" + p + "m->b" + between + "m");
+    Sizes sizes = phases.sizes();
+    return b.contract(x, b.reshape(phases, ArrayRef(sizes).drop_front(n)), "b" + o + "c,c" + p + "m->b" + between + "m");
+  }();
+  Sizes joined{x.sizes()[0]};
+  llvm::append_range(joined, shape.output);
+  joined.push_back(b.sizes(1)[1]);
+  return b.reshape(result, joined);
+}
+
 } // namespace
 
-/// A convolution of the input with zeros between its elements, by the kernel turned around.
+/// By phases where that can be; else a convolution of the input with zeros between its elements, by the kernel turned around.
 void convTranspose(NodeBuilder &b) {
   SmallVector<int64_t> kernel = kernelOf(b, 0, 1);
   size_t n = kernel.size();
@@ -225,6 +309,13 @@ void convTranspose(NodeBuilder &b) {
   SmallVector<int64_t> strides = listAttribute(b, "strides", n, 1, 1), dilations = listAttribute(b, "dilations", n, 1, 1);
   TransposedShape shape = transposedShape(b, kernel, strides, dilations);
   Term x = channelsLast(b, b.raw(0));
+  auto finish = [&](Term result) {
+    if (b.has(2))
+      result = result + b.along(b.in(2), result, result.rank() - 1);
+    b.out(channelsFirst(b, stored(b, result)));
+  };
+  if (std::optional<Term> result = convolveByPhases(b, x, kernel, strides, dilations, shape))
+    return finish(*result);
   WindowShape w{kernel, SmallVector<int64_t>(n, 1), dilations, {}, {}, shape.output};
   for (size_t i = 0; i < n; ++i) {
     x = insertZeros(b, x, 1 + static_cast<int64_t>(i), strides[i]);
@@ -244,10 +335,7 @@ void convTranspose(NodeBuilder &b) {
   for (size_t i = 0; i < n; ++i)
     if (kernel[i] > 1)
       weights = b.slice(weights, 2 + static_cast<int64_t>(i), b.number(kernel[i] - 1), b.number(kernel[i]), -1);
-  Term result = convolve(b, x, weights, w, groups);
-  if (b.has(2))
-    result = result + b.along(b.in(2), result, result.rank() - 1);
-  b.out(channelsFirst(b, stored(b, result)));
+  finish(convolve(b, x, weights, w, groups));
 }
 
 } // namespace tilewright::ops

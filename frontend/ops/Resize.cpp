@@ -1,5 +1,6 @@
 // Resize and Upsample: one dimension after another, each a repetition, a gather, or a weighted sum of two gathers.
 #include "frontend/ops/Handlers.h"
+#include "frontend/ops/Window.h"
 
 using namespace mlir;
 
@@ -239,11 +240,18 @@ void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transf
   Term x = mode == "nearest" ? b.raw(0) : b.in(0);
   if (mode != "nearest" && !x.isFloat())
     decline("linear resizing of integers is not compiled");
-  for (const Axis &axis : axes.known)
+  // An image is resized channels last, as convolutions are computed, and stored in between them.
+  auto isSpatial = [](const auto &axis) { return axis.dim >= 2; };
+  bool isImage = x.rank() >= 3 && llvm::all_of(axes.known, isSpatial) && llvm::all_of(axes.symbolic, isSpatial);
+  if (isImage)
+    x = channelsLast(b, x);
+  auto resize = [&](auto axis) {
+    axis.dim -= isImage;
     x = mode == "nearest" ? resizeNearest(b, x, axis, transform, rounding) : resizeLinear(b, x, axis, transform);
-  for (const SymbolicAxis &axis : axes.symbolic)
-    x = mode == "nearest" ? resizeNearest(b, x, axis, transform, rounding) : resizeLinear(b, x, axis, transform);
-  b.out(x);
+  };
+  llvm::for_each(axes.known, resize);
+  llvm::for_each(axes.symbolic, resize);
+  b.out(isImage ? channelsFirst(b, x) : x);
 }
 
 } // namespace

@@ -16,7 +16,14 @@ struct Input {
   DType type = DType::F32;
   std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or uint8
   bool absent = false;
+  bool isWeights = false; // random, but a constant
 };
+
+Input weights(Shape shape) {
+  Input input{std::move(shape)};
+  input.isWeights = true;
+  return input;
+}
 
 using Value = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
 
@@ -61,6 +68,11 @@ TEST_P(HandlersTest, ComputesWhatTheReferenceDoes) {
           all.back().data<uint8_t>()[i] = static_cast<uint8_t>(input.constant[i]);
           break;
         }
+      model.initializer(names.back(), input.shape, input.type)->set_raw_data(all.back().bytes(), all.back().byteSize());
+      continue;
+    }
+    if (input.isWeights) {
+      all.push_back(sampleTensor(input.type, input.shape, i + 1));
       model.initializer(names.back(), input.shape, input.type)->set_raw_data(all.back().bytes(), all.back().byteSize());
       continue;
     }
@@ -486,6 +498,16 @@ std::vector<Case> convolutions() {
       {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}}, {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{3}}, {"output_shape", List{10}}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{2}}}},
+      // By phases, where the weights are constants and the stride divides the result.
+      {"ConvTranspose", {{{2, 3, 4, 5}}, weights({3, 2, 2, 2}), {{2}}}, {{"strides", List{2, 2}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, weights({3, 2, 4, 4})}, {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}}},
+      {"ConvTranspose",
+       {{{1, 3, 4, 5}}, weights({3, 2, 3, 3})},
+       {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}, {"output_padding", List{1, 1}}}},
+      {"ConvTranspose", {{{1, 2, 4, 3}}, weights({2, 3, 1, 5})}, {{"strides", List{1, 3}}, {"pads", List{0, 2, 0, 0}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 2})}, {{"strides", List{4}}, {"output_padding", List{2}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 7})}, {{"strides", List{2}}, {"pads", List{6, 5}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 2})}, {{"strides", List{2}}, {"pads", List{2, 2}}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{3}}, {"pads", List{1, 2}}}},
       {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
       {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},

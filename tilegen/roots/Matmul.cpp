@@ -14,8 +14,21 @@ namespace tilewright::tilegen {
 
 //===- Panels ---------------------------------------------------------------------------------------------------------===//
 
-/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside the source, so the
-/// column must be a coordinate by itself.
+/// Whether a column beyond the last lies outside of the buffer: some coordinate is the column, or what goes up with every so many columns.
+static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coordinates, ArrayRef<int64_t> sizes) {
+  unsigned column = space.loopsOfKind(LoopKind::Column).front();
+  AffineExpr n = getAffineDimExpr(column, space.nest.context);
+  return llvm::any_of(llvm::zip_equal(coordinates, sizes), [&](auto pair) {
+    auto [coordinate, size] = pair;
+    auto divided = dyn_cast<AffineBinaryOpExpr>(coordinate);
+    auto by = divided ? dyn_cast<AffineConstantExpr>(divided.getRHS()) : AffineConstantExpr();
+    bool counts = by && divided.getKind() == AffineExprKind::FloorDiv && divided.getLHS() == n;
+    return coordinate == n || (counts && space.loops()[column].size == getAffineConstantExpr(size * by.getValue(), space.nest.context));
+  });
+}
+
+/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside the source, so
+/// columns must leave it.
 static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace &space) {
   Coordinates at{space.rhsCoordinates, {}};
   Value value = space.rhs;
@@ -34,9 +47,7 @@ static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace 
   IndexAlgebra facts = space.nest.algebra();
   for (AffineExpr &expr : at.exprs)
     expr = facts.simplify(expr);
-  unsigned column = space.loopsOfKind(LoopKind::Column).front();
-  bool bare = llvm::is_contained(at.exprs, getAffineDimExpr(column, space.nest.context));
-  if (uses != 1 || !bare)
+  if (uses != 1 || !leavesWithColumn(space, at.exprs, cast<RankedTensorType>(argument.getType()).getShape()))
     return std::nullopt;
   return std::pair(argument.getArgNumber(), at.exprs);
 }
