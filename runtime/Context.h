@@ -150,6 +150,7 @@ private:
   std::shared_ptr<Arena> arena_, bodyArena_;
   std::vector<std::unique_ptr<Context>> bodies_; // by their numbers; made when they first run
   std::map<size_t, std::shared_ptr<LoopState>> loops_; // by step, with the memory of what they carry
+  std::map<size_t, std::shared_ptr<const void>> kept_; // by step: what its reference kernel made of the node's attributes
   PlaceOutput placeOutput_;                            // of a body
 
   // The execution at hand.

@@ -211,7 +211,7 @@ Status Context::runOne(size_t index, const HostCall &call) {
   if (std::ranges::any_of(call.outputs, [&](ValueId id) { return id != none && isObjectValue(id); }))
     for (Tensor &input : inputs)
       input = ownCopy(input);
-  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size()};
+  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size(), &kept_[index]};
   Expected<std::vector<Tensor>> outputs = evaluate(reference, inputs);
   if (!outputs)
     return {outputs.status().code(), fmt::format("node '{}': {}", call.node, outputs.status().message())};

@@ -120,6 +120,17 @@ public:
   std::optional<std::vector<std::string>> texts(std::string_view name) const;
   const Tensor *tensor(std::string_view name) const;
 
+  /// What `make` makes of the attributes, and of nothing else: once for a node that is evaluated again and again.
+  template <typename Make> auto kept(Make &&make) {
+    using T = decltype(make());
+    if (node_.kept && *node_.kept)
+      return std::static_pointer_cast<const T>(*node_.kept);
+    auto made = std::make_shared<const T>(make());
+    if (node_.kept)
+      *node_.kept = made;
+    return made;
+  }
+
   int64_t outputCount() const { return static_cast<int64_t>(node_.outputCount); }
   bool wants(int64_t i) const { return i < outputCount(); }
   /// A new zeroed output.

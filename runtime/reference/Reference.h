@@ -9,6 +9,7 @@
 #include "runtime/Tensor.h"
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ struct ReferenceCall {
   int64_t opset = 0;       // version of the domain that the model imports
   const Attributes *attributes = nullptr;
   size_t outputCount = 1; // how many outputs the node lists; a kernel may fill fewer optional ones
+  /// Where a kernel keeps what it has made of the attributes, for the next evaluation of the same node; null if there is none to come.
+  std::shared_ptr<const void> *kept = nullptr;
 };
 
 /// True if `evaluate` has a kernel for this operator at this opset.

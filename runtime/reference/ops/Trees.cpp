@@ -37,9 +37,7 @@ struct Forest {
   std::vector<Vote> votes;
   std::vector<std::set<double>> members;
   int64_t targets = 0;
-  bool inDouble = false; // sums
-
-  double rounded(double sum) const { return inDouble ? sum : static_cast<float>(sum); }
+  int64_t features = 0; // that its nodes look at: the last one, plus 1
 
   bool takes(const TreeNode &node, double x) const {
     if (node.missingIsYes && std::isnan(x))
@@ -74,29 +72,33 @@ struct Forest {
   }
 };
 
+enum class Aggregate : uint8_t { average, sum, minimum, maximum };
+
+/// Votes are added in float32, in double for inputs of double.
+double rounded(double sum, bool inDouble) { return inDouble ? sum : static_cast<float>(sum); }
+
 struct Outcome {
   std::vector<double> scores;
   std::vector<bool> voted;
 };
 
-Outcome evaluateRow(const Forest &forest, const double *row, const std::string &aggregate) {
-  Outcome outcome{std::vector<double>(forest.targets), std::vector<bool>(forest.targets)};
+void evaluateRow(const Forest &forest, const double *row, Aggregate aggregate, bool inDouble, Outcome &outcome) {
+  outcome.scores.assign(forest.targets, 0), outcome.voted.assign(forest.targets, false);
   for (int64_t root : forest.roots) {
     const TreeNode &leaf = forest.leafOf(root, row);
     for (int64_t i = leaf.yes; i < leaf.no; ++i) {
       auto [target, weight] = forest.votes[i];
       double &score = outcome.scores[target];
-      if (aggregate == "MIN" || aggregate == "MAX")
-        score = !outcome.voted[target] ? weight : aggregate == "MIN" ? std::min(score, weight) : std::max(score, weight);
+      if (aggregate == Aggregate::minimum || aggregate == Aggregate::maximum)
+        score = !outcome.voted[target] ? weight : aggregate == Aggregate::minimum ? std::min(score, weight) : std::max(score, weight);
       else
-        score = forest.rounded(score + weight);
+        score = rounded(score + weight, inDouble);
       outcome.voted[target] = true;
     }
   }
-  if (aggregate == "AVERAGE")
+  if (aggregate == Aggregate::average)
     for (double &score : outcome.scores)
-      score = forest.rounded(score / static_cast<double>(std::max<size_t>(forest.roots.size(), 1)));
-  return outcome;
+      score = rounded(score / static_cast<double>(std::max<size_t>(forest.roots.size(), 1)), inDouble);
 }
 
 /// X [rows, features], or one row.
@@ -131,15 +133,21 @@ std::vector<double> realsOf(Call &call, const std::string &name) {
 constexpr std::string_view modeNames[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",    "BRANCH_GT",
                                           "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"};
 
-void checkFeature(const TreeNode &node, int64_t columns) {
-  require(node.mode == Mode::leaf || (0 <= node.feature && node.feature < columns), "expected features below {}, found {}", columns,
-          node.feature);
+void countFeature(Forest &forest, const TreeNode &node) {
+  if (node.mode == Mode::leaf)
+    return;
+  require(node.feature >= 0 && node.feature < INT64_MAX, "expected features from 0 on, found {}", node.feature);
+  forest.features = std::max(forest.features, node.feature + 1);
+}
+
+void checkFeatures(const Forest &forest, const Table &x) {
+  require(forest.features <= x.columns, "expected features below {}, found {}", x.columns, forest.features - 1);
 }
 
 /// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is "target" or "class".
-Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t columns) {
+Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
   Forest forest;
-  forest.targets = targets, forest.inDouble = call.input(0).type() == DType::F64;
+  forest.targets = targets;
   std::vector<int64_t> trees = integersOf(call, "nodes_treeids"), ids = integersOf(call, "nodes_nodeids"),
                        features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
                        no = integersOf(call, "nodes_falsenodeids"), missing = integersOf(call, "nodes_missing_value_tracks_true");
@@ -166,7 +174,7 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t
     require(mode != std::end(modeNames) && modes[i] != "BRANCH_MEMBER", "'{}' is no mode of a node", modes[i]);
     TreeNode &node = forest.nodes.emplace_back();
     node = {static_cast<Mode>(mode - std::begin(modeNames)), !missing.empty() && missing[i] != 0, features[i], 0, 0, values[i]};
-    checkFeature(node, columns);
+    countFeature(forest, node);
     if (node.mode != Mode::leaf)
       node.yes = find(trees[i], yes[i]), node.no = find(trees[i], no[i]);
   }
@@ -195,9 +203,9 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets, int64_t
 }
 
 /// Version 5: children are indices of nodes or leaves, each leaf has one vote.
-Forest forestByIndex(Call &call, int64_t columns) {
+Forest forestByIndex(Call &call) {
   Forest forest;
-  forest.targets = call.integer("n_targets", 0), forest.inDouble = call.input(0).type() == DType::F64;
+  forest.targets = call.integer("n_targets", 0);
   forest.roots = integersOf(call, "tree_roots");
   std::vector<int64_t> features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
                        no = integersOf(call, "nodes_falsenodeids"), yesLeaf = integersOf(call, "nodes_trueleafs"),
@@ -236,7 +244,7 @@ Forest forestByIndex(Call &call, int64_t columns) {
       require(nextSet < forest.members.size(), "expected a set of members for each test, found {}", forest.members.size());
       node.value = static_cast<double>(nextSet++);
     }
-    checkFeature(node, columns);
+    countFeature(forest, node);
     forest.nodes.push_back(node);
   }
   for (int64_t i = 0; i < leaves; ++i) {
@@ -252,14 +260,17 @@ Forest forestByIndex(Call &call, int64_t columns) {
 }
 
 /// Scores of all rows, with base values and the transform.
-void regress(Call &call, const Forest &forest, const Table &x, const std::string &aggregate, const std::string &transform, DType type) {
+void regress(Call &call, const Forest &forest, const Table &x, Aggregate aggregate, const std::string &transform, DType type) {
+  checkFeatures(forest, x);
+  bool inDouble = call.input(0).type() == DType::F64;
   std::vector<double> base = realsOf(call, "base_values"), result;
   require(base.empty() || static_cast<int64_t>(base.size()) == forest.targets || base.size() == 1, "expected {} base values, found {}",
           forest.targets, base.size());
+  Outcome outcome;
   for (int64_t i = 0; i < x.rows; ++i) {
-    Outcome outcome = evaluateRow(forest, x.row(i), aggregate);
+    evaluateRow(forest, x.row(i), aggregate, inDouble, outcome);
     for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
-      outcome.scores[t] = forest.rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0));
+      outcome.scores[t] = rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0), inDouble);
     writeScores(outcome.scores, transform, SecondScore::none, result);
   }
   call.give(0, type, {x.rows, forest.targets}, result);
@@ -271,20 +282,22 @@ void treeEnsembleRegressor(Call &call) {
   Table x(call.input(0));
   int64_t targets = call.integer("n_targets", 1);
   require(targets >= 1, "expected n_targets of 1 or more, found {}", targets);
-  regress(call, forestByIds(call, "target", targets, x.columns), x, call.text("aggregate_function", "SUM"),
-          call.text("post_transform", "NONE"), DType::F32);
+  auto forest = call.kept([&] { return forestByIds(call, "target", targets); });
+  static constexpr std::string_view aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  auto aggregate = std::ranges::find(aggregates, call.text("aggregate_function", "SUM"));
+  require(aggregate != std::end(aggregates), "'{}' is no aggregate_function", call.text("aggregate_function", "SUM"));
+  regress(call, *forest, x, static_cast<Aggregate>(aggregate - aggregates), call.text("post_transform", "NONE"), DType::F32);
 }
 
 void treeEnsemble(Call &call) {
-  static constexpr const char *aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   static constexpr const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   int64_t aggregate = call.integer("aggregate_function", 1), transform = call.integer("post_transform", 0);
   require(0 <= aggregate && aggregate < 4 && 0 <= transform && transform < 5,
           "expected aggregate_function from 0 to 3 and post_transform from 0 to 4, found {} and {}", aggregate, transform);
   Table x(call.input(0));
-  Forest forest = forestByIndex(call, x.columns);
-  require(forest.targets >= 1, "expected n_targets of 1 or more, found {}", forest.targets);
-  regress(call, forest, x, aggregates[aggregate], transforms[transform], call.input(0).type());
+  auto forest = call.kept([&] { return forestByIndex(call); });
+  require(forest->targets >= 1, "expected n_targets of 1 or more, found {}", forest->targets);
+  regress(call, *forest, x, static_cast<Aggregate>(aggregate), transforms[transform], call.input(0).type());
 }
 
 namespace {
@@ -304,24 +317,43 @@ void addBase(Outcome &outcome, const std::vector<double> &base) {
     scores.resize(1);
 }
 
+/// A classifier, and what its forest's votes say of it.
+struct Classifier {
+  Forest forest;
+  std::vector<int64_t> labels;
+  std::vector<double> base;
+  bool oneVotes, allPositive;
+};
+
+Classifier classifierOf(Call &call) {
+  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings");
+  require(!labels.empty(), "expected class labels, found none");
+  Forest forest = forestByIds(call, "class", static_cast<int64_t>(labels.size()));
+  std::set<int64_t> voting;
+  bool allPositive = true;
+  for (const Vote &vote : forest.votes)
+    voting.insert(vote.target), allPositive &= vote.weight >= 0;
+  bool oneVotes = labels.size() == 2 && voting.size() == 1;
+  return {std::move(forest), std::move(labels), realsOf(call, "base_values"), oneVotes, allPositive};
+}
+
 } // namespace
 
 /// Two classes of which only one ever gets votes are told apart by the sign of its score, or by 0.5 if all weights are positive. Where
 /// both get votes, ONNX Runtime answers 1 or 0 by the sign of the second, whatever the labels are.
 void treeEnsembleClassifier(Call &call) {
   Table x(call.input(0));
-  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings"), found;
+  auto classifier = call.kept([&] { return classifierOf(call); });
+  const auto &[forest, labels, base, oneVotes, allPositive] = *classifier;
+  checkFeatures(forest, x);
+  bool inDouble = call.input(0).type() == DType::F64;
+  std::string transform = call.text("post_transform", "NONE");
   auto classes = static_cast<int64_t>(labels.size());
-  require(classes >= 1, "expected class labels, found none");
-  Forest forest = forestByIds(call, "class", classes, x.columns);
-  std::vector<double> base = realsOf(call, "base_values"), result;
-  std::set<int64_t> voting;
-  bool allPositive = true;
-  for (const Vote &vote : forest.votes)
-    voting.insert(vote.target), allPositive &= vote.weight >= 0;
-  bool oneVotes = classes == 2 && voting.size() == 1;
+  std::vector<int64_t> found;
+  std::vector<double> result;
+  Outcome outcome;
   for (int64_t i = 0; i < x.rows; ++i) {
-    Outcome outcome = evaluateRow(forest, x.row(i), "SUM");
+    evaluateRow(forest, x.row(i), Aggregate::sum, inDouble, outcome);
     std::vector<double> &scores = outcome.scores;
     SecondScore second = SecondScore::none;
     if (classes == 2) {
@@ -334,7 +366,7 @@ void treeEnsembleClassifier(Call &call) {
         scores[c] += base[c];
       found.push_back(labels[std::ranges::max_element(scores) - scores.begin()]);
     }
-    writeScores(scores, call.text("post_transform", "NONE"), second, result);
+    writeScores(scores, transform, second, result);
   }
   call.give(0, DType::I64, {x.rows}, found);
   if (call.wants(1))
