@@ -84,8 +84,36 @@ Term convolveGrouped(NodeBuilder &b, Term x, Term weights, const WindowShape &w,
   return b.reshape(result, joined);
 }
 
+/// Whether a tap of a kernel ever meets an element of a dimension of `size`, for one of `outputs` results.
+bool isMet(int64_t tap, int64_t dilation, int64_t low, int64_t stride, int64_t size, int64_t outputs) {
+  int64_t first = tap * dilation - low, result = first >= 0 ? 0 : llvm::divideCeil(-first, stride);
+  return result < outputs && first + result * stride < size;
+}
+
+/// Without the taps at the kernel's borders that only ever meet padding: of a 3x3 kernel over a 1x1 image one is left.
+void dropIdleTaps(NodeBuilder &b, Term x, Term &weights, WindowShape &w) {
+  for (size_t dim = 0; dim < w.spatial(); ++dim) {
+    std::optional<int64_t> size = graph::constantSize(x.sizes()[1 + dim]), outputs = graph::constantSize(w.output[dim]);
+    if (!size || !outputs || (dim < w.shift.size() && w.shift[dim]))
+      continue;
+    auto idle = [&](int64_t tap) { return !isMet(tap, w.dilations[dim], w.low[dim], w.strides[dim], *size, *outputs); };
+    int64_t first = 0, end = w.kernel[dim];
+    while (first < end && idle(first) && (first + 1) * w.dilations[dim] <= w.low[dim])
+      ++first;
+    while (end > first + 1 && idle(end - 1))
+      --end;
+    if (end - first == w.kernel[dim] || first == end)
+      continue;
+    weights = b.slice(weights, static_cast<int64_t>(2 + dim), b.number(first), b.number(end - first));
+    w.kernel[dim] = end - first;
+    w.low[dim] -= first * w.dilations[dim];
+    w.high[dim] = std::max<int64_t>(0, (*outputs - 1) * w.strides[dim] + (w.kernel[dim] - 1) * w.dilations[dim] + 1 - *size - w.low[dim]);
+  }
+}
+
 /// x [N, x..., C], weights [M, C/G, k...] -> [N, o..., M]
-Term convolve(NodeBuilder &b, Term x, Term weights, const WindowShape &w, int64_t groups) {
+Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t groups) {
+  dropIdleTaps(b, x, weights, w);
   Sizes sizes = weights.sizes();
   std::optional<int64_t> outputs = graph::constantSize(sizes[0]);
   b.expect(groups >= 1 && groups <= 1 << 24, fmt::format("expected at least one group, got {}", groups));

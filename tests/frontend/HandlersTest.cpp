@@ -482,6 +482,12 @@ std::vector<Case> convolutions() {
       {"Conv", {{{1, 4, 6, 6}}, {{6, 2, 3, 3}}}, {{"group", int64_t(2)}, {"auto_pad", std::string("SAME_UPPER")}}},
       {"Conv", {{{1, 3, 10}}, {{2, 3, 4}}}, {{"auto_pad", std::string("SAME_LOWER")}, {"strides", List{2}}}},
       {"Conv", {{{1, 2, 4, 5, 6}}, {{3, 2, 2, 2, 2}}}},
+      // Taps that only meet padding
+      {"Conv", {{{1, 3, 1, 1}}, {{4, 3, 3, 3}}}, {{"pads", List{1, 1, 1, 1}}}},
+      {"Conv", {{{1, 3, 2, 3}}, {{4, 3, 7, 5}}, {{4}}}, {{"pads", List{3, 4, 3, 4}}, {"strides", List{2, 1}}}},
+      {"Conv", {{{1, 3, 2, 2}}, {{4, 3, 3, 3}}}, {{"pads", List{2, 3, 2, 3}}, {"dilations", List{2, 3}}}},
+      {"Conv", {{{1, 4, 1, 2}}, {{4, 1, 3, 3}}}, {{"group", int64_t(4)}, {"pads", List{1, 1, 1, 1}}, {"strides", List{2, 2}}}},
+      {"Conv", {{{1, 3, 1}}, {{2, 3, 5}}}, {{"pads", List{7, 0}}}},
       {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 2}}, {"strides", List{2, 2}}, {"pads", List{1, 0, 1, 1}}}},
       {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
       {"MaxPool", {{{1, 3, 7}, DType::U8}}, {{"kernel_shape", List{3}}}},
