@@ -144,7 +144,8 @@ void SpaceBuilder::chooseBase() {
   startFrom(order.front());
 }
 
-/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its result reads the second.
+/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its result reads the
+/// second.
 unsigned SpaceBuilder::knownReduction() {
   auto *known = llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
   // A result without dimensions has no coordinates either: any reduction will do then.
@@ -267,12 +268,21 @@ void SpaceBuilder::orderLoops() {
         found = loop;
     return found;
   };
-  int inner = innermost(reduced), outer = innermost(kept), rowVotes = 0, windowVotes = 0;
-  for (const Access &access : space.nest.accesses) {
-    bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
-    rowVotes += varies && space.strideOf(access, inner) == one;
-    windowVotes += varies && outer >= 0 && space.strideOf(access, outer) == one;
-  }
+  int inner = innermost(reduced), outer = innermost(kept);
+  // Of what varies along the reduced loops: it is read most.
+  auto contiguousAlong = [&](int loop) {
+    return llvm::count_if(space.nest.accesses, [&](const Access &access) {
+      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
+      return varies && loop >= 0 && space.strideOf(access, loop) == one;
+    });
+  };
+  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer);
+  // Channels last are read along channels, although the result may be stored as planes.
+  if (rowVotes == 0 && windowVotes == 0)
+    if (auto *along = llvm::find_if(kept, contiguousAlong); along != kept.end()) {
+      windowVotes = contiguousAlong(*along);
+      std::rotate(along, along + 1, kept.end());
+    }
   int64_t reducedElements = 1;
   for (unsigned loop : reduced) {
     auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);

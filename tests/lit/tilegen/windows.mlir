@@ -48,4 +48,16 @@ module attributes {graph.nodes = ["conv", "pool", "ids"]} {
     %g = graph.gather %t[%i : tensor<16x768xi64>] map affine_map<(d0, d1, d2) -> (d2, d1)> {graph.node = 2 : i64} : tensor<30522x768xf32> -> tensor<16x768xf32>
     graph.return %g : tensor<16x768xf32>
   }
+  // Channels last in, planes out: read along channels all the same.
+  // CHECK-LABEL: tile.kernel @to_planes
+  // CHECK-SAME: #tile.schedule<window, tile = [11, 37, 18]
+  // CHECK: tile.store {{.*}} map (d0, d1, d2, d3, d4) -> (0, d4, d2, d3)
+  graph.kernel @to_planes(%x: tensor<1x20x37x18xf32>, %w: tensor<3x3x18xf32> {graph.constant}) -> tensor<1x18x20x37xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x20x37x3x3x18xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x18xf32> -> tensor<1x20x37x3x3x18xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x20x37x3x3x18xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x20x37x3x3x18xf32> -> tensor<1x20x37x18xf32>
+    %t = graph.transpose %s perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x18x20x37xf32>
+    graph.return %t : tensor<1x18x20x37xf32>
+  }
 }

@@ -56,4 +56,13 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x4x4x9x9x16xf32> -> tensor<1x4x4x16xf32>
     graph.return %s : tensor<1x4x4x16xf32>
   }
+  // Channels last in, planes out: read along channels all the same.
+  graph.kernel @to_planes(%x: tensor<1x20x37x18xf32>, %w: tensor<3x3x18xf32> {graph.constant}) -> tensor<1x18x20x37xf32> {
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x20x37x3x3x18xf32>
+    %wb = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<3x3x18xf32> -> tensor<1x20x37x3x3x18xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x20x37x3x3x18xf32>
+    %s = graph.reduce <sum> %p axes [3, 4] {graph.node = 0 : i64} : tensor<1x20x37x3x3x18xf32> -> tensor<1x20x37x18xf32>
+    %t = graph.transpose %s perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x18x20x37xf32>
+    graph.return %t : tensor<1x18x20x37xf32>
+  }
 }
