@@ -128,13 +128,14 @@ namespace {
 /// Collects the errors of a stage; the first is what a person reads.
 class Diagnostics {
 public:
-  explicit Diagnostics(MLIRContext &context) : handler(&context, [this](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !first.empty())
-      return success();
-    std::string node = nodeName(diagnostic.getLocation());
-    first = node.empty() ? diagnostic.str() : fmt::format("node '{}': {}", node, diagnostic.str());
-    return success();
-  }) {}
+  explicit Diagnostics(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !first.empty())
+            return success();
+          std::string node = nodeName(diagnostic.getLocation());
+          first = node.empty() ? diagnostic.str() : fmt::format("node '{}': {}", node, diagnostic.str());
+          return success();
+        }) {}
 
   Status failure(std::string_view stage) const {
     return Status(Code::Internal,
@@ -160,6 +161,12 @@ struct CompiledStorage {
 };
 } // namespace
 
+static std::string whatIsRefused(const ImportReport &report, const Status &why) {
+  return report.assumedEqual.empty() ? fmt::format("sizes that give another rank are refused: {}", why.message())
+                                     : fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
+                                                   report.assumedEqual.front(), why.message());
+}
+
 class Compiler {
 public:
   explicit Compiler(const CompileOptions &options) : options(options) {
@@ -180,10 +187,12 @@ private:
     if (options.progress)
       options.progress(what);
   }
-  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, bool broadcastWhenRunning = false);
+  /// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
+  enum class Sizes { Usual, Broadcasting, Equal };
+  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, Sizes sizes = Sizes::Usual);
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
-  Status addBroadcastingPlan(OwningOpRef<ModuleOp> &imported, const std::string &target, PlanMode mode);
+  Status addPlansOfOtherSizes(const std::string &target, PlanMode mode);
   Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
   void keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report);
   Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
@@ -191,33 +200,48 @@ private:
   const CompileOptions &options;
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
+  std::map<bool, ImportReport> reports;                               // of the first imports: as reference or not
+  std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes; // imported once each, null where it would be no other plan
   bool isDumped = true; // what is compiled now: a mode's second plan is not, its stages would overwrite the first's
 };
 
 /// A model imported and normalized, or the IR of a stage from an earlier run.
-Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, bool broadcastWhenRunning) {
+Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
   begin("import");
   MLIRContext &context = *storage->context;
   if (isStage(options.modelPath)) {
     auto module = readStage(context, options.modelPath);
     TILEWRIGHT_TRY(module);
     if ((**module)->hasAttr(stageAttr) && !parseStage(textAttribute(**module, stageAttr)))
-      return Status(Code::Malformed, fmt::format("{}: expected the name of a stage as the module's {}", options.modelPath, stageAttr.str()));
+      return Status(Code::Malformed,
+                    fmt::format("{}: expected the name of a stage as the module's {}", options.modelPath, stageAttr.str()));
     if (stageOf(**module) != Stage::Import)
       return module;
     return normalize(std::move(*module));
   }
   ImportOptions import = options.import;
   import.allAsReference |= mode == PlanMode::Reference;
-  import.broadcastWhenRunning |= broadcastWhenRunning;
+  ImportReport &usual = reports[mode == PlanMode::Reference];
+  if (sizes != Sizes::Usual)
+    import.broadcastWhenRunning |= !usual.assumedEqual.empty();
+  if (sizes == Sizes::Equal)
+    import.sizesAreEqual = true;
   ImportReport report;
   auto module = options.modelBytes
                     ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
                     : importModel(context, options.modelPath, import, &report);
   if (!module)
     return module.status();
-  if (mode != PlanMode::Reference && !broadcastWhenRunning)
-    model.importReport_ = std::move(report);
+  if (sizes == Sizes::Equal)
+    for (const SizeChoice &choice : report.choices)
+      if (mode != PlanMode::Reference && llvm::is_contained(usual.choices, choice))
+        model.importReport_.warnings.push_back(choice.sentence);
+  if (sizes == Sizes::Equal && report.choices == usual.choices)
+    return OwningOpRef<ModuleOp>();
+  if (mode != PlanMode::Reference && sizes == Sizes::Usual)
+    model.importReport_ = report;
+  if (sizes == Sizes::Usual)
+    usual = std::move(report);
   Diagnostics diagnostics(context);
   if (failed(verify(**module)))
     return diagnostics.failure("import");
@@ -317,23 +341,32 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   return {};
 }
 
-/// The second plan of a mode, for sizes of 1 where the first takes two to be equal; `imported` once for all.
-Status Compiler::addBroadcastingPlan(OwningOpRef<ModuleOp> &imported, const std::string &target, PlanMode mode) {
+/// The plans of a mode for sizes that the first one refuses: those of 1 where it takes two to be equal, and those that give another rank.
+Status Compiler::addPlansOfOtherSizes(const std::string &target, PlanMode mode) {
   llvm::SaveAndRestore silent(isDumped, false);
-  if (!imported) {
-    auto module = import(mode, /*broadcastWhenRunning=*/true);
-    if (!module)
-      return module.status();
-    imported = std::move(*module);
-  }
-  std::string report = model.fusionReport_, json = model.fusionReportJson_;
-  Status status = addPlan(*imported, target, mode, runtime::broadcastingSuffix);
+  std::string report = model.fusionReport_, json = model.fusionReportJson_, suffix;
+  auto add = [&](Sizes sizes) -> Status {
+    auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
+    if (isNew) {
+      auto module = import(mode, sizes);
+      if (!module)
+        return module.status();
+      entry->second = std::move(*module);
+    }
+    return entry->second ? addPlan(*entry->second, target, mode, suffix += runtime::otherSizesSuffix) : Status();
+  };
+  Status status;
+  const ImportReport &usual = reports[mode == PlanMode::Reference];
+  if (!usual.assumedEqual.empty())
+    status = add(Sizes::Broadcasting);
+  if (status.ok() && !usual.choices.empty())
+    status = add(Sizes::Equal);
   model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
   return status;
 }
 
 Expected<CompiledModel> Compiler::compile() {
-  OwningOpRef<ModuleOp> compiled, reference, broadcasting; // imported once each
+  OwningOpRef<ModuleOp> compiled, reference; // imported once each
   for (const std::string &target : options.targets)
     for (PlanMode mode : options.modes) {
       OwningOpRef<ModuleOp> &imported = mode == PlanMode::Reference ? reference : compiled;
@@ -345,11 +378,8 @@ Expected<CompiledModel> Compiler::compile() {
       }
       if (Status status = addPlan(*imported, target, mode); !status)
         return status;
-      if (mode == PlanMode::Reference || model.importReport_.assumedEqual.empty())
-        continue;
-      if (Status status = addBroadcastingPlan(broadcasting, target, mode); !status)
-        model.importReport_.warnings.push_back(fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
-                                                           model.importReport_.assumedEqual.front(), status.message()));
+      if (Status status = addPlansOfOtherSizes(target, mode); !status)
+        model.importReport_.warnings.push_back(whatIsRefused(model.importReport_, status));
     }
   storage->contents.metadata.compilerVersion = version();
   for (const std::string &target : options.targets)

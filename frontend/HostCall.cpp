@@ -108,19 +108,24 @@ void writeElements(Tensor &tensor, const Sizes &elements, ArrayRef<int64_t> numb
   for (auto [i, element] : llvm::enumerate(elements)) {
     int64_t number = graph::evaluate(element, {}, numbers);
     switch (tensor.type()) {
-    case DType::I64: tensor.data<int64_t>()[i] = number; break;
-    case DType::I32: tensor.data<int32_t>()[i] = static_cast<int32_t>(number); break;
-    default: tensor.data<uint8_t>()[i] = number != 0; break; // bool
+    case DType::I64:
+      tensor.data<int64_t>()[i] = number;
+      break;
+    case DType::I32:
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(number);
+      break;
+    default:
+      tensor.data<uint8_t>()[i] = number != 0;
+      break; // bool
     }
   }
 }
 
 /// What stands for integers that only running tells: sizes, axes, indices. A kernel that refuses zeros may take one of the others.
 constexpr int64_t (*standIns[])(int64_t) = {
-    [](int64_t) -> int64_t { return 0; },
-    [](int64_t) -> int64_t { return 1; },               // a shape to expand to
-    [](int64_t i) { return i; },                        // axes
-    [](int64_t i) -> int64_t { return i ? 1 : -1; },    // a shape to reshape to
+    [](int64_t) -> int64_t { return 0; }, [](int64_t) -> int64_t { return 1; }, // a shape to expand to
+    [](int64_t i) { return i; },                                                // axes
+    [](int64_t i) -> int64_t { return i ? 1 : -1; },                            // a shape to reshape to
 };
 
 /// The kernel's outputs where each symbol stands for one of `numbers`.
@@ -185,15 +190,17 @@ Sizes symbolicSizesOf(NodeBuilder &b) {
   return list;
 }
 
-/// A size that is `first` and `second` in the two trials, where the operator copied it from `candidates` or it is a constant.
+/// A size that is `first` and `second` in the two trials, where the operator copied it from `candidates` or it is a constant. Numbers may
+/// be too small for a size of theirs, which is 0 in both then: a constant is not.
 AffineExpr copiedSize(ImportState &state, ArrayRef<AffineExpr> candidates, int64_t first, int64_t second) {
   Sizes fitting;
+  auto number = [&](AffineExpr size, int trial) { return std::max<int64_t>(0, graph::evaluate(size, {}, state.trialNumbers(trial))); };
   for (AffineExpr size : candidates)
-    if (graph::evaluate(size, {}, state.trialNumbers(0)) == first && graph::evaluate(size, {}, state.trialNumbers(1)) == second)
+    if (number(size, 0) == first && number(size, 1) == second)
       fitting.push_back(size);
   if (fitting.empty() && first == second)
     return state.number(first);
-  return fitting.size() == 1 && first != second ? fitting.front() : state.freshSymbol("u", first, second);
+  return fitting.size() == 1 && (first != second || first == 0) ? fitting.front() : state.freshSymbol("u", first, second);
 }
 
 /// The sizes of one output, which both trials gave with the same rank. Those of `scaled` trials tell the rank alone.

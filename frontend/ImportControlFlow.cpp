@@ -220,24 +220,37 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
   std::unique_ptr<Body> bodies[] = {beginBody(scope), beginBody(scope)};
   Operation *last = lastOperation();
   ImportReport before = state.report;
+  std::optional<ImportFailure> failures[2];
   for (int i : {0, 1}) {
     bodies[i]->state.nodes = state.nodes;
-    runBody(*bodies[i], *branches[i]);
+    try {
+      runBody(*bodies[i], *branches[i]);
+    } catch (ImportFailure &failure) { // sizes that never come here
+      if (!condition->compared)
+        throw;
+      failures[i] = failure;
+    }
     state.nodes = bodies[i]->state.nodes;
   }
-  if (bodies[0]->isPoisonous() || bodies[1]->isPoisonous())
-    return poisonOutputs(proto, scope);
-  auto rankDiffers = [](ImportedValue *a, ImportedValue *b) { return a->rank() != b->rank(); };
-  if (std::optional<SizesCompared> sizes = condition->compared;
-      sizes && !llvm::all_of(llvm::zip_equal(bodies[0]->outputs, bodies[1]->outputs),
-                             [&](auto pair) { return !rankDiffers(std::get<0>(pair), std::get<1>(pair)); })) {
-    // Exporters ask whether a size is 1 before they drop it. Rank is one for all sizes: that of sizes that differ.
-    state.report = before;
-    state.requireDifferent(state.resolve(sizes->a), state.resolve(sizes->b),
-                           fmt::format("node '{}' takes a branch of another rank where {} is {}",
-                                       nodeName(proto, scope), state.print(state.resolve(sizes->a)), state.print(state.resolve(sizes->b))));
-    return inlineBranch(proto, *branches[sizes->negated ? 0 : 1], scope);
+  auto fails = [&](int i) { return failures[i] || bodies[i]->isPoisonous(); };
+  if (std::optional<SizesCompared> sizes = condition->compared; sizes && (!fails(0) || !fails(1))) {
+    // Exporters ask whether a size is 1 before they drop it. Rank is one for all sizes.
+    auto rank = [](ImportedValue *value) { return value->rank(); };
+    int equal = sizes->negated ? 1 : 0;
+    bool decides =
+        fails(0) || fails(1) || !llvm::equal(llvm::map_range(bodies[0]->outputs, rank), llvm::map_range(bodies[1]->outputs, rank));
+    if (decides) {
+      state.report = before;
+      std::optional<bool> only = fails(equal) ? std::optional(false) : fails(1 - equal) ? std::optional(true) : std::nullopt;
+      bool taken = state.takeEqual(sizes->a, sizes->b, fmt::format("node '{}'", nodeName(proto, scope)), only);
+      return inlineBranch(proto, *branches[taken ? equal : 1 - equal], scope);
+    }
   }
+  for (const std::optional<ImportFailure> &failure : failures)
+    if (failure)
+      throw *failure;
+  if (fails(0) || fails(1))
+    return poisonOutputs(proto, scope);
   SmallVector<ImportedValue *> results;
   SmallVector<Type> types;
   SmallVector<DType> dtypes;

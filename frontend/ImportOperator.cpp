@@ -23,10 +23,10 @@ bool keepsIntegers(const NodeBuilder &b) {
          b.integer("block_size", 0) == 0;
 }
 /// Operators whose handlers move elements of any type, or say themselves which types they take.
-constexpr std::string_view moving[] = {"BitCast", "Cast",         "CastLike",      "Compress",     "Concat",  "DepthToSpace", "DequantizeLinear",
-                                       "Expand",       "Flatten",       "Gather",       "GatherElements", "GatherND", "Identity",
-                                       "QuantizeLinear", "Reshape",     "Shape",        "Size",    "Slice",        "SpaceToDepth",
-                                       "Split",        "Squeeze",       "Tile",         "Transpose", "Unsqueeze"};
+constexpr std::string_view moving[] = {"BitCast",          "Cast",           "CastLike", "Compress", "Concat",         "DepthToSpace",
+                                       "DequantizeLinear", "Expand",         "Flatten",  "Gather",   "GatherElements", "GatherND",
+                                       "Identity",         "QuantizeLinear", "Reshape",  "Shape",    "Size",           "Slice",
+                                       "SpaceToDepth",     "Split",          "Squeeze",  "Tile",     "Transpose",      "Unsqueeze"};
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
@@ -117,7 +117,7 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   if (!done && asReference)
     whyNot = "everything was asked through the reference";
   if (!done && !callHost(builder, whyNot))
-    state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot});
+    state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot, state.report.nodeCount});
   labelNewOperations(node, last);
 }
 
@@ -188,8 +188,7 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
       whyNot = fmt::format("a {} is not compiled", name(value->type));
       return false;
     }
-  if (std::optional<DType> type = typeWithoutArithmetic(b);
-      type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
+  if (std::optional<DType> type = typeWithoutArithmetic(b); type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
     whyNot = fmt::format("it is not compiled for {}", name(*type));
     return false;
   }
@@ -235,7 +234,7 @@ bool ModelImporter::callHost(NodeBuilder &b, std::string &why) {
     why += fmt::format(", and {}", built.message());
     return false;
   }
-  state.report.fallbacks.push_back({node.name, node.op, node.domain, node.opset, why});
+  state.report.fallbacks.push_back({node.name, node.op, node.domain, node.opset, why, state.report.nodeCount});
   if (state.options.noFallback && !state.options.allAsReference)
     unsupported("it would run through the reference ({}), which --no-fallback forbids", why);
   return true;

@@ -36,7 +36,7 @@ struct ImportedValue {
   Sizes sizes;
   mlir::Value value;
   std::optional<Tensor> constant;
-  std::optional<Sizes> elements; // contents of a small integer tensor, as expressions in symbols
+  std::optional<Sizes> elements;               // contents of a small integer tensor, as expressions in symbols
   std::optional<SizesCompared> compared;       // what one bool means that sizes decide while running
   std::shared_ptr<const ElementFacts> element; // of a sequence or an optional value: what is in it; null if nothing is known to be
 
@@ -60,7 +60,7 @@ public:
   mlir::func::FuncOp main;
   mlir::OpBuilder builder;
   std::map<std::string, int64_t, std::less<>> declaredRanks; // of values that the model gives a shape
-  std::vector<std::string> nodes; // "name|OpType", the module's graph.nodes
+  std::vector<std::string> nodes;                            // "name|OpType", the module's graph.nodes
   llvm::DenseMap<mlir::Operation *, Tensor> constantTensors; // what graph.constant operations hold
 
   /// An empty @main.
@@ -108,6 +108,9 @@ public:
   bool requireAtMost(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
   /// Requires a != b at run time.
   void requireDifferent(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
+  /// Whether two sizes on which the rank that `asker` gives depends are taken to be equal, which is required at run time. An import that
+  /// fails is tried again with another answer, unless there is only one.
+  bool takeEqual(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &asker, std::optional<bool> only = std::nullopt);
   /// Whether `size` is what `broadcast` made of others.
   bool isBroadcast(mlir::AffineExpr size) const;
   /// Whether `size` is a symbol that a dimension of an input binds.
@@ -150,8 +153,8 @@ private:
 
   std::deque<ImportedValue> values;
   std::vector<std::string> symbolNames;
-  std::map<std::string, int, std::less<>> nextFresh; // number after the stem
-  std::vector<int64_t> numbers[2];                   // of the symbols, in trials
+  std::map<std::string, int, std::less<>> nextFresh;                   // number after the stem
+  std::vector<int64_t> numbers[2];                                     // of the symbols, in trials
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> replaced; // in the order of the unifications
   std::vector<graph::SizeDefinition> definitions;
   std::vector<mlir::Attribute> guards;

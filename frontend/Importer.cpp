@@ -19,6 +19,7 @@ namespace {
 
 constexpr int maxProtobufDepth = 100;
 constexpr int64_t maxIrVersion = 14;
+constexpr int mostAttempts = 12;
 
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)
@@ -40,12 +41,8 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
   return model;
 }
 
-Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<onnx::ModelProto> model, ExternalData &files,
-                                             const ImportOptions &options, ImportReport &report) {
-  DialectRegistry registry;
-  registerFrontendDialects(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
+Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files,
+                                           const ImportOptions &options, ImportReport &report) {
   ImportState state(context, options, report);
   try {
     ModelImporter(state, std::move(model), files).run();
@@ -64,6 +61,32 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_p
   if (failed(verify(*state.module)))
     return Status(Code::Internal, "the importer made IR that does not verify: " + why);
   return std::move(state.module);
+}
+
+/// Where ranks depend on sizes, the first answers that lead to the model's end. What fails is tried with its last answer turned, then the
+/// one before; an attempt that comes further is where the search goes on.
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files,
+                                             const ImportOptions &options, ImportReport &report) {
+  DialectRegistry registry;
+  registerFrontendDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  auto nodesImported = [](const ImportReport &report) {
+    return report.unsupported.empty() ? report.nodeCount : report.unsupported.front().after;
+  };
+  auto module = importOnce(context, model, files, options, report);
+  size_t turn = report.choices.size();
+  for (int attempt = 1; !module && turn > 0 && attempt < mostAttempts; ++attempt) {
+    ImportOptions other = options;
+    for (size_t i = 0; i < turn; ++i)
+      other.settled[report.choices[i].asker] = report.choices[i].equal != (i + 1 == turn);
+    ImportReport found;
+    auto tried = importOnce(context, model, files, other, found);
+    --turn;
+    if (tried || nodesImported(found) > nodesImported(report))
+      module = std::move(tried), report = std::move(found), turn = report.choices.size();
+  }
+  return module;
 }
 
 } // namespace

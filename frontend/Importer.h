@@ -25,6 +25,18 @@ struct ImportOptions {
   bool broadcastWhenRunning = false;
   /// A node that only the reference has is an error (`--no-fallback`).
   bool noFallback = false;
+  /// Where a rank depends on two sizes being equal: whether they are taken to be (a size that is dropped where it is 1), and the answers
+  /// that are settled, by what asked.
+  bool sizesAreEqual = false;
+  std::map<std::string, bool, std::less<>> settled;
+};
+
+/// Two sizes on which a rank depends, taken to be equal or to differ.
+struct SizeChoice {
+  std::string asker;
+  bool equal = false;
+  std::string sentence; // of what is taken
+  bool operator==(const SizeChoice &other) const { return asker == other.asker && equal == other.equal; }
 };
 
 /// What the import found that a person may want to know; `inspect --support` prints it.
@@ -33,10 +45,12 @@ struct ImportReport {
     std::string node, op, domain;
     int64_t opset = 0;
     std::string reason;
+    int64_t after = 0; // so many nodes
   };
-  std::vector<Entry> fallbacks;   // run by the reference kernels, each with the reason
-  std::vector<Entry> unsupported; // nothing runs them
+  std::vector<Entry> fallbacks;          // run by the reference kernels, each with the reason
+  std::vector<Entry> unsupported;        // nothing runs them
   std::vector<std::string> assumedEqual; // sizes that broadcasting met and that could have been 1, a sentence each
+  std::vector<SizeChoice> choices;       // in the order of the nodes
   std::vector<std::string> warnings;
   int64_t nodeCount = 0; // after inlining functions and branches
 };

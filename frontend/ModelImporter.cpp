@@ -159,8 +159,8 @@ DictionaryAttr ModelImporter::importInput(const onnx::ValueInfoProto &info, Scop
   bool shaped = info.type().has_tensor_type();
   auto option = state.options.shapes.find(info.name());
   if (!shaped && option != state.options.shapes.end())
-    throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives sizes to input '{}', which is a {}", info.name(),
-                                                        tilewright::name(dtype)))};
+    throw ImportFailure{
+        Status(Code::Usage, fmt::format("--shapes gives sizes to input '{}', which is a {}", info.name(), tilewright::name(dtype)))};
   if (!shaped)
     ; // has no sizes
   else if (option != state.options.shapes.end())
@@ -341,7 +341,7 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
       attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name));
       break;
     case onnx::AttributeProto::GRAPH:
-      break; // branches are read where they are inlined
+      break;                               // branches are read where they are inlined
     case onnx::AttributeProto::TYPE_PROTO: // ObjectFacts.cpp reads it
       attributes[std::string(serializedType)] = attribute->tp().SerializeAsString();
       break;
@@ -381,14 +381,14 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       if (!importRecurrence(proto, node, scope))
         importOperator(node);
     } else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
-      state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it"});
+      state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it", state.report.nodeCount});
     for (int i = 0; i < proto.output_size(); ++i)
       if (node.outputs[i])
         define(proto.output(i), node.outputs[i], scope);
   } catch (ImportFailure &failure) {
     Code code = failure.status.code();
     if (code == Code::Unsupported && opset) { // the walk goes on, so that one import names all that is unsupported
-      state.report.unsupported.push_back({name, proto.op_type(), domain, opset, failure.status.message()});
+      state.report.unsupported.push_back({name, proto.op_type(), domain, opset, failure.status.message(), state.report.nodeCount});
       for (const std::string &output : proto.output())
         if (!output.empty())
           scope.values.try_emplace(output, state.newValue(output));

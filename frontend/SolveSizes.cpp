@@ -19,9 +19,8 @@ namespace tilewright {
 bool ImportState::isInputSymbol(AffineExpr size) const {
   if (!llvm::isa<AffineSymbolExpr>(size) || !main)
     return false;
-  return llvm::any_of(func::FuncOp(main).getArgumentTypes(), [&](Type type) {
-    return llvm::is_contained(graph::getSizes(llvm::cast<RankedTensorType>(type)), size);
-  });
+  return llvm::any_of(func::FuncOp(main).getArgumentTypes(),
+                      [&](Type type) { return llvm::is_contained(graph::getSizes(llvm::cast<RankedTensorType>(type)), size); });
 }
 
 /// Whether the inputs bind every symbol of `expr`, before anything runs.
@@ -347,5 +346,21 @@ bool ImportState::requireAtMost(AffineExpr a, AffineExpr b, const std::string &m
 }
 
 void ImportState::requireDifferent(AffineExpr a, AffineExpr b, const std::string &message) { guard(a, b, message, "not equal"); }
+
+bool ImportState::takeEqual(AffineExpr a, AffineExpr b, const std::string &asker, std::optional<bool> only) {
+  a = resolve(a), b = resolve(b);
+  auto settled = options.settled.find(asker);
+  bool equal = only ? *only : settled == options.settled.end() ? options.sizesAreEqual : settled->second;
+  auto sentence = [&](const char *what, bool isEqual) {
+    return fmt::format("{} {} {} is{} {}", asker, what, print(a), isEqual ? "" : " not", print(b));
+  };
+  if (!only && llvm::none_of(report.choices, [&](const SizeChoice &choice) { return choice.asker == asker; }))
+    report.choices.push_back({asker, equal, sentence("decides a rank, and is compiled for sizes of which", equal)});
+  std::string message = sentence("gives another rank where", !equal);
+  if (equal && unify(a, b, message))
+    return true;
+  requireDifferent(a, b, message);
+  return false;
+}
 
 } // namespace tilewright

@@ -18,7 +18,7 @@ static std::byte *advance(void *base, uint64_t offset) { return static_cast<std:
 
 Context::~Context() {
   if (stream_ && program_ && tree_ == &program_->tree()) // bodies end with their root
-    static_cast<void>(stream_->synchronize().ok()); // the memory that this frees may still be in use; a failure has no reader any more
+    static_cast<void>(stream_->synchronize().ok());      // the memory that this frees may still be in use; a failure has no reader any more
 }
 
 Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device,
@@ -104,7 +104,8 @@ Status Context::stageDims(Frame &frame) {
 }
 
 Status Context::selectFrame(std::vector<int64_t> symbols) {
-  auto known = std::ranges::find(frames_, symbols, [](const auto &frame) -> const auto & { return frame->symbols; });
+  auto known = std::ranges::find(
+      frames_, symbols, [](const auto &frame) -> const auto & { return frame->symbols; });
   if (known != frames_.end()) {
     std::rotate(frames_.begin(), known, known + 1);
   } else {
@@ -137,9 +138,7 @@ Status Context::growArena(uint64_t bytes) {
   return {};
 }
 
-Expected<void *> Context::ownMemory(ValueId id, uint64_t bytes) {
-  return own_[id].atLeast(*device_, bytes);
-}
+Expected<void *> Context::ownMemory(ValueId id, uint64_t bytes) { return own_[id].atLeast(*device_, bytes); }
 
 Status Context::placeInputs(std::span<const TensorView> inputs) {
   bool hostMemory = device_->info().hostMemory;
@@ -227,19 +226,18 @@ Status Context::placeKnownAt(int64_t step) {
 
 /// This plan first: it is the faster one.
 Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
-  isBroadcasting_ = false;
+  isOther_ = false;
   Status status = bindHere(inputs, outputs);
   bool isSizes = status.code() == Code::Usage || status.code() == Code::Malformed;
-  if (status.ok() || !isSizes || !program_->broadcasting())
+  if (status.ok() || !isSizes || !program_->other())
     return status;
-  if (!broadcasting_) {
-    Expected<std::unique_ptr<Context>> made = create(program_->broadcasting(), device_, externalStream_);
+  if (!other_) {
+    Expected<std::unique_ptr<Context>> made = create(program_->other(), device_, externalStream_);
     TILEWRIGHT_TRY(made);
-    broadcasting_ = std::move(*made);
+    other_ = std::move(*made);
   }
-  TILEWRIGHT_TRY(broadcasting_->bindHere(inputs, outputs));
-  isBroadcasting_ = true;
-  return {};
+  isOther_ = other_->bind(inputs, outputs).ok();
+  return isOther_ ? Status() : status;
 }
 
 Status Context::bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
@@ -273,8 +271,8 @@ Status Context::bindTo(std::span<const TensorView> inputs, std::span<const int64
 }
 
 Status Context::synchronize() {
-  if (isBroadcasting_)
-    return broadcasting_->synchronize();
+  if (isOther_)
+    return other_->synchronize();
   Expected<uint64_t> errorWord = stream_->synchronize();
   TILEWRIGHT_TRY(errorWord);
   if (*errorWord == 0)
@@ -287,8 +285,8 @@ Status Context::synchronize() {
 }
 
 Expected<std::vector<Tensor>> Context::outputs() {
-  if (isBroadcasting_)
-    return broadcasting_->outputs();
+  if (isOther_)
+    return other_->outputs();
   if (!hasRun_)
     return Status(Code::Usage, "there are no outputs: bind inputs and execute first");
   std::vector<Tensor> tensors;
@@ -339,7 +337,7 @@ Status Context::runInto(std::span<const TensorView> inputs, std::span<const Tens
               fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
   TILEWRIGHT_TRY(bind(inputs, outputs));
   TILEWRIGHT_TRY(execute());
-  return isBroadcasting_ ? broadcasting_->copyOutputs(outputs) : copyOutputs(outputs);
+  return active().copyOutputs(outputs);
 }
 
 /// To where the caller wants them, unless they were made there.

@@ -50,21 +50,26 @@ void flatten(NodeBuilder &b) {
   b.out(b.reshape(b.raw(0), {b.product(sizes.take_front(axis)), b.product(sizes.drop_front(axis))}));
 }
 
-/// Without axes, symbolic sizes are dropped where the model declares a result of so many dimensions less; all others are not 1.
+/// Without axes, symbolic sizes are dropped where the model declares a result of so many dimensions less. Without that, rank depends on
+/// which of them are 1.
 static void squeezeSymbols(NodeBuilder &b, Sizes &sizes) {
   Sizes symbols;
   llvm::copy_if(sizes, std::back_inserter(symbols), [](AffineExpr size) { return !graph::constantSize(size); });
   int64_t surplus = static_cast<int64_t>(sizes.size()) - b.declaredRank(0).value_or(static_cast<int64_t>(sizes.size()));
   if (surplus > 0 && surplus != static_cast<int64_t>(symbols.size()))
     unsupported("which of the sizes {} are 1 is only known at run time: give them with --shapes", b.print(symbols));
-  for (AffineExpr size : symbols) {
-    if (surplus > 0)
+  if (surplus > 0) {
+    for (AffineExpr size : symbols)
       b.unify(size, b.number(1), "a dimension that is dropped");
-    else
-      b.state.requireDifferent(size, b.number(1), fmt::format("node '{}' would drop a dimension {} of 1", b.node.name, b.state.print(size)));
-  }
-  if (surplus > 0)
     llvm::erase_if(sizes, [](AffineExpr size) { return !graph::constantSize(size); });
+    return;
+  }
+  for (AffineExpr size : symbols)
+    if (size = b.state.resolve(size); !graph::constantSize(size))
+      b.state.takeEqual(size, b.number(1),
+                        fmt::format("node '{}' (dimension {})", b.node.name, llvm::find(symbols, size) - symbols.begin()));
+  llvm::transform(sizes, sizes.begin(), [&](AffineExpr size) { return b.state.resolve(size); });
+  llvm::erase_if(sizes, [](AffineExpr size) { return graph::constantSize(size) == 1; });
 }
 
 void squeeze(NodeBuilder &b) {
@@ -101,7 +106,6 @@ void transpose(NodeBuilder &b) {
   }
   b.out(b.transpose(b.raw(0), *perm));
 }
-
 
 //===- Expand, Tile ------------------------------------------------------------------------------------------------------===//
 
@@ -149,8 +153,8 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
   if (number && *number >= 1000000000)
     return size;
   if (!graph::isNonNegative(bound))
-    b.state.requireAtMost(b.number(0), bound, fmt::format("node '{}' slices from or to {}, which must not be negative", b.node.name,
-                                                          b.state.print(bound)));
+    b.state.requireAtMost(b.number(0), bound,
+                          fmt::format("node '{}' slices from or to {}, which must not be negative", b.node.name, b.state.print(bound)));
   return most(bound);
 }
 
@@ -279,11 +283,40 @@ void concat(NodeBuilder &b) {
 
 namespace {
 
-/// Where each padded coordinate reads: mirrored, clamped or wrapped, as a constant index vector; sizes must be static for that.
+/// Each element of dimension `dim` of the result from where `index`, a vector, says.
+Term readAlong(NodeBuilder &b, Term x, int64_t dim, Term index) {
+  Sizes sizes = x.sizes();
+  sizes[dim] = index.sizes()[0];
+  SmallVector<AffineExpr> coordinates;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
+  return b.gather(x, {b.broadcast(index, sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
+}
+
+/// Where each padded coordinate of a symbolic dimension reads, computed when running.
+Term symbolicPadIndex(NodeBuilder &b, AffineExpr size, int64_t low, int64_t high, const std::string &mode) {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  if (low < 0 || high < 0)
+    decline("cropping a symbolic dimension by mode '{}' is not compiled", mode);
+  if (!b.state.requireAtMost(b.number(1), size, fmt::format("node '{}' pads an empty dimension with what it has", b.node.name)))
+    malformed("expected elements to pad with, got an empty dimension");
+  Sizes sizes{graph::canonicalSize(size + low + high)};
+  Type i64 = b.state.builder.getI64Type();
+  Term at = b.iota(sizes, 0, i64) - static_cast<double>(low), count = b.sizeAs(size, sizes, i64);
+  if (mode == "edge")
+    return b.minimum(b.maximum(at, 0), count - 1.0);
+  Term period = mode == "wrap" ? count : b.maximum(count * 2.0 - 2.0, 1);
+  Term turned = at - b.divideIntegers(at, period, true) * period;
+  turned = b.select(b.compare(F::OLT, I::slt, turned, b.like(turned, 0)), turned + period, turned);
+  return mode == "wrap" ? turned : b.select(b.compare(F::OLT, I::slt, turned, count), turned, period - turned);
+}
+
+/// Where each padded coordinate reads: mirrored, clamped or wrapped, as an index vector.
 Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, const std::string &mode) {
   std::optional<int64_t> size = graph::constantSize(x.sizes()[dim]);
   if (!size)
-    decline("padding a symbolic dimension by mode '{}' is not compiled", mode);
+    return readAlong(b, x, dim, symbolicPadIndex(b, x.sizes()[dim], low, high, mode));
   constexpr int64_t most = 1 << 24;
   b.expect(*size > 0, "expected elements to pad with, got an empty dimension");
   b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0,
@@ -304,13 +337,7 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
       at = 0;
     index.data<int64_t>()[i] = at + cropped;
   }
-  Sizes sizes = x.sizes();
-  sizes[dim] = b.number(index.count());
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
-  Term spread = b.broadcast(b.constantTerm(index), sizes, {dim});
-  return b.gather(x, {spread}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
+  return readAlong(b, x, dim, b.constantTerm(index));
 }
 
 } // namespace

@@ -12,8 +12,8 @@ namespace {
 
 struct SymbolicCase {
   std::string name;
-  TinyModel model;                             // of f32 inputs
-  std::vector<std::vector<Shape>> runs;        // shapes of the inputs
+  TinyModel model;                              // of f32 inputs
+  std::vector<std::vector<Shape>> runs;         // shapes of the inputs
   std::vector<std::vector<Shape>> refused = {}; // shapes that no plan takes
 };
 
@@ -101,13 +101,26 @@ std::vector<SymbolicCase> windows() {
   return list;
 }
 
+std::vector<SymbolicCase> paddings() {
+  std::vector<SymbolicCase> list;
+  for (const char *mode : {"reflect", "edge", "wrap"}) {
+    SymbolicCase padding{fmt::format("PaddingBy_{}", mode), TinyModel(), {{{2, 5}}, {{1, 4}}, {{3, 9}}}, {}};
+    padding.model.input("x", {"n", "w"}).output("y");
+    padding.model.integers("pads", {4}, {0, 3, 0, 2});
+    setAttribute(padding.model.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
+    list.push_back(std::move(padding));
+  }
+  return list;
+}
+
 std::vector<SymbolicCase> slices() {
   std::vector<SymbolicCase> list;
   struct Bounds {
     const char *name;
     int64_t start, end, step;
   };
-  for (auto [name, start, end, step] : {Bounds{"SliceOfTwo", 0, 2, 1}, {"SliceOfTheLastTwo", -2, INT64_MAX, 1}, {"SliceWithoutEnds", 2, -2, 2}}) {
+  for (auto [name, start, end, step] :
+       {Bounds{"SliceOfTwo", 0, 2, 1}, {"SliceOfTheLastTwo", -2, INT64_MAX, 1}, {"SliceWithoutEnds", 2, -2, 2}}) {
     SymbolicCase slice{name, TinyModel(), {{{1, 3}}, {{2, 3}}, {{3, 3}}, {{9, 3}}}};
     slice.model.input("x", {"n", 3}).output("y");
     slice.model.integers("start", {1}, {start}), slice.model.integers("end", {1}, {end});
@@ -165,7 +178,8 @@ std::vector<SymbolicCase> reshapes() {
 
 std::vector<SymbolicCase> broadcasts() {
   std::vector<SymbolicCase> list;
-  SymbolicCase two{"EitherOfTwoMayBeOne", TinyModel(), {{{3, 4}, {3, 4}}, {{1, 4}, {3, 4}}, {{3, 4}, {1, 4}}, {{1, 4}, {1, 4}}}, {{{2, 4}, {3, 4}}}};
+  SymbolicCase two{
+      "EitherOfTwoMayBeOne", TinyModel(), {{{3, 4}, {3, 4}}, {{1, 4}, {3, 4}}, {{3, 4}, {1, 4}}, {{1, 4}, {1, 4}}}, {{{2, 4}, {3, 4}}}};
   two.model.input("x", {"n", 4}).input("z", {"m", 4}).output("y");
   two.model.node("Add", {"x", "z"}, {"a"});
   two.model.node("Relu", {"a"}, {"y"});
@@ -200,10 +214,12 @@ std::vector<SymbolicCase> others() {
     SymbolicCase squeeze{rank ? "SqueezeOfWhatIsNotOne" : "SqueezeToAScalar", TinyModel(13), {}, {}};
     squeeze.runs = rank ? std::vector<std::vector<Shape>>{{{5}}, {{2}}} : std::vector<std::vector<Shape>>{{{1}}};
     squeeze.model.input("x", {"n"});
-    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_output(), "y", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_output(), "y", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{},
+                        DType::F32);
     squeeze.model.node("Squeeze", {"x"}, {"a"});
     squeeze.model.node("Relu", {"a"}, {"y"});
-    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_value_info(), "a", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_value_info(), "a", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{},
+                        DType::F32);
     list.push_back(std::move(squeeze));
   }
   return list;
@@ -252,7 +268,7 @@ std::vector<SymbolicCase> nothing() {
 
 std::vector<SymbolicCase> cases() {
   std::vector<SymbolicCase> list{grid()};
-  for (auto part : {windows(), slices(), reshapes(), broadcasts(), others(), nothing()})
+  for (auto part : {windows(), paddings(), slices(), reshapes(), broadcasts(), others(), nothing()})
     std::ranges::move(part, std::back_inserter(list));
   return list;
 }

@@ -58,6 +58,11 @@ std::vector<SizesCase> cases() {
     TinyModel &model = add("Windows", {{1, 2, 2}}, {{1, 2, 23}}).input("x", {1, 2, "n"});
     pool(model, "x", "y");
   }
+  { // a size that is no size at 3 and at 6
+    TinyModel &model = add("Smaller", {{22}, {2}}, {{29}, {9}}).input("x", {"n"}).input("w", {"n - 20"});
+    model.output("z");
+    model.node("Relu", {"w"}, {"y"}), model.node("Relu", {"x"}, {"z"});
+  }
   { // a sum of computed sizes, which must have been tried at sizes that fit each other
     TinyModel &model = add("SumOfWindows", {{1, 2, 2}}, {{4, 2, 23}}).input("x", {"batch", 2, "n"});
     pool(model, "x", "a"), pool(model, "x", "b");
