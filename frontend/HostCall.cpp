@@ -30,6 +30,9 @@ const DataDependentRow *dataDependentRow(std::string_view op) {
 bool hasRankBySizes(const NodeBuilder &b) {
   return b.node.op == "GatherND" || (b.node.op == "Squeeze" && !b.has(1) && !b.hasAttribute("axes"));
 }
+/// Operators whose only result has the sizes of their first input, where trials may fail because their other inputs' sizes do not fit it
+/// before running.
+constexpr std::string_view likeFirst[] = {"Scatter", "ScatterElements", "ScatterND"};
 constexpr double maxTrialElements = 1 << 24;
 
 /// Where an operator's result sizes come from, if not all are its inputs' sizes, or constants.
@@ -132,7 +135,7 @@ constexpr int64_t (*standIns[])(int64_t) = {
 Expected<std::vector<Tensor>> runTrial(NodeBuilder &b, ArrayRef<int64_t> numbers, int64_t (*standIn)(int64_t)) {
   std::vector<Tensor> inputs;
   double elements = 0;
-  for (ImportedValue *value : b.node.inputs) {
+  for (auto [position, value] : llvm::enumerate(b.node.inputs)) {
     const Tensor *known = value ? b.state.constantOf(*value) : nullptr;
     if (!value || known) {
       inputs.push_back(known ? *known : Tensor());
@@ -153,6 +156,8 @@ Expected<std::vector<Tensor>> runTrial(NodeBuilder &b, ArrayRef<int64_t> numbers
     else if (value->type == DType::I64 && value->rank() <= 1)
       for (int64_t i = 0; i < inputs.back().count(); ++i)
         inputs.back().data<int64_t>()[i] = standIn(i);
+    else if (value->type == DType::F32 && position >= sizeRuleOf(b.node.op).told) // scales
+      std::fill_n(inputs.back().data<float>(), inputs.back().count(), 1.0f);
   }
   ReferenceCall call{.op = b.node.op,
                      .domain = b.node.domain,
@@ -297,9 +302,28 @@ static Status factsOfObjects(NodeBuilder &b, ArrayRef<ElementFacts> results, Arr
   return {};
 }
 
+/// The sizes of Pad's result where its paddings are known as sizes.
+static std::optional<Sizes> paddedSizes(NodeBuilder &b) {
+  const Sizes *pads = b.node.op == "Pad" && b.has(1) && !b.has(3) ? b.state.elementsOf(b.input(1)) : nullptr;
+  if (!pads || static_cast<int64_t>(pads->size()) != 2 * b.rank(0))
+    return std::nullopt;
+  Sizes sizes;
+  for (int64_t dim = 0; dim < b.rank(0); ++dim)
+    sizes.push_back(b.state.resolve(b.sizes(0)[dim] + (*pads)[dim] + (*pads)[b.rank(0) + dim]));
+  return sizes;
+}
+
 /// From running the kernel on zeros.
 static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared, std::vector<ResultFacts> &facts) {
   ImportState &state = b.state;
+  if (std::optional<Sizes> padded = paddedSizes(b)) {
+    facts.push_back({b.type(0), *padded, nullptr});
+    return {};
+  }
+  if (llvm::is_contained(likeFirst, b.node.op)) {
+    facts.push_back({b.type(0), b.sizes(0), nullptr});
+    return {};
+  }
   bool twice = !symbolicSizesOf(b).empty();
   Expected<std::vector<Tensor>> one = std::vector<Tensor>(), two = one;
   Status refusal; // of zeros, which says most

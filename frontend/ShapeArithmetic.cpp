@@ -138,10 +138,20 @@ Result gather(NodeBuilder &b) {
   return Contents{b.sizes(1), std::move(elements)};
 }
 
+/// The sizes of an input with known contents, which are numbers.
+SmallVector<int64_t> shapeOf(NodeBuilder &b, size_t i) {
+  return llvm::map_to_vector(b.sizes(i), [](AffineExpr size) { return *graph::constantSize(size); });
+}
+
 Result slice(NodeBuilder &b) {
-  if (b.rank(0) != 1)
-    return std::nullopt;
   const Sizes &data = contents(b, 0);
+  SmallVector<int64_t> shape = shapeOf(b, 0);
+  auto axes = b.integers("axes");
+  if (!axes)
+    axes = b.has(3) ? numbers(b, 3) : std::vector<int64_t>{0};
+  if (shape.empty() || !axes || axes->size() != 1)
+    return std::nullopt;
+  int64_t axis = b.axis(axes->front(), b.rank(0));
   auto starts = b.integers("starts"), ends = b.integers("ends");
   if (!starts)
     starts = numbers(b, 1), ends = numbers(b, 2);
@@ -154,13 +164,31 @@ Result slice(NodeBuilder &b) {
   }
   if (!starts || !ends || starts->size() != 1 || ends->size() != 1 || steps.size() != 1 || steps[0] == 0)
     return std::nullopt;
-  auto count = static_cast<int64_t>(data.size());
+  int64_t count = shape[axis], inner = elementCount({shape.begin() + axis + 1, shape.end()}),
+          outer = elementCount({shape.begin(), shape.begin() + axis});
   int64_t step = steps[0], low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
   auto clamp = [&](int64_t at) { return std::clamp(at < 0 ? (at < -count ? low : at + count) : at, low, high); };
+  Sizes elements, sizes = b.sizes(0);
+  int64_t kept = 0;
+  for (int64_t o = 0; o < outer; ++o) {
+    kept = 0;
+    for (int64_t i = clamp(starts->front()), end = clamp(ends->front()); step > 0 ? i < end : i > end; i += step, ++kept)
+      llvm::append_range(elements, ArrayRef(data).slice((o * count + i) * inner, inner));
+  }
+  sizes[axis] = b.number(kept);
+  return Contents{sizes, std::move(elements)};
+}
+
+Result transpose(NodeBuilder &b) {
+  auto perm = b.integers("perm");
+  if (b.rank(0) != 2 || (perm && *perm != std::vector<int64_t>{1, 0}))
+    return std::nullopt;
+  SmallVector<int64_t> shape = shapeOf(b, 0);
   Sizes elements;
-  for (int64_t i = clamp(starts->front()), end = clamp(ends->front()); step > 0 ? i < end : i > end; i += step)
-    elements.push_back(data[i]);
-  return vectorOf(b, std::move(elements));
+  for (int64_t column = 0; column < shape[1]; ++column)
+    for (int64_t row = 0; row < shape[0]; ++row)
+      elements.push_back(contents(b, 0)[row * shape[1] + column]);
+  return Contents{{b.sizes(0)[1], b.sizes(0)[0]}, std::move(elements)};
 }
 
 Result squeeze(NodeBuilder &b) {
@@ -173,9 +201,20 @@ Result reshape(NodeBuilder &b) {
   auto shape = b.integers("shape");
   if (!shape)
     shape = numbers(b, 1);
-  if (!shape || shape->size() > 1)
+  if (!shape)
     return std::nullopt;
-  return shape->empty() ? Contents{{}, contents(b, 0)} : vectorOf(b, contents(b, 0));
+  auto total = static_cast<int64_t>(contents(b, 0).size()), rest = total;
+  for (int64_t &size : *shape)
+    if (size < -1 || size == 0 || (size > 0 && rest % size))
+      return std::nullopt; // what copies a size, or is wrong, is the handler's
+    else if (size > 0)
+      rest /= size;
+  auto unknown = llvm::find(*shape, -1);
+  if (unknown != shape->end())
+    *unknown = rest;
+  if (llvm::count(*shape, -1) || elementCount(*shape) != total)
+    return std::nullopt;
+  return Contents{Sizes(llvm::map_range(*shape, [&](int64_t size) { return b.number(size); })), contents(b, 0)};
 }
 
 Result expand(NodeBuilder &b) {
@@ -203,9 +242,15 @@ template <typename Function> Result elementwise(NodeBuilder &b, Function functio
   return vectorOf(b, std::move(elements));
 }
 
-Result add(NodeBuilder &b) { return elementwise(b, [](AffineExpr x, AffineExpr y) { return x + y; }); }
-Result subtract(NodeBuilder &b) { return elementwise(b, [](AffineExpr x, AffineExpr y) { return x - y; }); }
-Result multiply(NodeBuilder &b) { return elementwise(b, [](AffineExpr x, AffineExpr y) { return x * y; }); }
+Result add(NodeBuilder &b) {
+  return elementwise(b, [](AffineExpr x, AffineExpr y) { return x + y; });
+}
+Result subtract(NodeBuilder &b) {
+  return elementwise(b, [](AffineExpr x, AffineExpr y) { return x - y; });
+}
+Result multiply(NodeBuilder &b) {
+  return elementwise(b, [](AffineExpr x, AffineExpr y) { return x * y; });
+}
 
 Result divide(NodeBuilder &b) {
   return elementwise(b, [](AffineExpr x, AffineExpr y) -> AffineExpr {
@@ -230,8 +275,9 @@ Result minimum(NodeBuilder &b) {
 
 void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {
   AffineExpr least = graph::canonicalSize(less + 1);
-  b.state.requireAtMost(least, graph::canonicalSize(more),
-                        fmt::format("node '{}' is compiled for sizes of which {} is not {}", b.node.name, b.state.print(more), b.state.print(less)));
+  b.state.requireAtMost(
+      least, graph::canonicalSize(more),
+      fmt::format("node '{}' is compiled for sizes of which {} is not {}", b.node.name, b.state.print(more), b.state.print(less)));
 }
 
 Result equal(NodeBuilder &b) {
@@ -294,6 +340,7 @@ const FollowRow rows[] = {
     {"Squeeze", 1, squeeze},
     {"Unsqueeze", 1, unsqueeze},
     {"Reshape", 1, reshape},
+    {"Transpose", 1, transpose},
     {"Expand", 1, expand},
     {"Add", 2, add},
     {"Sub", 2, subtract},

@@ -235,6 +235,8 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
     } else if (llvm::isa<math::AbsIOp>(op)) {
       int64_t x = operands[0]->integers[i];
       result.setInteger(i, x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x);
+    } else if (llvm::isa<math::FmaOp>(op)) {
+      result.setReal(i, operands[0]->reals[i] * operands[1]->reals[i] + operands[2]->reals[i]);
     } else if (result.isFloat()) {
       auto value = operands.size() == 1 ? unaryReal(op, operands[0]->reals[i])
                                         : binaryReal(op, operands[0]->reals[i], operands[1]->reals[i]);

@@ -2,6 +2,7 @@
 // `direction_index`, and of the parameters those of the direction. States and sequences are in f32 where the model computes in halves.
 // Weights of bytes are [K, gates * H], and have a scale and a zero point.
 #include "frontend/ops/Compose.h"
+#include "frontend/ops/ExactMath.h"
 
 using namespace mlir;
 
@@ -68,14 +69,17 @@ struct Cell {
   Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
   /// h R^T of the gates that do not wait.
   Term recur() const {
-    if (b.has(9))
-      return productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10));
+    if (ofBytes())
+      return roundedFirst(b, productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10)));
     return b.contract(hidden, b.in(1), "bh,gh->bg");
   }
   Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate; }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
   }
+  bool ofBytes() const { return b.has(9); }
+  /// A product whose sum with another is rounded twice where weights are bytes.
+  Term product(Term x, Term y) const { return ofBytes() ? roundedFirst(b, x * y) : x * y; }
   Term activate(size_t which, Term value) const {
     if (clip > 0)
       value = b.minimum(b.maximum(value, -clip), b.like(value, clip));
@@ -100,7 +104,7 @@ void stepLstm(Cell &c) {
   Term all = c.x + c.recur() + c.bias;
   Term open = c.activate(0, c.peep(c.gate(all, 0), 0, c.cell));
   Term keep = c.b.integer("input_forget", 0) ? 1.0 - open : c.activate(0, c.peep(c.gate(all, 2), 2, c.cell));
-  c.cell = keep * c.cell + open * c.activate(1, c.gate(all, 3));
+  c.cell = c.product(keep, c.cell) + c.product(open, c.activate(1, c.gate(all, 3)));
   c.hidden = c.activate(0, c.peep(c.gate(all, 1), 1, c.cell)) * c.plain(2, c.cell);
 }
 
@@ -150,6 +154,12 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
   AffineExpr rows = b.number(gates * *size);
   Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
   Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), b.real("clip", 0)};
+  if (c.ofBytes()) { // in ONNX Runtime's order and with its functions
+    if (b.has(3))
+      c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
+    for (Activation &activation : c.activations)
+      activation.function = activation.name == "sigmoid" ? rationalSigmoid : activation.name == "tanh" ? rationalTanh : activation.function;
+  }
   formula(c);
   DType type = computedType(b, 0);
   size_t next = 0;
@@ -175,10 +185,10 @@ void recurrentInputs(NodeBuilder &b) {
   Sizes sizes = x.sizes();
   AffineExpr columns = b.sizes(1)[ofBytes ? 1 : 0];
   Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
-  Term result = ofBytes ? productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4))
+  Term result = ofBytes ? roundedFirst(b, productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4)))
                         : b.contract(rows, b.in(1), "ri,gi->rg");
   result = b.reshape(result, {sizes[0], sizes[1], columns});
-  if (b.has(2))
+  if (b.has(2) && !ofBytes) // that of bytes is added in the step
     result = result + b.slice(b.in(2), 0, b.number(0), columns);
   b.out(result, computedType(b, 0));
 }

@@ -261,6 +261,19 @@ TEST_P(ControlFlowModels, StringsAreValues) {
   EXPECT_EQ(outputs[1].data<uint8_t>()[1], 0);
 }
 
+TEST_P(ControlFlowModels, ANumberAndAListOfOneAreTheSame) {
+  TinyModel model;
+  model.input("c", {}, DType::Bool).input("x", {2}).input("one", {1}).output("y");
+  auto *branch = model.node("If", {"c"}, {"r"});
+  Body then(branch, "then_branch"), otherwise(branch, "else_branch");
+  then.output("a"), setAttribute(then.node("ReduceSum", {"x"}, {"a"}), "keepdims", int64_t{0});
+  otherwise.output("b"), otherwise.node("Neg", {"one"}, {"b"});
+  model.node("Add", {"r", "x"}, {"y"});
+  Compiled run(model, GetParam());
+  expectClose(run({truth(true), floats({2}, {1, 2}), floats({1}, {7})})[0], floats({2}, {4, 5}), "a number");
+  expectClose(run({truth(false), floats({2}, {1, 2}), floats({1}, {7})})[0], floats({2}, {-6, -5}), "a list of one");
+}
+
 /// r is x without dimension 1 where that is 1, as exporters write a squeeze.
 void squeezeWhereOne(TinyModel &model) {
   model.integers("one", {}, {1}), model.integers("axis", {1}, {1});

@@ -110,6 +110,34 @@ std::vector<SymbolicCase> paddings() {
     setAttribute(padding.model.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
     list.push_back(std::move(padding));
   }
+  // As TorchScript writes F.pad: paddings from the last dimension on, turned around. The table has one row for all rows of z.
+  SymbolicCase turned{"PaddingOfSymbolicSize", TinyModel(), {{{5}, {2, 11}}, {{3}, {4, 7}}}, {}};
+  TinyModel &m = turned.model.input("x", {"w"}).input("z", {"n", "2 * w + 1"}).output("y");
+  m.floats("table", {1, 3}, {1, 2, 3}), m.integers("one", {1}, {1}), m.integers("none", {2}, {0, 0}), m.integers("pairs", {2}, {-1, 2});
+  m.integers("last", {1}, {-1}), m.integers("before", {1}, {INT64_MIN}), m.integers("first", {1}, {0}), m.integers("flat", {1}, {-1});
+  m.node("Shape", {"x"}, {"w"}), m.node("Sub", {"w", "one"}, {"p"});
+  withAxis(m.node("Concat", {"p", "p", "none"}, {"list"}), 0);
+  m.node("Reshape", {"list", "pairs"}, {"rows"}), m.node("Slice", {"rows", "last", "before", "first", "last"}, {"turned"});
+  setAttribute(m.node("Transpose", {"turned"}, {"columns"}), "perm", std::vector<int64_t>{1, 0});
+  m.node("Reshape", {"columns", "flat"}, {"pads"}), m.node("Pad", {"table", "pads"}, {"padded"}), m.node("Add", {"padded", "z"}, {"y"});
+  list.push_back(std::move(turned));
+  return list;
+}
+
+/// Operators of the reference whose result's rank no trial with small sizes tells.
+std::vector<SymbolicCase> untried() {
+  std::vector<SymbolicCase> list;
+  SymbolicCase scatter{"ScatterOfSizesThatMustFit", TinyModel(), {{{4, 2}, {1, 1}, {1, 1}}, {{6, 3}, {1, 1}, {1, 1}}}, {}};
+  TinyModel &s = scatter.model.input("x", {"n", "m"}).input("i", {"k", 1}).input("u", {"l", 1}).output("y");
+  s.floats("zero", {}, {0}), s.node("Mul", {"i", "zero"}, {"still"});
+  setAttribute(s.node("Cast", {"still"}, {"index"}), "to", static_cast<int64_t>(DType::I64));
+  s.node("ScatterElements", {"x", "index", "u"}, {"scattered"}), s.node("Neg", {"scattered"}, {"y"});
+  list.push_back(std::move(scatter));
+  SymbolicCase scales{"ScalesThatOnlyRunningTells", TinyModel(), {{{1, 2, 3, 4}, {4}}, {{1, 2, 5, 6}, {4}}}, {}};
+  TinyModel &r = scales.model.input("x", {1, 2, "h", "w"}).input("s", {4}).output("y");
+  r.floats("zero", {}, {0}), r.floats("two", {4}, {1, 1, 2, 2}), r.node("Mul", {"s", "zero"}, {"still"});
+  r.node("Add", {"still", "two"}, {"scales"}), r.node("Resize", {"x", "", "scales"}, {"large"}), r.node("Neg", {"large"}, {"y"});
+  list.push_back(std::move(scales));
   return list;
 }
 
@@ -268,7 +296,7 @@ std::vector<SymbolicCase> nothing() {
 
 std::vector<SymbolicCase> cases() {
   std::vector<SymbolicCase> list{grid()};
-  for (auto part : {windows(), paddings(), slices(), reshapes(), broadcasts(), others(), nothing()})
+  for (auto part : {windows(), paddings(), untried(), slices(), reshapes(), broadcasts(), others(), nothing()})
     std::ranges::move(part, std::back_inserter(list));
   return list;
 }

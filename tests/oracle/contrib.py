@@ -390,6 +390,21 @@ def dynamic_quantize_mat_mul(r):
 
 
 @case
+def dynamic_quantize_lstm(r):
+    # Long enough for a wrong last bit to become another byte, which no tolerance forgives.
+    steps, batch, width, hidden = r.integers(1, 40), r.integers(1, 3), 8 * r.integers(1, 9), 16 * r.integers(1, 9)
+    direction = pick(r, "forward", "reverse", "bidirectional")
+    d, bytes_ = 2 if direction == "bidirectional" else 1, pick(r, u8, i8)
+    weights = [const(bytes_(r, d, width, 4 * hidden)), const(bytes_(r, d, hidden, 4 * hidden))]
+    zero = const(np.full(d, 128 if bytes_ is u8 else 0, weights[0].array.dtype))
+    per = const(r.uniform(0.001, 0.006, d).astype(np.float32))
+    state = lambda: pick(r, None, f32(r, d, batch, hidden))
+    return Node("DynamicQuantizeLSTM", [f32(r, steps, batch, width), *weights, pick(r, None, const(f32(r, d, 8 * hidden, scale=0.1))), None, state(), state(),
+                                        pick(r, None, const(f32(r, d, 3 * hidden, scale=0.1))), per, zero, per, zero],
+                outputs=3, hidden_size=int(hidden), direction=direction)
+
+
+@case
 def mat_mul_n_bits(r):
     bits, block = pick(r, 4, 4, 8, 2), pick(r, 16, 32, 64)
     m, k, n = r.integers(1, 5), pick(r, 32, 64, 96, 100), r.integers(1, 20)
@@ -569,6 +584,7 @@ def write(folder, node, optimize=ort.GraphOptimizationLevel.ORT_DISABLE_ALL):
     model, feeds, outputs = model_of(node)
     options = ort.SessionOptions()
     options.log_severity_level, options.graph_optimization_level = 4, optimize
+    options.intra_op_num_threads = 1  # more quantize the sequences of a batch by ranges of their own
     answers = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(outputs, feeds)
     del model.graph.output[:]
     for name, value in zip(outputs, answers):

@@ -4,20 +4,48 @@
 #include "runtime/reference/Shapes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tilewright::reference {
 
 /// Greater, with NaN before everything, so that sorting has a total order.
 template <typename T> static bool ahead(T a, T b) { return a > b || (a != a && b == b); }
 
-/// The k largest (or smallest) along an axis, in order; equal ones by index.
+/// The best k of `order` in the order in which ONNX Runtime leaves them where they need not be sorted: few of many are a heap, the worst at
+/// its root, which the first k enter from its last place on and each better one at the root; many are where a partition leaves them.
+template <typename Ahead> static void bestUnsorted(std::vector<int64_t> &order, int64_t k, Ahead ahead) {
+  bool few = k < 4 || std::log2(k) / std::log2(order.size()) < 0.725;
+  if (k <= 1 || !few) {
+    if (k > 0)
+      std::nth_element(order.begin(), order.begin() + k - 1, order.end(), ahead);
+    return;
+  }
+  std::vector<int64_t> heap(k);
+  auto sink = [&](int64_t i) {
+    for (int64_t child = 2 * i + 1; child < k; child = 2 * i + 1) {
+      child += child + 1 < k && ahead(heap[child], heap[child + 1]);
+      if (!ahead(heap[i], heap[child]))
+        return;
+      std::swap(heap[i], heap[child]);
+      i = child;
+    }
+  };
+  for (int64_t i = 0; i < k; ++i)
+    heap[k - 1 - i] = order[i], sink(k - 1 - i);
+  for (size_t i = k; i < order.size(); ++i)
+    if (ahead(order[i], heap[0]))
+      heap[0] = order[i], sink(0);
+  std::ranges::copy(heap, order.begin());
+}
+
+/// The k largest (or smallest) along an axis, in order unless `sorted` is 0; equal ones by index.
 void topK(Call &call) {
   const Tensor &x = call.input(0);
   int64_t axis = normalizeAxis(call.integer("axis", -1), x.rank());
   AxisView view(x.shape(), axis);
   int64_t k = call.opset() < 10 ? call.integer("k", -1) : call.index(1);
   require(0 <= k && k <= view.size, "expected k from 0 to {}, found {}", view.size, k);
-  bool largest = call.integer("largest", 1);
+  bool largest = call.integer("largest", 1), sorted = call.integer("sorted", 1);
   Shape shape = x.shape();
   shape[axis] = k;
   dispatch(x.type(), [&](auto zero) {
@@ -29,12 +57,16 @@ void topK(Call &call) {
       for (int64_t i = 0; i < view.inner; ++i) {
         auto value = [&](int64_t at) { return values[(o * view.size + at) * view.inner + i]; };
         order = identityMap(view.size);
-        std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+        auto goesFirst = [&](int64_t a, int64_t b) {
           T left = value(a), right = value(b);
           if (largest ? ahead(left, right) : ahead(right, left))
             return true;
           return !(largest ? ahead(right, left) : ahead(left, right)) && a < b;
-        });
+        };
+        if (sorted)
+          std::partial_sort(order.begin(), order.begin() + k, order.end(), goesFirst);
+        else
+          bestUnsorted(order, k, goesFirst);
         for (int64_t j = 0; j < k; ++j) {
           best[(o * k + j) * view.inner + i] = value(order[j]);
           indices[(o * k + j) * view.inner + i] = order[j];

@@ -95,6 +95,19 @@ TEST(ReferenceOrder, SortsAndAccumulates) {
   expectOutputs({"TopK", 11, {}, 2}, {vector({3, 1, 3, 2}), indices({3})}, {vector({3, 3, 2}), indices({0, 2, 3})});
   expectOutputs({"TopK", 11, {{"largest", int64_t{0}}}, 2}, {vector({3, 1, NaN}), indices({2})}, {vector({1, 3}), indices({1, 0})});
   expectMalformed({"TopK", 11, {}, 2}, {vector({1}), indices({2})}, "expected k from 0 to 1, found 2");
+
+  // Unsorted, in the order in which ONNX Runtime gives them: as a heap where k is small beside the count, as a partition leaves them where
+  // not.
+  Tensor values = Tensor::allocate(DType::F32, {31});
+  for (int i = 0; i < 31; ++i)
+    values.data<float>()[i] = static_cast<float>(i * 7 % 31);
+  for (const std::vector<int64_t> &order :
+       {std::vector<int64_t>{17, 26, 22, 4, 13}, {15, 30, 2, 3, 4, 29, 26, 7, 8, 25, 24, 11, 12, 13, 22, 21, 16, 17, 20, 6}}) {
+    auto found = Node{"TopK", 11, {{"sorted", int64_t{0}}}, 2}({values, indices({static_cast<double>(order.size())})});
+    ASSERT_TRUE(found.ok());
+    for (size_t i = 0; i < order.size(); ++i)
+      EXPECT_EQ((*found)[1].data<int64_t>()[i], order[i]);
+  }
   expectOutputs({"ArgMax", 13, {{"keepdims", int64_t{0}}}}, {vector({1, 3, 3})}, {ints({}, {1})});
   expectOutputs({"ArgMin", 13, {{"select_last_index", int64_t{1}}}}, {vector({1, 3, 1})}, {indices({2})});
   expectOutputs({"CumSum"}, {vector({1, 2, 3}), ints({}, {0})}, {vector({1, 3, 6})});
