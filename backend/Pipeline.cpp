@@ -192,7 +192,7 @@ private:
   Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, Sizes sizes = Sizes::Usual);
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
-  Status addPlansOfOtherSizes(const std::string &target, PlanMode mode);
+  Status addPlanOfOtherSizes(const std::string &target, PlanMode mode);
   Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
   void keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report);
   Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
@@ -223,9 +223,7 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
   import.allAsReference |= mode == PlanMode::Reference;
   ImportReport &usual = reports[mode == PlanMode::Reference];
   if (sizes != Sizes::Usual)
-    import.broadcastWhenRunning |= !usual.assumedEqual.empty();
-  if (sizes == Sizes::Equal)
-    import.sizesAreEqual = true;
+    (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;
   ImportReport report;
   auto module = options.modelBytes
                     ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
@@ -341,10 +339,11 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   return {};
 }
 
-/// The plans of a mode for sizes that the first one refuses: those of 1 where it takes two to be equal, and those that give another rank.
-Status Compiler::addPlansOfOtherSizes(const std::string &target, PlanMode mode) {
+/// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else those that give
+/// another rank.
+Status Compiler::addPlanOfOtherSizes(const std::string &target, PlanMode mode) {
   llvm::SaveAndRestore silent(isDumped, false);
-  std::string report = model.fusionReport_, json = model.fusionReportJson_, suffix;
+  std::string report = model.fusionReport_, json = model.fusionReportJson_;
   auto add = [&](Sizes sizes) -> Status {
     auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
     if (isNew) {
@@ -353,13 +352,13 @@ Status Compiler::addPlansOfOtherSizes(const std::string &target, PlanMode mode) 
         return module.status();
       entry->second = std::move(*module);
     }
-    return entry->second ? addPlan(*entry->second, target, mode, suffix += runtime::otherSizesSuffix) : Status();
+    return entry->second ? addPlan(*entry->second, target, mode, runtime::broadcastingSuffix) : Status();
   };
   Status status;
   const ImportReport &usual = reports[mode == PlanMode::Reference];
   if (!usual.assumedEqual.empty())
     status = add(Sizes::Broadcasting);
-  if (status.ok() && !usual.choices.empty())
+  else if (!usual.choices.empty())
     status = add(Sizes::Equal);
   model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
   return status;
@@ -378,7 +377,7 @@ Expected<CompiledModel> Compiler::compile() {
       }
       if (Status status = addPlan(*imported, target, mode); !status)
         return status;
-      if (Status status = addPlansOfOtherSizes(target, mode); !status)
+      if (Status status = addPlanOfOtherSizes(target, mode); !status)
         model.importReport_.warnings.push_back(whatIsRefused(model.importReport_, status));
     }
   storage->contents.metadata.compilerVersion = version();

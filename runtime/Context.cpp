@@ -226,18 +226,18 @@ Status Context::placeKnownAt(int64_t step) {
 
 /// This plan first: it is the faster one.
 Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
-  isOther_ = false;
+  isBroadcasting_ = false;
   Status status = bindHere(inputs, outputs);
   bool isSizes = status.code() == Code::Usage || status.code() == Code::Malformed;
-  if (status.ok() || !isSizes || !program_->other())
+  if (status.ok() || !isSizes || !program_->broadcasting())
     return status;
-  if (!other_) {
-    Expected<std::unique_ptr<Context>> made = create(program_->other(), device_, externalStream_);
+  if (!broadcasting_) {
+    Expected<std::unique_ptr<Context>> made = create(program_->broadcasting(), device_, externalStream_);
     TILEWRIGHT_TRY(made);
-    other_ = std::move(*made);
+    broadcasting_ = std::move(*made);
   }
-  isOther_ = other_->bind(inputs, outputs).ok();
-  return isOther_ ? Status() : status;
+  isBroadcasting_ = broadcasting_->bindHere(inputs, outputs).ok();
+  return isBroadcasting_ ? Status() : status;
 }
 
 Status Context::bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
@@ -271,8 +271,8 @@ Status Context::bindTo(std::span<const TensorView> inputs, std::span<const int64
 }
 
 Status Context::synchronize() {
-  if (isOther_)
-    return other_->synchronize();
+  if (isBroadcasting_)
+    return broadcasting_->synchronize();
   Expected<uint64_t> errorWord = stream_->synchronize();
   TILEWRIGHT_TRY(errorWord);
   if (*errorWord == 0)
@@ -285,8 +285,8 @@ Status Context::synchronize() {
 }
 
 Expected<std::vector<Tensor>> Context::outputs() {
-  if (isOther_)
-    return other_->outputs();
+  if (isBroadcasting_)
+    return broadcasting_->outputs();
   if (!hasRun_)
     return Status(Code::Usage, "there are no outputs: bind inputs and execute first");
   std::vector<Tensor> tensors;
@@ -337,7 +337,7 @@ Status Context::runInto(std::span<const TensorView> inputs, std::span<const Tens
               fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
   TILEWRIGHT_TRY(bind(inputs, outputs));
   TILEWRIGHT_TRY(execute());
-  return active().copyOutputs(outputs);
+  return isBroadcasting_ ? broadcasting_->copyOutputs(outputs) : copyOutputs(outputs);
 }
 
 /// To where the caller wants them, unless they were made there.

@@ -4,8 +4,8 @@
 //   execute()     ─ segment by segment: recorded ones are replayed from their second run on, host calls and sizes known late in between
 //   synchronize() ─ waits, reads the error word
 //
-// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream. Bodies of one plan
-// never run at the same time, so they share one arena beside their plan's.
+// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream. Bodies of one plan never
+// run at the same time, so they share one arena beside their plan's.
 //
 // A context is used by one thread at a time; several contexts of one program may run at once.
 #pragma once
@@ -82,8 +82,7 @@ public:
 private:
   Context() = default;
 
-  const Context &active() const { return isOther_ ? other_->active() : *this; }
-  Context &active() { return isOther_ ? other_->active() : *this; }
+  const Context &active() const { return isBroadcasting_ ? *broadcasting_ : *this; }
   Status copyOutputs(std::span<const TensorView> outputs);
   Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
@@ -149,7 +148,7 @@ private:
   const KernelTree *kernels_ = nullptr;
   std::vector<std::unique_ptr<Frame>> frames_; // most recently used first
   std::shared_ptr<Arena> arena_, bodyArena_;
-  std::vector<std::unique_ptr<Context>> bodies_;       // by their numbers; made when they first run
+  std::vector<std::unique_ptr<Context>> bodies_; // by their numbers; made when they first run
   std::map<size_t, std::shared_ptr<LoopState>> loops_; // by step, with the memory of what they carry
   std::map<size_t, std::shared_ptr<const void>> kept_; // by step: what its reference kernel made of the node's attributes
   PlaceOutput placeOutput_;                            // of a body
@@ -159,18 +158,18 @@ private:
   const ExprValues *sizes_ = nullptr; // the frame's, or lateSizes_ once a step has bound a symbol
   std::vector<int64_t> lateSymbols_;
   ExprValues lateSizes_;
-  std::vector<void *> addresses_;        // of all values; null while not known
-  std::vector<TensorView> boundOutputs_; // as given, or empty views
-  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and what is sized late
-  std::vector<Tensor> objects_;          // by value: strings, sequences and their like, which have no address
+  std::vector<void *> addresses_;                  // of all values; null while not known
+  std::vector<TensorView> boundOutputs_;           // as given, or empty views
+  std::vector<OwnMemory> own_;                     // by value: aligned copies of inputs, outputs, and what is sized late
+  std::vector<Tensor> objects_;                    // by value: strings, sequences and their like, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
   std::shared_ptr<Counters> counters_; // of the root
   bool hasRun_ = false;                // what is bound, so that there are outputs
 
   // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
-  std::unique_ptr<Context> other_;
-  bool isOther_ = false;
+  std::unique_ptr<Context> broadcasting_;
+  bool isBroadcasting_ = false;
   void *externalStream_ = nullptr;
 };
 

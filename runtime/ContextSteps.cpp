@@ -18,8 +18,8 @@ Status Context::startExecution() {
 }
 
 Status Context::execute() {
-  if (isOther_)
-    return other_->execute();
+  if (isBroadcasting_)
+    return broadcasting_->execute();
   TILEWRIGHT_TRY(startExecution());
   for (size_t i = 0; i < analysis().segments.size(); ++i)
     TILEWRIGHT_TRY(runSegment(i));
@@ -29,8 +29,8 @@ Status Context::execute() {
 }
 
 Expected<std::vector<double>> Context::profile() {
-  if (isOther_)
-    return other_->profile();
+  if (isBroadcasting_)
+    return broadcasting_->profile();
   TILEWRIGHT_TRY(startExecution());
   size_t count = plan().steps.size();
   TILEWRIGHT_TRY(stream_->mark(0));
@@ -161,8 +161,8 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
     return {};
   for (const BoundSymbol &bound : binds) {
     if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
-      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
-                                           bound.dim, bound.output, sizesNeedPlan)};
+      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index, bound.dim,
+                                           bound.output, sizesNeedPlan)};
     lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);

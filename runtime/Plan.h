@@ -67,16 +67,16 @@ enum class BufferAccess : uint8_t { Read = 0, Write = 1, ReadWrite = 2 };
 
 /// Something that can be launched; see KernelAbi.h for how. Kernels are shared by launches, so sizes are the launch's.
 struct Kernel {
-  std::string name;     // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
+  std::string name; // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
   uint32_t code = none; // index into Contents::code
   std::string entry;    // symbol in that code object
   std::vector<BufferAccess> buffers;
-  uint32_t scalars = 0;                        // number of i64 arguments after the buffers
+  uint32_t scalars = 0;                     // number of i64 arguments after the buffers
   std::array<uint32_t, 3> block = {1, 1, 1};   // threads of a block; host: {1, 1, 1}
   std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
-  uint32_t staticSharedBytes = 0;              // part of the code, for reports and checks
-  uint32_t dynamicSharedBytes = 0;             // asked for at launch
-  uint32_t flags = 0;                          // reserved, must be 0
+  uint32_t staticSharedBytes = 0;  // part of the code, for reports and checks
+  uint32_t dynamicSharedBytes = 0; // asked for at launch
+  uint32_t flags = 0;              // reserved, must be 0
   bool operator==(const Kernel &) const = default;
 };
 
@@ -86,7 +86,7 @@ struct Launch {
   std::vector<ValueId> buffers;
   std::vector<ExprId> scalars;
   std::array<ExprId, 3> grid = {none, none, none}; // an empty grid (some extent 0) is legal and does nothing
-  ExprId workspaceBytes = none;                    // host only: scratch for each worker thread; `none` means 0
+  ExprId workspaceBytes = none; // host only: scratch for each worker thread; `none` means 0
   GroupId group = none;
   bool operator==(const Launch &) const = default;
 };
@@ -137,8 +137,8 @@ struct Guard {
   bool operator==(const Guard &) const = default;
 };
 
-/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last inputs are `captures`,
-/// the values around it that it reads.
+/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last inputs are `captures`, the
+/// values around it that it reads.
 struct BodyUse {
   uint32_t body = none;
   std::vector<ExprId> sizes;
@@ -180,8 +180,8 @@ struct Loop {
   std::vector<ValueId> carried;
   std::vector<Slices> scanned;
   BodyUse body;
-  std::vector<ValueId> finals;    // `none` for one that nobody reads
-  std::vector<Slices> collected;  // likewise
+  std::vector<ValueId> finals;   // `none` for one that nobody reads
+  std::vector<Slices> collected; // likewise
   std::vector<BoundSymbol> binds; // of outputs numbered finals first, then collected
   std::string node;               // ONNX node name, for messages
   GroupId group = none;
@@ -209,13 +209,12 @@ struct Group {
   bool operator==(const Group &) const = default;
 };
 
-/// After the name of a mode: the plan for sizes that the plan of that name refuses. The first plan of a mode takes sizes that broadcasting
-/// meets to be equal, and those that a rank depends on to be none that are dropped.
-inline constexpr std::string_view otherSizesSuffix = "+sizes";
+/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as well.
+inline constexpr std::string_view broadcastingSuffix = "+broadcast";
 
 struct Plan {
   std::string target; // "host", "sm_90a", "gfx942", ...
-  std::string mode;   // "all", "epilogue", "none", "reference"; with otherSizesSuffix, for sizes that the plan without it refuses
+  std::string mode;   // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
   std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;

@@ -157,7 +157,7 @@ Status PlanChecker::checkInterface() const {
   auto agrees = [&](ValueId here, ValueId there) {
     return sameType(here, there) && value(here).dims.size() == first.values[there].dims.size();
   };
-  bool otherSizes = plan_.mode.ends_with(otherSizesSuffix); // may give another rank
+  bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // may give another rank
   if (!std::ranges::equal(plan_.inputs, first.inputs, agrees) ||
       !(otherSizes ? std::ranges::equal(plan_.outputs, first.outputs, sameType) : std::ranges::equal(plan_.outputs, first.outputs, agrees)))
     return broken("its inputs or outputs differ in name, type or rank from the first plan's");

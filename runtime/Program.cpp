@@ -75,12 +75,11 @@ Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, cons
   auto program = std::make_shared<Program>();
   program->artifact_ = std::move(artifact);
   program->tree_ = analyzeTree(**plan);
-  std::string other = mode + std::string(otherSizesSuffix);
-  if (std::ranges::any_of(program->artifact_.contents().plans,
-                          [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
-    auto created = create(program->artifact_, device, other);
-    TILEWRIGHT_TRY(created);
-    program->other_ = std::move(*created);
+  std::string other = mode + std::string(broadcastingSuffix);
+  if (std::ranges::any_of(program->artifact_.contents().plans, [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
+    auto broadcasting = create(program->artifact_, device, other);
+    TILEWRIGHT_TRY(broadcasting);
+    program->broadcasting_ = std::move(*broadcasting);
   }
   return std::shared_ptr<const Program>(std::move(program));
 }

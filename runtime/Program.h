@@ -29,7 +29,7 @@ struct DeviceImage {
   std::shared_ptr<Device> device;
   std::vector<std::unique_ptr<Module>> modules; // by code object; null where the plan uses none of it
   KernelTree kernels;
-  std::vector<void *> constants; // by entry of the pool; null where the plan does not use it
+  std::vector<void *> constants;                // by entry of the pool; null where the plan does not use it
   std::shared_ptr<void> constantMemory;
 };
 
@@ -46,7 +46,7 @@ public:
   const PlanAnalysis &analysis() const { return tree_.analysis; }
   const PlanTree &tree() const { return tree_; }
   /// The same model and mode for sizes that this plan refuses, or null.
-  const std::shared_ptr<const Program> &other() const { return other_; }
+  const std::shared_ptr<const Program> &broadcasting() const { return broadcasting_; }
 
   const Value &input(size_t index) const { return plan().values[plan().inputs[index]]; }
   const Value &output(size_t index) const { return plan().values[plan().outputs[index]]; }
@@ -60,7 +60,7 @@ public:
 private:
   Artifact artifact_;
   PlanTree tree_;
-  std::shared_ptr<const Program> other_;
+  std::shared_ptr<const Program> broadcasting_;
   mutable std::atomic<uint64_t> codeLoads_ = 0;
   mutable std::mutex mutex_;
   mutable std::map<const Device *, std::weak_ptr<const DeviceImage>> images_;
