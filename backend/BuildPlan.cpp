@@ -74,6 +74,7 @@ private:
   Status addStep(Operation *op);
   Status addLaunch(graph::LaunchOp launch);
   Status addHostCall(graph::HostCallOp call);
+  Status addReadSizes(graph::ReadSizesOp read);
   Status addIf(flow::IfOp branch);
   Status addLoop(flow::LoopOp loop);
   Status addBodies(func::FuncOp main);
@@ -441,6 +442,21 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
   return Status();
 }
 
+Status PlanBuilder::addReadSizes(graph::ReadSizesOp read) {
+  Expected<rt::ValueId> id = idOf(read.getSizes());
+  if (!id)
+    return id.status();
+  rt::ReadSizes step{*id, {}, stringAt("graph.nodes", read->getAttrOfType<IntegerAttr>("graph.node").getInt())};
+  for (auto [element, symbol] : llvm::enumerate(read.getSymbols())) {
+    exprs.symbol(symbol); // which keeps it among the plan's symbols, whoever needs it
+    bound.insert(symbol);
+    step.binds.push_back({0, uint32_t(element), uint32_t(symbol)});
+  }
+  plan.steps.push_back(std::move(step));
+  addGuards();
+  return Status();
+}
+
 /// The values of a step's results, made where no output takes their place, and the symbols that they bind.
 std::vector<rt::BoundSymbol> PlanBuilder::addResults(Operation *op, std::vector<rt::ValueId> &outputs) {
   std::vector<rt::BoundSymbol> binds;
@@ -575,6 +591,7 @@ Status PlanBuilder::addStep(Operation *op) {
   return llvm::TypeSwitch<Operation *, Status>(op)
       .Case([&](graph::LaunchOp launch) { return addLaunch(launch); })
       .Case([&](graph::HostCallOp call) { return addHostCall(call); })
+      .Case([&](graph::ReadSizesOp read) { return addReadSizes(read); })
       .Case([&](flow::IfOp op) { return addIf(op); })
       .Case([&](flow::LoopOp op) { return addLoop(op); })
       .Case([&](graph::DimsOp dims) {

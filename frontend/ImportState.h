@@ -87,6 +87,9 @@ public:
   const std::vector<int64_t> &trialNumbers(int trial) const { return numbers[trial]; }
   /// The same times `scale`, or ones for 0.
   std::vector<int64_t> scaledTrial(int trial, int64_t scale) const;
+  /// The elements of `numbers`, a vector of i64, are `symbols` from here on. Any other size that one of them turns out to be is checked
+  /// when it has been read.
+  void readSizes(mlir::Value numbers, llvm::ArrayRef<mlir::AffineExpr> symbols);
   const std::vector<std::string> &symbols() const { return symbolNames; }
   std::string print(mlir::AffineExpr size) const { return graph::printSize(size, symbolNames); }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const;
@@ -144,6 +147,7 @@ private:
   std::vector<graph::SizeDefinition> orderedDefinitions() const;
   const graph::SizeDefinition *definitionOf(mlir::AffineExpr symbol) const;
   bool isEarly(mlir::AffineExpr expr) const;
+  mlir::AffineExpr readInstead(mlir::AffineExpr symbol);
   bool dependsOn(mlir::AffineExpr expr, mlir::AffineExpr part) const;
   bool solveForSymbol(mlir::AffineExpr difference, const std::string &message);
   bool solveByMultiples(mlir::AffineExpr difference);
@@ -157,6 +161,7 @@ private:
   std::vector<int64_t> numbers[2];                                     // of the symbols, in trials
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> replaced; // in the order of the unifications
   std::vector<graph::SizeDefinition> definitions;
+  llvm::SmallDenseSet<int64_t> readSymbols; // that a graph.read_sizes binds
   std::vector<mlir::Attribute> guards;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bodies; // joined to the module at the end, so that no walk over it meets their symbols
 };

@@ -76,6 +76,10 @@ public:
   std::vector<int64_t> knownIntegers(size_t i) const;
   Sizes knownSizes(size_t i) const;
   mlir::AffineExpr knownSize(size_t i) const; // the only one
+  /// Elements of an input of known length, known or not, as scalars of `as`; declines if nobody knows how many there are.
+  std::vector<Term> scalars(size_t i, DType as = DType::I64);
+  /// What is known of the elements, or else symbols that are read when running.
+  Sizes sizesFrom(size_t i);
   /// The only element of a constant input, if it has one element.
   std::optional<double> scalarConstant(size_t i) const;
   const Tensor *constant(size_t i) const { return has(i) ? state.constantOf(*node.inputs[i]) : nullptr; }
@@ -129,6 +133,8 @@ public:
   Term gather(Term data, llvm::ArrayRef<Term> indices, mlir::AffineMap map, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Negative indices count from the end of a dimension of `size`.
   Term wrapped(Term index, mlir::AffineExpr size);
+  /// result[..., i, ...] = x[..., index[i], ...] for each of `dims`, whose new sizes are those of the index vectors.
+  Term take(Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> indices);
   mlir::TypedAttr scalar(mlir::Type element, double value) const;
 
   //===- Building: elements ----------------------------------------------------------------------------------------------===//

@@ -91,6 +91,26 @@ AffineExpr ImportState::partSymbol(AffineExpr whole, int64_t by) {
   return symbol(name);
 }
 
+void ImportState::readSizes(Value numbers, ArrayRef<AffineExpr> symbols) {
+  SmallVector<int64_t> positions =
+      llvm::map_to_vector(symbols, [](AffineExpr symbol) -> int64_t { return llvm::cast<AffineSymbolExpr>(symbol).getPosition(); });
+  readSymbols.insert(positions.begin(), positions.end());
+  graph::ReadSizesOp::create(builder, location, numbers, positions);
+}
+
+/// A new symbol that is read in the place of one that another expression is about to replace.
+AffineExpr ImportState::readInstead(AffineExpr symbol) {
+  int64_t position = llvm::cast<AffineSymbolExpr>(symbol).getPosition();
+  AffineExpr twin = freshSymbol("u", numbers[0][position], numbers[1][position]);
+  for (auto read : main.getBody().front().getOps<graph::ReadSizesOp>()) {
+    SmallVector<int64_t> positions(read.getSymbols());
+    llvm::replace(positions, position, static_cast<int64_t>(llvm::cast<AffineSymbolExpr>(twin).getPosition()));
+    read.setSymbols(positions);
+  }
+  readSymbols.insert(llvm::cast<AffineSymbolExpr>(twin).getPosition());
+  return twin;
+}
+
 /// The symbol of this definition. A twin is one that nothing else shares, so that it stays when the other one is replaced.
 AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineExpr b, bool isTwin) {
   a = resolve(a), b = resolve(b);
@@ -244,6 +264,8 @@ bool ImportState::solveForSymbol(AffineExpr difference, const std::string &messa
       continue;
     if (isEarly(symbol) && !isEarly(solution)) // what is allocated before would wait for what comes after
       continue;
+    if (readSymbols.contains(i))
+      guard(readInstead(symbol), solution, message, "equal");
     if (const graph::SizeDefinition *definition = definitionOf(symbol)) {
       graph::SizeDefinition given = *definition;
       guard(define(given.kind, given.lhs, given.rhs, /*isTwin=*/true), solution, message, "equal");

@@ -1,4 +1,4 @@
-// Which host call binds which symbol, and who needs it.
+// Which host call or read binds which symbol, and who needs it.
 #include "fusion/LateSizes.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -50,7 +50,10 @@ private:
 };
 } // namespace
 
-/// The host call that binds each symbol that no input has: the first in the model's order, in which whatever needs a size follows it.
+/// Whether `op` binds sizes while running.
+static bool bindsSizes(Operation &op) { return isa<graph::HostCallOp, graph::ReadSizesOp>(op); }
+
+/// The host call or the read that binds each symbol that no input has: the first in the model's order, in which whatever needs a size follows it.
 static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, const SymbolReader &reader) {
   Symbols early;
   for (Type type : main.getArgumentTypes())
@@ -60,13 +63,15 @@ static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, cons
     return node ? node.getInt() : 0;
   };
   llvm::DenseMap<unsigned, Operation *> binders;
-  for (auto call : main.getOps<graph::HostCallOp>()) {
+  for (Operation &call : llvm::make_filter_range(main.getOps(), bindsSizes)) {
     Symbols bound;
-    for (Type type : call->getResultTypes())
+    for (Type type : call.getResultTypes())
       reader.read(type, bound);
+    if (auto read = dyn_cast<graph::ReadSizesOp>(call))
+      bound.insert(read.getSymbols().begin(), read.getSymbols().end());
     for (unsigned symbol : bound)
-      if (auto [it, isNew] = binders.try_emplace(symbol, call); !early.contains(symbol) && !isNew && nodeOf(call) < nodeOf(it->second))
-        it->second = call;
+      if (auto [it, isNew] = binders.try_emplace(symbol, &call); !early.contains(symbol) && !isNew && nodeOf(&call) < nodeOf(it->second))
+        it->second = &call;
   }
   for (unsigned symbol : early)
     binders.erase(symbol);
@@ -74,7 +79,7 @@ static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, cons
 }
 
 LateSizes::LateSizes(func::FuncOp main) {
-  if (main.getOps<graph::HostCallOp>().empty())
+  if (llvm::none_of(main.getOps(), bindsSizes))
     return;
   SymbolReader reader(main->getParentOp());
   llvm::DenseMap<unsigned, Operation *> binderOf = findBinders(main, reader);

@@ -114,6 +114,7 @@ private:
   Status runOne(size_t index, const Launch &launch);
   Status runOne(size_t index, const HostCall &call);
   Status runOne(size_t index, const WriteDims &write);
+  Status runOne(size_t index, const ReadSizes &read);
   Status runOne(size_t index, const Copy &copy);
   Status runOne(size_t index, const Guard &guard);
   Status runOne(size_t index, const Branch &branch);

@@ -196,6 +196,18 @@ static Tensor ownCopy(const Tensor &tensor) {
   return copy;
 }
 
+Status Context::runOne(size_t index, const ReadSizes &read) {
+  Expected<Tensor> numbers = onHost(read.value);
+  TILEWRIGHT_TRY(numbers);
+  if (!device_->info().hostMemory)
+    TILEWRIGHT_TRY(synchronize());
+  Shape elements(numbers->data<int64_t>(), numbers->data<int64_t>() + numbers->count());
+  for (const BoundSymbol &bound : read.binds)
+    if (elements[bound.dim] < 0)
+      return {Code::Malformed, fmt::format("node '{}': expected sizes of at least 0, got {}", read.node, elements[bound.dim])};
+  return bindLate(index, std::span(&elements, 1));
+}
+
 Status Context::runOne(size_t index, const HostCall &call) {
   ++counters_->hostCalls;
   bool hostMemory = device_->info().hostMemory;

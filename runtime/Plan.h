@@ -188,7 +188,16 @@ struct Loop {
   bool operator==(const Loop &) const = default;
 };
 
-using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop>;
+/// The other way round from WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is i64 of rank 1 and known
+/// length; a bind's `dim` is the element, its `output` 0.
+struct ReadSizes {
+  ValueId value = none;
+  std::vector<BoundSymbol> binds;
+  std::string node; // ONNX node name, for messages
+  bool operator==(const ReadSizes &) const = default;
+};
+
+using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop, ReadSizes>;
 
 /// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows with its filters.
 struct Product {

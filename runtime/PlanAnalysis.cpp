@@ -56,7 +56,8 @@ std::vector<ValueId> controlReads(const Step &step) {
 }
 
 bool runsOnHost(const Step &step) {
-  return std::holds_alternative<HostCall>(step) || std::holds_alternative<Branch>(step) || std::holds_alternative<Loop>(step);
+  return std::holds_alternative<HostCall>(step) || std::holds_alternative<Branch>(step) || std::holds_alternative<Loop>(step) ||
+         std::holds_alternative<ReadSizes>(step);
 }
 
 static void findRoots(const Plan &plan, PlanAnalysis &analysis) {

@@ -50,6 +50,8 @@ template <typename Visit> void forEachValue(const Step &step, const Visit &visit
           visit(id);
   } else if (const auto *write = std::get_if<WriteDims>(&step)) {
     visit(write->value);
+  } else if (const auto *read = std::get_if<ReadSizes>(&step)) {
+    visit(read->value);
   } else if (const auto *copy = std::get_if<Copy>(&step)) {
     visit(copy->source);
     visit(copy->target);

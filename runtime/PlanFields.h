@@ -53,6 +53,7 @@ template <typename A> void fields(A &archive, Is<Slices> auto &s) { archive(s.va
 template <typename A> void fields(A &archive, Is<Loop> auto &s) {
   archive(s.tripCount, s.condition, s.counted, s.conditional, s.carried, s.scanned, s.body, s.finals, s.collected, s.binds, s.node, s.group);
 }
+template <typename A> void fields(A &archive, Is<ReadSizes> auto &s) { archive(s.value, s.binds, s.node); }
 template <typename A> void fields(A &archive, Is<Product> auto &s) { archive(s.batch, s.m, s.n, s.k, s.type); }
 template <typename A> void fields(A &archive, Is<Group> auto &s) {
   archive(s.name, s.rootKind, s.members, s.bytesMoved, s.flops, s.reasons, s.products);

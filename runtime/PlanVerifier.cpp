@@ -83,6 +83,8 @@ private:
   Status checkOne(int64_t step, const Guard &guard);
   Status checkOne(int64_t step, const Branch &branch);
   Status checkOne(int64_t step, const Loop &loop);
+  Status checkOne(int64_t step, const ReadSizes &read);
+  std::optional<int64_t> elementsRead(const ReadSizes &read) const;
   Status checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs, const std::vector<Passed> &outputs) const;
   Status checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const;
 
@@ -182,7 +184,14 @@ Status PlanChecker::checkSymbols() const {
   }
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     std::vector<ValueId> outputs = outputsOf(plan_.steps[i]);
+    const auto *read = std::get_if<ReadSizes>(&plan_.steps[i]);
     for (const BoundSymbol &bound : bindsOf(plan_.steps[i])) {
+      if (read) {
+        if (bound.symbol >= plan_.symbols.size() || bound.output != 0 || bound.dim >= elementsRead(*read).value_or(0))
+          return broken("step {} binds a symbol that is not one of the elements that it reads", i);
+        ++binders[bound.symbol];
+        continue;
+      }
       ValueId output = bound.output < outputs.size() ? outputs[bound.output] : none;
       if (bound.symbol >= plan_.symbols.size() || !isValue(output) || bound.dim >= value(output).dims.size() ||
           !isItself(value(output).dims[bound.dim], bound.symbol))
@@ -370,6 +379,20 @@ Status PlanChecker::checkOne(int64_t step, const WriteDims &write) {
   if (value(write.value).dtype != DType::I64)
     return broken("step {} writes dimensions into '{}', which is not int64", step, value(write.value).name);
   return {};
+}
+
+/// How many elements the value has, where the plan says it.
+std::optional<int64_t> PlanChecker::elementsRead(const ReadSizes &read) const {
+  if (!isValue(read.value) || value(read.value).dtype != DType::I64 || value(read.value).dims.size() != 1)
+    return std::nullopt;
+  const Expr &count = plan_.exprs[value(read.value).dims[0]];
+  return count.kind == ExprKind::Constant ? std::optional(count.lhs) : std::nullopt;
+}
+
+Status PlanChecker::checkOne(int64_t step, const ReadSizes &read) {
+  TILEWRIGHT_TRY(checkReads(step, read.value));
+  return elementsRead(read) ? Status() : broken("step {} reads sizes from '{}', which is no int64 vector of known length", step,
+                                                value(read.value).name);
 }
 
 Status PlanChecker::checkOne(int64_t step, const Copy &copy) {

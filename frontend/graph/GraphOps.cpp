@@ -108,6 +108,18 @@ LogicalResult DimsOp::verify() {
   return success();
 }
 
+LogicalResult ReadSizesOp::verify() {
+  auto module = getOperation()->getParentOfType<ModuleOp>();
+  auto names = module ? module->getAttrOfType<ArrayAttr>(symbolsAttr) : ArrayAttr(); // there from the end of import on
+  for (int64_t symbol : getSymbols())
+    if (symbol < 0 || (names && symbol >= static_cast<int64_t>(names.size())))
+      return emitOpError() << "expected symbols that the module has, got " << symbol;
+  auto type = llvm::cast<RankedTensorType>(getSizes().getType());
+  if (type.getRank() != 1 || type.getDimSize(0) != static_cast<int64_t>(getSymbols().size()))
+    return emitOpError() << "expected a vector of as many elements as symbols, " << getSymbols().size() << ", got " << type;
+  return success();
+}
+
 //===- Host calls --------------------------------------------------------------------------------------------------------===//
 
 LogicalResult HostCallOp::verify() {

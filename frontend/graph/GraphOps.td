@@ -238,6 +238,21 @@ def DimsOp : Graph_Op<"dims", [Pure]> {
   let hasVerifier = 1;
 }
 
+def ReadSizesOp : Graph_Op<"read_sizes"> {
+  let summary = "the elements of a vector as sizes: the other way round from graph.dims";
+  let description = [{
+    Binds `symbols`, one for each element, when running. The elements must not be negative. No operand says that other operations need the
+    symbols; whoever orders operations keeps reads in front of them.
+
+    ```mlir
+    graph.read_sizes %s symbols [1, 2] : tensor<2xi64>
+    ```
+  }];
+  let arguments = (ins TensorOf<[I64]>:$sizes, DenseI64ArrayAttr:$symbols);
+  let assemblyFormat = "$sizes `symbols` $symbols attr-dict `:` type($sizes)";
+  let hasVerifier = 1;
+}
+
 //===- Loops ------------------------------------------------------------------------------------------------------------===//
 
 def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [

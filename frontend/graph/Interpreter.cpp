@@ -75,12 +75,16 @@ private:
         symbols[part->symbol] = llvm::divideFloorSigned(actual - part->added, part->factor);
         bound[part->symbol] = true;
       }
-    for (const SizeDefinition &definition : definitions)
-      symbols[definition.symbol] = SizeDefinition::compute(definition.kind, evaluate(definition.lhs, {}, symbols),
-                                                           evaluate(definition.rhs, {}, symbols));
+    computeDefinitions();
     for (auto [i, size] : llvm::enumerate(sizes))
       if (int64_t expected = evaluate(size, {}, symbols); expected != shape[i])
         fail("expected dimension {} = {} ({}), got {}", i, printSize(size), expected, shape[i]);
+  }
+
+  void computeDefinitions() {
+    for (const SizeDefinition &definition : definitions)
+      symbols[definition.symbol] = SizeDefinition::compute(definition.kind, evaluate(definition.lhs, {}, symbols),
+                                                           evaluate(definition.rhs, {}, symbols));
   }
 
   Shape shapeOf(Type type) {
@@ -109,6 +113,7 @@ private:
   void runReduce(ReduceOp op, InterpretedValue &result);
   void runContract(ContractOp op, InterpretedValue &result);
   void runHostCall(HostCallOp op);
+  void runReadSizes(ReadSizesOp op);
   void runLaunch(LaunchOp op);
   void loadConstant(ConstantOp op);
 
@@ -142,6 +147,8 @@ private:
 void Interpreter::runOperation(Operation *op) {
   if (auto call = llvm::dyn_cast<HostCallOp>(op))
     return runHostCall(call);
+  if (auto read = llvm::dyn_cast<ReadSizesOp>(op))
+    return runReadSizes(read);
   if (auto launch = llvm::dyn_cast<LaunchOp>(op))
     return runLaunch(launch);
   if (auto constant = llvm::dyn_cast<ConstantOp>(op))
@@ -320,6 +327,15 @@ void Interpreter::runHostCall(HostCallOp op) {
     bind(type, output.shape());
     values[result] = fromTensor(output, type.getElementType());
   }
+}
+
+void Interpreter::runReadSizes(ReadSizesOp op) {
+  for (auto [symbol, number] : llvm::zip_equal(op.getSymbols(), values.at(op.getSizes()).integers)) {
+    if (number < 0)
+      fail("expected sizes of at least 0, got {}", number);
+    symbols[symbol] = number, bound[symbol] = true;
+  }
+  computeDefinitions();
 }
 
 void Interpreter::runLaunch(LaunchOp op) {

@@ -109,6 +109,8 @@ void normalize::orderGraph(func::FuncOp function) {
   for (Operation &op : body.without_terminator())
     ranks.add(&op);
   DepthFirst walk;
+  for (auto read : body.getOps<graph::ReadSizesOp>()) // what needs the sizes does not name the read
+    walk.visit(read);
   walk.visit(body.getTerminator());
   for (Operation &op : body) // what no result needs but cannot be left out
     walk.visit(&op);

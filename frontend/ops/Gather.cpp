@@ -87,6 +87,23 @@ void gatherElements(NodeBuilder &b) {
   b.out(b.gather(data, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), index.sizes()));
 }
 
+/// out[t] = x[length - 1 - t] for the first `length` of each sequence, which differ in length; the rest stays.
+void reverseSequence(NodeBuilder &b) {
+  int64_t batch = b.integer("batch_axis", 1), time = b.integer("time_axis", 0), rank = b.rank(0);
+  b.expect(rank >= 2 && batch + time == 1 && batch * time == 0,
+           fmt::format("expected rank 2 or more, and batch_axis and time_axis 0 and 1, got rank {}, {} and {}", rank, batch, time));
+  b.expectRank(1, 1);
+  b.unify(b.sizes(1)[0], b.sizes(0)[batch], "the number of sequence lengths");
+  Term x = b.raw(0);
+  Term length = b.along(b.convert(b.raw(1), b.type(1), DType::I64), x, batch), at = b.iota(x.sizes(), time, length.element());
+  Term isReversed = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, at, length);
+  Term index = b.select(isReversed, length - at - b.like(at, 1), at); // lengths that leave the sequence are refused when running
+  SmallVector<AffineExpr> coordinates;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    coordinates.push_back(getAffineDimExpr(dim == time ? rank : dim, b.state.context));
+  b.out(b.gather(x, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), x.sizes()));
+}
+
 /// The last dimension of indices names leading coordinates (after batch_dims) of data.
 void gatherND(NodeBuilder &b) {
   int64_t batch = b.integer("batch_dims", 0);

@@ -1,6 +1,7 @@
 // Sampling at computed positions: GridSample reads an image between its pixels, AffineGrid says where.
 //
 //   y[n, c, o..] = sum over taps of weight * x[n, c, index..]        the taps of one dimension: 1 (nearest), 2 (linear) or 4 (cubic)
+#include "frontend/RunTimeSizes.h"
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -136,8 +137,52 @@ void gridSample(NodeBuilder &b) {
   b.out(interpolate(b, x, axes, sizes, {}, Term()));
 }
 
+/// The same where only running tells the grid's sizes: each coordinate is a sum along the dimensions.
+static void affineGridWhenRunning(NodeBuilder &b) {
+  Sizes size = b.sizesFrom(1);
+  int64_t spatial = static_cast<int64_t>(size.size()) - 2;
+  b.expect(spatial == 2 || spatial == 3, fmt::format("expected a size of 4 or 5 elements, got {}", size.size()));
+  b.expectRank(0, 3);
+  Term theta = b.in(0);
+  AffineExpr expected[] = {size[0], b.number(spatial), b.number(spatial + 1)};
+  for (int64_t dim = 0; dim < 3; ++dim)
+    b.unify(theta.sizes()[dim], expected[dim], fmt::format("dimension {} of theta", dim));
+  theta = b.conform(b.in(0), {b.state.resolve(size[0]), b.number(spatial), b.number(spatial + 1)});
+  Sizes sizes{theta.sizes()[0]};
+  for (AffineExpr length : llvm::ArrayRef(size).drop_front(2))
+    sizes.push_back(b.state.resolve(length));
+  bool alignCorners = b.integer("align_corners", 0);
+  DType type = theta.element().isF64() ? DType::F64 : DType::F32;
+  SmallVector<Term> steps; // x first: the last dimension
+  for (int64_t dim = spatial; dim >= 1; --dim) {
+    Sizes line{sizes[dim]};
+    Term at = b.convert(b.iota(line, 0, b.state.builder.getI64Type()), DType::I64, DType::F64);
+    Term length = b.convert(b.sizeAs(sizes[dim], line, b.state.builder.getI64Type()), DType::I64, DType::F64);
+    Term step = (at * 2.0 + 1.0) / length - 1.0;
+    if (alignCorners)
+      step = b.select(b.compare(F::OGT, I::sgt, length, b.like(length, 1)), at * 2.0 / b.maximum(length - 1.0, 1) - 1.0, b.like(at, 0));
+    steps.push_back(b.broadcast(b.convert(step, DType::F64, type), sizes, {dim}));
+  }
+  SmallVector<Term> parts;
+  for (int64_t row = 0; row < spatial; ++row) {
+    auto factor = [&](int64_t column) {
+      Term one = b.slice(b.slice(theta, 1, b.number(row), b.number(1)), 2, b.number(column), b.number(1));
+      return b.broadcast(b.reshape(one, {sizes[0]}), sizes, {0});
+    };
+    Term sum = factor(spatial);
+    for (int64_t i = 0; i < spatial; ++i)
+      sum = sum + factor(i) * steps[i];
+    Sizes column = sizes;
+    column.push_back(b.number(1));
+    parts.push_back(b.reshape(sum, column));
+  }
+  b.out(b.concat(parts, spatial + 1));
+}
+
 /// theta [N, r, r + 1] applied to a regular grid over [-1, 1] in r dimensions, which is a constant: [places, r + 1].
 void affineGrid(NodeBuilder &b) {
+  if (isRunTime(b, 1))
+    return affineGridWhenRunning(b);
   std::vector<int64_t> size = b.knownIntegers(1);
   int64_t spatial = static_cast<int64_t>(size.size()) - 2;
   b.expect(spatial == 2 || spatial == 3, fmt::format("expected a size of 4 or 5 elements, got {}", size.size()));

@@ -36,17 +36,17 @@ void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), uns
     expand(NodeBuilder &);
 void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &),
     depthToSpace(NodeBuilder &);
-void spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &), constantOfShape(NodeBuilder &),
+void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &), constantOfShape(NodeBuilder &),
     range(NodeBuilder &);
 // Gather.cpp
-void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &);
+void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
 // Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
 // Reduce.cpp
 void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &), reduceMean(NodeBuilder &);
 void reduceSumSquare(NodeBuilder &), reduceL1(NodeBuilder &), reduceL2(NodeBuilder &), reduceLogSum(NodeBuilder &),
     reduceLogSumExp(NodeBuilder &);
-void argMax(NodeBuilder &), argMin(NodeBuilder &), hardmax(NodeBuilder &), cumSum(NodeBuilder &);
+void argMax(NodeBuilder &), argMin(NodeBuilder &), hardmax(NodeBuilder &), cumSum(NodeBuilder &), cumProd(NodeBuilder &);
 // Normalization.cpp
 void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeBuilder &), rmsNormalization(NodeBuilder &);
 void skipLayerNormalization(NodeBuilder &), skipSimplifiedLayerNormalization(NodeBuilder &);
@@ -70,6 +70,10 @@ void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
 void recurrentInputs(NodeBuilder &), recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
 /// Whether the steps have a formula for each activation that a recurrence names.
 bool areCompiledActivations(NodeBuilder &);
+// Sort.cpp
+void topK(NodeBuilder &);
+// Training.cpp: ai.onnx.preview.training
+void adagrad(NodeBuilder &), adam(NodeBuilder &), momentum(NodeBuilder &);
 // Resize.cpp
 void resize(NodeBuilder &), upsample(NodeBuilder &);
 

@@ -1,4 +1,5 @@
 // Reductions, with axes as attribute or input, and what is built from them: ArgMax, CumSum, Hardmax.
+#include "frontend/RunTimeSizes.h"
 #include "frontend/ops/Handlers.h"
 
 #include <numeric>
@@ -17,10 +18,15 @@ struct Reduction {
   bool nothing; // noop_with_empty_axes
 };
 
+/// How many axes there are, where that is all that is known of them.
+std::optional<int64_t> unknownAxes(NodeBuilder &b) {
+  bool contentsUnknown = !b.hasAttribute("axes") && isRunTime(b, 1) && b.rank(1) == 1;
+  return contentsUnknown ? graph::constantSize(b.sizes(1)[0]) : std::nullopt;
+}
+
 /// Axes that are an input may be told by how many they are, when their contents are not known: none, or all.
 std::optional<std::vector<int64_t>> axesOf(NodeBuilder &b) {
-  bool contentsUnknown = !b.hasAttribute("axes") && b.has(1) && b.rank(1) == 1 && !b.state.elementsOf(b.input(1));
-  std::optional<int64_t> count = contentsUnknown ? graph::constantSize(b.sizes(1)[0]) : std::nullopt;
+  std::optional<int64_t> count = unknownAxes(b);
   if (count && (*count == 0 || *count == b.rank(0))) {
     std::vector<int64_t> all(static_cast<size_t>(*count));
     std::iota(all.begin(), all.end(), 0);
@@ -40,9 +46,26 @@ Reduction reductionOf(NodeBuilder &b) {
   return reduction;
 }
 
+/// `x` without the node's axes, or with sizes of 1 there: `combine(x, axes)` drops some. Over axes that only running tells it is called for
+/// one after the other, each in the middle of three dimensions.
+template <typename Combine> Term overAxes(NodeBuilder &b, Term x, Combine combine) {
+  std::optional<int64_t> count = unknownAxes(b);
+  if (!count || *count == 0 || *count >= b.rank(0)) {
+    Reduction reduction = reductionOf(b);
+    return reduction.axes.empty() ? x : b.keepDims(combine(x, reduction.axes), x, reduction.axes, reduction.keep);
+  }
+  RunTimeSizes read(b);
+  RunTimeAxes axes(b, 1, b.rank(0), read);
+  std::vector<AxisView> views = viewsAlong(b, axes, x.sizes(), read);
+  Sizes result = sizesWithout(b, axes, x.sizes(), b.integer("keepdims", 1) != 0, read);
+  read.read();
+  for (const AxisView &view : views)
+    x = combine(b.conform(x, view.sizes()), {1});
+  return b.conform(x, result);
+}
+
 /// before(x), reduced, after(sum): each Reduce* is one of these.
 template <typename Before, typename After> void reduceWith(NodeBuilder &b, ReduceKind kind, Before before, After after) {
-  Reduction reduction = reductionOf(b);
   Term x = b.in(0);
   bool isUnsigned = !findDType(b.type(0))->isSigned;
   if (isUnsigned && (kind == ReduceKind::Max || kind == ReduceKind::Min)) { // reductions of integers are signed
@@ -50,8 +73,7 @@ template <typename Before, typename After> void reduceWith(NodeBuilder &b, Reduc
       decline("reductions of uint64 are not compiled");
     x = b.convert(x, b.type(0), b.type(0) == DType::U32 ? DType::I64 : DType::I32);
   }
-  Term mapped = before(x);
-  Term reduced = after(b.keepDims(b.reduce(kind, mapped, reduction.axes), mapped, reduction.axes, reduction.keep));
+  Term reduced = after(overAxes(b, before(x), [&](Term part, llvm::ArrayRef<int64_t> axes) { return b.reduce(kind, part, axes); }));
   b.out(reduced.element() == elementType(b.state.context, b.type(0)) || isFloat(b.type(0))
             ? reduced
             : b.convert(reduced, b.type(0) == DType::U32 ? DType::I64 : DType::I32, b.type(0)));
@@ -81,26 +103,19 @@ void reduceLogSum(NodeBuilder &b) {
 }
 
 void reduceMean(NodeBuilder &b) {
-  Reduction reduction = reductionOf(b);
-  Term x = b.in(0);
-  if (reduction.axes.empty())
-    return b.forward(0);
-  b.out(b.keepDims(b.mean(x, reduction.axes), x, reduction.axes, reduction.keep));
+  b.out(overAxes(b, b.in(0), [&](Term x, llvm::ArrayRef<int64_t> axes) { return b.mean(x, axes); }));
 }
 
 /// max + log(sum(exp(x - max))), with the maximum 0 where it is not finite.
 void reduceLogSumExp(NodeBuilder &b) {
   if (!isFloat(b.type(0)))
     decline("ReduceLogSumExp of integers is not compiled");
-  Reduction reduction = reductionOf(b);
-  Term x = b.in(0);
-  if (reduction.axes.empty())
-    return b.forward(0);
-  Term peak = b.reduce(ReduceKind::Max, x, reduction.axes);
-  Term finite = b.compare(F::OLT, I::slt, b.abs(peak), b.like(peak, std::numeric_limits<double>::infinity()));
-  peak = b.select(finite, peak, b.like(peak, 0));
-  Term sum = b.reduce(ReduceKind::Sum, b.exp(x - b.spread(peak, x, reduction.axes)), reduction.axes);
-  b.out(b.keepDims(peak + b.log(sum), x, reduction.axes, reduction.keep));
+  b.out(overAxes(b, b.in(0), [&](Term x, llvm::ArrayRef<int64_t> axes) {
+    Term peak = b.reduce(ReduceKind::Max, x, axes);
+    Term finite = b.compare(F::OLT, I::slt, b.abs(peak), b.like(peak, std::numeric_limits<double>::infinity()));
+    peak = b.select(finite, peak, b.like(peak, 0));
+    return peak + b.log(b.reduce(ReduceKind::Sum, b.exp(x - b.spread(peak, x, axes)), axes));
+  }));
 }
 
 //===- Positions ---------------------------------------------------------------------------------------------------------===//
@@ -144,13 +159,12 @@ void hardmax(NodeBuilder &b) {
   b.out(b.reshape(b.select(hit, b.like(x, 1), b.like(x, 0)), sizes));
 }
 
-/// out[i] = sum over j of x[j] where j <= i: a reduction over a masked copy along a new last dimension.
-void cumSum(NodeBuilder &b) {
-  std::vector<int64_t> given = b.rank(0) == 1 ? std::vector<int64_t>{0} : b.knownIntegers(1);
-  b.expect(given.size() == 1, fmt::format("expected one axis, got {}", given.size()));
-  int64_t axis = b.axis(given[0], b.rank(0)), rank = b.rank(0);
+namespace {
+
+/// out[i] = the sum, or product, over j of x[j] where j <= i: a reduction over a masked copy along a new last dimension.
+Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
   bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);
-  Term x = b.in(0);
+  int64_t rank = x.rank();
   Sizes sizes = x.sizes();
   sizes.push_back(x.sizes()[axis]); // [..., i, ..., j]
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -164,8 +178,28 @@ void cumSum(NodeBuilder &b) {
   Term spread = b.broadcast(b.transpose(x, perm), sizes, kept);
   Term i = b.iota(sizes, axis, b.state.builder.getI64Type()), j = b.iota(sizes, rank, b.state.builder.getI64Type());
   I inside = reverse ? (exclusive ? I::sgt : I::sge) : exclusive ? I::slt : I::sle;
-  Term masked = b.select(b.compare(F::OLE, inside, j, i), spread, b.like(spread, 0));
-  b.out(b.reduce(ReduceKind::Sum, masked, {rank}));
+  Term masked = b.select(b.compare(F::OLE, inside, j, i), spread, b.neutral(kind, sizes, spread.element()));
+  return b.reduce(kind, masked, {rank});
 }
+
+void cumulate(NodeBuilder &b, ReduceKind kind) {
+  Term x = b.in(0);
+  if (b.rank(0) > 1 && isRunTime(b, 1)) {
+    RunTimeSizes read(b);
+    RunTimeAxes axes(b, 1, b.rank(0), read);
+    b.expect(axes.count() == 1, fmt::format("expected one axis, got {}", axes.count()));
+    AxisView view = viewsAlong(b, axes, x.sizes(), read).front();
+    read.read();
+    return b.out(b.conform(cumulated(b, b.conform(x, view.sizes()), 1, kind), x.sizes()));
+  }
+  std::vector<int64_t> given = b.rank(0) == 1 ? std::vector<int64_t>{0} : b.knownIntegers(1);
+  b.expect(given.size() == 1, fmt::format("expected one axis, got {}", given.size()));
+  b.out(cumulated(b, x, b.axis(given[0], b.rank(0)), kind));
+}
+
+} // namespace
+
+void cumSum(NodeBuilder &b) { cumulate(b, ReduceKind::Sum); }
+void cumProd(NodeBuilder &b) { cumulate(b, ReduceKind::Prod); }
 
 } // namespace tilewright::ops

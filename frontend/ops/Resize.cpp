@@ -1,4 +1,6 @@
 // Resize and Upsample: one dimension after another, each a repetition, a gather, or a weighted sum of two gathers.
+#include "frontend/ops/Resize.h"
+
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/Window.h"
 
@@ -256,13 +258,22 @@ void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transf
 
 } // namespace
 
+/// Whether Resize is more than a choice of indices and weights that are known now.
+static bool isGeneral(NodeBuilder &b, size_t given) {
+  std::string transform = b.text("coordinate_transformation_mode", "half_pixel");
+  return b.integer("antialias", 0) || b.text("keep_aspect_ratio_policy", "stretch") != "stretch" || b.text("mode", "nearest") == "cubic" ||
+         (b.text("mode", "nearest") != "nearest" && b.integer("exclude_outside", 0)) || transform == "tf_crop_and_resize" ||
+         transform == "tf_half_pixel_for_nn" || (b.has(given) && !b.constant(given) && !b.state.elementsOf(b.input(given)));
+}
+
 void resize(NodeBuilder &b) {
-  if (b.integer("antialias", 0) || b.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-    decline("antialiasing and aspect ratio policies are not compiled");
   bool early = b.node.opset < 11; // only scales, always asymmetric
   std::optional<std::vector<double>> scales;
   std::optional<Sizes> sizes;
   size_t at = early ? 1 : 2;
+  bool bySizes = !early && b.has(3);
+  if (isGeneral(b, bySizes ? 3 : at))
+    return resizeWhenRunning(b, bySizes ? std::nullopt : std::optional(at), bySizes ? std::optional<size_t>(3) : std::nullopt);
   if (!early && b.has(3))
     sizes = b.knownSizes(3);
   else if (b.has(at))
@@ -275,6 +286,8 @@ void resize(NodeBuilder &b) {
 void upsample(NodeBuilder &b) {
   std::vector<double> scales;
   if (b.node.opset >= 9) {
+    if (!b.constant(1))
+      return resizeWhenRunning(b, 1, std::nullopt);
     scales = floatsOf(b, 1);
   } else {
     auto found = b.node.attributes.find("scales");

@@ -1,5 +1,6 @@
 // Operators that give elements another place: reshape, transpose, slice, pad, concat and their relatives.
 #include "frontend/ops/Handlers.h"
+#include "frontend/ops/RunTimeShape.h"
 
 #include <numeric>
 
@@ -13,6 +14,8 @@ namespace tilewright::ops {
 
 /// Sizes as Reshape's `shape` input says them: 0 copies, -1 is what remains.
 void reshape(NodeBuilder &b) {
+  if (!b.hasAttribute("shape") && isRunTime(b, 1))
+    return reshapeWhenRunning(b);
   Sizes target;
   if (auto attribute = b.integers("shape"))
     for (int64_t size : *attribute)
@@ -73,6 +76,8 @@ static void squeezeSymbols(NodeBuilder &b, Sizes &sizes) {
 }
 
 void squeeze(NodeBuilder &b) {
+  if (!b.hasAttribute("axes") && isRunTime(b, 1))
+    return squeezeWhenRunning(b);
   auto given = b.integersFrom("axes", 1);
   std::vector<int64_t> axes = given ? b.axes(*given, b.rank(0)) : std::vector<int64_t>();
   for (int64_t axis : axes)
@@ -87,6 +92,8 @@ void squeeze(NodeBuilder &b) {
 }
 
 void unsqueeze(NodeBuilder &b) {
+  if (!b.hasAttribute("axes") && isRunTime(b, 1))
+    return unsqueezeWhenRunning(b);
   auto given = b.integersFrom("axes", 1);
   b.expect(given.has_value(), "expected axes, got none");
   int64_t rank = b.rank(0) + static_cast<int64_t>(given->size());
@@ -110,6 +117,8 @@ void transpose(NodeBuilder &b) {
 //===- Expand, Tile ------------------------------------------------------------------------------------------------------===//
 
 void expand(NodeBuilder &b) {
+  if (isRunTime(b, 1))
+    return expandWhenRunning(b);
   Sizes target = b.knownSizes(1);
   for (AffineExpr size : target)
     b.expect(graph::constantSize(size).value_or(0) >= 0, fmt::format("expected sizes of at least 0, got {}", b.print(target)));
@@ -118,7 +127,7 @@ void expand(NodeBuilder &b) {
 
 /// [a, b] tiled (r, s) is [1, a, 1, b] broadcast to [r, a, s, b] and joined to [r*a, s*b].
 void tile(NodeBuilder &b) {
-  Sizes repeats = b.knownSizes(1), split, result;
+  Sizes repeats = b.sizesFrom(1), split, result;
   b.expect(static_cast<int64_t>(repeats.size()) == b.rank(0),
            fmt::format("expected {} repeats because of the rank, got {}", b.rank(0), repeats.size()));
   SmallVector<int64_t> dims;
@@ -187,6 +196,8 @@ Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineEx
 } // namespace
 
 void slice(NodeBuilder &b) {
+  if (b.node.opset >= 10 && (isRunTime(b, 1) || isRunTime(b, 2) || isRunTime(b, 3) || isRunTime(b, 4)))
+    return sliceWhenRunning(b);
   Sizes starts, ends;
   std::vector<int64_t> axes, steps;
   if (b.node.opset < 10) {
@@ -226,7 +237,7 @@ void split(NodeBuilder &b) {
     for (int64_t part : *given)
       parts.push_back(b.number(part));
   else if (b.has(1))
-    parts = b.knownSizes(1);
+    parts = b.sizesFrom(1);
   auto count = static_cast<int64_t>(b.node.outputs.size());
   if (parts.empty()) {
     AffineExpr chunk = graph::canonicalSize(size.ceilDiv(count)); // the last part may be smaller
@@ -343,6 +354,8 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
 } // namespace
 
 void pad(NodeBuilder &b) {
+  if (!b.hasAttribute("paddings") && !b.hasAttribute("pads") && (isRunTime(b, 1) || isRunTime(b, 3)))
+    return padWhenRunning(b);
   int64_t rank = b.rank(0);
   auto given = b.integers(b.hasAttribute("paddings") ? "paddings" : "pads");
   if (!given)
@@ -439,7 +452,8 @@ void eyeLike(NodeBuilder &b) {
 
 /// indices compared with 0..depth-1 along a new dimension.
 void oneHot(NodeBuilder &b) {
-  Sizes depth{b.knownSize(1)};
+  Sizes depth = b.sizesFrom(1);
+  b.expect(depth.size() == 1, fmt::format("expected one depth, got {}", depth.size()));
   b.expectRank(2, 1);
   b.unify(b.sizes(2)[0], b.number(2), "values (off and on)");
   int64_t axis = b.axis(b.integer("axis", -1), b.rank(0) + 1);
@@ -457,7 +471,7 @@ void oneHot(NodeBuilder &b) {
 }
 
 void constantOfShape(NodeBuilder &b) {
-  Sizes sizes = b.knownSizes(0);
+  Sizes sizes = b.sizesFrom(0);
   for (AffineExpr size : sizes)
     b.expect(graph::constantSize(size).value_or(0) >= 0, fmt::format("expected sizes of at least 0, got {}", b.print(sizes)));
   auto found = b.node.attributes.find("value");
@@ -471,8 +485,9 @@ void constantOfShape(NodeBuilder &b) {
 /// start + iota * delta, of a length that the import knows.
 void range(NodeBuilder &b) {
   DType type = b.type(0);
-  if (type != DType::I64 && type != DType::I32)
-    decline("a range of {} whose bounds are no constants is not compiled", name(type));
+  bool isInteger = type == DType::I64 || type == DType::I32;
+  if (!isInteger || isRunTime(b, 0) || isRunTime(b, 1) || isRunTime(b, 2))
+    return rangeWhenRunning(b);
   AffineExpr start = b.knownSize(0), limit = b.knownSize(1), delta = b.knownSize(2);
   std::optional<int64_t> step = graph::constantSize(delta);
   if (!step || *step <= 0)

@@ -139,6 +139,26 @@ void stft(NodeBuilder &b) {
   b.out(b.convert(b.reshape(result, {sizes[0], w.output[0], b.number(t.bins), b.number(2)}), type, b.type(0)));
 }
 
+/// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N), with N one less than the size unless periodic.
+void cosineWindow(NodeBuilder &b) {
+  struct {
+    std::string_view op;
+    double a0, a1, a2;
+  } constexpr windows[] = {{"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  const auto *row = llvm::find_if(windows, [&](const auto &window) { return window.op == b.node.op; });
+  auto type = static_cast<DType>(b.integer("output_datatype", static_cast<int64_t>(DType::F32)));
+  if (!findDType(type))
+    decline("the element type {} is not compiled", b.integer("output_datatype", 0));
+  Sizes size = b.sizesFrom(0);
+  b.expect(size.size() == 1 && graph::constantSize(size[0]).value_or(0) >= 0, "expected one size of at least 0");
+  Type i64 = b.state.builder.getI64Type();
+  Term n = b.convert(b.iota(size, 0, i64), DType::I64, DType::F64);
+  Term period = b.convert(b.sizeAs(size[0], size, i64), DType::I64, DType::F64) - (b.integer("periodic", 1) ? 0.0 : 1.0);
+  Term angle = n * (2 * std::numbers::pi) / b.maximum(period, 1);
+  Term result = row->a0 - row->a1 * b.apply<math::CosOp>(angle);
+  b.out(b.convert(row->a2 != 0 ? result + row->a2 * b.apply<math::CosOp>(angle * 2.0) : result, DType::F64, type), type);
+}
+
 /// A depthwise convolution over [past, x], whose end is the next past.
 void causalConvWithState(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 3);

@@ -5,6 +5,6 @@
 
 namespace tilewright::ops {
 
-void dft(NodeBuilder &), stft(NodeBuilder &), causalConvWithState(NodeBuilder &);
+void cosineWindow(NodeBuilder &), dft(NodeBuilder &), stft(NodeBuilder &), causalConvWithState(NodeBuilder &);
 
 } // namespace tilewright::ops

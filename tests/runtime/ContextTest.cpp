@@ -222,6 +222,38 @@ TEST(Context, SizesBoundWhileRunning) {
   expectNonZero(*contextFor(lateSample().contents, *openDevice("null")));
 }
 
+TEST(Context, SizesReadWhileRunning) {
+  SampleContents sample;
+  Plan plan;
+  plan.target = "host";
+  plan.mode = "all";
+  plan.symbols = {{"rows", none, 0}, {"columns", none, 0}};
+  ExprBuilder build(plan.exprs);
+  ExprId two = build.constant(2), count = build.mul(build.symbol(0), build.symbol(1));
+  plan.values = {{"sizes", DType::I64, ValueKind::Input, {two}, 0, none}, {"y", DType::I64, ValueKind::Output, {build.constant(1)}, 0, none}};
+  plan.inputs = {0};
+  plan.outputs = {1};
+  plan.steps = {ReadSizes{0, {{0, 0, 0}, {0, 1, 1}}, "reshape_0"}, WriteDims{1, {count}}};
+  sample.contents.plans = {plan};
+  sample.contents.code.clear();
+  sample.contents.constants.clear();
+  for (const char *device : {"host", "null"}) {
+    std::unique_ptr<Context> context = contextFor(sample.contents, *openDevice(device));
+    Tensor sizes = Tensor::allocate(DType::I64, {2});
+    for (int64_t rows : {3, 0, 5}) {
+      sizes.data<int64_t>()[0] = rows, sizes.data<int64_t>()[1] = 7;
+      Expected<std::vector<Tensor>> outputs = context->run(std::span(&sizes, 1));
+      ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+      EXPECT_EQ(outputs->front().data<int64_t>()[0], rows * 7);
+    }
+    sizes.data<int64_t>()[1] = -1;
+    Expected<std::vector<Tensor>> refused = context->run(std::span(&sizes, 1));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.status().code(), Code::Malformed);
+    EXPECT_EQ(refused.status().message(), "node 'reshape_0': expected sizes of at least 0, got -1");
+  }
+}
+
 TEST(Context, AnEmptyConstantIsThereForAHostCall) {
   SampleContents sample;
   sample.contents.code.clear();

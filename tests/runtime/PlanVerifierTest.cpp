@@ -66,6 +66,9 @@ static const Breakage breakages[] = {
     {"GuardWithoutMessage", [](Contents &, Plan &p) { p.steps.push_back(Guard{Relation::Less, 0, 0, ""}); }, "guard without a message"},
     {"DimsIntoFloats", [](Contents &, Plan &p) { p.steps.push_back(WriteDims{S::t, {0}}); },
      "writes dimensions into 't', which is not int64"},
+    {"SizesReadFromFloats", [](Contents &, Plan &p) { p.steps.push_back(ReadSizes{S::t, {}, "node"}); }, "reads sizes from 't', which is no int64"},
+    {"SizeOfAnElementThatIsNotThere", [](Contents &, Plan &p) { p.steps.push_back(ReadSizes{S::t, {{0, 0, 0}}, "node"}); },
+     "binds a symbol that is not one of the elements"},
     {"SizeNeededBeforeItIsBound",
      [](Contents &, Plan &p) {
        // 'count' is bound by a call at the end, but the launch already needs it.

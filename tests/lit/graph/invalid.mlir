@@ -209,3 +209,11 @@ func.func @f(%x: tensor<9xf32>) {
   %0 = graph.launch @k(%x) : (tensor<9xf32>) -> tensor<9xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<3xi64>) {
+  // expected-error @+1 {{expected a vector of as many elements as symbols, 2, got 'tensor<3xi64>'}}
+  graph.read_sizes %x symbols [0, 1] : tensor<3xi64>
+  return
+}
