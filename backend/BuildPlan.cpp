@@ -446,7 +446,8 @@ Status PlanBuilder::addReadSizes(graph::ReadSizesOp read) {
   Expected<rt::ValueId> id = idOf(read.getSizes());
   if (!id)
     return id.status();
-  rt::ReadSizes step{*id, {}, stringAt("graph.nodes", read->getAttrOfType<IntegerAttr>("graph.node").getInt())};
+  std::string node = stringAt("graph.nodes", read->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  rt::ReadSizes step{*id, {}, StringRef(node).split('|').first.str()};
   for (auto [element, symbol] : llvm::enumerate(read.getSymbols())) {
     exprs.symbol(symbol); // which keeps it among the plan's symbols, whoever needs it
     bound.insert(symbol);
