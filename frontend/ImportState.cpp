@@ -273,6 +273,28 @@ void ImportState::finish() {
   SmallVector<StringRef> symbols(symbolNames.begin(), symbolNames.end()), names(nodes.begin(), nodes.end());
   (*module)->setAttr(graph::symbolsAttr, builder.getStrArrayAttr(symbols));
   (*module)->setAttr(graph::nodesAttr, builder.getStrArrayAttr(names));
+  // A node that declined after it had read sizes has no read any more: what it wanted to know of them, nobody can tell.
+  llvm::SmallDenseSet<int64_t> gone = readSymbols;
+  for (auto read : main.getBody().front().getOps<graph::ReadSizesOp>())
+    for (int64_t symbol : read.getSymbols())
+      gone.erase(symbol);
+  auto isGone = [&](AffineExpr expr) {
+    bool found = false;
+    expr.walk([&](AffineExpr part) {
+      auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part);
+      found |= symbol && gone.contains(symbol.getPosition());
+    });
+    return found;
+  };
+  for (const graph::SizeDefinition &definition : orderedDefinitions())
+    if (isGone(definition.lhs) || isGone(definition.rhs))
+      gone.insert(definition.symbol);
+  llvm::erase_if(guards, [&](mlir::Attribute guard) {
+    auto sides = llvm::cast<ArrayAttr>(guard);
+    return llvm::any_of(ArrayRef(sides.getValue()).take_front(2), [&](mlir::Attribute side) {
+      return isGone(llvm::cast<AffineMapAttr>(side).getValue().getResult(0));
+    });
+  });
   if (!guards.empty())
     (*module)->setAttr(graph::guardsAttr, builder.getArrayAttr(guards));
   if (!definitions.empty())
