@@ -59,8 +59,8 @@ module attributes {graph.symbols = ["batch", "seq"], graph.nodes = ["n|Mul"]} {
     %i = graph.iota dim 1 : tensor<8x128xi64>
     // CHECK: graph.dims #map{{.*}} : tensor<2xi64>
     %d = graph.dims affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
-    // CHECK: graph.read_sizes %{{.*}} symbols [1, 2] : tensor<2xi64>
-    graph.read_sizes %d symbols [1, 2] : tensor<2xi64>
+    // CHECK: graph.read_sizes %{{.*}} symbols [0, 1] : tensor<2xi64>
+    graph.read_sizes %d symbols [0, 1] : tensor<2xi64>
     // CHECK: graph.host_call "Resize"("", 13) present [true, false, true] attributes {mode = "linear"}(%arg2, %{{.*}})
     %h = graph.host_call "Resize"("", 13) present [true, false, true] attributes {mode = "linear"} (%x, %d)
         : (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<2xi64>) -> tensor<1x3xf32>
