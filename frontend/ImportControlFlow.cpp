@@ -17,7 +17,7 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int patientDepth = 3; // bodies nested deeper are imported once: every size may change
+constexpr int patientDepth = 3; // bodies nested deeper that hold others are imported once: every size may change
 constexpr int mostAttempts = 6;
 
 std::vector<int64_t> integersOf(const onnx::NodeProto &proto, std::string_view name, size_t count) {
@@ -39,6 +39,12 @@ int64_t integerOf(const onnx::NodeProto &proto, std::string_view name) {
     if (attribute.name() == name)
       return attribute.i();
   return 0;
+}
+
+bool holdsBodies(const onnx::GraphProto &graph) {
+  return llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
+    return llvm::any_of(node.attribute(), [](const auto &attribute) { return attribute.has_g(); });
+  });
 }
 
 } // namespace
@@ -267,7 +273,7 @@ void ModelImporter::importLoopForm(const onnx::NodeProto &proto, LoopForm &form,
               form.graph->output_size());
   for (ImportedValue *initial : form.initial)
     form.carried.push_back({false, false, SmallVector<bool>(initial->rank(), false), initial->element, nullptr});
-  if (scope.depth >= patientDepth)
+  if (scope.depth >= patientDepth && holdsBodies(*form.graph))
     form.giveUpSizes();
   Operation *last = lastOperation();
   std::unique_ptr<Body> body;

@@ -274,6 +274,26 @@ TEST_P(ControlFlowModels, ANumberAndAListOfOneAreTheSame) {
   expectClose(run({truth(false), floats({2}, {1, 2}), floats({1}, {7})})[0], floats({2}, {-6, -5}), "a list of one");
 }
 
+/// Its steps are a loop four bodies down, whose sizes stay.
+TEST_P(ControlFlowModels, ARecurrenceRunsDeepInsideOfBranches) {
+  TinyModel model;
+  model.input("c", {}, DType::Bool).input("x", {"t", 1, 2}).output("y");
+  model.floats("w", {1, 3, 2}, {0, 0, 0, 0, 0, 0}), model.floats("r", {1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 0});
+  model.floats("b", {1, 6}, {0.5, 0.5, 0.5, 0, 0, 0});
+  auto *first = model.node("If", {"c"}, {"y"});
+  Body outer(first, "then_branch"), outerElse(first, "else_branch");
+  auto *second = outer.output("o").node("If", {"c"}, {"o"});
+  Body middle(second, "then_branch"), middleElse(second, "else_branch");
+  auto *third = middle.output("m").node("If", {"c"}, {"m"});
+  Body inner(third, "then_branch"), innerElse(third, "else_branch");
+  setAttribute(inner.output("h").node("RNN", {"x", "w", "r", "b"}, {"", "h"}), "hidden_size", int64_t{3});
+  for (Body *other : {&outerElse, &middleElse, &innerElse})
+    other->output("p"), setAttribute(other->node("ReduceMax", {"w"}, {"p"}), "axes", std::vector<int64_t>{1, 2});
+  Compiled run(model, GetParam());
+  float h = std::tanh(0.5f);
+  expectClose(run({truth(true), floats({2, 1, 2}, {1, 2, 3, 4})})[0], floats({1, 1, 3}, {h, h, h}), "a recurrence");
+}
+
 /// r is x without dimension 1 where that is 1, as exporters write a squeeze.
 void squeezeWhereOne(TinyModel &model) {
   model.integers("one", {}, {1}), model.integers("axis", {1}, {1});
