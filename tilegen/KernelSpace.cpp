@@ -254,10 +254,10 @@ LogicalResult SpaceBuilder::collectAccesses() {
 }
 
 /// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of few elements would
-/// leave lanes idle, so it is a window too if something is contiguous along a kept loop: a local response normalization slides along
-/// channels.
+/// leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local response normalization slides along
+/// channels), or nearly so (a pooling whose channels come first steps over 2 or 3 columns).
 void SpaceBuilder::orderLoops() {
-  constexpr int64_t fewElements = 8;
+  constexpr int64_t fewElements = 8, shortStep = 4;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);
   MLIRContext *context = kernel.getContext();
   AffineExpr one = getAffineConstantExpr(1, context);
@@ -269,14 +269,16 @@ void SpaceBuilder::orderLoops() {
     return found;
   };
   int inner = innermost(reduced), outer = innermost(kept);
-  // Of what varies along the reduced loops: it is read most.
-  auto contiguousAlong = [&](int loop) {
+  // The strides along a loop of what varies along the reduced loops: it is read most.
+  auto count = [&](int loop, int64_t least, int64_t most) {
     return llvm::count_if(space.nest.accesses, [&](const Access &access) {
       bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
-      return varies && loop >= 0 && space.strideOf(access, loop) == one;
+      auto stride = varies && loop >= 0 ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop)) : AffineConstantExpr();
+      return stride && stride.getValue() >= least && stride.getValue() <= most;
     });
   };
-  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer);
+  auto contiguousAlong = [&](int loop) { return count(loop, 1, 1); };
+  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer), stepVotes = count(outer, 2, shortStep);
   // Channels last are read along channels, although the result may be stored as planes.
   if (rowVotes == 0 && windowVotes == 0)
     if (auto *along = llvm::find_if(kept, contiguousAlong); along != kept.end()) {
@@ -288,7 +290,9 @@ void SpaceBuilder::orderLoops() {
     auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
     reducedElements *= size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
   }
-  bool isRow = rowVotes >= windowVotes && !(windowVotes > 0 && reducedElements <= fewElements);
+  auto innerSize = inner < 0 ? nullptr : dyn_cast<AffineConstantExpr>(space.nest.loops[inner].size);
+  bool slides = stepVotes > 0 && stepVotes + windowVotes >= rowVotes && innerSize && innerSize.getValue() <= fewElements;
+  bool isRow = rowVotes >= windowVotes && !slides && !(windowVotes > 0 && reducedElements <= fewElements);
   space.root = isRow ? Root::RowReduction : Root::Window;
   SmallVector<unsigned> order = space.root == Root::Window ? reduced : kept;
   llvm::append_range(order, space.root == Root::Window ? kept : reduced);

@@ -84,6 +84,14 @@ static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parall
   return inside == 0 ? 1024 : 8;
 }
 
+/// The largest divisor of `size` up to `limit`, if it is at least half of that: no program is cut short then, and none has guards.
+static int64_t wholeTile(int64_t size, int64_t limit) {
+  for (int64_t tile = std::min(size, limit); 2 * tile > limit; --tile)
+    if (size % tile == 0)
+      return tile;
+  return limit;
+}
+
 /// Tiles of the parallel loops, innermost first until a program has its elements.
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
@@ -91,6 +99,8 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   for (size_t i = loops.size(); i-- > 0;) {
     int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
     int64_t tile = std::max<int64_t>(1, std::min(size, elements));
+    if (i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
+      tile = std::max<int64_t>(1, std::min(size, wholeTile(size, tile)));
     elements = std::max<int64_t>(1, elements / tile);
     tiles.insert(tiles.begin(), tile);
   }

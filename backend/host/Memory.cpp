@@ -7,6 +7,7 @@
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
+#include "backend/host/SpacedLoads.h"
 #include "runtime/KernelAbi.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -425,6 +426,11 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
     if (isContiguous)
       return access.mask ? (llvm::Value *)ir.CreateMaskedLoad(type, access.pointer, align, access.mask, fills)
                          : ir.CreateAlignedLoad(type, access.pointer, align);
+    std::optional<int64_t> step = access.delta ? std::nullopt : constantOf(access.stride);
+    if (step && *step > 1 && *step <= mostSpacing && (!access.mask || masks)) {
+      llvm::Value *spaced = loadSpaced(ir, access.pointer, memory, align, width, *step, access.mask);
+      return access.mask ? ir.CreateSelect(access.mask, spaced, fills) : spaced;
+    }
     Lanes whole{{}, access.delta ? nullptr : access.stride, access.delta};
     return gather(access.pointer, deltas(whole, width), access.mask, memory, fills);
   };

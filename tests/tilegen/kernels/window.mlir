@@ -65,4 +65,25 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %t = graph.transpose %s perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x18x20x37xf32>
     graph.return %t : tensor<1x18x20x37xf32>
   }
+  // Channels first: a row's results step over 2, 3 or 4 columns, whole vectors of them and a rest.
+  graph.kernel @by_two(%x: tensor<6x100xf32>) -> tensor<6x49xf32> {
+    %v = graph.window %x dims [1] strides [2] dilations [1] low [0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<6x100xf32> -> tensor<6x49x3xf32>
+    %s = graph.reduce <max> %v axes [2] {graph.node = 0 : i64} : tensor<6x49x3xf32> -> tensor<6x49xf32>
+    graph.return %s : tensor<6x49xf32>
+  }
+  graph.kernel @by_three(%x: tensor<5x131xf32>) -> tensor<5x43xf32> {
+    %v = graph.window %x dims [1] strides [3] dilations [1] low [0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<5x131xf32> -> tensor<5x43x3xf32>
+    %s = graph.reduce <max> %v axes [2] {graph.node = 0 : i64} : tensor<5x43x3xf32> -> tensor<5x43xf32>
+    graph.return %s : tensor<5x43xf32>
+  }
+  graph.kernel @by_four(%x: tensor<5x260xf32>) -> tensor<5x65xf32> {
+    %v = graph.window %x dims [1] strides [4] dilations [1] low [0] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<5x260xf32> -> tensor<5x65x4xf32>
+    %s = graph.reduce <sum> %v axes [2] {graph.node = 0 : i64} : tensor<5x65x4xf32> -> tensor<5x65xf32>
+    graph.return %s : tensor<5x65xf32>
+  }
+  graph.kernel @by_five(%x: tensor<3x163xf32>) -> tensor<3x33xf32> {
+    %v = graph.window %x dims [1] strides [5] dilations [1] low [0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<3x163xf32> -> tensor<3x33x3xf32>
+    %s = graph.reduce <max> %v axes [2] {graph.node = 0 : i64} : tensor<3x33x3xf32> -> tensor<3x33xf32>
+    graph.return %s : tensor<3x33xf32>
+  }
 }
