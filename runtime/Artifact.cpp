@@ -194,7 +194,7 @@ Expected<Artifact> Artifact::fromContents(Contents contents, std::shared_ptr<con
 
 Expected<Artifact> Artifact::fromBytes(BytesView bytes, const std::string &name) {
   Tensor copy = Tensor::allocate(DType::U8, {static_cast<int64_t>(bytes.size())}); // aligned, as the mapping of a file is
-  std::memcpy(copy.bytes(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, copy.bytes());
   return verify({copy.bytes(), bytes.size()}, std::make_shared<Tensor>(copy), name);
 }
 

@@ -18,12 +18,12 @@ namespace tilewright {
 
 using Shape = std::vector<int64_t>;
 
-/// Number of elements of `shape`: 1 for a scalar, 0 if any dimension is 0.
+/// Number of elements of `shape`: 1 for a scalar, 0 if any dimension is 0, however large the others are.
 inline int64_t elementCount(const Shape &shape) {
-  int64_t count = 1;
+  uint64_t count = 1;
   for (int64_t dim : shape)
-    count *= dim;
-  return count;
+    count *= static_cast<uint64_t>(dim);
+  return static_cast<int64_t>(count);
 }
 
 /// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned, or
