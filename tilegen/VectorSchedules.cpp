@@ -99,7 +99,7 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   for (size_t i = loops.size(); i-- > 0;) {
     int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
     int64_t tile = std::max<int64_t>(1, std::min(size, elements));
-    if (i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
+    if (space.root == Root::Window && i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
       tile = std::max<int64_t>(1, std::min(size, wholeTile(size, tile)));
     elements = std::max<int64_t>(1, elements / tile);
     tiles.insert(tiles.begin(), tile);

@@ -50,7 +50,7 @@ module attributes {graph.nodes = ["conv", "pool", "ids"]} {
   }
   // Channels last in, planes out: read along channels all the same.
   // CHECK-LABEL: tile.kernel @to_planes
-  // CHECK-SAME: #tile.schedule<window, tile = [11, 37, 18]
+  // CHECK-SAME: #tile.schedule<window, tile = [10, 37, 18]
   // CHECK: tile.store {{.*}} map (d0, d1, d2, d3, d4) -> (0, d4, d2, d3)
   graph.kernel @to_planes(%x: tensor<1x20x37x18xf32>, %w: tensor<3x3x18xf32> {graph.constant}) -> tensor<1x18x20x37xf32> {
     %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x20x37x3x3x18xf32>
