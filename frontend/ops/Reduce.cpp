@@ -74,6 +74,8 @@ template <typename Before, typename After> void reduceWith(NodeBuilder &b, Reduc
     x = b.convert(x, b.type(0), b.type(0) == DType::U32 ? DType::I64 : DType::I32);
   }
   Term reduced = after(overAxes(b, before(x), [&](Term part, llvm::ArrayRef<int64_t> axes) { return b.reduce(kind, part, axes); }));
+  if (b.type(0) == DType::Bool && kind == ReduceKind::Max) // of nothing, which is no truth
+    reduced = b.maximum(reduced, 0);
   b.out(reduced.element() == elementType(b.state.context, b.type(0)) || isFloat(b.type(0))
             ? reduced
             : b.convert(reduced, b.type(0) == DType::U32 ? DType::I64 : DType::I32, b.type(0)));

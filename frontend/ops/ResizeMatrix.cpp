@@ -149,6 +149,7 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
     return result;
   Term last = real(b, axis.from) - 1.0;
   Term outside = either(b.compare(F::ULT, I::slt, position, b.like(position, 0)), b.compare(F::UGT, I::sgt, position, last));
+  result = b.widen(result); // halves cannot be chosen between, only moved
   return b.select(b.along(outside, result, axis.dim), b.like(result, options.extrapolation), result);
 }
 

@@ -255,7 +255,7 @@ Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<
     inside = both(inside, b.broadcast(isInside, result, {dim}));
   }
   Term padded = b.pad(x, SmallVector<int64_t>(x.rank(), 0), larger, 0);
-  return b.select(inside, b.take(padded, dims, indices), fill);
+  return b.select(inside, b.widen(b.take(padded, dims, indices)), b.widen(fill)); // halves cannot be chosen between, only moved
 }
 
 } // namespace

@@ -465,7 +465,7 @@ void oneHot(NodeBuilder &b) {
       dims.push_back(dim);
   Term index = b.wrapped(b.convert(b.raw(0), b.type(0), DType::I64), depth[0]);
   Term hit = b.compare(F::OEQ, I::eq, b.broadcast(index, sizes, dims), b.iota(sizes, axis, index.element()));
-  Term values = b.raw(2);
+  Term values = b.in(2); // halves cannot be chosen between, only moved
   auto value = [&](int64_t at) { return b.reshape(b.slice(values, 0, b.number(at), b.number(1)), {}); };
   b.out(b.select(hit, value(1), value(0)), b.type(2));
 }

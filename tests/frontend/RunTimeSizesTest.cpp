@@ -135,6 +135,8 @@ std::vector<Case> reductions() {
       cases.push_back({op, 18, {data({2, 3, 4}), numbers(2)}, {{"keepdims", keep}}, {{{0, 1}}, {{2, 0}}, {{1, -1}}, {{-2, -3}}}});
     }
   cases.push_back({"ReduceMax", 20, {data({3, 5, 2}, DType::U8), numbers(1)}, {}, {{{0}}, {{1}}}});
+  for (const char *op : {"ReduceMax", "ReduceMin"})
+    cases.push_back({op, 20, {data({2, 0, 4}, DType::Bool), numbers(1)}, {}, {{{0}}, {{1}}}});
   cases.push_back({"ReduceSum", 13, {data({2, 0, 4}), numbers(1)}, {}, {{{0}}, {{1}}, {{2}}}});
   cases.push_back({"CumSum", 14, {data({2, 3, 4}), number(DType::I32)}, {{"reverse", int64_t(1)}}, {{{0}}, {{-1}}, {{1}}}});
   cases.push_back({"CumProd", 26, {data({2, 3, 4}), number()}, {{"exclusive", int64_t(1)}}, {{{0}}, {{-2}}, {{2}}}});
