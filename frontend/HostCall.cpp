@@ -126,9 +126,13 @@ void writeElements(Tensor &tensor, const Sizes &elements, ArrayRef<int64_t> numb
 
 /// What stands for integers that only running tells: sizes, axes, indices. A kernel that refuses zeros may take one of the others.
 constexpr int64_t (*standIns[])(int64_t) = {
-    [](int64_t) -> int64_t { return 0; }, [](int64_t) -> int64_t { return 1; }, // a shape to expand to
-    [](int64_t i) { return i; },                                                // axes
-    [](int64_t i) -> int64_t { return i ? 1 : -1; },                            // a shape to reshape to
+    [](int64_t) -> int64_t { return 0; },
+    // A shape to expand to
+    [](int64_t) -> int64_t { return 1; },
+    // Axes
+    [](int64_t i) { return i; },
+    // A shape to reshape to
+    [](int64_t i) -> int64_t { return i ? 1 : -1; },
 };
 
 /// The kernel's outputs where each symbol stands for one of `numbers`.

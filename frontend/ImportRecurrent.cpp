@@ -98,8 +98,8 @@ public:
   void write() {
     std::vector<std::string> sequences, last[2];
     for (direction = 0; direction < directions; ++direction) {
-      for (size_t i :
-           {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR}) // a constant's slice is a constant, which is laid out for its product
+      // A constant's slice is a constant, which is laid out for its product.
+      for (size_t i : {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR})
         own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
       if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate waits for the others
         late = standard("Slice", {own[R], list(2 * size), list(3 * size)}, made("late weights"));

@@ -340,8 +340,8 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
     case onnx::AttributeProto::TENSOR:
       attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name));
       break;
-    case onnx::AttributeProto::GRAPH:
-      break;                               // branches are read where they are inlined
+    case onnx::AttributeProto::GRAPH: // read where branches are inlined
+      break;
     case onnx::AttributeProto::TYPE_PROTO: // ObjectFacts.cpp reads it
       attributes[std::string(serializedType)] = attribute->tp().SerializeAsString();
       break;

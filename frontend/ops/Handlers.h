@@ -27,8 +27,8 @@ void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGel
 void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &),
     shrink(NodeBuilder &);
 void quickGelu(NodeBuilder &), swiGlu(NodeBuilder &);
-void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), bitCast(NodeBuilder &), identity(NodeBuilder &),
-    dropout(NodeBuilder &);
+void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), bitCast(NodeBuilder &),
+    identity(NodeBuilder &), dropout(NodeBuilder &);
 // MatMul.cpp
 void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);
 // Shape.cpp
@@ -36,8 +36,8 @@ void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), uns
     expand(NodeBuilder &);
 void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &),
     depthToSpace(NodeBuilder &);
-void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &), constantOfShape(NodeBuilder &),
-    range(NodeBuilder &);
+void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &),
+    constantOfShape(NodeBuilder &), range(NodeBuilder &);
 // Gather.cpp
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
 // Grid.cpp
@@ -83,8 +83,8 @@ void fusedMatMul(NodeBuilder &), fusedGemm(NodeBuilder &), gemmFastGelu(NodeBuil
 void channelGroupNorm(NodeBuilder &), embedLayerNormalization(NodeBuilder &), biasSoftmax(NodeBuilder &), biasSplitGelu(NodeBuilder &),
     biasAdd(NodeBuilder &), expandDims(NodeBuilder &);
 // FusedAttention.cpp: com.microsoft
-void contribAttention(NodeBuilder &), quantizedAttention(NodeBuilder &), multiHeadAttention(NodeBuilder &), groupQueryAttention(NodeBuilder &),
-    contribRotaryEmbedding(NodeBuilder &);
+void contribAttention(NodeBuilder &), quantizedAttention(NodeBuilder &), multiHeadAttention(NodeBuilder &),
+    groupQueryAttention(NodeBuilder &), contribRotaryEmbedding(NodeBuilder &);
 // QuantizedFused.cpp: com.microsoft
 void qLinearBinary(NodeBuilder &), qLinearUnary(NodeBuilder &), qLinearSoftmax(NodeBuilder &), qLinearWhere(NodeBuilder &),
     qLinearConcat(NodeBuilder &), qLinearPool(NodeBuilder &), qLinearReduceMean(NodeBuilder &), contribQLinearConv(NodeBuilder &);

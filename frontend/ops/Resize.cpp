@@ -51,17 +51,11 @@ int64_t nearest(double position, const std::string &mode) {
   return static_cast<int64_t>(down) + up;
 }
 
-/// x read at `index` along one dimension.
-Term readAt(NodeBuilder &b, Term x, int64_t dim, const std::vector<int64_t> &index) {
+/// A constant vector of indices.
+Term indexVector(NodeBuilder &b, const std::vector<int64_t> &index) {
   Tensor tensor = Tensor::allocate(DType::I64, {static_cast<int64_t>(index.size())});
   std::ranges::copy(index, tensor.data<int64_t>());
-  Sizes sizes = x.sizes();
-  sizes[dim] = b.number(tensor.count());
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
-  return b.gather(x, {b.broadcast(b.constantTerm(tensor), sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context),
-                  sizes);
+  return b.constantTerm(tensor);
 }
 
 /// Each element `times` times: [.., x, ..] -> [.., x, 1, ..] -> [.., x, times, ..] -> [.., x * times, ..], which costs nothing.
@@ -93,7 +87,7 @@ std::vector<int64_t> nearestIndices(const Axis &axis, const std::string &transfo
 Term resizeNearest(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform, const std::string &rounding) {
   std::vector<int64_t> index = nearestIndices(axis, transform, rounding);
   int64_t times = repetitions(axis, index);
-  return times ? repeated(b, x, axis.dim, times) : readAt(b, x, axis.dim, index);
+  return times ? repeated(b, x, axis.dim, times) : b.take(x, {axis.dim}, {indexVector(b, index)});
 }
 
 Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform) {
@@ -105,7 +99,7 @@ Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &t
     above.push_back(std::min(below.back() + 1, axis.from - 1));
     weights.data<float>()[i] = static_cast<float>(position - std::floor(position));
   }
-  Term low = readAt(b, x, axis.dim, below), high = readAt(b, x, axis.dim, above);
+  Term low = b.take(x, {axis.dim}, {indexVector(b, below)}), high = b.take(x, {axis.dim}, {indexVector(b, above)});
   Term weight = b.along(b.convert(b.constantTerm(weights), DType::F32, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
   return low * (1.0 - weight) + high * weight;
 }
@@ -134,16 +128,6 @@ Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string
   decline("the coordinate transformation mode '{}' is not compiled", transform);
 }
 
-/// x read at `index`, a vector of i64, along one dimension.
-Term readAt(NodeBuilder &b, Term x, int64_t dim, Term index) {
-  Sizes sizes = x.sizes();
-  sizes[dim] = index.sizes()[0];
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
-  return b.gather(x, {b.broadcast(index, sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
-}
-
 /// Positions clamped to the source.
 Term inside(NodeBuilder &b, Term position, const SymbolicAxis &axis) {
   Term last = b.convert(b.sizeAs(axis.from, position.sizes(), b.state.builder.getI64Type()), DType::I64, DType::F64) - 1.0;
@@ -162,13 +146,13 @@ Term resizeNearest(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::
                : rounding == "ceil"              ? b.apply<math::CeilOp>(position)
                : rounding == "round_prefer_ceil" ? b.apply<math::FloorOp>(position + 0.5)
                                                  : b.apply<math::CeilOp>(position - 0.5);
-  return readAt(b, x, axis.dim, b.convert(inside(b, whole, axis), DType::F64, DType::I64));
+  return b.take(x, {axis.dim}, {b.convert(inside(b, whole, axis), DType::F64, DType::I64)});
 }
 
 Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform) {
   Term position = inside(b, sourcePositions(b, axis, transform), axis), below = b.apply<math::FloorOp>(position);
-  Term low = readAt(b, x, axis.dim, b.convert(below, DType::F64, DType::I64));
-  Term high = readAt(b, x, axis.dim, b.convert(inside(b, below + 1.0, axis), DType::F64, DType::I64));
+  Term low = b.take(x, {axis.dim}, {b.convert(below, DType::F64, DType::I64)});
+  Term high = b.take(x, {axis.dim}, {b.convert(inside(b, below + 1.0, axis), DType::F64, DType::I64)});
   Term weight = b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
   return low * (1.0 - weight) + high * weight;
 }

@@ -294,16 +294,6 @@ void concat(NodeBuilder &b) {
 
 namespace {
 
-/// Each element of dimension `dim` of the result from where `index`, a vector, says.
-Term readAlong(NodeBuilder &b, Term x, int64_t dim, Term index) {
-  Sizes sizes = x.sizes();
-  sizes[dim] = index.sizes()[0];
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    coordinates.push_back(getAffineDimExpr(i == dim ? x.rank() : i, b.state.context));
-  return b.gather(x, {b.broadcast(index, sizes, {dim})}, AffineMap::get(x.rank() + 1, 0, coordinates, b.state.context), sizes);
-}
-
 /// Where each padded coordinate of a symbolic dimension reads, computed when running.
 Term symbolicPadIndex(NodeBuilder &b, AffineExpr size, int64_t low, int64_t high, const std::string &mode) {
   using F = arith::CmpFPredicate;
@@ -327,7 +317,7 @@ Term symbolicPadIndex(NodeBuilder &b, AffineExpr size, int64_t low, int64_t high
 Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, const std::string &mode) {
   std::optional<int64_t> size = graph::constantSize(x.sizes()[dim]);
   if (!size)
-    return readAlong(b, x, dim, symbolicPadIndex(b, x.sizes()[dim], low, high, mode));
+    return b.take(x, {dim}, {symbolicPadIndex(b, x.sizes()[dim], low, high, mode)});
   constexpr int64_t most = 1 << 24;
   b.expect(*size > 0, "expected elements to pad with, got an empty dimension");
   b.expect(std::abs(low) <= most && std::abs(high) <= most && *size + low + high >= 0,
@@ -348,7 +338,7 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
       at = 0;
     index.data<int64_t>()[i] = at + cropped;
   }
-  return readAlong(b, x, dim, b.constantTerm(index));
+  return b.take(x, {dim}, {b.constantTerm(index)});
 }
 
 } // namespace
