@@ -3,6 +3,7 @@
 //
 //     Y = prob_mod(Softmax(score_mod(sqrt(s) Q (sqrt(s) K)^T))) V        s = scale, or 1 / sqrt(head size)
 #include "frontend/ModelImporter.h"
+#include "frontend/WrittenNode.h"
 
 using namespace mlir;
 
@@ -51,7 +52,8 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
     std::ranges::copy(values, tensor.data<int64_t>());
     return constant(tensor);
   };
-  auto node = [&](const char *op, std::vector<std::string> from, const std::string &to, const std::function<void(onnx::NodeProto &)> &change) {
+  auto node = [&](const char *op, std::vector<std::string> from, const std::string &to,
+                  const std::function<void(onnx::NodeProto &)> &change) {
     onnx::NodeProto made;
     made.set_op_type(op);
     for (const std::string &name : from)
@@ -63,10 +65,7 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
   };
   std::function emit = [&](const char *op, std::vector<std::string> from, const std::string &to) { node(op, std::move(from), to, {}); };
   auto cast = [&](const std::string &from, DType type, const std::string &to) {
-    node("Cast", {from}, to, [&](onnx::NodeProto &made) {
-      onnx::AttributeProto &attribute = *made.add_attribute();
-      attribute.set_name("to"), attribute.set_type(onnx::AttributeProto::INT), attribute.set_i(static_cast<int64_t>(type));
-    });
+    node("Cast", {from}, to, [&](onnx::NodeProto &made) { addInteger(made, "to", static_cast<int64_t>(type)); });
   };
   auto modified = [&](const char *which, const std::string &value) {
     auto given = std::ranges::find_if(proto.attribute(), [&](const auto &a) { return a.name() == which && a.has_g(); });
@@ -103,10 +102,9 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
   emit("Mul", {proto.input(0), root}, "FlexAttention scaled query");
   emit("Mul", {key, root}, "FlexAttention scaled key");
   node("Transpose", {"FlexAttention scaled key"}, "FlexAttention turned key", [](onnx::NodeProto &made) {
-    onnx::AttributeProto &attribute = *made.add_attribute();
-    attribute.set_name("perm"), attribute.set_type(onnx::AttributeProto::INTS);
+    onnx::AttributeProto *perm = addAttribute(made, "perm", onnx::AttributeProto::INTS);
     for (int64_t dim : {0, 1, 3, 2})
-      attribute.add_ints(dim);
+      perm->add_ints(dim);
   });
   emit("MatMul", {"FlexAttention scaled query", "FlexAttention turned key"}, "FlexAttention product");
   auto asked = attributes.contains("softmax_precision") ? std::get_if<int64_t>(&attributes["softmax_precision"]) : nullptr;

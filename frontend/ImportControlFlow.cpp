@@ -10,6 +10,7 @@
 // that did, until the types that go in are those that come out.
 #include "frontend/ImportBody.h"
 #include "frontend/ObjectFacts.h"
+#include "frontend/WrittenNode.h"
 #include "frontend/flow/FlowOps.h"
 
 using namespace mlir;
@@ -463,13 +464,6 @@ void ModelImporter::importScan(const onnx::NodeProto &proto, Scope &scope) {
 
 //===- Forms that are written as others ----------------------------------------------------------------------------------===//
 
-static onnx::AttributeProto *addAttribute(onnx::NodeProto &node, const char *name, onnx::AttributeProto::AttributeType type) {
-  onnx::AttributeProto *attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(type);
-  return attribute;
-}
-
 /// Opset 8: every input has a batch dimension before the one that is scanned. That is a scan over the batch of a scan.
 void ModelImporter::importBatchedScan(const onnx::NodeProto &proto, Scope &scope) {
   if (proto.input_size() < 2 || !proto.input(0).empty())
@@ -479,7 +473,7 @@ void ModelImporter::importBatchedScan(const onnx::NodeProto &proto, Scope &scope
   outer.set_op_type("Scan"), inner.set_op_type("Scan");
   outer.set_name(nodeName(proto, scope)), inner.set_name(nodeName(proto, scope) + "/batch");
   auto setForm = [](onnx::NodeProto &node, int64_t scanned) {
-    addAttribute(node, "num_scan_inputs", onnx::AttributeProto::INT)->set_i(scanned);
+    addInteger(node, "num_scan_inputs", scanned);
     onnx::AttributeProto *axes = addAttribute(node, "scan_input_axes", onnx::AttributeProto::INTS);
     for (int64_t i = 0; i < scanned; ++i)
       axes->add_ints(0);

@@ -9,6 +9,7 @@
 // StackSteps.
 #include "frontend/ModelImporter.h"
 
+#include "frontend/WrittenNode.h"
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -40,19 +41,6 @@ void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::stri
   b.expectRank(i, static_cast<int64_t>(sizes.size()));
   for (auto [dim, size] : llvm::enumerate(sizes))
     b.unify(b.sizes(i)[dim], size, fmt::format("dimension {} of {}", dim, what));
-}
-
-/// The domain of operators that only the import itself writes.
-constexpr std::string_view ownDomain = "tilewright";
-
-onnx::AttributeProto &addAttribute(onnx::NodeProto &node, std::string_view name, onnx::AttributeProto::AttributeType type) {
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name(std::string(name)), attribute.set_type(type);
-  return attribute;
-}
-
-void addInteger(onnx::NodeProto &node, std::string_view name, int64_t value) {
-  addAttribute(node, name, onnx::AttributeProto::INT).set_i(value);
 }
 
 } // namespace
@@ -197,7 +185,7 @@ private:
     }
     onnx::NodeProto scan;
     scan.set_op_type("Scan"), scan.set_name(made("steps of"));
-    onnx::GraphProto &body = *addAttribute(scan, "body", onnx::AttributeProto::GRAPH).mutable_g();
+    onnx::GraphProto &body = *addAttribute(scan, "body", onnx::AttributeProto::GRAPH)->mutable_g();
     std::vector<std::string> inside, outputs = stepOutputs(" of a turn");
     for (const std::vector<std::string> *list : {&states, static_cast<const std::vector<std::string> *>(&scanned)})
       for (const std::string &outer : *list) {
@@ -212,10 +200,10 @@ private:
     for (const std::string &result : results)
       scan.add_output(result + " at the end");
     addInteger(scan, "num_scan_inputs", static_cast<int64_t>(scanned.size()));
-    auto &into = addAttribute(scan, "scan_input_directions", onnx::AttributeProto::INTS);
+    onnx::AttributeProto *into = addAttribute(scan, "scan_input_directions", onnx::AttributeProto::INTS);
     for (size_t i = 0; i < scanned.size(); ++i)
-      into.add_ints(backward);
-    addAttribute(scan, "scan_output_directions", onnx::AttributeProto::INTS).add_ints(backward);
+      into->add_ints(backward);
+    addAttribute(scan, "scan_output_directions", onnx::AttributeProto::INTS)->add_ints(backward);
     import(scan);
     return {scan.output().begin(), scan.output().end()};
   }

@@ -6,6 +6,7 @@
 #include "frontend/OpSchema.h"
 #include "frontend/OpTable.h"
 #include "frontend/TensorData.h"
+#include "frontend/WrittenNode.h"
 
 #include <queue>
 #include <set>
@@ -44,16 +45,27 @@ std::set<std::string> readsOf(const onnx::NodeProto &node) {
 
 } // namespace
 
+/// A function there would take the place of what the import writes, which nothing checks a second time.
+static void refuseOwnDomain(std::string_view domain) {
+  if (domain == ownDomain)
+    malformed("the domain '{}' is the compiler's own: give the model's functions another one", domain);
+}
+
 ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files)
     : state(state), model(std::move(model)), rewritten(std::make_shared<std::deque<onnx::NodeProto>>()), files(files) {
   for (const auto &import : this->model->opset_import()) {
     if (import.version() < 1)
       malformed("opset version {} of domain '{}' is not positive", import.version(), import.domain());
+    refuseOwnDomain(import.domain());
     opsets[canonicalDomain(import.domain())] = import.version();
   }
-  for (const auto &function : this->model->functions())
+  for (const auto &function : this->model->functions()) {
+    refuseOwnDomain(function.domain());
+    for (const auto &import : function.opset_import())
+      refuseOwnDomain(import.domain());
     if (!functions.try_emplace({canonicalDomain(function.domain()), function.name(), function.overload()}, &function).second)
       malformed("the local function '{}' is defined twice", function.name());
+  }
 }
 
 void ModelImporter::run() {

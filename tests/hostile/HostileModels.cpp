@@ -59,6 +59,11 @@ onnx::NodeProto &node(ModelProto &model, int i = 0) { return *model.mutable_grap
 void addEnvelopes(Rows &rows) {
   add(rows, "no graph", [](ModelProto &m) { m.clear_graph(); });
   add(rows, "no opset", [](ModelProto &m) { m.clear_opset_import(); });
+  add(rows, "the compiler's own operators", [](ModelProto &m) {
+    auto *import = m.add_opset_import();
+    import->set_domain("tilewright"), import->set_version(1);
+    node(m).set_domain("tilewright"), node(m).set_op_type("StackSteps");
+  });
   add(rows, "opset 0", [](ModelProto &m) { m.mutable_opset_import(0)->set_version(0); });
   add(rows, "opset -1", [](ModelProto &m) { m.mutable_opset_import(0)->set_version(-1); });
   add(rows, "IR version 10^9", [](ModelProto &m) { m.set_ir_version(1000000000); });
