@@ -252,26 +252,39 @@ LogicalResult raiseSplit(graph::ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too
+/// The dimensions of x, in order, that `group` of transpose(x) merges; those of size 1 count only if there is no other.
+SmallVector<int64_t> mergedDims(const DimGroup &group, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> dims;
+  for (unsigned i = group.fromBegin; i < group.fromEnd; ++i)
+    if (!isUnit(sizes[i]))
+      dims.push_back(perm[i]);
+  return dims.empty() ? SmallVector<int64_t>{perm[group.fromBegin]} : dims;
+}
+
+/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too. Dimensions of size 1 may lie
+/// anywhere: (1, L, 64) transposed to (1, 64, L) and merged to (64, L) is (L, 64) transposed.
 LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getData());
   if (!transpose)
     return failure();
   ArrayRef<int64_t> perm = transpose.getPerm();
-  Sizes from = sizesOf(transpose), to = sizesOf(op), merged;
+  Sizes data = sizesOf(transpose.getData()), from = sizesOf(transpose), to = sizesOf(op), merged;
   SmallVector<DimGroup> groups = dimGroups(from, to);
+  SmallVector<int64_t> first; // of each group, in x
   for (const DimGroup &group : groups) {
     if (group.toCount() != 1 || group.fromCount() == 0)
       return failure();
-    for (unsigned i = group.fromBegin + 1; i < group.fromEnd; ++i)
-      if (perm[i] != perm[i - 1] + 1)
+    SmallVector<int64_t> dims = mergedDims(group, from, perm);
+    for (size_t i = 1; i < dims.size(); ++i)
+      if (dims[i] < dims[i - 1] || countReal(data, dims[i - 1] + 1, dims[i]) != 0)
         return failure();
+    first.push_back(dims.front());
   }
   if (groups.size() == from.size())
     return failure();
-  // Group g starts at dimension perm[fromBegin] of x: the groups in x's order, and back.
+  // The groups in x's order, and back.
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
-  llvm::sort(order, [&](int64_t a, int64_t b) { return perm[groups[a].fromBegin] < perm[groups[b].fromBegin]; });
+  llvm::sort(order, [&](int64_t a, int64_t b) { return first[a] < first[b]; });
   for (int64_t group : order)
     merged.push_back(to[group]);
   Rebuild build(rewriter, op);
