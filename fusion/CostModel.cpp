@@ -53,11 +53,16 @@ constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
 /// Nothing is measured when compiling: a size that only running tells counts as this much.
 constexpr int64_t nominalSize = 64;
 
+SmallVector<int64_t> nominalSizes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> symbols(graph::getNumSymbols(type), nominalSize);
+  return llvm::map_to_vector(graph::getSizes(type), [&](AffineExpr size) { return graph::evaluate(size, {}, symbols); });
+}
+
 double elementsOf(Value value) {
-  SmallVector<int64_t> symbols(graph::getNumSymbols(cast<RankedTensorType>(value.getType())), nominalSize);
   double count = 1;
-  for (AffineExpr size : graph::getSizes(cast<RankedTensorType>(value.getType())))
-    count *= static_cast<double>(graph::evaluate(size, {}, symbols));
+  for (int64_t size : nominalSizes(value))
+    count *= static_cast<double>(size);
   return count;
 }
 
@@ -85,6 +90,8 @@ public:
   }
   bool repeatsReads(Value value) const;
   bool slidesOverWork(graph::WindowOp window) const;
+  bool padsSlice(graph::WindowOp window) const;
+  bool interleavesPieces(graph::TransposeOp transpose) const;
 
 private:
   /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
@@ -138,6 +145,41 @@ bool Kernel::slidesOverWork(graph::WindowOp window) const {
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
 }
 
+/// True if a window pads the borders of a slice. The slice's borders lie inside of the buffer, so reading past them is no fault that a
+/// guard of the load sees: each element of each window would be compared with them (1.25 times the parts for a 3x39 convolution, on the
+/// host).
+bool Kernel::padsSlice(graph::WindowOp window) const {
+  auto slice = window.getData().getDefiningOp<graph::SliceOp>();
+  if (!slice || !members.contains(slice) || llvm::all_of(window.getLow(), [](int64_t low) { return low == 0; }))
+    return false;
+  auto from = graph::getSizes(cast<RankedTensorType>(slice.getData().getType())),
+       to = graph::getSizes(cast<RankedTensorType>(slice.getType()));
+  return llvm::any_of(window.getDims(), [&](int64_t dim) { return from[dim] != to[dim]; });
+}
+
+/// True if a transpose makes the pieces of a concatenation neighbours, as a shuffle of channels does: each element would be chosen by its
+/// place, and no load would be contiguous (three times the parts, on the host).
+bool Kernel::interleavesPieces(graph::TransposeOp transpose) const {
+  Value value = transpose.getData();
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getData();
+  auto concat = value.getDefiningOp<graph::ConcatOp>();
+  int64_t last = transpose.getPerm().back(), rank = transpose.getPerm().size();
+  if (!concat || !members.contains(concat) || last == rank - 1)
+    return false;
+  // Both in elements: what one step along the dimension skips, and the whole dimension.
+  auto span = [](Value value, int64_t dim) {
+    SmallVector<int64_t> sizes = nominalSizes(value);
+    double step = 1;
+    for (size_t i = dim + 1; i < sizes.size(); ++i)
+      step *= static_cast<double>(sizes[i]);
+    return std::pair(step, step * static_cast<double>(sizes[dim]));
+  };
+  auto [step, whole] = span(transpose.getData(), last);
+  auto [stepOfPieces, wholeOfPieces] = span(concat, concat.getAxis());
+  return step < wholeOfPieces && stepOfPieces < whole;
+}
+
 } // namespace
 
 unsigned fusion::elementWork(Operation *op) {
@@ -184,7 +226,9 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
     if (Operation *op = tooMuchForRows(ops, geometry))
       return Refusal{Reason::ShortRows, op};
   for (Operation *op : ops) {
-    if (auto window = dyn_cast<graph::WindowOp>(op); window && kernel.slidesOverWork(window))
+    if (auto window = dyn_cast<graph::WindowOp>(op); window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
+      return Refusal{Reason::RepeatsWork, op};
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op); transpose && kernel.interleavesPieces(transpose))
       return Refusal{Reason::RepeatsWork, op};
     if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
       // What follows a reduction of this kernel is computed once a row and kept.

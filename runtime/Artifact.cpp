@@ -61,7 +61,7 @@ static Expected<std::vector<format::SectionEntry>> readTable(BytesView file, con
   if (hashBytes(covered) != header.tableChecksum)
     return malformed(name, "is altered: its section table does not match its checksum");
   std::vector<format::SectionEntry> table(header.sectionCount);
-  std::memcpy(table.data(), covered.data() + sizeof header, table.size() * sizeof(format::SectionEntry));
+  std::ranges::copy(std::span(covered).subspan(sizeof header), std::as_writable_bytes(std::span(table)).begin());
   return table;
 }
 

@@ -255,24 +255,33 @@ static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
 }
 
 /// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a single column) to pay
-/// for a transposed copy of the right side. Two loads a multiplication are all they can do: 43 % of the peak, from caches.
+/// for a transposed copy of the right side. Two loads a multiplication are all they can do: 43 % of the peak, from caches. A single column
+/// may sum over a window too: the register tiles of a product would compute a vector of columns for it.
 static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, int64_t rows, int64_t columns, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  std::optional<int64_t> depth = constantOf(space.loops()[reduced.back()].size);
+  SmallVector<int64_t> steps;
+  int64_t depth = 1;
+  for (unsigned loop : reduced) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    if (!size || *size > longestRow / depth)
+      return std::nullopt;
+    steps.push_back(*size);
+    depth *= *size;
+  }
   bool alongDepth = llvm::all_of(space.nest.accesses, [&](const Access &access) {
     AffineExpr stride = space.strideOf(access, reduced.back());
     return stride == getAffineConstantExpr(0, space.nest.context) || stride == getAffineConstantExpr(1, space.nest.context);
   });
   bool isReal = isa<FloatType>(cast<RankedTensorType>(space.lhs.getType()).getElementType());
-  if (reduced.size() != 1 || !depth || *depth > longestRow || !alongDepth || !isReal || gathersRows(space))
-    return std::nullopt;
   int64_t lanes = target.vectorBits / 32;
-  if (*depth < lanes || (rows > fewRows && columns > 1))
+  if (!alongDepth || !isReal || steps.back() < lanes)
     return std::nullopt;
-  auto spread = [&](int64_t size) { return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / *depth); };
+  if (columns > 1 && (rows > fewRows || reduced.size() != 1 || gathersRows(space)))
+    return std::nullopt;
+  auto spread = [&](int64_t size) { return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / depth); };
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({columns > 1 ? rows : spread(rows), spread(columns)});
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, {*depth}, 1, 1, {1, 4 * lanes}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, 1, 1, {1, 4 * lanes}, 0);
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {

@@ -52,6 +52,12 @@ std::optional<int64_t> dimBehind(const Quantized &side, int64_t dim) {
   return dim;
 }
 
+/// A value for each element along some of the result's dimensions.
+struct Along {
+  Value value;
+  SmallVector<int64_t> dims;
+};
+
 /// One contraction under rewriting.
 class Rewriting {
 public:
@@ -69,12 +75,13 @@ private:
   std::optional<int64_t> depth();
   bool keepsOrder(unsigned i);
   SmallVector<int32_t> sumsOfConstant(unsigned i, SmallVectorImpl<int64_t> &dims);
-  Value sumsOfRuntime(unsigned i, Value operand);
+  Along sumsOfRuntime(unsigned i, Value operand);
   bool canSpread(unsigned i, const QuantizationParameter &parameter);
-  Value spread(unsigned i, const QuantizationParameter &parameter, Type element, double offset = 0);
-  Value broadcast(Value data, ArrayRef<int64_t> dims);
+  Along along(unsigned i, const QuantizationParameter &parameter, Type element, double offset = 0);
+  Along product(Along a, Along b);
+  Value broadcast(const Along &data);
   Value number(double value, Type element, Sizes sizes);
-  Value constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims);
+  Along constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims);
   Value minusZero(unsigned i, Value sums, Value otherOperand);
   Value rescaled(Value sums);
   template <typename Op, typename... Args> Value make(Args &&...args) {
@@ -247,13 +254,13 @@ bool Rewriting::keepsOrder(unsigned i) {
   return llvm::is_sorted(kept);
 }
 
-Value Rewriting::broadcast(Value data, ArrayRef<int64_t> dims) {
-  RankedTensorType type = graph::withElementType(op.getType(), tensorOf(data).getElementType());
-  return data.getType() == type ? data : make<graph::BroadcastOp>(type, data, dims);
+Value Rewriting::broadcast(const Along &data) {
+  RankedTensorType type = graph::withElementType(op.getType(), tensorOf(data.value).getElementType());
+  return data.value.getType() == type ? data.value : make<graph::BroadcastOp>(type, data.value, data.dims);
 }
 
 /// The same for an operand that is computed: a reduction beside the contraction.
-Value Rewriting::sumsOfRuntime(unsigned i, Value operand) {
+Along Rewriting::sumsOfRuntime(unsigned i, Value operand) {
   SmallVector<int64_t> axes, kept;
   for (int64_t d = 0, rank = tensorOf(operand).getRank(); d < rank; ++d) {
     std::optional<int64_t> dim = resultDim(i, d);
@@ -268,7 +275,7 @@ Value Rewriting::sumsOfRuntime(unsigned i, Value operand) {
   for (int64_t dim : kept)
     sizes.push_back(all[dim]);
   auto type = graph::makeTensorType(op.getContext(), sizes, rewriter.getI32Type());
-  return broadcast(make<graph::ReduceOp>(type, graph::ReduceKind::Sum, extended, axes), kept);
+  return {make<graph::ReduceOp>(type, graph::ReduceKind::Sum, extended, axes), kept};
 }
 
 //===- Parameters on the result ---------------------------------------------------------------------------------------===//
@@ -284,16 +291,17 @@ Value Rewriting::number(double value, Type element, Sizes sizes) {
   return make<graph::BroadcastOp>(type, one, ArrayRef<int64_t>());
 }
 
-Value Rewriting::constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims) {
+Along Rewriting::constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims) {
   if (llvm::all_equal(numbers))
-    return number(numbers.empty() ? 0 : numbers.front(), rewriter.getI32Type(), sizesOf(op));
+    return {number(numbers.empty() ? 0 : numbers.front(), rewriter.getI32Type(), {}), {}};
   auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
   SmallVector<int64_t> shape;
   Sizes sizes = sizesOf(op);
   for (int64_t dim : dims)
     shape.push_back(*graph::constantSize(sizes[dim]));
   std::string key = pool.add(std::as_bytes(std::span(numbers.data(), numbers.size())));
-  return broadcast(graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get(shape, rewriter.getI32Type()), key), dims);
+  return {graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get(shape, rewriter.getI32Type()), key),
+          llvm::to_vector(dims)};
 }
 
 bool Rewriting::canSpread(unsigned i, const QuantizationParameter &parameter) {
@@ -303,17 +311,31 @@ bool Rewriting::canSpread(unsigned i, const QuantizationParameter &parameter) {
   return behind && resultDim(i, *behind);
 }
 
-/// A parameter of operand `i`, plus `offset`, for each element of the result.
-Value Rewriting::spread(unsigned i, const QuantizationParameter &parameter, Type element, double offset) {
+/// A parameter of operand `i`, plus `offset`.
+Along Rewriting::along(unsigned i, const QuantizationParameter &parameter, Type element, double offset) {
   if (parameter.number)
-    return number(*parameter.number + offset, element, sizesOf(op));
+    return {number(*parameter.number + offset, element, {}), {}};
   SmallVector<int64_t> dims;
   if (parameter.isVector())
     dims.push_back(*resultDim(i, *dimBehind(side[i], parameter.dim)));
   Value value = parameter.value;
   if (offset != 0)
     value = make<arith::AddIOp>(value, number(offset, element, sizesOf(value)));
-  return broadcast(value, dims);
+  return {value, dims};
+}
+
+/// a * b, of integers. A scalar is multiplied before anything is repeated, so that what memory may hold is as small as the other factor.
+Along Rewriting::product(Along a, Along b) {
+  if (a.dims.empty())
+    std::swap(a, b);
+  SmallVector<int64_t> dims = a.dims;
+  if (!b.dims.empty()) {
+    dims = llvm::to_vector(llvm::seq<int64_t>(0, op.getType().getRank()));
+    a.value = broadcast(a), b.value = broadcast(b);
+  } else if (!a.dims.empty()) {
+    b.value = make<graph::BroadcastOp>(tensorOf(a.value), b.value, ArrayRef<int64_t>());
+  }
+  return {make<arith::MulIOp>(b.value, a.value), dims};
 }
 
 /// sums - (zero point of `i`) * sum_k (the other side - its zero point), where the other side is constant; without its zero point where
@@ -322,9 +344,8 @@ Value Rewriting::minusZero(unsigned i, Value sums, Value otherOperand) {
   if (!side[i].hasZero())
     return sums;
   unsigned other = 1 - i;
-  Type i32 = rewriter.getI32Type();
   std::optional<int64_t> zero = side[i].knownZero();
-  Value others;
+  Along others;
   if (isConstant(other)) {
     SmallVector<int64_t> dims;
     SmallVector<int32_t> numbers = sumsOfConstant(other, dims);
@@ -334,12 +355,13 @@ Value Rewriting::minusZero(unsigned i, Value sums, Value otherOperand) {
       entry = static_cast<int32_t>((zero ? *zero : 1) * (entry - (factor ? *factor * *otherZero : 0)));
     others = constant(numbers, dims);
     if (zero)
-      return make<arith::SubIOp>(sums, others);
+      return make<arith::SubIOp>(sums, broadcast(others));
   } else {
     others = sumsOfRuntime(other, otherOperand);
   }
   QuantizationParameter parameter = side[i].zero.value_or(QuantizationParameter{0.0, {}, -1});
-  return make<arith::SubIOp>(sums, make<arith::MulIOp>(spread(i, parameter, i32, static_cast<double>(side[i].offset)), others));
+  Along zeros = along(i, parameter, rewriter.getI32Type(), static_cast<double>(side[i].offset));
+  return make<arith::SubIOp>(sums, broadcast(product(zeros, others)));
 }
 
 /// sums * (scale of lhs * scale of rhs): the product of known scales is rounded once, here.
@@ -356,7 +378,7 @@ Value Rewriting::rescaled(Value sums) {
   for (unsigned i : open) {
     std::optional<SmallVector<double>> numbers = side[i].scale->isVector() ? knownNumbers(side[i].scale->value) : std::nullopt;
     if (!numbers) {
-      result = make<arith::MulFOp>(result, spread(i, *side[i].scale, f32));
+      result = make<arith::MulFOp>(result, broadcast(along(i, *side[i].scale, f32)));
       continue;
     }
     SmallVector<float> products;
@@ -367,7 +389,7 @@ Value Rewriting::rescaled(Value sums) {
     std::string key = pool.add(std::as_bytes(std::span(products.data(), products.size())));
     Value vector =
         graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get({static_cast<int64_t>(products.size())}, f32), key);
-    result = make<arith::MulFOp>(result, spread(i, {std::nullopt, vector, side[i].scale->dim}, f32));
+    result = make<arith::MulFOp>(result, broadcast(along(i, {std::nullopt, vector, side[i].scale->dim}, f32)));
   }
   return known == 1 ? result : make<arith::MulFOp>(result, number(known, f32, sizesOf(op)));
 }

@@ -201,7 +201,7 @@ SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) 
   return result;
 }
 
-/// transpose(merge(transpose(x))) -> merge(transpose(x)), by both permutations
+/// transpose(merge(transpose(x))) -> merge(transpose(x)), by both permutations; dimensions of size 1 may come and go.
 LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
   graph::TransposeOp first = reshape ? transposeOf(reshape.getData()) : graph::TransposeOp();
@@ -210,9 +210,16 @@ LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
   Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
   SmallVector<unsigned> counts; // for each dimension of `to`
   for (const DimGroup &group : dimGroups(from, to)) {
-    if (group.toCount() != 1 || group.fromCount() == 0)
+    if (countReal(to, group.toBegin, group.toEnd) > 1)
       return failure(); // it does more than merge
-    counts.push_back(group.fromCount());
+    counts.append(group.toCount(), 0);
+    unsigned merged = group.toBegin;
+    while (merged + 1 < group.toEnd && isUnit(to[merged]))
+      ++merged;
+    if (group.toCount() > 0)
+      counts[merged] = group.fromCount();
+    else if (group.fromCount() > 0)
+      return failure();
   }
   SmallVector<int64_t> perm; // of both transposes at once: one step, or the merge would rise again in between
   for (int64_t dim : refined(op.getPerm(), counts))
