@@ -7,9 +7,11 @@
 //     %c = graph.contract %a, %b                         %c = mulf(sitofp(%t), sa * sb)
 //
 // The integer sums are exact, so the result is that of the float model up to the rounding of its last three operations. A window or pad
-// that fills with zeros fills with the zero point. Where one side is a constant, the other becomes unsigned and it signed (x ^ 0x80 is x +
+// that fills with zeros fills with the zero point; where only running tells that, it fills with 0 and the weights that fall outside are not
+// summed. Where one side is a constant, the other becomes unsigned and it signed (x ^ 0x80 is x +
 // 128 read with the other sign), which is the form of VNNI. A product of two computed operands stays in floats unless neither has a zero
 // point: its sums would cost two more passes.
+#include "frontend/normalize/ByteSums.h"
 #include "frontend/normalize/DimGroups.h"
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Quantized.h"
@@ -27,6 +29,10 @@ namespace {
 
 /// Products of a byte and a signed byte whose sum surely fits into 32 bits.
 constexpr int64_t longestSum = (int64_t(1) << 31) / (255 * 128);
+
+/// Channels of a window from which summing its weights inside of the image costs little beside the products: 32-bit sums of taps for byte
+/// products of taps and channels.
+constexpr int64_t fewChannels = 8;
 
 /// Where dimension `dim` of the integers ends up behind the accesses; nothing if it is taken apart.
 std::optional<int64_t> dimBehind(const Quantized &side, int64_t dim) {
@@ -69,19 +75,22 @@ private:
   bool isConstant(unsigned i);
   LogicalResult chooseSigns();
   Value flipped(Value integers);
-  Value laidAlongK(unsigned weights, AffineMap &map);
+  Value laidAlongK(AffineMap &map);
   Value operandOf(unsigned i);
   std::optional<int64_t> resultDim(unsigned i, int64_t operandDim);
   std::optional<int64_t> depth();
   bool keepsOrder(unsigned i);
-  SmallVector<int32_t> sumsOfConstant(unsigned i, SmallVectorImpl<int64_t> &dims);
+  SmallVector<std::optional<int64_t>> resultDims(unsigned i);
+  Value sumsOfWeights(ArrayRef<std::optional<int64_t>> places, int64_t products, int64_t factor);
+  bool fillsWithUnknown(unsigned i);
+  bool canSumInside();
+  Along sumsInside();
   Along sumsOfRuntime(unsigned i, Value operand);
   bool canSpread(unsigned i, const QuantizationParameter &parameter);
   Along along(unsigned i, const QuantizationParameter &parameter, Type element, double offset = 0);
   Along product(Along a, Along b);
   Value broadcast(const Along &data);
   Value number(double value, Type element, Sizes sizes);
-  Along constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims);
   Value minusZero(unsigned i, Value sums, Value otherOperand);
   Value rescaled(Value sums);
   template <typename Op, typename... Args> Value make(Args &&...args) {
@@ -96,6 +105,7 @@ private:
   Rebuild build;
   Attribute node;
   Quantized side[2];
+  unsigned weights = 1; // the side that is constant, if one is
   bool isFloat = false;
 };
 
@@ -122,7 +132,6 @@ Value Rewriting::flipped(Value integers) {
 }
 
 LogicalResult Rewriting::chooseSigns() {
-  unsigned weights = isConstant(1) ? 1 : 0;
   if (!isConstant(weights)) // two computed operands keep their signs
     return success(!isFloat || (!side[0].hasZero() && !side[1].hasZero()));
   for (unsigned i : {0u, 1u})
@@ -135,7 +144,7 @@ LogicalResult Rewriting::chooseSigns() {
 }
 
 /// The constant with its summed dimensions last, in the order in which the other side has them: so a GPU's instructions on bytes read it.
-Value Rewriting::laidAlongK(unsigned weights, AffineMap &map) {
+Value Rewriting::laidAlongK(AffineMap &map) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(op->getOperand(weights)).getRank()));
   auto placeOf = [&](int64_t dim) -> int64_t {
     if (std::optional<int64_t> result = resultDim(weights, dim))
@@ -168,7 +177,7 @@ Value Rewriting::operandOf(unsigned i) {
     clone->setOperand(0, value);
     clone->getResult(0).setType(graph::withElementType(tensorOf(access->getResult(0)), element));
     if (clone->hasAttr("fill"))
-      clone->setAttr("fill", IntegerAttr::get(element, APInt(8, *side[i].knownZero() & 255)));
+      clone->setAttr("fill", IntegerAttr::get(element, APInt(8, side[i].knownZero().value_or(0) & 255)));
     if (node)
       clone->setAttr(graph::nodeAttr, node);
     value = clone->getResult(0);
@@ -199,50 +208,99 @@ std::optional<int64_t> Rewriting::depth() {
 
 //===- Sums along k ---------------------------------------------------------------------------------------------------===//
 
-/// What the constant operand's elements sum to along its reduced dimensions, in the order of `dims`, the result's dimensions that are left.
-SmallVector<int32_t> Rewriting::sumsOfConstant(unsigned i, SmallVectorImpl<int64_t> &dims) {
-  auto weights = side[i].integers.getDefiningOp<graph::ConstantOp>();
-  ArrayRef<int8_t> bytes = bytesOf(weights);
-  SmallVector<int64_t> shape(tensorOf(weights).getShape()), strides(shape.size(), 1); // of the operand, in the constant's bytes
-  for (size_t d = shape.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * shape[d];
-  for (Operation *access : llvm::reverse(side[i].accesses)) {
-    SmallVector<int64_t> oldShape = shape, oldStrides = strides;
-    for (auto [d, from] : llvm::enumerate(cast<graph::TransposeOp>(access).getPerm()))
-      shape[d] = oldShape[from], strides[d] = oldStrides[from];
+/// Sums of the weights along what has no place, of `products` numbers each, less as many zero points; then times `factor`.
+Value Rewriting::sumsOfWeights(ArrayRef<std::optional<int64_t>> places, int64_t products, int64_t factor) {
+  SmallVector<int32_t> sums = sumBytes(side[weights].integers.getDefiningOp<graph::ConstantOp>(), side[weights].accesses, places);
+  for (int32_t &sum : sums)
+    sum = static_cast<int32_t>(factor * (sum - products * *side[weights].knownZero()));
+  SmallVector<std::pair<int64_t, int64_t>> kept; // place, size
+  for (auto [place, size] : llvm::zip_equal(places, tensorOf(op->getOperand(weights)).getShape()))
+    if (place)
+      kept.emplace_back(*place, size);
+  llvm::sort(kept);
+  auto type = RankedTensorType::get(llvm::to_vector(llvm::make_second_range(kept)), rewriter.getI32Type());
+  if (llvm::all_equal(sums))
+    return arith::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, sums.empty() ? 0 : sums.front()));
+  auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+  return graph::ConstantOp::create(rewriter, op.getLoc(), type, pool.add(std::as_bytes(std::span(sums.data(), sums.size()))));
+}
+
+/// For each dimension of an operand the result's that it becomes; nothing for those that are summed.
+SmallVector<std::optional<int64_t>> Rewriting::resultDims(unsigned i) {
+  SmallVector<std::optional<int64_t>> dims;
+  for (int64_t d = 0, rank = tensorOf(op->getOperand(i)).getRank(); d < rank; ++d)
+    dims.push_back(resultDim(i, d));
+  return dims;
+}
+
+/// True if a window fills with a zero point that only running tells.
+bool Rewriting::fillsWithUnknown(unsigned i) {
+  return !side[i].knownZero() && llvm::any_of(side[i].accesses, [](Operation *access) { return access->hasAttr("fill"); });
+}
+
+/// Whether the weights inside of the image can be summed: one window fills, over so many channels that counting its taps costs little.
+bool Rewriting::canSumInside() {
+  ArrayRef<Operation *> accesses = side[1 - weights].accesses;
+  auto window = dyn_cast<graph::WindowOp>(accesses.front());
+  if (!window || llvm::any_of(accesses.drop_front(), [](Operation *access) { return access->hasAttr("fill"); }))
+    return false;
+  int64_t taps = 1;
+  size_t spatial = window.getDims().size();
+  for (AffineExpr size : ArrayRef(sizesOf(window)).slice(window.getDims().front() + spatial, spatial))
+    taps *= graph::constantSize(size).value_or(0);
+  return taps > 0 && depth() && *depth() >= fewChannels * taps;
+}
+
+/// What the zero point multiplies where a window fills: the weights less theirs, summed where the window lies inside of the image.
+///
+///     %inside = graph.window (ones of the image) ... fill 0        %sums = graph.contract %inside, (weights summed over channels)
+Along Rewriting::sumsInside() {
+  unsigned data = 1 - weights;
+  auto window = cast<graph::WindowOp>(side[data].accesses.front());
+  MLIRContext *context = op.getContext();
+  Type i32 = rewriter.getI32Type();
+  int64_t spatial = window.getDims().size(), first = window.getDims().front();
+  Sizes image(ArrayRef(sizesOf(window.getData())).slice(first, spatial)), windows(ArrayRef(sizesOf(window)).slice(first, 2 * spatial));
+  Value inside = make<graph::WindowOp>(graph::makeTensorType(context, windows, i32), number(1, i32, image),
+                                       llvm::to_vector(llvm::seq<int64_t>(0, spatial)), window.getStrides(), window.getDilations(),
+                                       window.getLow(), rewriter.getI32IntegerAttr(0));
+  // Loops of the small contraction: the window's, and those of the weights that are not channels.
+  SmallVector<AffineExpr> insideLoops(op.getMap(data).getResults().slice(first, 2 * spatial));
+  SmallVector<std::optional<int64_t>> places = resultDims(weights); // a tap's place is behind those of the result
+  SmallVector<std::pair<int64_t, AffineExpr>> weightLoops;
+  int64_t channels = 1;
+  for (auto [d, loop] : llvm::enumerate(op.getMap(weights).getResults())) {
+    if (!places[d] && llvm::is_contained(insideLoops, loop))
+      places[d] = op.getType().getRank() + cast<AffineDimExpr>(loop).getPosition();
+    if (places[d])
+      weightLoops.emplace_back(*places[d], loop);
+    else
+      channels *= tensorOf(op->getOperand(weights)).getDimSize(d);
   }
-  SmallVector<std::optional<int64_t>> target;
-  for (size_t d = 0; d < shape.size(); ++d)
-    target.push_back(resultDim(i, d));
-  for (const std::optional<int64_t> &dim : target)
-    if (dim)
-      dims.push_back(*dim);
-  llvm::sort(dims);
-  SmallVector<int64_t> sumStrides(shape.size(), 0);
-  int64_t count = 1;
-  for (int64_t dim : llvm::reverse(dims)) {
-    auto *at = llvm::find(target, dim);
-    sumStrides[at - target.begin()] = count;
-    count *= shape[at - target.begin()];
-  }
-  // In the order of the bytes, so that the constant is read once, front to back.
-  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, shape.size()));
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(strides[b], a) < std::pair(strides[a], b); });
-  SmallVector<uint32_t> sums(count, 0);
-  SmallVector<int64_t> index(shape.size(), 0);
-  int64_t place = 0;
-  for (int8_t byte : bytes) {
-    sums[place] += static_cast<uint32_t>(static_cast<int32_t>(byte));
-    for (size_t o = order.size(); o-- > 0;) {
-      unsigned d = order[o];
-      place += sumStrides[d];
-      if (++index[d] < shape[d])
-        break;
-      place -= sumStrides[d] * shape[d];
-      index[d] = 0;
+  llvm::sort(weightLoops, llvm::less_first());
+  SmallVector<AffineExpr> numbered, rhs, result;
+  auto renumbered = [&](AffineExpr loop) {
+    auto *at = llvm::find(numbered, loop);
+    if (at == numbered.end())
+      at = numbered.insert(at, loop);
+    return getAffineDimExpr(at - numbered.begin(), context);
+  };
+  SmallVector<AffineExpr> lhs = llvm::map_to_vector(insideLoops, renumbered);
+  for (auto [place, loop] : weightLoops)
+    rhs.push_back(renumbered(loop));
+  Along sums;
+  Sizes sizes, all = sizesOf(op);
+  for (auto [dim, loop] : llvm::enumerate(op.getMap(2).getResults()))
+    if (llvm::is_contained(numbered, loop)) {
+      result.push_back(renumbered(loop));
+      sums.dims.push_back(dim);
+      sizes.push_back(all[dim]);
     }
-  }
-  return SmallVector<int32_t>(sums.begin(), sums.end());
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(numbered.size(), 0, results, context); };
+  AffineMap maps[] = {mapOf(lhs), mapOf(rhs), mapOf(result)};
+  sums.value = make<graph::ContractOp>(graph::makeTensorType(context, sizes, i32), inside, sumsOfWeights(places, channels, 1),
+                                       rewriter.getAffineMapArrayAttr(maps));
+  return sums;
 }
 
 /// Whether the dimensions that an operand shares with the result stand in the result's order.
@@ -291,19 +349,6 @@ Value Rewriting::number(double value, Type element, Sizes sizes) {
   return make<graph::BroadcastOp>(type, one, ArrayRef<int64_t>());
 }
 
-Along Rewriting::constant(ArrayRef<int32_t> numbers, ArrayRef<int64_t> dims) {
-  if (llvm::all_equal(numbers))
-    return {number(numbers.empty() ? 0 : numbers.front(), rewriter.getI32Type(), {}), {}};
-  auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  SmallVector<int64_t> shape;
-  Sizes sizes = sizesOf(op);
-  for (int64_t dim : dims)
-    shape.push_back(*graph::constantSize(sizes[dim]));
-  std::string key = pool.add(std::as_bytes(std::span(numbers.data(), numbers.size())));
-  return {graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get(shape, rewriter.getI32Type()), key),
-          llvm::to_vector(dims)};
-}
-
 bool Rewriting::canSpread(unsigned i, const QuantizationParameter &parameter) {
   if (!parameter.isVector())
     return true;
@@ -338,26 +383,25 @@ Along Rewriting::product(Along a, Along b) {
   return {make<arith::MulIOp>(b.value, a.value), dims};
 }
 
-/// sums - (zero point of `i`) * sum_k (the other side - its zero point), where the other side is constant; without its zero point where
-/// not.
+/// sums - (zero point of `i`) * sum_k (the other side): for the data, of the weights less their zero point.
 Value Rewriting::minusZero(unsigned i, Value sums, Value otherOperand) {
   if (!side[i].hasZero())
     return sums;
-  unsigned other = 1 - i;
-  std::optional<int64_t> zero = side[i].knownZero();
   Along others;
-  if (isConstant(other)) {
-    SmallVector<int64_t> dims;
-    SmallVector<int32_t> numbers = sumsOfConstant(other, dims);
-    std::optional<int64_t> otherZero = side[other].knownZero();
-    std::optional<int64_t> factor = otherZero ? depth() : std::nullopt;
-    for (int32_t &entry : numbers)
-      entry = static_cast<int32_t>((zero ? *zero : 1) * (entry - (factor ? *factor * *otherZero : 0)));
-    others = constant(numbers, dims);
+  if (i == weights || !isConstant(weights)) {
+    others = sumsOfRuntime(1 - i, otherOperand);
+  } else if (fillsWithUnknown(i)) {
+    others = sumsInside();
+  } else {
+    SmallVector<std::optional<int64_t>> places = resultDims(weights);
+    std::optional<int64_t> zero = side[i].knownZero();
+    others.value = sumsOfWeights(places, *depth(), zero.value_or(1));
+    for (const std::optional<int64_t> &place : places)
+      if (place)
+        others.dims.push_back(*place);
+    llvm::sort(others.dims);
     if (zero)
       return make<arith::SubIOp>(sums, broadcast(others));
-  } else {
-    others = sumsOfRuntime(other, otherOperand);
   }
   QuantizationParameter parameter = side[i].zero.value_or(QuantizationParameter{0.0, {}, -1});
   Along zeros = along(i, parameter, rewriter.getI32Type(), static_cast<double>(side[i].offset));
@@ -403,9 +447,6 @@ LogicalResult Rewriting::run() {
     if (!found)
       return failure();
     side[i] = *found;
-    bool fills = llvm::any_of(side[i].accesses, [](Operation *access) { return access->hasAttr("fill"); });
-    if (fills && !side[i].knownZero())
-      return failure(); // a zero point that only running tells cannot be what a window fills with
     for (const std::optional<QuantizationParameter> &parameter : {side[i].zero, side[i].scale})
       if (parameter && !canSpread(i, *parameter))
         return failure();
@@ -413,16 +454,19 @@ LogicalResult Rewriting::run() {
   std::optional<int64_t> products = depth();
   if (isFloat && (!products || *products > longestSum))
     return failure();
-  unsigned weights = isConstant(1) ? 1 : 0, data = 1 - weights;
+  weights = isConstant(1) ? 1 : 0;
+  unsigned data = 1 - weights;
   bool known = isConstant(weights);
   if (known ? !side[weights].knownZero() || !products : !isFloat && side[0].hasZero() && side[1].hasZero())
+    return failure();
+  if (fillsWithUnknown(weights) || (fillsWithUnknown(data) && !(known && canSumInside())))
     return failure();
   if (!keepsOrder(data) || (!known && !keepsOrder(weights)) || failed(chooseSigns()))
     return failure();
   AffineMap maps[] = {op.getMap(0), op.getMap(1), op.getMap(2)};
   Value operands[] = {operandOf(0), operandOf(1)};
   if (known)
-    operands[weights] = laidAlongK(weights, maps[weights]);
+    operands[weights] = laidAlongK(maps[weights]);
   Value sums = make<graph::ContractOp>(graph::withElementType(op.getType(), rewriter.getI32Type()), operands[0], operands[1],
                                        rewriter.getAffineMapArrayAttr(maps), side[0].isUnsigned, side[1].isUnsigned);
   sums = minusZero(data, sums, operands[weights]);
