@@ -91,7 +91,7 @@ public:
   bool repeatsReads(Value value) const;
   bool slidesOverWork(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
-  bool interleavesPieces(graph::TransposeOp transpose) const;
+  graph::ConcatOp interleavedBy(graph::TransposeOp transpose) const;
 
 private:
   /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
@@ -157,16 +157,16 @@ bool Kernel::padsSlice(graph::WindowOp window) const {
   return llvm::any_of(window.getDims(), [&](int64_t dim) { return from[dim] != to[dim]; });
 }
 
-/// True if a transpose makes the pieces of a concatenation neighbours, as a shuffle of channels does: each element would be chosen by its
-/// place, and no load would be contiguous (three times the parts, on the host).
-bool Kernel::interleavesPieces(graph::TransposeOp transpose) const {
+/// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be chosen by its place,
+/// and no load would be contiguous (three times the parts, on the host).
+graph::ConcatOp Kernel::interleavedBy(graph::TransposeOp transpose) const {
   Value value = transpose.getData();
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getData();
   auto concat = value.getDefiningOp<graph::ConcatOp>();
   int64_t last = transpose.getPerm().back(), rank = transpose.getPerm().size();
   if (!concat || !members.contains(concat) || last == rank - 1)
-    return false;
+    return {};
   // Both in elements: what one step along the dimension skips, and the whole dimension.
   auto span = [](Value value, int64_t dim) {
     SmallVector<int64_t> sizes = nominalSizes(value);
@@ -177,7 +177,7 @@ bool Kernel::interleavesPieces(graph::TransposeOp transpose) const {
   };
   auto [step, whole] = span(transpose.getData(), last);
   auto [stepOfPieces, wholeOfPieces] = span(concat, concat.getAxis());
-  return step < wholeOfPieces && stepOfPieces < whole;
+  return step < wholeOfPieces && stepOfPieces < whole ? concat : graph::ConcatOp();
 }
 
 } // namespace
@@ -228,8 +228,9 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
   for (Operation *op : ops) {
     if (auto window = dyn_cast<graph::WindowOp>(op); window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
       return Refusal{Reason::RepeatsWork, op};
-    if (auto transpose = dyn_cast<graph::TransposeOp>(op); transpose && kernel.interleavesPieces(transpose))
-      return Refusal{Reason::RepeatsWork, op};
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+      if (graph::ConcatOp concat = kernel.interleavedBy(transpose))
+        return Refusal{Reason::RepeatsWork, concat};
     if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
       // What follows a reduction of this kernel is computed once a row and kept.
       bool keptByRow = kernel.reachesReduction(broadcast.getData());

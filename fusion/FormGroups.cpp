@@ -133,12 +133,11 @@ static void releaseViews(GroupGraph &graph) {
   }
 }
 
-/// Looks through views for the group that computes `value`.
-static Group *computingGroup(const GroupGraph &graph, Value value) {
-  Group *group = graph.groupOf(value);
-  while (group && group->isView())
-    group = graph.groupOf(group->ops.front()->getOperand(0));
-  return group;
+/// What the views on the way to `value` are views of.
+static Value behindViews(const GroupGraph &graph, Value value) {
+  for (Group *group = graph.groupOf(value); group && group->isView(); group = graph.groupOf(value))
+    value = group->ops.front()->getOperand(0);
+  return value;
 }
 
 /// Why an edge that is left was not fused. What is legal and yet was not taken is a value that several kernels need in memory.
@@ -162,7 +161,8 @@ static std::vector<OpenEdge> collectEdges(const GroupGraph &graph, FusionMode mo
   llvm::DenseSet<std::pair<Group *, Group *>> seen;
   for (Operation *op : graph.operations())
     for (Value operand : op->getOperands()) {
-      Edge edge{computingGroup(graph, operand), graph.groupOf(op), operand, op};
+      Value computed = behindViews(graph, operand);
+      Edge edge{graph.groupOf(computed), graph.groupOf(op), computed, op};
       if (edge.producer && edge.producer != edge.consumer && !edge.consumer->isView() && seen.insert({edge.producer, edge.consumer}).second)
         edges.push_back({edge, whyNot(graph, mode, edge)});
     }

@@ -124,6 +124,30 @@ std::vector<SymbolicCase> paddings() {
   return list;
 }
 
+/// Convolutions of bytes whose border is a zero point that only running tells: over one window, groups, and a lone row of the image.
+std::vector<SymbolicCase> bytes() {
+  std::vector<SymbolicCase> list;
+  for (bool isSigned : {true, false})
+    for (int groups : {1, 2}) {
+      SymbolicCase padded{fmt::format("{}BytesOf{}GroupsWithABorder", isSigned ? "Signed" : "Unsigned", groups),
+                          TinyModel(),
+                          {{{1, 32, 7, 8}}, {{2, 32, 1, 5}}, {{1, 32, 6, 1}}}};
+      TinyModel &m = padded.model.input("x", {"n", 32, "h", "w"}).output("y");
+      onnx::TensorProto *weights = m.initializer("weights", {6, 32 / groups, 3, 2}, isSigned ? DType::I8 : DType::U8);
+      for (int i = 0; i < 6 * 32 / groups * 3 * 2; ++i)
+        weights->add_int32_data(i * 37 % 251 - (isSigned ? 125 : 0));
+      m.initializer("weights' zero", {}, isSigned ? DType::I8 : DType::U8)->add_int32_data(isSigned ? -3 : 119);
+      m.node("DynamicQuantizeLinear", {"x"}, {"bytes", "scale", "zero"});
+      onnx::NodeProto *conv = m.node("ConvInteger", {"bytes", "weights", "zero", "weights' zero"}, {"sums"});
+      setAttribute(conv, "pads", std::vector<int64_t>{1, 1, 2, 0});
+      setAttribute(conv, "strides", std::vector<int64_t>{2, 1});
+      setAttribute(conv, "group", static_cast<int64_t>(groups));
+      setAttribute(m.node("Cast", {"sums"}, {"y"}), "to", static_cast<int64_t>(DType::F32));
+      list.push_back(std::move(padded));
+    }
+  return list;
+}
+
 /// Operators of the reference whose result's rank no trial with small sizes tells.
 std::vector<SymbolicCase> untried() {
   std::vector<SymbolicCase> list;
@@ -296,7 +320,7 @@ std::vector<SymbolicCase> nothing() {
 
 std::vector<SymbolicCase> cases() {
   std::vector<SymbolicCase> list{grid()};
-  for (auto part : {windows(), paddings(), untried(), slices(), reshapes(), broadcasts(), others(), nothing()})
+  for (auto part : {windows(), paddings(), bytes(), untried(), slices(), reshapes(), broadcasts(), others(), nothing()})
     std::ranges::move(part, std::back_inserter(list));
   return list;
 }

@@ -3,11 +3,21 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 using namespace tilewright::test;
 
 static const FuzzTarget *target = nullptr;
+
+/// AddressSanitizer's operator new ends the process where memory ends (as ASAN_OPTIONS' max_allocation_size_mb says); this one throws, as
+/// the standard's does, and what handles std::bad_alloc is fuzzed too.
+void *operator new(size_t bytes) {
+  void *memory = std::malloc(bytes);
+  return memory ? memory : throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
   constexpr std::string_view option = "--target=";

@@ -115,3 +115,56 @@ module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
     return %1 : tensor<1000xf32>
   }
 }
+
+// -----
+
+// A shuffle of channels: what the transpose makes neighbours are pieces of the concatenation.
+// CHECK: cat is not fused with shuffle because work would be repeated for every use of its result
+module attributes {graph.nodes = ["cat|Concat", "shuffle|Transpose"]} {
+  func.func @main(%x: tensor<128x20xf32>, %y: tensor<128x20xf32>) -> tensor<128x20x2xf32> {
+    %0 = graph.concat axis 1 %x, %y {graph.node = 0 : i64} : tensor<128x20xf32>, tensor<128x20xf32> -> tensor<128x40xf32>
+    %1 = graph.reshape %0 {graph.node = 1 : i64} : tensor<128x40xf32> -> tensor<128x2x20xf32>
+    %2 = graph.transpose %1 perm [0, 2, 1] {graph.node = 1 : i64} : tensor<128x2x20xf32> -> tensor<128x20x2xf32>
+    return %2 : tensor<128x20x2xf32>
+  }
+}
+
+// -----
+
+// The pieces of a detector's boxes stay whole where the transpose puts each box's numbers together.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["cat|Concat", "boxes|Transpose"]} {
+  func.func @main(%x: tensor<84x6400xf32>, %y: tensor<84x1600xf32>) -> tensor<8000x84xf32> {
+    %0 = graph.concat axis 1 %x, %y {graph.node = 0 : i64} : tensor<84x6400xf32>, tensor<84x1600xf32> -> tensor<84x8000xf32>
+    %1 = graph.transpose %0 perm [1, 0] {graph.node = 1 : i64} : tensor<84x8000xf32> -> tensor<8000x84xf32>
+    return %1 : tensor<8000x84xf32>
+  }
+}
+
+// -----
+
+// Borders that a window pads lie inside of the sliced buffer; a slice along channels, or one that nothing pads, is only an offset.
+// CHECK: fusion all: 2 launches
+// CHECK: crop is not fused with padded because work would be repeated for every use of its result
+module attributes {graph.nodes = ["crop|Slice", "padded|Conv"]} {
+  func.func @main(%x: tensor<1x40x8xf32>, %w: tensor<3x8x16xf32>) -> tensor<1x32x16xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0, 0)> strides [1, 1, 1] {graph.node = 0 : i64} : tensor<1x40x8xf32> -> tensor<1x32x8xf32>
+    %1 = graph.window %0 dims [1] strides [1] dilations [1] low [1] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x32x8xf32> -> tensor<1x32x3x8xf32>
+    %2 = graph.contract %1, %w maps [affine_map<(n, m, o, t, c) -> (n, m, t, c)>, affine_map<(n, m, o, t, c) -> (t, c, o)>, affine_map<(n, m, o, t, c) -> (n, m, o)>]
+        {graph.node = 1 : i64} : tensor<1x32x3x8xf32>, tensor<3x8x16xf32> -> tensor<1x32x16xf32>
+    return %2 : tensor<1x32x16xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["crop|Slice", "padded|Conv"]} {
+  func.func @main(%x: tensor<1x32x40xf32>, %w: tensor<3x8x16xf32>) -> tensor<1x32x16xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0, 4)> strides [1, 1, 1] {graph.node = 0 : i64} : tensor<1x32x40xf32> -> tensor<1x32x8xf32>
+    %1 = graph.window %0 dims [1] strides [1] dilations [1] low [1] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x32x8xf32> -> tensor<1x32x3x8xf32>
+    %2 = graph.contract %1, %w maps [affine_map<(n, m, o, t, c) -> (n, m, t, c)>, affine_map<(n, m, o, t, c) -> (t, c, o)>, affine_map<(n, m, o, t, c) -> (n, m, o)>]
+        {graph.node = 1 : i64} : tensor<1x32x3x8xf32>, tensor<3x8x16xf32> -> tensor<1x32x16xf32>
+    return %2 : tensor<1x32x16xf32>
+  }
+}

@@ -84,3 +84,29 @@ module attributes {graph.symbols = ["batch"]} {
     return %0, %4 : tensor<8x1x16xf32>, tensor<?x12x64x128xf32, #out>
   }
 }
+
+// -----
+
+// Dimensions of size 1 come and go without keeping two transposes apart, and a merge that only drops one rises above its transpose: the
+// sum over everything reads the contraction's result as it lies.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: graph.transpose
+// CHECK: graph.reduce <sum>
+// CHECK-SAME: tensor<?x64xf32
+// CHECK-NOT: graph.transpose
+// CHECK: return
+#rows = affine_map<()[s0] -> (1, s0, 64)>
+#planes = affine_map<()[s0] -> (1, 64, s0)>
+#flat = affine_map<()[s0] -> (64, s0)>
+#one = affine_map<()[s0] -> (1, 1, 64, s0)>
+#back = affine_map<()[s0] -> (1, 1, s0, 64)>
+module attributes {graph.symbols = ["length"]} {
+  func.func @main(%x: tensor<1x?x64xf32, #rows>) -> (tensor<f32>, tensor<1x1x?x64xf32, #back>) {
+    %0 = graph.transpose %x perm [0, 2, 1] : tensor<1x?x64xf32, #rows> -> tensor<1x64x?xf32, #planes>
+    %1 = graph.reshape %0 : tensor<1x64x?xf32, #planes> -> tensor<64x?xf32, #flat>
+    %2 = graph.reduce <sum> %1 axes [0, 1] : tensor<64x?xf32, #flat> -> tensor<f32>
+    %3 = graph.reshape %0 : tensor<1x64x?xf32, #planes> -> tensor<1x1x64x?xf32, #one>
+    %4 = graph.transpose %3 perm [0, 1, 3, 2] : tensor<1x1x64x?xf32, #one> -> tensor<1x1x?x64xf32, #back>
+    return %2, %4 : tensor<f32>, tensor<1x1x?x64xf32, #back>
+  }
+}

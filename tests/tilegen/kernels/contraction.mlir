@@ -161,4 +161,11 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %r = arith.addf %c, %bb {graph.node = 0 : i64} : tensor<15x40xf32>
     graph.return %r : tensor<15x40xf32>
   }
+  // One column over windows that leave the image: dots along the channels of every tap.
+  graph.kernel @one_column_of_windows(%x: tensor<2x9x7x24xf32>, %w: tensor<3x2x24x1xf32> {graph.constant}) -> tensor<2x9x7x1xf32> {
+    %0 = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<2x9x7x24xf32> -> tensor<2x9x7x3x2x24xf32>
+    %c = graph.contract %0, %w maps [affine_map<(b, y, x, o, i, j, c) -> (b, y, x, i, j, c)>, affine_map<(b, y, x, o, i, j, c) -> (i, j, c, o)>, affine_map<(b, y, x, o, i, j, c) -> (b, y, x, o)>]
+        {graph.node = 0 : i64} : tensor<2x9x7x3x2x24xf32>, tensor<3x2x24x1xf32> -> tensor<2x9x7x1xf32>
+    graph.return %c : tensor<2x9x7x1xf32>
+  }
 }
