@@ -1,7 +1,7 @@
 // RNN, GRU and LSTM, imported as a loop over their steps for each direction:
 //
 //     x_d           = X W_d^T + bias           RecurrentInputs: all steps in one product, [steps, batch, gates * hidden]
-//     h_d, c_d      = initial_h, initial_c     RecurrentState: [batch, hidden]
+//     h_d, c_d      = initial_h, initial_c     RecurrentState: [batch, hidden]; RecurrentLengths checks sequence_lens
 //     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each turn
 //     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
 //
@@ -24,13 +24,14 @@ struct Recurrence {
   int64_t since;
   std::string_view step;
   int64_t gates;
-  int states;   // h, and the LSTM's c
-  bool ofBytes; // weights [directions, K, gates * H] with scales and zero points, not [directions, gates * H, K]
+  int states;         // h, and the LSTM's c
+  size_t activations; // of a direction
+  bool ofBytes;       // weights [directions, K, gates * H] with scales and zero points, not [directions, gates * H, K]
 };
-constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, false},
-                                      {"", "GRU", 7, "GruStep", 3, 1, false},
-                                      {"", "LSTM", 7, "LstmStep", 4, 2, false},
-                                      {"com.microsoft", "DynamicQuantizeLSTM", 1, "LstmStep", 4, 2, true}};
+constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, 1, false},
+                                      {"", "GRU", 7, "GruStep", 3, 1, 2, false},
+                                      {"", "LSTM", 7, "LstmStep", 4, 2, 3, false},
+                                      {"com.microsoft", "DynamicQuantizeLSTM", 1, "LstmStep", 4, 2, 3, true}};
 
 enum Input { X, W, R, B, Lengths, InitialH, InitialC, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR };
 
@@ -65,6 +66,9 @@ public:
     b.expect(direction == "forward" || direction == "reverse" || direction == "bidirectional",
              fmt::format("expected direction to be forward, reverse or bidirectional, got '{}'", direction));
     directions = direction == "bidirectional" ? 2 : 1, reversed = direction == "reverse";
+    size_t named = ops::activationNames(b).size(), wanted = kind.activations * directions;
+    b.expect(named == 0 || named == wanted, fmt::format("expected {} activations, got {}", wanted, named));
+    b.expect(!b.hasAttribute("clip") || b.real("clip", 0) >= 0, fmt::format("expected a clip of 0 or more, got {}", b.real("clip", 0)));
     AffineExpr steps = b.sizes(X)[batchFirst], batch = b.sizes(X)[!batchFirst], hidden = b.number(size);
     b.expect(b.integer("hidden_size", size) == size,
              fmt::format("expected hidden_size to be {}, as of R, got {}", size, b.integer("hidden_size", size)));
@@ -85,6 +89,8 @@ public:
 
   void write() {
     std::vector<std::string> sequences, last[2];
+    if (b.has(Lengths))
+      lengths = emit("RecurrentLengths", {given(X), given(Lengths)}, {"checked lengths"})[0];
     for (direction = 0; direction < directions; ++direction) {
       // A constant's slice is a constant, which is laid out for its product.
       for (size_t i : {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR})
@@ -147,8 +153,8 @@ private:
   /// One turn. It gives the next states, and last the element of the sequence.
   onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
                            const std::vector<std::string> &outputs) const {
-    std::vector<std::string> inputs = {
-        x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", given(Lengths)};
+    std::vector<std::string> inputs = {x,      own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "",
+                                       lengths};
     inputs.insert(inputs.end(), states.begin(), states.end());
     inputs.resize(9), inputs.push_back(own[ScaleR]), inputs.push_back(own[ZeroR]);
     return node(kind.step, inputs, outputs);
@@ -226,6 +232,7 @@ private:
   int64_t size; // of the state
   Scope scope;
   std::array<std::string, 12> own; // the parameters of this direction
+  std::string lengths;             // of the sequences, checked; empty where all are as long
   std::string late;                // and of its weights R those of the gate that waits, if one does
   bool batchFirst, reversed = false;
   int64_t directions = 1, direction = 0;

@@ -67,8 +67,10 @@ void attention(NodeBuilder &), rotaryEmbedding(NodeBuilder &);
 void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuilder &);
 // Recurrent.cpp
 void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
-void recurrentInputs(NodeBuilder &), recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
+void recurrence(NodeBuilder &), recurrentLengths(NodeBuilder &), recurrentInputs(NodeBuilder &), recurrentState(NodeBuilder &),
+    stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
 /// Whether the steps have a formula for each activation that a recurrence names.
+std::vector<std::string> activationNames(NodeBuilder &);
 bool areCompiledActivations(NodeBuilder &);
 // Sort.cpp
 void topK(NodeBuilder &);

@@ -1,6 +1,7 @@
 // The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the direction's number as
 // `direction_index`, and of the parameters those of the direction. States and sequences are in f32 where the model computes in halves.
 // Weights of bytes are [K, gates * H], and have a scale and a zero point.
+#include "frontend/RunTimeSizes.h"
 #include "frontend/ops/Compose.h"
 #include "frontend/ops/ExactMath.h"
 
@@ -40,12 +41,6 @@ const Activation *findActivation(std::string_view name) {
   return row == std::end(activations) ? nullptr : row;
 }
 
-std::vector<std::string> activationNames(NodeBuilder &b) {
-  auto found = b.node.attributes.find("activations");
-  auto *names = found == b.node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
-  return names ? *names : std::vector<std::string>();
-}
-
 std::vector<float> reals(NodeBuilder &b, std::string_view name) {
   auto found = b.node.attributes.find(name);
   auto *list = found == b.node.attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
@@ -63,7 +58,7 @@ struct Cell {
   Term hidden, cell;             // [B, H]
   int64_t size;                  // H
   std::vector<Activation> activations;
-  double clip;
+  std::optional<double> clip;
 
   /// H elements of the last dimension.
   Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
@@ -81,8 +76,8 @@ struct Cell {
   /// A product whose sum with another is rounded twice where weights are bytes.
   Term product(Term x, Term y) const { return ofBytes() ? roundedFirst(b, x * y) : x * y; }
   Term activate(size_t which, Term value) const {
-    if (clip > 0)
-      value = b.minimum(b.maximum(value, -clip), b.like(value, clip));
+    if (clip)
+      value = b.minimum(b.maximum(value, -*clip), b.like(value, *clip));
     return plain(which, value);
   }
 };
@@ -114,7 +109,6 @@ std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> d
   size_t each = defaults.size(), first = static_cast<size_t>(b.integer("direction_index", 0)) * each;
   if (names.empty())
     names = defaults, first = 0;
-  b.expect(names.size() >= first + each, fmt::format("expected {} activations for each direction, got {}", each, names.size()));
   std::vector<float> alphas = reals(b, "activation_alpha"), betas = reals(b, "activation_beta");
   size_t nextAlpha = 0, nextBeta = 0;
   std::vector<Activation> all;
@@ -153,7 +147,8 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
     decline("a hidden size that is symbolic is not compiled");
   AffineExpr rows = b.number(gates * *size);
   Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
-  Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), b.real("clip", 0)};
+  std::optional<double> clip = b.hasAttribute("clip") ? std::optional(b.real("clip", 0)) : std::nullopt;
+  Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), clip};
   if (c.ofBytes()) { // in ONNX Runtime's order and with its functions
     if (b.has(3))
       c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
@@ -171,7 +166,21 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
 
 } // namespace
 
+std::vector<std::string> activationNames(NodeBuilder &b) {
+  auto found = b.node.attributes.find("activations");
+  auto *names = found == b.node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+  return names ? *names : std::vector<std::string>();
+}
+
 bool areCompiledActivations(NodeBuilder &b) { return llvm::all_of(activationNames(b), findActivation); }
+
+/// A recurrence that ImportRecurrent.cpp did not write as steps: says why.
+void recurrence(NodeBuilder &b) {
+  for (const std::string &name : activationNames(b))
+    if (!findActivation(name))
+      decline("the activation {} is not compiled", name);
+  decline("a hidden size that only running tells is not compiled");
+}
 
 void rnnStep(NodeBuilder &b) { step(b, 1, {"Tanh"}, stepRnn); }
 void gruStep(NodeBuilder &b) { step(b, 3, {"Sigmoid", "Tanh"}, stepGru); }
@@ -205,6 +214,19 @@ void recurrentState(NodeBuilder &b) {
     first = b.conform(b.reshape(one, {all.sizes()[batchFirst ? 0 : 1], all.sizes()[2]}), state);
   }
   b.out(first, computedType(b, 0));
+}
+
+/// (X, sequence_lens) to sequence_lens, where each is from 0 to the number of steps.
+void recurrentLengths(NodeBuilder &b) {
+  b.expectRank(0, 3), b.expectRank(1, 1);
+  Term lengths = b.convert(b.raw(1), b.type(1), DType::I64);
+  AffineExpr steps = b.sizes(0)[b.integer("layout", 0) ? 1 : 0];
+  RunTimeSizes read(b);
+  read.require(both(isBelow(scalarOf(b, -1), b.reduce(graph::ReduceKind::Min, lengths, {0})),
+                    isBelow(b.reduce(graph::ReduceKind::Max, lengths, {0}), scalarOf(b, steps) + scalarOf(b, 1))),
+               fmt::format("expected sequence lengths from 0 to {}", b.print(steps)));
+  read.read();
+  b.out(b.raw(1), b.type(1));
 }
 
 /// Elements [batch, H] to [steps, batch, H].

@@ -45,6 +45,7 @@ const Row rows[] = {
     {"LstmWithPeepholes", "LSTM", 4, 2, true, true, true, both},
     {"LstmClippedAndCoupled", "LSTM", 4, 1, false, false, true,
      [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.3f), setAttribute(node, "input_forget", int64_t(1)); }},
+    {"GruClippedToNothing", "GRU", 3, 1, false, true, false, [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.0f); }},
     {"LstmBatchFirst", "LSTM", 4, 2, true, true, false, [](onnx::NodeProto *node) { both(node), setAttribute(node, "layout", int64_t(1)); },
      true},
     {"LstmOfDoubles", "LSTM", 4, 1, false, false, false, nothing, false, DType::F64},
@@ -147,6 +148,51 @@ TEST_P(Recurrences, AreCompiled) {
     }
   }
 }
+
+/// What ONNX does not allow is refused as the reference does.
+TEST(Recurrence, RefusesLengthsThatAreNotOfTheSequence) {
+  for (const Row &row : rows)
+    for (int64_t declared : {4, 40, 0})
+      for (int32_t wrong : {-1, 100})
+        for (PlanMode mode : {PlanMode::All, PlanMode::None}) {
+          if (!row.lengths)
+            continue;
+          std::vector<Tensor> inputs = sampleInputs(row, declared ? declared : 7);
+          inputs[4].data<int32_t>()[1] = wrong;
+          auto got = run(modelOf(row, declared), mode, inputs);
+          ASSERT_FALSE(got.ok());
+          EXPECT_NE(got.status().message().find("expected sequence lengths from 0 to"), std::string::npos) << got.status().message();
+        }
+}
+
+struct Refusal {
+  const char *name, *sentence;
+  void (*change)(onnx::NodeProto *);
+};
+
+const Refusal refusals[] = {
+    {"TooFewActivations", "expected 6 activations, got 3",
+     [](onnx::NodeProto *node) {
+       both(node), setAttribute(node, "activations", std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"});
+     }},
+    {"TooManyActivations", "expected 6 activations, got 7",
+     [](onnx::NodeProto *node) { both(node), setAttribute(node, "activations", std::vector<std::string>(7, "Tanh")); }},
+    {"NegativeClip", "expected a clip of 0 or more, got -1", [](onnx::NodeProto *node) { both(node), setAttribute(node, "clip", -1.0f); }},
+    {"UnknownActivation", "the activation Softplus is not compiled",
+     [](onnx::NodeProto *node) { both(node), setAttribute(node, "activations", std::vector<std::string>(6, "Softplus")); }},
+};
+
+class RefusedRecurrences : public testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedRecurrences, AreSaidAtTheNodeThatTheModelHas) {
+  Row row{"Lstm", "LSTM", 4, 2, false, false, false, GetParam().change};
+  auto got = run(modelOf(row, 4), PlanMode::All, sampleInputs(row, 4));
+  ASSERT_FALSE(got.ok());
+  EXPECT_NE(got.status().message().find(GetParam().sentence), std::string::npos) << got.status().message();
+  EXPECT_NE(got.status().message().find("LSTM"), std::string::npos) << got.status().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, RefusedRecurrences, testing::ValuesIn(refusals), [](const auto &info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Rows, Recurrences, testing::ValuesIn(rows), [](const auto &info) { return std::string(info.param.name); });
 
