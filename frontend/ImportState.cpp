@@ -301,6 +301,10 @@ void ImportState::finish() {
     (*module)->setAttr(graph::definitionsAttr, builder.getArrayAttr(llvm::map_to_vector(orderedDefinitions(), [&](auto &definition) {
       return Attribute(definition.toAttribute(context));
     })));
+  llvm::SmallVector<int64_t> read;
+  llvm::copy_if(readSymbols, std::back_inserter(read), [&](int64_t symbol) { return !gone.contains(symbol); });
+  if (llvm::SmallVector<int64_t> list = graph::symbolsThatMayBeZero(orderedDefinitions(), read); !list.empty())
+    (*module)->setAttr(graph::mayBeZeroAttr, builder.getDenseI64ArrayAttr(list));
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.getBody().front()))) // handlers may have built what nobody reads
     if (isOpTriviallyDead(&op))
       op.erase();

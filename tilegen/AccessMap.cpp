@@ -87,7 +87,7 @@ IndexAlgebra LoopNest::algebra(ArrayRef<AffineExpr> indexSizes) const {
   for (const Loop &loop : loops)
     sizes.push_back(loop.size);
   sizes.append(indexSizes.begin(), indexSizes.end());
-  return IndexAlgebra(context, sizes);
+  return IndexAlgebra(context, sizes, mayBeZero);
 }
 
 /// Replaces loops and moves the index dimensions behind them.

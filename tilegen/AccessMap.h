@@ -55,12 +55,14 @@ MergedCoordinates mergeDims(IndexAlgebra &algebra, llvm::ArrayRef<mlir::AffineEx
 /// The loops of a kernel and everything that is written in them.
 class LoopNest {
 public:
-  LoopNest(mlir::MLIRContext *context, llvm::SmallVector<Loop> loops) : context(context), loops(std::move(loops)) {}
+  LoopNest(mlir::MLIRContext *context, llvm::SmallVector<Loop> loops, llvm::ArrayRef<int64_t> mayBeZero = {})
+      : context(context), loops(std::move(loops)), mayBeZero(mayBeZero) {}
 
   mlir::MLIRContext *context;
   llvm::SmallVector<Loop> loops;
   llvm::SmallVector<Access> accesses;
-  llvm::SmallVector<Exprs> tracked; // other coordinates that follow every transformation
+  llvm::SmallVector<Exprs> tracked;     // other coordinates that follow every transformation
+  llvm::SmallVector<int64_t> mayBeZero; // symbols; all others are at least 1
 
   IndexAlgebra algebra(llvm::ArrayRef<mlir::AffineExpr> indexSizes = {}) const;
 

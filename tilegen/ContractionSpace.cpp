@@ -99,7 +99,7 @@ class ContractionBuilder {
 public:
   ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract)
       : kernel(kernel), contract(contract), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
-        space(LoopNest(kernel.getContext(), {})) {}
+        space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build();
 

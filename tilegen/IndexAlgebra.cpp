@@ -330,6 +330,19 @@ static bool isSizeOnly(const Sum &sum) {
       sum, [](const Term &term) { return llvm::all_of(term.atoms, [](AffineExpr atom) { return atom.isSymbolicOrConstant(); }); });
 }
 
+IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> mayBeZero)
+    : context(context), sizes(sizes.begin(), sizes.end()) {
+  for (int64_t position : mayBeZero) {
+    AffineExpr symbol = getAffineSymbolExpr(position, context);
+    auto isFactor = [&](AffineExpr size) {
+      return size && llvm::all_of(toSum(size), [&](const Term &term) { return llvm::is_contained(term.atoms, symbol); });
+    };
+    if (!llvm::any_of(sizes, isFactor))
+      zeros.push_back(position);
+  }
+  sums.clear();
+}
+
 /// Inclusive bounds as sums of symbols alone.
 std::optional<IndexAlgebra::Range> IndexAlgebra::range(const Sum &sum) {
   Range total;
@@ -373,8 +386,8 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
   return Range{divide(whole->low, by).quotient, divide(whole->high, by).quotient};
 }
 
-/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, and then every coefficient must be >= 0. A
-/// negative multiple of x / b is bounded by one of x.
+/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t (those that may be 0 are their own t), and then
+/// every coefficient must be >= 0. A negative multiple of x / b is bounded by one of x.
 bool IndexAlgebra::isSizeNonNegative(Sum sum) {
   for (int step = 0; step < 8; ++step) {
     auto *negative = llvm::find_if(sum, [](const Term &term) {
@@ -394,8 +407,9 @@ bool IndexAlgebra::isSizeNonNegative(Sum sum) {
     Sum product = constantSum(term.coefficient);
     for (AffineExpr atom : term.atoms) {
       Sum shiftedAtom = atomSum(atom);
-      if (isa<AffineSymbolExpr>(atom)) {
-        shiftedAtom = add(shiftedAtom, constantSum(1));
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(atom)) {
+        if (!llvm::is_contained(zeros, symbol.getPosition()))
+          shiftedAtom = add(shiftedAtom, constantSum(1));
       } else if (auto binary = dyn_cast<AffineBinaryOpExpr>(atom); binary && binary.getKind() == AffineExprKind::FloorDiv) {
         if (!isSizeNonNegative(toSum(binary.getLHS()))) // else at least 0
           return false;

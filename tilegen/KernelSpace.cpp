@@ -73,13 +73,19 @@ AffineExpr KernelSpace::strideOf(const Access &access, unsigned loop) const {
 
 //===- Analysis -------------------------------------------------------------------------------------------------------===//
 
+LoopNest nestOf(graph::KernelOp kernel, SmallVector<Loop> loops) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto mayBeZero = module ? module->getAttrOfType<DenseI64ArrayAttr>(graph::mayBeZeroAttr) : DenseI64ArrayAttr();
+  return LoopNest(kernel.getContext(), std::move(loops), mayBeZero ? mayBeZero.asArrayRef() : ArrayRef<int64_t>());
+}
+
 namespace {
 
 class SpaceBuilder {
 public:
   explicit SpaceBuilder(graph::KernelOp kernel)
       : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
-        space(LoopNest(kernel.getContext(), {})) {}
+        space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build();
 
@@ -123,7 +129,7 @@ bool SpaceBuilder::startFrom(unsigned i) {
   SmallVector<Loop> loops;
   for (AffineExpr size : sizesOf(returned.getOperand(i)))
     loops.push_back({size, LoopKind::Parallel});
-  space.nest = LoopNest(kernel.getContext(), loops);
+  space.nest = nestOf(kernel, loops);
   space.nest.tracked.assign(returned.getNumOperands() + space.loopOps.size(), {});
   output(i) = loopExprs(kernel.getContext(), loops.size());
   base = i;

@@ -42,6 +42,9 @@ struct KernelSpace {
   bool columnsAreContiguous() const;
 };
 
+/// The loops of a kernel, with what its module says of symbols.
+LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
+
 /// Fails with a diagnostic at the operation that no root covers.
 mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel);
 

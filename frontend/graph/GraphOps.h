@@ -41,6 +41,8 @@ inline constexpr llvm::StringLiteral guardsAttr =
     "graph.guards"; // on the module: [[expression, expression, message, relation], ...]: "equal", "not equal" or "at most" at run time
 inline constexpr llvm::StringLiteral definitionsAttr =
     "graph.definitions"; // on the module: [[symbol, kind, expression, expression], ...]: symbols that others give; kinds in SizeDefinition.h
+inline constexpr llvm::StringLiteral mayBeZeroAttr =
+    "graph.may_be_zero"; // on the module: [symbol, ...] whose value may be 0 where tensors have elements; all others are then at least 1
 inline constexpr llvm::StringLiteral nameAttr = "graph.name";         // on @main's arguments and results: ONNX value name
 inline constexpr llvm::StringLiteral dtypeAttr = "graph.dtype";       // on @main's arguments and results: ONNX element type, "uint8"
 inline constexpr llvm::StringLiteral constantAttr = "graph.constant"; // on a kernel's argument: a constant at every launch

@@ -21,14 +21,18 @@ int64_t SizeDefinition::compute(DefinitionKind kind, int64_t lhs, int64_t rhs) {
   return 0;
 }
 
-/// A size as an attribute, its symbols counted.
-static AffineMapAttr mapOf(MLIRContext *context, AffineExpr expr) {
+static unsigned countSymbols(AffineExpr expr) {
   unsigned symbols = 0;
   expr.walk([&](AffineExpr part) {
     if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
       symbols = std::max(symbols, symbol.getPosition() + 1);
   });
-  return AffineMapAttr::get(AffineMap::get(0, symbols, expr, context));
+  return symbols;
+}
+
+/// A size as an attribute, its symbols counted.
+static AffineMapAttr mapOf(MLIRContext *context, AffineExpr expr) {
+  return AffineMapAttr::get(AffineMap::get(0, countSymbols(expr), expr, context));
 }
 
 ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
@@ -48,6 +52,27 @@ SmallVector<SizeDefinition> definitionsOf(Operation *module) {
   if (auto definitions = module->getAttrOfType<ArrayAttr>(definitionsAttr))
     for (auto definition : definitions.getAsRange<ArrayAttr>())
       list.push_back(SizeDefinition::fromAttribute(definition));
+  return list;
+}
+
+SmallVector<int64_t> symbolsThatMayBeZero(ArrayRef<SizeDefinition> definitions, ArrayRef<int64_t> readSymbols) {
+  SmallVector<int64_t> list(readSymbols);
+  auto isPositive = [&](AffineExpr expr) {
+    SmallVector<AffineExpr> least; // each symbol as a number from 0 on
+    for (unsigned i = 0, count = countSymbols(expr); i < count; ++i)
+      least.push_back(getAffineSymbolExpr(i, expr.getContext()) + (llvm::is_contained(list, i) ? 0 : 1));
+    return isNonNegative(canonicalSize(expr.replaceSymbols(least) - 1));
+  };
+  for (const SizeDefinition &definition : definitions) {
+    bool lhs = isPositive(definition.lhs), rhs = isPositive(definition.rhs), positive = lhs;
+    if (definition.kind == DefinitionKind::Maximum)
+      positive = lhs || rhs;
+    else if (definition.kind == DefinitionKind::Minimum || definition.kind == DefinitionKind::Broadcast)
+      positive = lhs && rhs;
+    if (!positive)
+      list.push_back(definition.symbol);
+  }
+  llvm::sort(list);
   return list;
 }
 

@@ -34,6 +34,10 @@ struct SizeDefinition {
 /// The definitions of a module, in an order in which none needs a later one.
 llvm::SmallVector<SizeDefinition> definitionsOf(mlir::Operation *module);
 
+/// The symbols of `definitions`, and of `readSymbols`, that may be 0 though no tensor is empty: a place, or how much is left out. All
+/// others are sizes.
+llvm::SmallVector<int64_t> symbolsThatMayBeZero(llvm::ArrayRef<SizeDefinition> definitions, llvm::ArrayRef<int64_t> readSymbols);
+
 /// The whole x with `size` = c * s + k for a symbol s and constants c >= 1 and k: s = (x - k) floordiv c.
 struct ScaledSymbol {
   unsigned symbol = 0;

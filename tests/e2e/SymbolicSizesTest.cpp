@@ -98,6 +98,16 @@ std::vector<SymbolicCase> windows() {
   last.model.input("x", {"n", 2, "h", "w"}).output("y");
   pool(last.model, "y", 1, 2, 0, true);
   list.push_back(std::move(last));
+  // Where the slice begins is the lesser of 0 and a size that may be negative: 0, in every image that has a window. The rows of what is
+  // left are one image's channels or several images'.
+  SymbolicCase sliced{"ASliceThatBeginsAtTheLesserOfTwo", TinyModel(), {{{2, 3, 20, 16}}, {{1, 3, 9, 7}}}};
+  TinyModel &m = sliced.model.input("x", {"n", 3, "h", "w"}).output("y");
+  m.integers("first", {1}, {0}), m.integers("second", {1}, {1});
+  pool(m, "a", 5, 2, 0, false);
+  m.node("Neg", {"a"}, {"b"});
+  setAttribute(m.node("Transpose", {"b"}, {"c"}), "perm", std::vector<int64_t>{3, 0, 1, 2});
+  m.node("Slice", {"c", "first", "second", "first"}, {"y"});
+  list.push_back(std::move(sliced));
   return list;
 }
 

@@ -35,6 +35,15 @@ struct IndexAlgebraTest : testing::Test {
   }
 };
 
+/// 4 - s0 rows: at most three only if s0 is at least 1, which a symbol that is a place need not be; one that is a factor of a size is.
+TEST_F(IndexAlgebraTest, SymbolsThatMayBeZeroAreNotSizes) {
+  SmallVector<AffineExpr> sizes = {constant(4) - s0}, products = {s0 * 3, constant(4) - s0};
+  EXPECT_EQ(IndexAlgebra(&context, sizes).simplify(d0 % 3), d0);
+  EXPECT_EQ(IndexAlgebra(&context, sizes, {0}).simplify(d0 % 3), d0 % 3);
+  EXPECT_EQ(IndexAlgebra(&context, sizes, {1}).simplify(d0 % 3), d0);
+  EXPECT_EQ(IndexAlgebra(&context, products, {0}).simplify(d1 % 3), d1);
+}
+
 TEST_F(IndexAlgebraTest, CancelsReshapesThatUndoEachOther) {
   AffineExpr linear = d0 * 12 + d1;
   expectSimple({constant(8), constant(12)}, linear.floorDiv(12), d0);
