@@ -9,7 +9,8 @@ namespace tilewright::ops {
 /// x, which is rounded before anything else is done with it: a product that is added to something has two roundings, not one.
 Term roundedFirst(NodeBuilder &b, Term x);
 
-/// The quotients of polynomials that stand for these functions, within 4e-7 of them. The two last parameters are none: as a table of
+/// The quotients of polynomials that stand for these functions, within 4e-7 of them; their coefficients are those of ONNX Runtime's MLAS
+/// (onnxruntime/core/mlas/lib/logistic.cpp and tanh.cpp, which take them from Eigen). The two last parameters are none: as a table of
 /// activations wants it.
 Term rationalSigmoid(NodeBuilder &b, Term x, double = 0, double = 0);
 Term rationalTanh(NodeBuilder &b, Term x, double = 0, double = 0);

@@ -204,9 +204,6 @@ void sliceWhenRunning(NodeBuilder &b) {
 
 //===- Pad ---------------------------------------------------------------------------------------------------------------===//
 
-namespace {
-
-/// Where padded coordinates read, in a dimension of `size` that has `low` and `high` more; outside of it for what is filled.
 Term padPositions(NodeBuilder &b, AffineExpr count, Term low, Term high, Term size, const std::string &mode) {
   Term zero = number(b, 0), one = number(b, 1), at = positions(b, count);
   if (mode == "constant")
@@ -225,6 +222,8 @@ Term padPositions(NodeBuilder &b, AffineExpr count, Term low, Term high, Term si
   }
   return at + cropped;
 }
+
+namespace {
 
 /// `x` with low[i] and high[i] more in front of and behind dimension dims[i]; `read` has nothing to read yet but conditions.
 Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> low, llvm::ArrayRef<Term> high,

@@ -296,21 +296,10 @@ namespace {
 
 /// Where each padded coordinate of a symbolic dimension reads, computed when running.
 Term symbolicPadIndex(NodeBuilder &b, AffineExpr size, int64_t low, int64_t high, const std::string &mode) {
-  using F = arith::CmpFPredicate;
-  using I = arith::CmpIPredicate;
-  if (low < 0 || high < 0)
-    decline("cropping a symbolic dimension by mode '{}' is not compiled", mode);
-  if (!b.state.requireAtMost(b.number(1), size, fmt::format("node '{}' pads an empty dimension with what it has", b.node.name)))
+  AffineExpr left = graph::canonicalSize(size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0));
+  if (!b.state.requireAtMost(b.number(1), left, fmt::format("node '{}' pads an empty dimension with what it has", b.node.name)))
     malformed("expected elements to pad with, got an empty dimension");
-  Sizes sizes{graph::canonicalSize(size + low + high)};
-  Type i64 = b.state.builder.getI64Type();
-  Term at = b.iota(sizes, 0, i64) - static_cast<double>(low), count = b.sizeAs(size, sizes, i64);
-  if (mode == "edge")
-    return b.minimum(b.maximum(at, 0), count - 1.0);
-  Term period = mode == "wrap" ? count : b.maximum(count * 2.0 - 2.0, 1);
-  Term turned = at - b.divideIntegers(at, period, true) * period;
-  turned = b.select(b.compare(F::OLT, I::slt, turned, b.like(turned, 0)), turned + period, turned);
-  return mode == "wrap" ? turned : b.select(b.compare(F::OLT, I::slt, turned, count), turned, period - turned);
+  return padPositions(b, graph::canonicalSize(size + low + high), scalarOf(b, low), scalarOf(b, high), scalarOf(b, size), mode);
 }
 
 /// Where each padded coordinate reads: mirrored, clamped or wrapped, as an index vector.

@@ -115,9 +115,10 @@ std::vector<SymbolicCase> paddings() {
   std::vector<SymbolicCase> list;
   for (const char *mode : {"reflect", "edge", "wrap"}) {
     SymbolicCase padding{fmt::format("PaddingBy_{}", mode), TinyModel(), {{{2, 5}}, {{1, 4}}, {{3, 9}}}, {}};
-    padding.model.input("x", {"n", "w"}).output("y");
-    padding.model.integers("pads", {4}, {0, 3, 0, 2});
+    padding.model.input("x", {"n", "w"}).output("y").output("cropped");
+    padding.model.integers("pads", {4}, {0, 3, 0, 2}), padding.model.integers("crops", {4}, {0, -1, 0, 2});
     setAttribute(padding.model.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
+    setAttribute(padding.model.node("Pad", {"x", "crops"}, {"cropped"}), "mode", std::string(mode));
     list.push_back(std::move(padding));
   }
   // As TorchScript writes F.pad: paddings from the last dimension on, turned around. The table has one row for all rows of z.
