@@ -50,13 +50,16 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
       together.push_back(math.add(row, math.constant(i)));
     emitRegisters(group, together, math.add(row, math.constant(count)), column, columnEnd, width);
   };
-  // As many whole register tiles as there are; what is left, in steps of half their rows.
+  // As many whole register tiles as there are; what is left, in one of as many rows or of half as many, so that it reads the columns once.
   auto tiles = [&](Ix from, Ix to) {
     if (count == 1)
       return math.loop(from, to, 1, whole);
+    int64_t half = (count + 1) / 2;
     Ix end = math.add(from, math.roundDown(math.sub(to, from), count));
     math.loop(from, end, count, whole);
-    math.loop(end, to, (count + 1) / 2, [&](Ix row) { ragged(row, (count + 1) / 2, to); });
+    llvm::Value *isLong = math.less(math.constant(half), math.sub(to, end));
+    math.when(isLong, [&] { math.loop(end, to, count, [&](Ix row) { ragged(row, count, to); }); });
+    math.when(math.negate(isLong), [&] { math.loop(end, to, half, [&](Ix row) { ragged(row, half, to); }); });
   };
   bool isKnown = rowLimit == math.constant(rows);
   SmallVector<tile::LoadOp> guarded;
