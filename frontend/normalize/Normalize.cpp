@@ -20,6 +20,11 @@ static void addPropagation(RewritePatternSet &patterns) {
   normalize::addPropagateReshapes(patterns);
 }
 
+static void addIntegers(RewritePatternSet &patterns) {
+  normalize::addIntegerContractions(patterns);
+  normalize::addFlippedIntegers(patterns);
+}
+
 static LogicalResult rewrite(func::FuncOp main, llvm::function_ref<void(RewritePatternSet &)> add) {
   RewritePatternSet patterns(main.getContext());
   add(patterns);
@@ -41,7 +46,7 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
   if (failed(rewrite(main, addPropagation)))
     return failure();
   // Where integers are, is clear once accesses have come to rest; what the rewrite makes is spelled like the rest after one more round.
-  if (failed(rewrite(main, normalize::addIntegerContractions)))
+  if (failed(rewrite(main, addIntegers)))
     return failure();
   normalize::foldDequantized(main);
   if (failed(rewrite(main, addPropagation)))

@@ -10,6 +10,7 @@ void addFoldAccesses(mlir::RewritePatternSet &patterns);
 void addPropagateTransposes(mlir::RewritePatternSet &patterns);
 void addPropagateReshapes(mlir::RewritePatternSet &patterns);
 void addIntegerContractions(mlir::RewritePatternSet &patterns);
+void addFlippedIntegers(mlir::RewritePatternSet &patterns);
 
 /// Dequantizes constants of which no integer contraction has become.
 void foldDequantized(mlir::func::FuncOp main);
