@@ -10,10 +10,15 @@ using namespace tilewright::test;
 
 static const FuzzTarget *target = nullptr;
 
-/// AddressSanitizer's operator new ends the process where memory ends (as ASAN_OPTIONS' max_allocation_size_mb says); this one throws, as
-/// the standard's does, and what handles std::bad_alloc is fuzzed too.
+/// While a target runs, nothing asks for more at once: a mutated size is refused as it is where memory ends, and does not keep the
+/// reference busy for minutes.
+static constexpr size_t mostBytes = 4 << 20;
+static bool isRunning = false;
+
+/// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's does, and what handles
+/// std::bad_alloc is fuzzed too.
 void *operator new(size_t bytes) {
-  void *memory = std::malloc(bytes);
+  void *memory = isRunning && bytes > mostBytes ? nullptr : std::malloc(bytes);
   return memory ? memory : throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
@@ -34,6 +39,8 @@ extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  isRunning = true;
   target->run({data, size});
+  isRunning = false;
   return 0;
 }
