@@ -26,7 +26,9 @@ namespace {
 /// divisions that only facts about these sizes can undo.)
 class Followers {
 public:
-  Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()) { known[result] = std::move(coordinates); }
+  Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()), nest(nest) {
+    known[result] = std::move(coordinates);
+  }
 
   /// Null if the value does not follow the contraction. Operations must be visited in program order.
   const Exprs *find(Value value) const {
@@ -38,8 +40,10 @@ public:
 
 private:
   Exprs throughReshape(graph::ReshapeOp reshape) const;
+  bool isSamePoint(const Exprs &a, const Exprs &b) const;
 
   IndexAlgebra facts;
+  const LoopNest &nest;
   llvm::DenseMap<Value, Exprs> known;
 };
 
@@ -54,6 +58,15 @@ Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
   if (sizesOf(data) == sizesOf(reshape.getResult()))
     return known.at(data);
   return delinearize(linearize(reshape.getContext(), known.at(data), sizesOf(data)), sizesOf(reshape.getResult()));
+}
+
+/// Whether the coordinates are equal: a loop of one iteration is at 0.
+bool Followers::isSamePoint(const Exprs &a, const Exprs &b) const {
+  Exprs at = loopExprs(nest.context, nest.loops.size());
+  for (auto [expr, loop] : llvm::zip_equal(at, nest.loops))
+    if (loop.size == getAffineConstantExpr(1, nest.context))
+      expr = getAffineConstantExpr(0, nest.context);
+  return llvm::equal(a, b, [&](AffineExpr x, AffineExpr y) { return x == y || x.replaceDims(at) == y.replaceDims(at); });
 }
 
 LogicalResult Followers::visit(Operation *op) {
@@ -75,7 +88,7 @@ LogicalResult Followers::visit(Operation *op) {
   const Exprs *common = nullptr;
   for (Value operand : op->getOperands())
     if (const Exprs *here = find(operand)) {
-      if (common && *common != *here)
+      if (common && !isSamePoint(*common, *here))
         return failure();
       common = here;
     }

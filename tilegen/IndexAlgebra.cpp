@@ -332,37 +332,62 @@ static bool isSizeOnly(const Sum &sum) {
 
 IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> mayBeZero)
     : context(context), sizes(sizes.begin(), sizes.end()) {
+  SmallVector<Sum> sums;
+  for (AffineExpr size : sizes)
+    if (size && !isa<AffineConstantExpr>(size))
+      sums.push_back(toSum(size));
   for (int64_t position : mayBeZero) {
     AffineExpr symbol = getAffineSymbolExpr(position, context);
-    auto isFactor = [&](AffineExpr size) {
-      return size && llvm::all_of(toSum(size), [&](const Term &term) { return llvm::is_contained(term.atoms, symbol); });
+    auto isFactor = [&](const Sum &size) {
+      return llvm::all_of(size, [&](const Term &term) { return llvm::is_contained(term.atoms, symbol); });
     };
-    if (!llvm::any_of(sizes, isFactor))
-      zeros.push_back(position);
+    if (!llvm::any_of(sums, isFactor))
+      least[position] = 0;
   }
-  sums.clear();
+  for (const Sum &size : sums) // s - c
+    if (size.size() == 2 && size[0].coefficient == 1 && size[0].atoms.size() == 1 && size[1].atoms.empty() && size[1].coefficient < 0)
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(size[0].atoms[0])) {
+        int64_t &value = least.try_emplace(symbol.getPosition(), 1).first->second;
+        value = std::max(value, 1 - size[1].coefficient);
+      }
+  this->sums.clear(); // what was simplified without these facts
 }
 
-/// Inclusive bounds as sums of symbols alone.
+/// Inclusive bounds as sums of symbols alone. What multiplies the same atom is one factor, so that d0 * s0 - d0 is never negative; a factor
+/// whose sign is not known is taken term by term.
 std::optional<IndexAlgebra::Range> IndexAlgebra::range(const Sum &sum) {
   Range total;
+  SmallVector<std::pair<AffineExpr, Sum>> varying;
   for (const Term &term : sum) {
     Term factor{term.coefficient, {}};
-    AffineExpr varying;
-    for (AffineExpr atom : term.atoms) {
-      if (atom.isSymbolicOrConstant())
-        factor.atoms.push_back(atom);
-      else if (varying)
+    AffineExpr atom;
+    for (AffineExpr each : term.atoms) {
+      if (each.isSymbolicOrConstant())
+        factor.atoms.push_back(each);
+      else if (atom)
         return std::nullopt;
       else
-        varying = atom;
+        atom = each;
     }
-    std::optional<Range> atom = varying ? rangeOfAtom(varying) : Range{constantSum(1), constantSum(1)};
-    if (!atom || (varying && !isSizeNonNegative({Term{1, factor.atoms}})))
+    auto *known = llvm::find_if(varying, [&](const auto &pair) { return pair.first == atom; });
+    if (known == varying.end())
+      known = varying.insert(known, {atom, {}});
+    addTerm(known->second, factor);
+  }
+  for (const auto &[atom, factor] : varying) {
+    std::optional<Range> values = atom ? rangeOfAtom(atom) : Range{constantSum(1), constantSum(1)};
+    if (!values)
       return std::nullopt;
-    bool up = term.coefficient > 0;
-    total.low = addScaled(total.low, up ? atom->low : atom->high, factor);
-    total.high = addScaled(total.high, up ? atom->high : atom->low, factor);
+    auto addPart = [&](const Sum &part) {
+      bool up = !atom || isSizeNonNegative(part);
+      if (!up && !isSizeNonNegative(subtract({}, part)))
+        return false;
+      total.low = add(total.low, multiply(part, up ? values->low : values->high));
+      total.high = add(total.high, multiply(part, up ? values->high : values->low));
+      return true;
+    };
+    if (!addPart(factor) && !llvm::all_of(factor, [&](const Term &term) { return addPart({term}); }))
+      return std::nullopt;
   }
   return total;
 }
@@ -386,7 +411,7 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
   return Range{divide(whole->low, by).quotient, divide(whole->high, by).quotient};
 }
 
-/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t (those that may be 0 are their own t), and then
+/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, or its least value + t, and then
 /// every coefficient must be >= 0. A negative multiple of x / b is bounded by one of x.
 bool IndexAlgebra::isSizeNonNegative(Sum sum) {
   for (int step = 0; step < 8; ++step) {
@@ -408,8 +433,8 @@ bool IndexAlgebra::isSizeNonNegative(Sum sum) {
     for (AffineExpr atom : term.atoms) {
       Sum shiftedAtom = atomSum(atom);
       if (auto symbol = dyn_cast<AffineSymbolExpr>(atom)) {
-        if (!llvm::is_contained(zeros, symbol.getPosition()))
-          shiftedAtom = add(shiftedAtom, constantSum(1));
+        auto known = least.find(symbol.getPosition());
+        shiftedAtom = add(shiftedAtom, constantSum(known == least.end() ? 1 : known->second));
       } else if (auto binary = dyn_cast<AffineBinaryOpExpr>(atom); binary && binary.getKind() == AffineExprKind::FloorDiv) {
         if (!isSizeNonNegative(toSum(binary.getLHS()))) // else at least 0
           return false;

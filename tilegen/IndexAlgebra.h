@@ -27,7 +27,8 @@ struct Term {
 using Sum = llvm::SmallVector<Term, 4>;
 
 /// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says nothing about its
-/// dimension. There is nothing to know where a size is 0: a symbol that is a factor of one is at least 1.
+/// dimension. There is nothing to know where a size is not positive: a symbol that is a factor of one is at least 1, and of s0 - 2 at
+/// least 3.
 class IndexAlgebra {
 public:
   IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> mayBeZero = {});
@@ -75,7 +76,7 @@ private:
 
   mlir::MLIRContext *context;
   llvm::SmallVector<mlir::AffineExpr> sizes;
-  llvm::SmallVector<int64_t> zeros; // symbols that may be 0
+  llvm::DenseMap<unsigned, int64_t> least; // of symbols, where it is not 1
   llvm::DenseMap<mlir::AffineExpr, Sum> sums;
 };
 

@@ -44,6 +44,15 @@ TEST_F(IndexAlgebraTest, SymbolsThatMayBeZeroAreNotSizes) {
   EXPECT_EQ(IndexAlgebra(&context, products, {0}).simplify(d1 % 3), d1);
 }
 
+/// Rows and columns of windows: an image of fewer pixels than the window has none of them.
+TEST_F(IndexAlgebraTest, SizesLessAConstantAreDivided) {
+  SmallVector<AffineExpr> sizes = {constant(4), s0 - 1, s1 - 2};
+  AffineExpr linear = (d0 * (s0 - 1) + d1) * (s1 - 2) + d2;
+  expectSimple(sizes, linear.floorDiv((s0 - 1) * (s1 - 2)), d0);
+  expectSimple(sizes, linear.floorDiv(s1 - 2) % (s0 - 1), d1);
+  expectSimple(sizes, linear % (s1 - 2), d2);
+}
+
 TEST_F(IndexAlgebraTest, CancelsReshapesThatUndoEachOther) {
   AffineExpr linear = d0 * 12 + d1;
   expectSimple({constant(8), constant(12)}, linear.floorDiv(12), d0);
