@@ -24,7 +24,18 @@ Tensor Tensor::of(DType type, std::vector<Tensor> elements) {
   return object;
 }
 
+/// Throws where no machine has as many elements: the product of sizes that a stranger's file gives would wrap around.
+static void expectFits(DType type, const Shape &shape) {
+  int64_t bytes = std::max<int64_t>(1, isObject(type) ? sizeof(Tensor) : elementBytes(type));
+  bool fits = true, isEmpty = std::ranges::find(shape, 0) != shape.end();
+  for (int64_t dim : shape)
+    fits &= dim >= 0 && (isEmpty || !__builtin_mul_overflow(bytes, dim, &bytes));
+  if (!fits)
+    throw std::bad_alloc();
+}
+
 Tensor Tensor::allocate(DType type, Shape shape) {
+  expectFits(type, shape);
   if (isObject(type)) {
     int64_t count = elementCount(shape);
     return Tensor(type, std::move(shape), type == DType::String ? makeObjects<std::string>(count) : makeObjects<Tensor>(count));
