@@ -12,7 +12,7 @@ static const FuzzTarget *target = nullptr;
 
 /// While a target runs, nothing asks for more at once: a mutated size is refused as it is where memory ends, and does not keep the
 /// reference busy for minutes.
-static constexpr size_t mostBytes = 4 << 20;
+static constexpr size_t mostBytes = 256 << 10;
 static bool isRunning = false;
 
 /// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's does, and what handles
