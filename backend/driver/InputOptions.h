@@ -13,7 +13,7 @@ namespace tilewright {
 struct InputOptions {
   std::vector<std::string> inputs; // DIR, NAME=FILE.npy, FILE.npz, NAME=FILE.npz or random:SEED
   std::vector<std::string> sizes;  // batch=8
-  uint64_t seed = 0;               // of invented inputs
+  std::optional<uint64_t> seed;    // of invented inputs
   std::string device;
 };
 
