@@ -11,6 +11,7 @@
 #include "runtime/OutputFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -69,24 +70,25 @@ static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused,
   return {};
 }
 
-static Status measure(BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
-  Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()), fused.program().plan().target);
-  if (!peaks)
-    return peaks.status();
-  report.peaks = *peaks;
+static Status measure(const BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
   TILEWRIGHT_TRY(compareOutputs(fused, unfused, report));
   Progress progress("measuring", !command.model.quiet);
   auto latencies = measureInterleaved({&fused, &unfused}, command.duration, [&](double share) { progress.show(share); });
   if (!latencies)
     return latencies.status();
-  report.fused = countSide(fused, (*latencies)[0]);
-  report.unfused = countSide(unfused, (*latencies)[1]);
-  if (command.noGroups)
-    return {};
-  constexpr size_t rounds = 15;
-  Expected<std::vector<double>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
+  if (!command.noGroups) {
+    Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()), fused.program().plan().target);
+    TILEWRIGHT_TRY(peaks);
+    report.peaks = *peaks;
+  }
+  const size_t rounds = command.noGroups ? 1 : 15; // one tells what is moved and launched
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
   if (!fusedSteps || !unfusedSteps)
     return !fusedSteps ? fusedSteps.status() : unfusedSteps.status();
+  report.fused = countSide(fused, (*latencies)[0], *fusedSteps);
+  report.unfused = countSide(unfused, (*latencies)[1], *unfusedSteps);
+  if (command.noGroups)
+    return {};
   report.groups = groupRows(fused, *fusedSteps, unfused, *unfusedSteps, report.peaks);
   return timeVendor(const_cast<runtime::Device &>(fused.device()), report);
 }
@@ -99,7 +101,7 @@ static Status writeText(const std::string &path, const std::string &text) {
 
 /// One run of each, step by step.
 static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused, const BenchReport &report) {
-  Expected<std::vector<double>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
   TILEWRIGHT_TRY(fusedSteps);
   TILEWRIGHT_TRY(unfusedSteps);
   return writeText(path, toText(chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps))));
@@ -143,6 +145,10 @@ static Status bench(BenchCommand &command) {
   report.device = (*device)->info().name;
   report.target = (*fused)->program().plan().target;
   report.machine = machineFacts((*device)->info());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    report.inputs.push_back(
+        fmt::format("{} {} [{}]", (*fused)->program().input(i).name, name(inputs[i].type()), fmt::join(inputs[i].shape(), ", ")));
+  report.assumed = assumedSymbols((*fused)->program().plan(), command.inputs);
   TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
   fmt::print("{}", command.json ? toText(jsonReport(report), 2) + "\n" : printReport(report, !command.noGroups));
   TILEWRIGHT_TRY(writeText(command.exportJson, toText(jsonReport(report), 2)));

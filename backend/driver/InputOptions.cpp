@@ -132,6 +132,16 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
   return orderInputs(plan, given);
 }
 
+std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options) {
+  bool invented = std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
+  auto sizes = parseSizes(options.sizes);
+  std::vector<std::string> assumed;
+  for (const std::string &symbol : inputSymbols(plan))
+    if (invented && sizes && std::ranges::none_of(*sizes, [&](const auto &size) { return size.first == symbol; }))
+      assumed.push_back(symbol);
+  return assumed;
+}
+
 Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents) {
   const char *preferred = std::getenv("TILEWRIGHT_DEVICE");
   std::string id = !options.device.empty() ? options.device : preferred ? preferred : "";

@@ -25,6 +25,9 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options);
 /// The inputs for `plan`, in its order.
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
 
+/// The symbolic sizes that invented inputs take to be 1, because no --dim gives them.
+std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
+
 /// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.
 Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents);
 
