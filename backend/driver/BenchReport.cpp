@@ -115,9 +115,11 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     row.bytes = fusedSteps[i].work.bytes;
     row.flops = fusedSteps[i].work.flops;
     bool half = std::ranges::any_of(row.products, [](const ProductSize &size) { return elementBytes(size.type) == 2; });
-    Roof roof = roofOf(peaks, row.bytes, row.flops, half);
+    // Of a loop, launch by launch: what one turn leaves in a cache the next finds there.
+    double launches = std::max<double>(1, fusedSteps[i].work.launches);
+    Roof roof = roofOf(peaks, row.bytes / launches, row.flops / launches, half);
     row.roof = roof.name;
-    row.roofShare = row.fusedMs > 0 ? roof.milliseconds / row.fusedMs : 0;
+    row.roofShare = row.fusedMs > 0 ? launches * roof.milliseconds / row.fusedMs : 0;
     rows.push_back(std::move(row));
   }
   double total = 0;
@@ -153,7 +155,8 @@ std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups) {
 }
 
 std::string millisecondsText(double value, int decimals) {
-  return value == 0 || value >= std::pow(10, 2 - decimals) ? fmt::format("{:.{}f}", value, decimals) : fmt::format("{:.3g}", value);
+  bool small = value > 0 && value < std::pow(10, 2 - decimals);
+  return fmt::format("{:.{}f}", value, small ? 2 - static_cast<int>(std::floor(std::log10(value))) : decimals);
 }
 
 std::string conclusion(const BenchReport &report) {

@@ -78,7 +78,7 @@ BenchSide countSide(const runtime::Context &context, Latency latency, const std:
 
 /// "fused takes 0.52 ms, unfused 0.77 ms: 1.48 times as long": what the report is for, first.
 std::string conclusion(const BenchReport &report);
-/// Milliseconds with `decimals`, or three digits where that would leave too few.
+/// Milliseconds with `decimals`, or three digits where that would leave fewer.
 std::string millisecondsText(double value, int decimals = 3);
 /// "batch and sequence were taken to be 1; --dim batch=8 gives sizes", or nothing.
 std::string assumedText(const BenchReport &report);

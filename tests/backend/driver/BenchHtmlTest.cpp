@@ -80,6 +80,14 @@ TEST(BenchReport, TellsThe99thPercentileOf100RunsOrMore) {
   EXPECT_NE(printReport(report, false).find("p99 latency, ms"), std::string::npos);
 }
 
+TEST(BenchReport, KeepsThreeDigitsOfSmallTimes) {
+  EXPECT_EQ(millisecondsText(12.3456), "12.346");
+  EXPECT_EQ(millisecondsText(0.1234), "0.123");
+  EXPECT_EQ(millisecondsText(0.0123456), "0.0123");
+  EXPECT_EQ(millisecondsText(0.000065432), "0.0000654");
+  EXPECT_EQ(millisecondsText(0), "0.000");
+}
+
 TEST(BenchReport, MergesLaunchesOfOneKernelAndSortsByTime) {
   auto row = [](const char *kernel, double ms, double share) {
     GroupRow made;
