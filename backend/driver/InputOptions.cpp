@@ -32,7 +32,7 @@ static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const s
   for (const std::string &text : texts) {
     size_t equal = text.find_first_of("=:");
     std::optional<int64_t> size = equal == std::string::npos ? std::nullopt : parseSize(std::string_view(text).substr(equal + 1));
-    if (!size || equal == 0)
+    if (!size || *size == 0 || equal == 0)
       return Status(Code::Usage, fmt::format("--dim {}: expected NAME=SIZE, a size of 1 or more", text));
     sizes.emplace_back(text.substr(0, equal), *size);
   }

@@ -68,7 +68,7 @@ static std::vector<std::string> splitShapes(const std::string &text) {
 std::optional<int64_t> parseSize(std::string_view text) {
   int64_t size = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  bool whole = error == std::errc() && end == text.data() + text.size() && text.size() <= 12 && size > 0;
+  bool whole = error == std::errc() && end == text.data() + text.size() && text.size() <= 12 && size >= 0;
   return whole ? std::optional(size) : std::nullopt;
 }
 
@@ -102,8 +102,7 @@ static Status parseShapes(const std::vector<std::string> &texts, ImportOptions &
         return {Code::Usage, fmt::format("--shapes {}: expected NAME:8x128", item)};
       std::optional<Shape> shape = parseSizes(item.substr(colon + 1));
       if (!shape)
-        return {Code::Usage,
-                fmt::format("--shapes {}: expected sizes of 1 or more like 8x128 or [8,128], got '{}'", item, item.substr(colon + 1))};
+        return {Code::Usage, fmt::format("--shapes {}: expected sizes like 8x128 or [8,128], got '{}'", item, item.substr(colon + 1))};
       std::string name = item.substr(0, colon);
       if (name.size() > 2 && name.front() == '\'' && name.back() == '\'')
         name = name.substr(1, name.size() - 2);
