@@ -96,7 +96,8 @@ static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalRe
 
 //===- Where a module stands ------------------------------------------------------------------------------------------===//
 
-static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode", reportAttr = "graph.report";
+static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode", targetAttr = "graph.target",
+                               reportAttr = "graph.report";
 
 static std::string textAttribute(ModuleOp module, StringRef name) {
   auto text = module->getAttrOfType<StringAttr>(name);
@@ -190,6 +191,7 @@ private:
   /// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
   enum class Sizes { Usual, Broadcasting, Equal };
   Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, Sizes sizes = Sizes::Usual);
+  Status checkResumable(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) const;
   Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
   Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
   Status addPlanOfOtherSizes(const std::string &target, PlanMode mode);
@@ -202,6 +204,7 @@ private:
   CompiledModel model;
   std::map<bool, ImportReport> reports;                               // of the first imports: as reference or not
   std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes; // imported once each, null where it would be no other plan
+  std::optional<Stage> emitted;                                       // where the IR of a stage is all that is wanted
   bool isDumped = true; // what is compiled now: a mode's second plan is not, its stages would overwrite the first's
 };
 
@@ -215,6 +218,10 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
     if ((**module)->hasAttr(stageAttr) && !parseStage(textAttribute(**module, stageAttr)))
       return Status(Code::Malformed,
                     fmt::format("{}: expected the name of a stage as the module's {}", options.modelPath, stageAttr.str()));
+    if (mode == PlanMode::Reference)
+      return Status(
+          Code::Usage,
+          fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model", options.modelPath));
     if (stageOf(**module) != Stage::Import)
       return module;
     return normalize(std::move(*module));
@@ -249,6 +256,8 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
 }
 
 Expected<OwningOpRef<ModuleOp>> Compiler::normalize(OwningOpRef<ModuleOp> module) {
+  if (emitted == Stage::Import)
+    return module;
   begin("normalize");
   Diagnostics diagnostics(*storage->context);
   if (failed(forEachModule(*module, [](ModuleOp part) { return normalizeGraph(part); })) || failed(verify(*module)))
@@ -265,8 +274,26 @@ Status Compiler::finish(ModuleOp module, Stage stage, const std::string &subfold
   return writeStage(module, options.dumpFolder, subfolder, fmt::format("{}-{}", static_cast<int>(stage), name(stage)));
 }
 
+/// What an earlier run has decided stays decided.
+Status Compiler::checkResumable(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) const {
+  if (std::string grouped = textAttribute(module, modeAttr); !grouped.empty() && grouped != name(mode))
+    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}; stages before group can",
+                                     options.modelPath, grouped, name(mode))};
+  std::string scheduled = textAttribute(module, targetAttr); // GPUs may take each other's schedules
+  Expected<const TargetDesc *> before = scheduled.empty() ? Expected<const TargetDesc *>(&target) : findTarget(scheduled);
+  TILEWRIGHT_TRY(before);
+  if (((*before)->backend == Backend::Host) != (target.backend == Backend::Host))
+    return {Code::Usage, fmt::format("{} was scheduled for {}, and cannot be resumed for {}: give --target {}, or a stage before schedule",
+                                     options.modelPath, scheduled, target.name, scheduled)};
+  if (stageOf(module) > last)
+    return {Code::Usage, fmt::format("{} has been through stage {} already, which comes after {}", options.modelPath, name(stageOf(module)),
+                                     name(last))};
+  return {};
+}
+
 /// Group, schedule, tile: from normalized graph IR to tile kernels, beginning where the module stands and stopping after `last`.
 Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) {
+  TILEWRIGHT_TRY(checkResumable(module, target, mode, last));
   Diagnostics diagnostics(*storage->context);
   struct Step {
     Stage stage;
@@ -292,13 +319,16 @@ Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode,
       return diagnostics.failure(name(step.stage));
     if (step.stage == Stage::Group)
       keepReport(module, mode, report);
+    if (step.stage == Stage::Schedule)
+      module->setAttr(targetAttr, StringAttr::get(module.getContext(), target.name));
     TILEWRIGHT_TRY(finish(module, step.stage, fmt::format("{}-{}", target.name, name(mode))));
   }
   return {};
 }
 
 void Compiler::keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report) {
-  model.fusionReport_ = report.text();
+  if (mode == options.modes.front())
+    model.fusionReport_ = report.text();
   module->setAttr(modeAttr, StringAttr::get(module.getContext(), name(mode)));
   module->setAttr(reportAttr, StringAttr::get(module.getContext(), report.json()));
 }
@@ -308,9 +338,6 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   if (!target)
     return target.status();
   OwningOpRef<ModuleOp> module = imported.clone();
-  if (auto grouped = (*module)->getAttrOfType<StringAttr>(modeAttr); grouped && grouped.str() != name(mode))
-    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}", options.modelPath,
-                                     grouped.str(), name(mode))};
   TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
   begin("code");
   Diagnostics diagnostics(*storage->context);
@@ -334,7 +361,8 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   if (!plan)
     return plan.status();
   storage->contents.plans.push_back(std::move(*plan));
-  model.fusionReportJson_ = textAttribute(*module, reportAttr);
+  if (mode == options.modes.front())
+    model.fusionReportJson_ = textAttribute(*module, reportAttr);
   storage->contents.metadata.modelName = textAttribute(*module, modelAttr);
   return {};
 }
@@ -389,15 +417,17 @@ Expected<CompiledModel> Compiler::compile() {
 }
 
 Expected<std::string> Compiler::emit(Stage last) {
+  emitted = last;
   auto module = import(options.modes.front());
   if (!module)
     return module.status();
   Expected<const TargetDesc *> target = resolveTarget(options.targets.front());
   if (!target)
     return target.status();
-  if (last > Stage::Normalize)
-    if (Status status = lower(**module, **target, options.modes.front(), last); !status)
-      return status;
+  Status lowered = last > Stage::Normalize ? lower(**module, **target, options.modes.front(), last)
+                                           : checkResumable(**module, **target, options.modes.front(), last);
+  if (!lowered)
+    return lowered;
   if (last == Stage::Place && failed(forEachModule(**module, [&](ModuleOp part) { return placeKernels(part, **target); })))
     return Diagnostics(*storage->context).failure("place");
   if (last > Stage::Place) {

@@ -43,7 +43,7 @@ public:
   const runtime::Contents &contents() const { return *contents_; }
   /// What runs through the reference instead of a kernel, and what the import warns of.
   const ImportReport &importReport() const { return importReport_; }
-  /// What was fused and why not more: text of the last plan's report.
+  /// What was fused and why not more, in the first mode of the options: text, empty where a stage was grouped by an earlier run, and JSON.
   const std::string &fusionReport() const { return fusionReport_; }
   const std::string &fusionReportJson() const { return fusionReportJson_; }
   /// A runtime artifact without a file.

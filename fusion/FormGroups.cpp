@@ -140,11 +140,30 @@ static Value behindViews(const GroupGraph &graph, Value value) {
   return value;
 }
 
+/// Whether the root of the edge's consumer is computed from what the producer gives, rather than joined with it later, as by a residual.
+static bool feedsRoot(const GroupGraph &graph, const Edge &edge) {
+  llvm::SmallPtrSet<Operation *, 16> fed;
+  for (Operation *op : edge.consumer->ops)
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return fed.contains(operand.getDefiningOp()) || graph.groupOf(behindViews(graph, operand)) == edge.producer;
+        }))
+      fed.insert(op);
+  return fed.contains(edge.consumer->geometry.root);
+}
+
+/// Reasons that speak of a root as made from the other kernel's.
+static bool isBetweenRoots(Reason reason) {
+  return reason == Reason::SecondReduction || reason == Reason::ReductionOfContraction || reason == Reason::OtherLoops ||
+         reason == Reason::WindowIsRepeated;
+}
+
 /// Why an edge that is left was not fused. What is legal and yet was not taken is a value that several kernels need in memory.
 static Reason whyNot(const GroupGraph &graph, FusionMode mode, const Edge &edge) {
   GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
-  if (auto *refusal = std::get_if<Refusal>(&verdict))
-    return refusal->reason;
+  if (auto *refusal = std::get_if<Refusal>(&verdict)) {
+    bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
+    return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot : refusal->reason;
+  }
   return mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
 }
 

@@ -27,9 +27,13 @@ std::string FusionReport::text() const {
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &launch = launches[i];
     out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, name(launch.kind).str(), fmt::join(launch.nodes, ", "));
-    for (const Edge *edge : leaving[i])
-      out += fmt::format("       {} -> {} {}: {} is not fused with {} because {}\n", i, edge->consumer, launches[edge->consumer].kernel,
-                         edge->producerNode, edge->consumerNode, tilewright::fusion::text(edge->reason).sentence.str());
+    for (const Edge *edge : leaving[i]) {
+      bool split = edge->producerNode == edge->consumerNode; // an ONNX node is several operations
+      std::string what = split ? fmt::format("{} is split between the two", edge->producerNode)
+                               : fmt::format("{} is not fused with {}", edge->producerNode, edge->consumerNode);
+      out += fmt::format("       {} -> {} {}: {} because {}\n", i, edge->consumer, launches[edge->consumer].kernel, what,
+                         tilewright::fusion::text(edge->reason).sentence.str());
+    }
   }
   return out;
 }

@@ -25,6 +25,7 @@ enum class Reason {
   RepeatsWork,
   TooLarge,
   ShortRows,
+  BesideRoot,
 };
 
 struct ReasonText {
@@ -51,6 +52,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
     {Reason::TooLarge, "too-large", "one kernel would hold more than registers and compile time are good for"},
     {Reason::ShortRows, "short-rows", "the reduced rows are too short to hide what would be computed on them"},
+    {Reason::BesideRoot, "beside-root", "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -61,7 +63,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::ShortRows) + 1;
+  return i == static_cast<size_t>(Reason::BesideRoot) + 1;
 }());
 
 } // namespace tilewright::fusion

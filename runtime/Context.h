@@ -19,6 +19,20 @@
 
 namespace tilewright::runtime {
 
+/// What a step did, with all that its bodies did in every turn.
+struct Work {
+  uint64_t launches = 0, hostCalls = 0;
+  double bytes = 0, flops = 0; // as the groups tell them, at the sizes of the run
+
+  Work &operator+=(const Work &other);
+};
+
+/// A step of a profiled execution, in milliseconds from its beginning.
+struct StepProfile {
+  double beginMs = 0, ms = 0;
+  Work work;
+};
+
 /// What a context has done so far.
 struct Counters {
   uint64_t launches = 0;   // given to the stream one by one
@@ -26,6 +40,7 @@ struct Counters {
   uint64_t frames = 0;     // combinations of sizes planned
   uint64_t recordings = 0; // segments recorded
   uint64_t replays = 0;    // segments replayed
+  Work *bodies = nullptr;  // where bodies add what they do, while profile() wants to know
 };
 
 /// Memory for one value, kept from run to run while it is large enough and nobody else holds it.
@@ -67,8 +82,8 @@ public:
   /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's shape.
   Status runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
-  /// Executes what is bound once more, step by step, and returns the milliseconds of each step.
-  Expected<std::vector<double>> profile();
+  /// Executes what is bound once more, step by step, and returns when each step began, how long it took, and what it did.
+  Expected<std::vector<StepProfile>> profile();
 
   /// The program whose plan is bound: the broadcasting one where only that takes the sizes.
   const Program &program() const { return *active().program_; }
@@ -111,6 +126,7 @@ private:
   Status runSegment(size_t index);
   Status runSteps(const Segment &segment);
   Status runStep(size_t index);
+  Work workOf(const Step &step) const;
   Status runOne(size_t index, const Launch &launch);
   Status runOne(size_t index, const HostCall &call);
   Status runOne(size_t index, const WriteDims &write);

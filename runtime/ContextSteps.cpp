@@ -25,31 +25,65 @@ Status Context::execute() {
     TILEWRIGHT_TRY(runSegment(i));
   ++frame_->runs;
   hasRun_ = true;
+  if (counters_->bodies) // of another context's profile, whose body this is
+    for (const Step &step : plan().steps)
+      *counters_->bodies += workOf(step);
   return {};
 }
 
-Expected<std::vector<double>> Context::profile() {
+Work &Work::operator+=(const Work &other) {
+  launches += other.launches, hostCalls += other.hostCalls;
+  bytes += other.bytes, flops += other.flops;
+  return *this;
+}
+
+/// Of the step alone; 0 for what no size tells.
+Work Context::workOf(const Step &step) const {
+  GroupId group = std::visit(
+      [](const auto &s) -> GroupId {
+        if constexpr (requires { s.group; })
+          return s.group;
+        else
+          return none;
+      },
+      step);
+  Work work{std::holds_alternative<Launch>(step), std::holds_alternative<HostCall>(step)};
+  auto valueOf = [&](ExprId id) {
+    Expected<int64_t> value = id == none ? Expected<int64_t>(0) : sizes_->get(id);
+    return value ? static_cast<double>(*value) : 0.0;
+  };
+  if (group != none)
+    work.bytes = valueOf(plan().groups[group].bytesMoved), work.flops = valueOf(plan().groups[group].flops);
+  return work;
+}
+
+Expected<std::vector<StepProfile>> Context::profile() {
   if (isBroadcasting_)
     return broadcasting_->profile();
   TILEWRIGHT_TRY(startExecution());
-  size_t count = plan().steps.size();
-  TILEWRIGHT_TRY(stream_->mark(0));
+  std::vector<StepProfile> profile(plan().steps.size());
   for (const Segment &segment : analysis().segments)
     for (size_t i = segment.first; i < segment.end; ++i) {
+      const Step &step = plan().steps[i];
       if (!segment.recordable)
-        TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
-      TILEWRIGHT_TRY(runStep(i));
-      TILEWRIGHT_TRY(stream_->mark(i + 1));
+        TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, step));
+      counters_->bodies = &profile[i].work;
+      Status status = stream_->mark(2 * i);
+      status = status.ok() ? runStep(i) : status;
+      status = status.ok() ? stream_->mark(2 * i + 1) : status;
+      counters_->bodies = nullptr;
+      TILEWRIGHT_TRY(status);
+      profile[i].work += workOf(step);
     }
   TILEWRIGHT_TRY(synchronize());
-  std::vector<double> milliseconds;
-  for (size_t i = 0; i < count; ++i) {
-    Expected<double> time = stream_->elapsed(i, i + 1);
+  for (size_t i = 0; i < profile.size(); ++i) {
+    Expected<double> begin = stream_->elapsed(0, 2 * i), time = stream_->elapsed(2 * i, 2 * i + 1);
+    TILEWRIGHT_TRY(begin);
     TILEWRIGHT_TRY(time);
-    milliseconds.push_back(*time);
+    profile[i].beginMs = *begin, profile[i].ms = *time;
   }
   hasRun_ = true;
-  return milliseconds;
+  return profile;
 }
 
 Status Context::runSegment(size_t index) {
@@ -161,8 +195,8 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
     return {};
   for (const BoundSymbol &bound : binds) {
     if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
-      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index, bound.dim,
-                                           bound.output, sizesNeedPlan)};
+      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
+                                           bound.dim, bound.output, sizesNeedPlan)};
     lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);

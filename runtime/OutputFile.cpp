@@ -76,6 +76,14 @@ Status OutputFile::commit() {
   return {};
 }
 
+Status checkWritable(std::initializer_list<std::filesystem::path> paths) {
+  std::error_code error;
+  for (const std::filesystem::path &path : paths)
+    if (!path.empty() && !std::filesystem::is_fifo(path, error)) // whose reader may not be there yet, and would see it end
+      TILEWRIGHT_TRY(OutputFile::create(path));
+  return {};
+}
+
 Status writeFile(const std::filesystem::path &path, std::string_view text) {
   Expected<OutputFile> file = OutputFile::create(path);
   TILEWRIGHT_TRY(file);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ private:
   std::string temporary_; // empty where bytes are written through
   int file_ = -1;
 };
+
+/// Code::Io for the first of `paths` that OutputFile::create could not make; empty ones do not count. To be asked before long work, so that
+/// its results have a place.
+Status checkWritable(std::initializer_list<std::filesystem::path> paths);
 
 /// `text` as the whole content of `path`.
 Status writeFile(const std::filesystem::path &path, std::string_view text);

@@ -5,13 +5,15 @@
 #include "backend/driver/Commands.h"
 #include "backend/driver/Compare.h"
 #include "backend/driver/InputOptions.h"
+#include "backend/driver/Json.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Progress.h"
-#include "backend/driver/Json.h"
 #include "runtime/OutputFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace tilewright {
 
@@ -68,24 +70,25 @@ static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused,
   return {};
 }
 
-static Status measure(BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
-  Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()), fused.program().plan().target);
-  if (!peaks)
-    return peaks.status();
-  report.peaks = *peaks;
+static Status measure(const BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
   TILEWRIGHT_TRY(compareOutputs(fused, unfused, report));
-  Progress progress("measuring");
+  Progress progress("measuring", !command.model.quiet);
   auto latencies = measureInterleaved({&fused, &unfused}, command.duration, [&](double share) { progress.show(share); });
   if (!latencies)
     return latencies.status();
-  report.fused = countSide(fused, (*latencies)[0]);
-  report.unfused = countSide(unfused, (*latencies)[1]);
-  if (command.noGroups)
-    return {};
-  constexpr size_t rounds = 15;
-  Expected<std::vector<double>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
+  if (!command.noGroups) {
+    Expected<Peaks> peaks = measurePeaks(const_cast<runtime::Device &>(fused.device()), fused.program().plan().target);
+    TILEWRIGHT_TRY(peaks);
+    report.peaks = *peaks;
+  }
+  const size_t rounds = command.noGroups ? 1 : 15; // one tells what is moved and launched
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
   if (!fusedSteps || !unfusedSteps)
     return !fusedSteps ? fusedSteps.status() : unfusedSteps.status();
+  report.fused = countSide(fused, (*latencies)[0], *fusedSteps);
+  report.unfused = countSide(unfused, (*latencies)[1], *unfusedSteps);
+  if (command.noGroups)
+    return {};
   report.groups = groupRows(fused, *fusedSteps, unfused, *unfusedSteps, report.peaks);
   return timeVendor(const_cast<runtime::Device &>(fused.device()), report);
 }
@@ -98,22 +101,40 @@ static Status writeText(const std::string &path, const std::string &text) {
 
 /// One run of each, step by step.
 static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused, const BenchReport &report) {
-  Expected<std::vector<double>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
   TILEWRIGHT_TRY(fusedSteps);
   TILEWRIGHT_TRY(unfusedSteps);
   return writeText(path, toText(chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps))));
 }
 
+/// The fused plan's mode. Without two plans there would be nothing to compare.
+static Expected<std::string> fusedMode(const ModelOptions &options, const runtime::Contents &contents) {
+  std::string mode = planMode(options, contents);
+  std::set<std::string> modes;
+  for (const runtime::Plan &plan : contents.plans)
+    modes.insert(plan.mode);
+  if (mode == "none" && modes.size() > 1)
+    return Status(Code::Usage, "--fuse=none: that plan is what bench measures the fused one beside; leave --fuse out");
+  if (mode == "none" || !modes.contains("none"))
+    return Status(Code::Usage, fmt::format("{} holds no {} plan to compare with: compile the model with --with-unfused{}", options.model,
+                                           mode == "none" ? "fused" : "unfused", mode == "none" ? " and without --fuse=none" : ""));
+  return mode;
+}
+
 static Status bench(BenchCommand &command) {
-  PlanMode mode = *parsePlanMode(command.model.fuse);
-  Expected<runtime::Artifact> artifact = loadOrCompile(command.model, {mode, PlanMode::None});
+  TILEWRIGHT_TRY(checkWritable({command.exportJson, command.exportTrace, command.report}));
+  if (inputKind(command.model.model) != InputKind::Artifact && command.model.fuse == "none")
+    return {Code::Usage, "--fuse=none: that is what bench measures beside fusion; leave it out"};
+  Expected<runtime::Artifact> artifact = loadOrCompile(command.model, {*parsePlanMode(command.model.fuse), PlanMode::None});
   if (!artifact)
     return artifact.status();
+  Expected<std::string> mode = fusedMode(command.model, artifact->contents());
+  TILEWRIGHT_TRY(mode);
   auto device = openDeviceFor(command.inputs, artifact->contents());
   if (!device)
     return device.status();
   std::vector<Tensor> inputs;
-  auto fused = boundContext(*artifact, *device, command.model.fuse, inputs, command.inputs);
+  auto fused = boundContext(*artifact, *device, *mode, inputs, command.inputs);
   if (!fused)
     return fused.status();
   auto unfused = boundContext(*artifact, *device, "none", inputs, command.inputs);
@@ -124,6 +145,10 @@ static Status bench(BenchCommand &command) {
   report.device = (*device)->info().name;
   report.target = (*fused)->program().plan().target;
   report.machine = machineFacts((*device)->info());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    report.inputs.push_back(
+        fmt::format("{} {} [{}]", (*fused)->program().input(i).name, name(inputs[i].type()), fmt::join(inputs[i].shape(), ", ")));
+  report.assumed = assumedSymbols((*fused)->program().plan(), command.inputs);
   TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
   fmt::print("{}", command.json ? toText(jsonReport(report), 2) + "\n" : printReport(report, !command.noGroups));
   TILEWRIGHT_TRY(writeText(command.exportJson, toText(jsonReport(report), 2)));
@@ -141,10 +166,17 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<BenchCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")->capture_default_str();
-  command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")->capture_default_str();
-  command->add_option_function<double>(
-      "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds");
+  command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")
+      ->check(notNegative)
+      ->capture_default_str();
+  auto *milliseconds = command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")
+                           ->check(notNegative)
+                           ->capture_default_str();
+  command
+      ->add_option_function<double>(
+          "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds")
+      ->check(notNegative)
+      ->excludes(milliseconds);
   command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
   command->add_flag("--json", options->json, "print what --export-json writes, instead of tables");
   command->add_option("--export-json", options->exportJson, "write everything measured to this file");

@@ -5,6 +5,9 @@
 
 namespace tilewright {
 
+/// All of them.
+void addCommands(CLI::App &app, int &exitCode);
+
 void addCompileCommand(CLI::App &app, int &exitCode);
 void addRunCommand(CLI::App &app, int &exitCode);
 void addBenchCommand(CLI::App &app, int &exitCode);

@@ -1,12 +1,14 @@
 // Finds inputs and the device of a run.
 #include "backend/driver/InputOptions.h"
 
+#include "backend/driver/ModelOptions.h"
 #include "backend/driver/Npz.h"
 #include "backend/driver/TensorFiles.h"
 
 #include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fs = std::filesystem;
 
@@ -29,10 +31,10 @@ static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const s
   std::vector<std::pair<std::string, int64_t>> sizes;
   for (const std::string &text : texts) {
     size_t equal = text.find_first_of("=:");
-    std::string number = equal == std::string::npos ? "" : text.substr(equal + 1);
-    if (number.empty() || number.size() > 12 || number.find_first_not_of("0123456789") != std::string::npos)
-      return Status(Code::Usage, fmt::format("--dim {}: expected NAME=SIZE", text));
-    sizes.emplace_back(text.substr(0, equal), std::stoll(number));
+    std::optional<int64_t> size = equal == std::string::npos ? std::nullopt : parseSize(std::string_view(text).substr(equal + 1));
+    if (!size || *size == 0 || equal == 0)
+      return Status(Code::Usage, fmt::format("--dim {}: expected NAME=SIZE, a size of 1 or more", text));
+    sizes.emplace_back(text.substr(0, equal), *size);
   }
   return sizes;
 }
@@ -48,6 +50,16 @@ static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, c
   return Status(Code::Usage, fmt::format("--inputs {}={}: has {} arrays, none of them of that name", wanted, file, arrays->size()));
 }
 
+/// A name that the user has written is meant; those inside of files may be of another tool.
+static Status checkName(const runtime::Plan &plan, const std::string &name, const std::string &source) {
+  std::vector<std::string> names;
+  for (runtime::ValueId id : plan.inputs)
+    names.push_back(plan.values[id].name);
+  if (name.empty() || names.empty() || std::ranges::find(names, name) != names.end())
+    return {};
+  return {Code::Usage, fmt::format("--inputs {}: the inputs are {}", source, fmt::join(names, ", "))};
+}
+
 /// What one --inputs names; `seed` is set by random:SEED.
 static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan, uint64_t &seed) {
   if (source.starts_with("random:")) {
@@ -57,11 +69,14 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
       return Status(Code::Usage, fmt::format("--inputs {}: expected a number after random:", source));
     return std::vector<NamedTensor>();
   }
-  if (fs::is_directory(source))
-    return readTestData(testDataSet(source), DataKind::Input, plan);
+  if (fs::is_directory(source)) {
+    Expected<std::vector<NamedTensor>> values = readValues(source, DataKind::Input, plan);
+    return values && values->empty() && !plan.inputs.empty() ? nothingFound("--inputs", source, DataKind::Input) : values;
+  }
   size_t equal = source.find('=');
   std::string name = equal == std::string::npos ? "" : source.substr(0, equal),
               file = equal == std::string::npos ? source : source.substr(equal + 1);
+  TILEWRIGHT_TRY(checkName(plan, name, source));
   if (file.ends_with(".npz"))
     return readArchive(file, name);
   if (name.empty())
@@ -73,7 +88,7 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
 }
 
 std::vector<NamedTensor> namedInputs(const InputOptions &options) {
-  uint64_t seed = options.seed;
+  uint64_t seed = options.seed.value_or(0);
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
     Expected<std::vector<NamedTensor>> tensors = readSource(source, {}, seed);
@@ -84,21 +99,47 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options) {
   return given;
 }
 
+/// A size for a symbol that no input has would be read by nobody.
+static Status checkSymbols(const runtime::Plan &plan, const std::vector<std::pair<std::string, int64_t>> &sizes) {
+  std::vector<std::string> names = inputSymbols(plan);
+  for (const auto &[name, size] : sizes)
+    if (std::ranges::find(names, name) == names.end())
+      return {Code::Usage, names.empty()
+                               ? fmt::format("--dim {}={}: no size of an input is symbolic", name, size)
+                               : fmt::format("--dim {}={}: the symbolic sizes of the inputs are {}", name, size, fmt::join(names, ", "))};
+  return {};
+}
+
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options) {
   auto sizes = parseSizes(options.sizes);
   if (!sizes)
     return sizes.status();
-  uint64_t seed = options.seed;
+  uint64_t seed = options.seed.value_or(0);
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
+    if (options.seed && source.starts_with("random:"))
+      return Status(Code::Usage, fmt::format("--seed and --inputs {} say the same: give one of them", source));
     Expected<std::vector<NamedTensor>> tensors = readSource(source, plan, seed);
     if (!tensors)
       return tensors.status();
     given.insert(given.end(), tensors->begin(), tensors->end());
   }
-  if (given.empty() && !plan.inputs.empty())
+  TILEWRIGHT_TRY(checkSymbols(plan, *sizes));
+  if (given.empty())
     return randomInputs(plan, seed, *sizes);
+  if (!sizes->empty() || options.seed)
+    return Status(Code::Usage, fmt::format("--{} is for invented inputs, and --inputs gives them", options.seed ? "seed" : "dim"));
   return orderInputs(plan, given);
+}
+
+std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options) {
+  bool invented = std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
+  auto sizes = parseSizes(options.sizes);
+  std::vector<std::string> assumed;
+  for (const std::string &symbol : inputSymbols(plan))
+    if (invented && sizes && std::ranges::none_of(*sizes, [&](const auto &size) { return size.first == symbol; }))
+      assumed.push_back(symbol);
+  return assumed;
 }
 
 Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents) {

@@ -13,7 +13,7 @@ namespace tilewright {
 struct InputOptions {
   std::vector<std::string> inputs; // DIR, NAME=FILE.npy, FILE.npz, NAME=FILE.npz or random:SEED
   std::vector<std::string> sizes;  // batch=8
-  uint64_t seed = 0;               // of invented inputs
+  std::optional<uint64_t> seed;    // of invented inputs
   std::string device;
 };
 
@@ -24,6 +24,9 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options);
 
 /// The inputs for `plan`, in its order.
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
+
+/// The symbolic sizes that invented inputs take to be 1, because no --dim gives them.
+std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
 
 /// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.
 Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents);

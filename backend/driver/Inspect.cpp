@@ -1,9 +1,9 @@
 // tilewright inspect: what a model or artifact holds.
+#include "backend/Dialects.h"
 #include "backend/driver/Commands.h"
 #include "backend/driver/Json.h"
 #include "backend/driver/ModelOptions.h"
 #include "backend/driver/Table.h"
-#include "backend/Dialects.h"
 
 #include "runtime/Program.h"
 
@@ -80,6 +80,8 @@ static Status inspectSupport(const InspectCommand &command) {
     return options.status();
   ImportReport report;
   auto module = importModel(context, command.model.model, options->import, &report);
+  if (!module && module.status().code() != Code::Unsupported)
+    return module.status(); // there is nothing to list of what is no model
   if (command.json) {
     nlohmann::json json = {{"schema", schemaVersion},
                            {"nodes", report.nodeCount},
@@ -104,21 +106,24 @@ static Status inspectSupport(const InspectCommand &command) {
 static Status inspect(InspectCommand &command) {
   if (command.support)
     return inspectSupport(command);
-  if (command.fusion && !isArtifact(command.model.model)) {
+  if (command.fusion && inputKind(command.model.model) != InputKind::Artifact) {
     Expected<CompileOptions> options = compileOptions(command.model);
     if (!options)
       return options.status();
-    Expected<CompiledModel> model = compileShowingProgress(*options);
-    if (!model)
-      return model.status();
-    fmt::print("{}", command.json ? model->fusionReportJson() : model->fusionReport());
-    return {};
+    Expected<CompiledModel> model = compileShowingProgress(*options, command.model.quiet);
+    TILEWRIGHT_TRY(model);
+    printRemarks(command.model, *model);
+    return printFusionReport(*model, command.json);
   }
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model);
   if (!artifact)
     return artifact.status();
   const runtime::Contents &contents = artifact->contents();
-  bool all = !command.io && !command.ops && !command.memory && !command.fusion;
+  if (command.fusion) {
+    fmt::print("{}", contents.report);
+    return {};
+  }
+  bool all = !command.io && !command.ops && !command.memory;
   nlohmann::json json = {{"schema", schemaVersion},
                          {"model", contents.metadata.modelName},
                          {"compiler", contents.metadata.compilerVersion},
@@ -127,7 +132,7 @@ static Status inspect(InspectCommand &command) {
     nlohmann::json entry = {{"target", plan.target}, {"mode", plan.mode}};
     if (all || command.io)
       entry["io"] = ioJson(plan);
-    if (all || command.ops || command.fusion)
+    if (all || command.ops)
       entry["steps"] = kernelsJson(plan);
     if (all || command.memory)
       entry["memory"] = memoryJson(contents, plan);
@@ -141,11 +146,16 @@ void addInspectCommand(CLI::App &app, int &exitCode) {
   auto *command = app.add_subcommand("inspect", "Show inputs and outputs, kernels, fusion, memory, or what is not supported");
   auto options = std::make_shared<InspectCommand>();
   addModelOptions(*command, options->model);
-  command->add_flag("--io", options->io, "inputs and outputs");
-  command->add_flag("--ops", options->ops, "kernels and the nodes in each");
-  command->add_flag("--fusion", options->fusion, "what was fused, and why not more");
-  command->add_flag("--memory", options->memory, "bytes of constants and code, number of temporaries");
-  command->add_flag("--support", options->support, "all nodes that are not compiled, at once");
+  auto *io = command->add_flag("--io", options->io, "inputs and outputs");
+  auto *ops = command->add_flag("--ops", options->ops, "kernels and the nodes in each");
+  auto *fusion = command->add_flag("--fusion", options->fusion, "what was fused, and why not more; of an artifact as JSON");
+  auto *memory = command->add_flag("--memory", options->memory, "bytes of constants and code, number of temporaries");
+  auto *support = command->add_flag("--support", options->support, "all nodes that are not compiled, at once");
+  for (CLI::Option *other : {io, ops, memory})
+    fusion->excludes(other), support->excludes(other);
+  support->excludes(fusion);
+  for (const char *ofCompiling : {"--target", "--fuse", "--dump-stages", "--cubin", "--jobs"})
+    support->excludes(command->get_option(ofCompiling)); // import alone decides
   command->add_flag("--json", options->json, "JSON where text is the default");
   command->footer("Example: tilewright inspect model.onnx --support");
   command->callback([options, &exitCode] { exitCode = report(inspect(*options)); });

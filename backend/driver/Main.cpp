@@ -1,4 +1,4 @@
-// The command line: a table of commands.
+// The command line: parses, runs a command, and says how it ended.
 #include "backend/driver/Commands.h"
 #include "backend/driver/FatalErrors.h"
 #include "backend/driver/ModelOptions.h"
@@ -9,11 +9,6 @@
 #include <fmt/format.h>
 
 using namespace tilewright;
-
-static constexpr void (*commands[])(CLI::App &, int &) = {
-    addCompileCommand, addRunCommand,  addBenchCommand,   addVerifyCommand,
-    addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
-};
 
 /// Commands that are promised and not there yet.
 static constexpr std::pair<std::string_view, std::string_view> notBuilt[] = {
@@ -38,6 +33,8 @@ static int parse(CLI::App &app, int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {
     return app.exit(help);
+  } catch (const RefusedOption &refused) {
+    return report({Code::Usage, refused.what()});
   } catch (const CLI::ParseError &error) {
     return report({Code::Usage, fmt::format("{}{}tilewright {} --help lists what is understood", error.what(),
                                             std::string_view(error.what()).ends_with('.') ? " " : "; ", isCommand ? first : "")});
@@ -59,8 +56,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer(footer);
   int exitCode = 0;
-  for (auto add : commands)
-    add(app, exitCode);
+  addCommands(app, exitCode);
   try {
     int usage = parse(app, argc, argv);
     if (usage || exitCode)

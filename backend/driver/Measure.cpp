@@ -20,7 +20,10 @@ Latency summarize(std::vector<double> milliseconds) {
     return {};
   std::sort(milliseconds.begin(), milliseconds.end());
   size_t n = milliseconds.size();
-  return {milliseconds[n / 2], milliseconds[std::min(n - 1, n * 99 / 100)], n, milliseconds.front()};
+  std::optional<double> p99;
+  if (n >= 100)
+    p99 = milliseconds[n * 99 / 100];
+  return {milliseconds[n / 2], p99, n, milliseconds.front()};
 }
 
 static Expected<double> timeOnce(runtime::Context &context) {
@@ -58,20 +61,21 @@ Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Con
   return latencies;
 }
 
-Expected<std::vector<double>> profileSteps(runtime::Context &context, size_t rounds) {
+Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &context, size_t rounds) {
   std::vector<std::vector<double>> series;
+  std::vector<runtime::StepProfile> steps;
   for (size_t round = 0; round < rounds; ++round) {
-    Expected<std::vector<double>> steps = context.profile();
-    if (!steps)
-      return steps.status();
-    series.resize(steps->size());
-    for (size_t i = 0; i < steps->size(); ++i)
-      series[i].push_back((*steps)[i]);
+    Expected<std::vector<runtime::StepProfile>> profile = context.profile();
+    if (!profile)
+      return profile.status();
+    steps = std::move(*profile);
+    series.resize(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i)
+      series[i].push_back(steps[i].ms);
   }
-  std::vector<double> medians;
-  for (std::vector<double> &times : series)
-    medians.push_back(summarize(std::move(times)).medianMs);
-  return medians;
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i].ms = summarize(std::move(series[i])).medianMs;
+  return steps;
 }
 
 //===- Peaks of the host ----------------------------------------------------------------------------------------------===//
@@ -82,10 +86,10 @@ static constexpr int rounds = 1 << 16;
 
 #define FMA_LOOP(TYPE, SET, FMA)                                                                                                           \
   TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                                            \
-  for (TYPE &sum : sums)                                                                                                                   \
+  for (TYPE & sum : sums)                                                                                                                  \
     sum = SET(1.0f);                                                                                                                       \
   for (int i = 0; i < rounds; ++i)                                                                                                         \
-    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) { /* else the sums live in memory without optimization */                    \
+    _Pragma("clang loop unroll(full)") for (TYPE & sum : sums) { /* else the sums live in memory without optimization */                   \
       sum = FMA(sum, factor, addend);                                                                                                      \
       asm volatile("" : "+v"(sum));                                                                                                        \
     }                                                                                                                                      \

@@ -4,13 +4,14 @@
 #include "runtime/Context.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tilewright {
 
 struct Latency {
   double medianMs = 0;
-  double p99Ms = 0;
+  std::optional<double> p99Ms; // from 100 runs on: of fewer, the slowest alone would be it
   size_t runs = 0;
   double fastestMs = 0; // what is left of a busy machine's noise: the run that nothing disturbed
 };
@@ -28,8 +29,8 @@ Latency summarize(std::vector<double> milliseconds);
 Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts, const Duration &duration,
                                                   const std::function<void(double share)> &progress = {});
 
-/// The median milliseconds of each step over `rounds` profiled runs.
-Expected<std::vector<double>> profileSteps(runtime::Context &context, size_t rounds);
+/// Each step with its median milliseconds over `rounds` profiled runs; when it began and what it did are the last run's.
+Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &context, size_t rounds);
 
 /// What the device at hand reaches, measured: the roofs that shares are taken of.
 struct Peaks {
@@ -37,9 +38,9 @@ struct Peaks {
   struct Cache {
     double bytes, bytesPerSecond;
   };
-  double bytesPerSecond = 0; // a copy through memory, reads and writes counted
-  std::vector<Cache> caches; // the host's, smallest first; empty where they were not measured
-  double flopsPerSecond = 0; // multiply-adds in f32 on the vector units: measured on the host, from the data sheet on GPUs; 0 unknown
+  double bytesPerSecond = 0;     // a copy through memory, reads and writes counted
+  std::vector<Cache> caches;     // the host's, smallest first; empty where they were not measured
+  double flopsPerSecond = 0;     // multiply-adds in f32 on the vector units: measured on the host, from the data sheet on GPUs; 0 unknown
   double halfFlopsPerSecond = 0; // of half types on matrix units, from the data sheet; 0 where halves are computed as f32
 };
 /// `target` is what the program's code is for, as --target spells it: GPUs are asked for memory, their arithmetic is the table's.

@@ -3,10 +3,10 @@
 
 #include "backend/driver/FatalErrors.h"
 #include "backend/driver/Progress.h"
-#include "frontend/MappedFile.h"
-#include "runtime/Format.h"
 
-#include <cstring>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <thread>
 
@@ -14,12 +14,22 @@ namespace tilewright {
 
 static constexpr const char *otherTools = "As trtexec, polygraphy and onnxruntime_perf_test spell it";
 
-void addModelArgument(CLI::App &command, ModelOptions &options) {
+const CLI::Validator notNegative(
+    [](std::string &text) -> std::string {
+      double value = 0;
+      bool fits = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+      return fits ? "" : fmt::format("expected a number that is not negative, got '{}'", text);
+    },
+    "NUMBER");
+
+static void addModelArgument(CLI::App &command, ModelOptions &options) {
   command.add_option("MODEL", options.model, "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages");
   command.add_option("--onnx,--loadEngine", options.model, "MODEL")->group(otherTools);
-  command.parse_complete_callback([&options] {
+  command.parse_complete_callback([&command, &options] {
     if (options.model.empty())
       throw CLI::RequiredError("MODEL");
+    checkOptions(command, options.model);
+    options.fuseIsGiven = command.count("--fuse") > 0;
   });
 }
 
@@ -55,6 +65,13 @@ static std::vector<std::string> splitShapes(const std::string &text) {
   return items;
 }
 
+std::optional<int64_t> parseSize(std::string_view text) {
+  int64_t size = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  bool whole = error == std::errc() && end == text.data() + text.size() && text.size() <= 12 && size >= 0;
+  return whole ? std::optional(size) : std::nullopt;
+}
+
 /// "8x128", as trtexec writes sizes, or "[8,128]", as polygraphy does.
 static std::optional<Shape> parseSizes(std::string sizes) {
   char separator = 'x';
@@ -67,10 +84,10 @@ static std::optional<Shape> parseSizes(std::string sizes) {
   Shape shape;
   for (size_t at = 0; at <= sizes.size();) {
     size_t end = std::min(sizes.find(separator, at), sizes.size());
-    std::string size = sizes.substr(at, end - at);
-    if (size.empty() || size.size() > 12 || size.find_first_not_of("0123456789") != std::string::npos)
+    std::optional<int64_t> size = parseSize(sizes.substr(at, end - at));
+    if (!size)
       return std::nullopt;
-    shape.push_back(std::stoll(size));
+    shape.push_back(*size);
     at = end + 1;
   }
   return shape;
@@ -101,9 +118,13 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
     compile.targets = options.targets;
   if (Status status = parseShapes(options.shapes, compile.import); !status)
     return status;
+  if (options.cubin && !std::ranges::any_of(compile.targets, [](const std::string &target) { return target.starts_with("sm_"); }))
+    return Status(Code::Usage, "--cubin assembles NVIDIA code, and no --target is NVIDIA's");
   if (modes.empty())
     modes.push_back(*parsePlanMode(options.fuse));
   compile.modes = std::move(modes);
+  for (const auto &[name, shape] : options.sizesAtHand)
+    compile.import.shapes[name] = shape;
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
   compile.cubin = options.cubin;
@@ -112,19 +133,21 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   return compile;
 }
 
-bool isArtifact(const std::string &path) {
-  Expected<MappedFile> file = MappedFile::open(path); // what is no regular file is refused there, not waited for
-  constexpr auto &magic = runtime::format::magic;
-  return file && file->bytes().size() >= magic.size() && std::memcmp(file->bytes().data(), magic.data(), magic.size()) == 0;
+std::string planMode(const ModelOptions &options, const runtime::Contents &contents) {
+  if (!options.fuseIsGiven)
+    for (std::string_view mode : {"all", "epilogue", "none", "reference"})
+      if (std::ranges::any_of(contents.plans, [&](const runtime::Plan &plan) { return plan.mode == mode; }))
+        return std::string(mode);
+  return options.fuse;
 }
 
 void printRemarks(const ModelOptions &options, const CompiledModel &model) {
   if (options.quiet)
     return;
   for (const ImportReport::Entry &entry : model.importReport().fallbacks)
-    fmt::print(stderr, "{}\n",
-               printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op,
-                                     entry.reason)));
+    fmt::print(
+        stderr, "{}\n",
+        printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op, entry.reason)));
   for (const std::string &warning : model.importReport().warnings)
     fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }
@@ -136,19 +159,26 @@ static size_t stageCount(const CompileOptions &options) {
   return 2 * imports + 4 * options.targets.size() * options.modes.size();
 }
 
-Expected<CompiledModel> compileShowingProgress(CompileOptions options) {
-  StepProgress progress("compile", stageCount(options));
+Expected<CompiledModel> compileShowingProgress(CompileOptions options, bool quiet) {
+  StepProgress progress("compile", stageCount(options), !quiet);
   options.progress = [&](std::string_view stage) { progress.begin(stage); };
   return compileModel(options);
 }
 
+Status printFusionReport(const CompiledModel &model, bool json) {
+  if (!json && model.fusionReport().empty() && !model.fusionReportJson().empty())
+    return {Code::Usage, "the groups of this stage were formed by an earlier run, whose report it holds as JSON: ask for JSON"};
+  fmt::print("{}", json ? model.fusionReportJson() : model.fusionReport());
+  return {};
+}
+
 Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vector<PlanMode> modes) {
-  if (isArtifact(options.model))
+  if (inputKind(options.model) == InputKind::Artifact)
     return runtime::Artifact::open(options.model);
   Expected<CompileOptions> compile = compileOptions(options, std::move(modes));
   if (!compile)
     return compile.status();
-  Expected<CompiledModel> model = options.quiet ? compileModel(*compile) : compileShowingProgress(std::move(*compile));
+  Expected<CompiledModel> model = compileShowingProgress(std::move(*compile), options.quiet);
   if (!model)
     return model.status();
   printRemarks(options, *model);

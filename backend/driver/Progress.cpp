@@ -23,7 +23,7 @@ static void draw(std::string_view line, size_t columns) {
   std::fflush(stderr);
 }
 
-Progress::Progress(std::string what) : what(std::move(what)), terminal(canDraw()) {}
+Progress::Progress(std::string what, bool wanted) : what(std::move(what)), terminal(wanted && canDraw()) {}
 
 Progress::~Progress() {
   if (!shown.empty())

@@ -8,7 +8,7 @@ namespace tilewright {
 
 class Progress {
 public:
-  explicit Progress(std::string what);
+  explicit Progress(std::string what, bool wanted = true);
   ~Progress(); // clears the line
   Progress(const Progress &) = delete;
   /// `share` from 0 to 1; `detail` says what is going on.
@@ -23,7 +23,7 @@ private:
 /// Counts the steps of a known number, one call each, as they begin.
 class StepProgress {
 public:
-  StepProgress(std::string what, size_t steps) : progress(std::move(what)), steps(steps) {}
+  StepProgress(std::string what, size_t steps, bool wanted = true) : progress(std::move(what), wanted), steps(steps) {}
   void begin(std::string_view step);
 
 private:

@@ -9,6 +9,7 @@
 #include "backend/driver/TensorFiles.h"
 
 #include "runtime/Context.h"
+#include "runtime/OutputFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,6 +40,12 @@ static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> 
       named.push_back({plan.values[plan.outputs[i]].name, outputs[i]});
     return writeNpz(folder, named);
   }
+  std::map<std::string, std::string> files;
+  for (runtime::ValueId id : plan.outputs)
+    if (auto [file, isNew] = files.try_emplace(fileName(plan.values[id].name), plan.values[id].name);
+        !isNew && file->second != plan.values[id].name)
+      return {Code::Usage, fmt::format("--outputs {}: outputs '{}' and '{}' would both be {}.npy; write a FILE.npz", folder.string(),
+                                       file->second, plan.values[id].name, file->first)};
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -62,9 +69,11 @@ static void printOutputs(const RunCommand &command, const runtime::Plan &plan, c
 }
 
 static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
-  Expected<std::vector<NamedTensor>> expected = readTestData(testDataSet(command.check), DataKind::Output, plan);
+  Expected<std::vector<NamedTensor>> expected = readValues(command.check, DataKind::Output, plan);
   if (!expected)
     return expected.status();
+  if (expected->empty())
+    return nothingFound("--check", command.check, DataKind::Output);
   Expected<std::vector<size_t>> places = matchOutputs(plan, *expected);
   if (!places)
     return {places.status().code(), fmt::format("{}: {}", command.check, places.status().message())};
@@ -98,7 +107,7 @@ static Status execute(const RunCommand &command, const ModelOptions &model, Exec
   TILEWRIGHT_TRY(artifact);
   auto device = openDeviceFor(command.inputs, artifact->contents());
   TILEWRIGHT_TRY(device);
-  auto program = runtime::Program::create(*artifact, (*device)->info(), model.fuse);
+  auto program = runtime::Program::create(*artifact, (*device)->info(), planMode(model, artifact->contents()));
   TILEWRIGHT_TRY(program);
   execution.program = *program;
   Expected<std::vector<Tensor>> inputs = readInputs((*program)->plan(), command.inputs);
@@ -112,40 +121,47 @@ static Status execute(const RunCommand &command, const ModelOptions &model, Exec
   return {};
 }
 
-/// --shapes for the inputs at hand: those that were read, or, where nothing compiled, those that the options name.
-static std::vector<std::string> shapesAtHand(const RunCommand &command, const Execution &execution) {
+/// The sizes of the inputs at hand: those that were read, or, where nothing compiled, those that the options name.
+static std::map<std::string, Shape> sizesAtHand(const RunCommand &command, const Execution &execution) {
   std::vector<NamedTensor> named;
   for (size_t i = 0; i < execution.inputs.size(); ++i)
     named.push_back({execution.program->input(i).name, execution.inputs[i]});
   if (!execution.program)
     named = namedInputs(command.inputs);
-  std::vector<std::string> shapes;
+  std::map<std::string, Shape> sizes;
   for (const NamedTensor &input : named)
-    shapes.push_back(fmt::format("{}:[{}]", input.name, fmt::join(input.tensor.shape(), ",")));
-  return shapes;
+    sizes[input.name] = input.tensor.shape();
+  return sizes;
 }
 
 /// A model whose symbols do not take the sizes at hand, or that does not compile with symbols, is compiled for these sizes.
 static Status executeSpecialized(const RunCommand &command, const Status &refused, Execution &execution) {
   bool isSizes = refused.code() == Code::Usage || refused.code() == Code::Malformed || refused.code() == Code::Unsupported;
-  if (!isSizes || isArtifact(command.model.model) || !command.model.shapes.empty() || !command.model.model.ends_with(".onnx"))
+  if (!isSizes || inputKind(command.model.model) != InputKind::Model || !command.model.shapes.empty() ||
+      !command.model.model.ends_with(".onnx"))
     return refused;
   ModelOptions model = command.model;
-  model.shapes = shapesAtHand(command, execution);
-  if (model.shapes.empty())
+  model.sizesAtHand = sizesAtHand(command, execution);
+  if (model.sizesAtHand.empty())
     return refused;
   Execution specialized;
   if (!execute(command, model, specialized).ok())
     return refused; // not for want of sizes
   execution = std::move(specialized);
-  if (!command.model.quiet)
-    fmt::print(stderr, "remark: compiled for the sizes at hand, --shapes {}, because with symbolic sizes {}\n", fmt::join(model.shapes, ","),
+  if (!command.model.quiet) {
+    std::vector<std::string> shapes;
+    for (const auto &[name, shape] : model.sizesAtHand)
+      shapes.push_back(fmt::format("{}:[{}]", name, fmt::join(shape, ",")));
+    fmt::print(stderr, "remark: compiled for the sizes at hand, --shapes {}, because with symbolic sizes {}\n", fmt::join(shapes, ","),
                refused.message());
+  }
   return {};
 }
 
 static Status run(RunCommand &command) {
-  if (!command.check.empty() && command.inputs.inputs.empty())
+  if (command.outputs.ends_with(".npz"))
+    TILEWRIGHT_TRY(checkWritable({command.outputs}));
+  if (!command.check.empty() && command.inputs.inputs.empty() && fs::exists(testDataSet(command.check) / "input_0.pb"))
     command.inputs.inputs = {command.check};
   Execution execution;
   Status status = execute(command, command.model, execution);
@@ -166,9 +182,11 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
   command->add_option("--outputs", options->outputs, "write the outputs: each as NAME.npy into this folder, or all of them into FILE.npz");
-  command->add_option("--check", options->check, "compare with output_N.pb of this test data folder (its input_N.pb are the inputs)");
-  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own");
-  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own");
+  auto *check = command->add_option(
+      "--check", options->check,
+      "compare with output_N.pb of this test data folder (its input_N.pb are the inputs), or with what --outputs wrote");
+  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")->check(notNegative)->needs(check);
+  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")->check(notNegative)->needs(check);
   command->add_flag("--json", options->json, "print names, types and shapes of the outputs as JSON");
   command->footer("Example: tilewright run model.onnx --inputs x=image.npy --outputs out.npz");
   command->callback([options, &exitCode] { exitCode = report(run(*options)); });

@@ -2,6 +2,7 @@
 #include "backend/driver/TensorFiles.h"
 
 #include "backend/driver/Npy.h"
+#include "backend/driver/Npz.h"
 #include "backend/driver/ValueProto.h"
 #include "frontend/TensorData.h"
 #include "runtime/reference/Kernel.h"
@@ -66,11 +67,13 @@ fs::path testDataSet(const fs::path &folder) {
   return sets.empty() ? folder : *std::min_element(sets.begin(), sets.end());
 }
 
+static const char *kindName(DataKind kind) { return kind == DataKind::Input ? "input" : "output"; }
+
 Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, DataKind kind, const runtime::Plan &plan) {
   std::vector<NamedTensor> tensors;
   const std::vector<runtime::ValueId> &ids = kind == DataKind::Input ? plan.inputs : plan.outputs;
   for (size_t i = 0;; ++i) {
-    fs::path file = folder / fmt::format("{}_{}.pb", kind == DataKind::Input ? "input" : "output", i);
+    fs::path file = folder / fmt::format("{}_{}.pb", kindName(kind), i);
     if (!fs::exists(file))
       return tensors;
     DType type = i < ids.size() ? plan.values[ids[i]].dtype : DType::F32;
@@ -90,6 +93,36 @@ static Tensor withType(const Tensor &given, DType expected) {
     return given;
   Tensor shared = given;
   return Tensor(expected, given.shape(), std::shared_ptr<std::byte[]>(std::make_shared<Tensor>(shared), shared.bytes()));
+}
+
+Expected<std::vector<NamedTensor>> readValues(const fs::path &path, DataKind kind, const runtime::Plan &plan) {
+  fs::path folder = testDataSet(path);
+  if (fs::exists(folder / fmt::format("{}_0.pb", kindName(kind))))
+    return readTestData(folder, kind, plan);
+  std::vector<NamedTensor> arrays, values;
+  if (path.extension() == ".npz") {
+    Expected<std::vector<NamedTensor>> read = readNpz(path);
+    TILEWRIGHT_TRY(read);
+    arrays = std::move(*read);
+  }
+  for (runtime::ValueId id : kind == DataKind::Input ? plan.inputs : plan.outputs) {
+    const runtime::Value &value = plan.values[id];
+    auto array = std::ranges::find(arrays, value.name, &NamedTensor::name);
+    fs::path file = path / (fileName(value.name) + ".npy");
+    if (array != arrays.end()) {
+      values.push_back({value.name, withType(array->tensor, value.dtype)});
+    } else if (fs::exists(file)) {
+      Expected<NamedTensor> tensor = readTensorFile(file);
+      TILEWRIGHT_TRY(tensor);
+      values.push_back({value.name, withType(tensor->tensor, value.dtype)});
+    }
+  }
+  return values;
+}
+
+Status nothingFound(const std::string &option, const fs::path &path, DataKind kind) {
+  return {Code::Io, fmt::format("{} {}: holds no {}_0.pb, and no array with the name of an {}", option, path.string(), kindName(kind),
+                                kindName(kind))};
 }
 
 Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given) {
@@ -112,18 +145,30 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < tensor.count(); ++i)
     switch (tensor.type()) {
-    case DType::F32: tensor.data<float>()[i] = normal(generator); break;
-    case DType::F64: tensor.data<double>()[i] = normal(generator); break;
-    case DType::F16: tensor.data<_Float16>()[i] = static_cast<_Float16>(normal(generator)); break;
-    case DType::BF16: tensor.data<uint16_t>()[i] = std::bit_cast<uint32_t>(normal(generator)) >> 16; break;
-    case DType::Bool: tensor.data<uint8_t>()[i] = generator() & 1; break;
+    case DType::F32:
+      tensor.data<float>()[i] = normal(generator);
+      break;
+    case DType::F64:
+      tensor.data<double>()[i] = normal(generator);
+      break;
+    case DType::F16:
+      tensor.data<_Float16>()[i] = static_cast<_Float16>(normal(generator));
+      break;
+    case DType::BF16:
+      tensor.data<uint16_t>()[i] = std::bit_cast<uint32_t>(normal(generator)) >> 16;
+      break;
+    case DType::Bool:
+      tensor.data<uint8_t>()[i] = generator() & 1;
+      break;
     case DType::C64:
     case DType::C128:
       for (int part = 0; part < 2; ++part)
         tensor.type() == DType::C64 ? void(tensor.data<float>()[2 * i + part] = normal(generator))
                                     : void(tensor.data<double>()[2 * i + part] = normal(generator));
       break;
-    case DType::String: tensor.data<std::string>()[i] = fmt::format("word{}", generator() % 8); break;
+    case DType::String:
+      tensor.data<std::string>()[i] = fmt::format("word{}", generator() % 8);
+      break;
     default:
       if (reference::isFloat(tensor.type())) {
         double value = normal(generator);
@@ -131,8 +176,18 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
         break;
       }
       // Little-endian, zeroed before; at most 1 for int2.
-      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % (tensor.type() == DType::I2 ? 2 : tensor.type() == DType::U2 ? 4 : 8);
+      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % (tensor.type() == DType::I2   ? 2
+                                                                                                      : tensor.type() == DType::U2 ? 4
+                                                                                                                                   : 8);
     }
+}
+
+std::vector<std::string> inputSymbols(const runtime::Plan &plan) {
+  std::vector<std::string> names;
+  for (const runtime::Symbol &symbol : plan.symbols)
+    if (symbol.input != runtime::none)
+      names.push_back(symbol.name);
+  return names;
 }
 
 Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t seed,

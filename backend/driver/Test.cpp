@@ -118,7 +118,8 @@ static std::vector<fs::path> dataSets(const fs::path &folder) {
   return sets;
 }
 
-static Status runMode(const fs::path &folder, const ModelOptions &options, bool specialize, const std::shared_ptr<runtime::Device> &device) {
+static Status runMode(const fs::path &folder, const ModelOptions &options, bool specialize,
+                      const std::shared_ptr<runtime::Device> &device) {
   Tolerance tolerance = toleranceOf(folder);
   Expected<runtime::Artifact> artifact = loadOrCompile(options);
   if (!artifact && specialize && artifact.status().code() == Code::Unsupported) {
@@ -307,15 +308,23 @@ void addTestCommand(CLI::App &app, int &exitCode) {
   auto *command = app.add_subcommand("test", "Run ONNX test folders, fused and unfused");
   auto options = std::make_shared<TestCommand>();
   command->add_option("DIR", options->model.model, "searched for folders with a model.onnx and test_data_set_N")->required();
-  command->add_option("--modes", options->modes, "fusion modes that must all pass")->delimiter(',')->capture_default_str();
-  command->add_option("--known-failures", options->knownFailures, "lines 'name: reason'; a pass of one of them fails the run");
-  command->add_flag("--list-failures", options->writeKnownFailures, "print the failures as such a list instead of judging them");
-  command->add_option("--at-least", options->atLeast, "how many must pass");
-  command->add_flag("--json", options->json, "print the verdict as JSON");
-  command->add_option("--timeout", options->timeout, "seconds for one test")->capture_default_str();
+  command->add_option("--modes", options->modes, "fusion modes that must all pass")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}))
+      ->capture_default_str();
+  auto *known =
+      command->add_option("--known-failures", options->knownFailures, "lines 'name: reason'; a pass of one of them fails the run");
+  auto *list =
+      command->add_flag("--list-failures", options->writeKnownFailures, "print the failures as such a list instead of judging them");
+  auto *least = command->add_option("--at-least", options->atLeast, "how many must pass");
+  auto *json = command->add_flag("--json", options->json, "print the verdict as JSON");
+  for (CLI::Option *ofVerdicts : {known, least, json})
+    list->excludes(ofVerdicts);
+  command->add_option("--timeout", options->timeout, "seconds for one test")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--jobs", options->jobs, "tests that run at a time; 0 is one for each processor")->capture_default_str();
-  command->add_flag("--specialize", options->specialize,
-                    "where a model cannot be compiled so, compile it for the contents of its small inputs (axes, pads, scales) in each data set");
+  command->add_flag(
+      "--specialize", options->specialize,
+      "where a model cannot be compiled so, compile it for the contents of its small inputs (axes, pads, scales) in each data set");
   command->add_flag("--no-fallback", options->model.noFallback, "fail where an operator would run through the reference");
   command->footer("Example: tilewright test /usr/share/libonnx-testdata/data/node --no-fallback --list-failures");
   command->callback([options, &exitCode] { exitCode = report(test(*options)); });

@@ -29,7 +29,7 @@ struct VerifyCommand {
   std::optional<double> relative, absolute;
   bool perNode = false, json = false;
 
-  bool isOnnx() const { return !isArtifact(model.model) && fs::path(model.model).extension() != ".mlir"; }
+  bool isOnnx() const { return inputKind(model.model) == InputKind::Model; }
   /// Whether the reference is compiled here, for the inputs at hand; an artifact has its own plan of it.
   bool interprets() const { return against == "interpreter" && isOnnx(); }
   bool againstFolder() const { return against != "interpreter" && against != "unfused"; }
@@ -81,7 +81,7 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact,
                                                           const std::shared_ptr<runtime::Device> &device, const ModeRun &actual) {
   if (command.againstFolder())
-    return readTestData(testDataSet(command.against), DataKind::Output, artifact.contents().plans.front());
+    return readValues(command.against, DataKind::Output, artifact.contents().plans.front());
   if (!command.interprets()) {
     Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
     TILEWRIGHT_TRY(run);
@@ -99,37 +99,41 @@ static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &c
   return outputs;
 }
 
-static Status compareOutputs(const VerifyCommand &command, const ModeRun &actual, const std::vector<NamedTensor> &expected,
-                             Findings &findings) {
+static Status compareOutputs(const VerifyCommand &command, const runtime::Plan &plan, const ModeRun &actual,
+                             const std::vector<NamedTensor> &expected, Findings &findings) {
   // A folder may hold values of nodes alone.
-  if (command.againstFolder() && command.perNode && expected.empty())
-    return {};
-  if (expected.size() != actual.outputs.size())
-    return {Code::Differs, fmt::format("{} outputs, expected {}", actual.outputs.size(), expected.size())};
-  for (size_t i = 0; i < expected.size(); ++i)
-    findings.outputs.emplace_back(actual.outputs[i].name,
-                                  compare(actual.outputs[i].name, actual.outputs[i].tensor, expected[i].tensor, toleranceOf(command)));
+  if (command.againstFolder() && expected.empty())
+    return command.perNode ? Status() : nothingFound("--against", command.against, DataKind::Output);
+  Expected<std::vector<size_t>> places = matchOutputs(plan, expected);
+  TILEWRIGHT_TRY(places);
+  for (size_t e = 0; e < expected.size(); ++e) {
+    const NamedTensor &output = actual.outputs[(*places)[e]];
+    findings.outputs.emplace_back(output.name, compare(output.name, output.tensor, expected[e].tensor, toleranceOf(command)));
+  }
   return {};
 }
 
 //===- Nodes --------------------------------------------------------------------------------------------------------------===//
 
 /// Values by name in a folder: NAME.npy, the arrays of .npz files, and output_N.pb by the names inside.
-static Expected<ValueMap> readValues(const OnnxModel &model, const fs::path &folder) {
-  Expected<std::vector<NamedTensor>> tensors = readTestData(testDataSet(folder), DataKind::Output, {}); // tensors alone
+static Expected<ValueMap> readAllValues(const OnnxModel &model, const fs::path &folder) {
+  bool isArchive = folder.extension() == ".npz";
+  Expected<std::vector<NamedTensor>> tensors =
+      isArchive ? readNpz(folder) : readTestData(testDataSet(folder), DataKind::Output, {}); // tensors alone
   TILEWRIGHT_TRY(tensors);
   std::error_code error;
-  for (const auto &entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".npz") {
-      Expected<std::vector<NamedTensor>> arrays = readNpz(entry.path());
-      TILEWRIGHT_TRY(arrays);
-      tensors->insert(tensors->end(), arrays->begin(), arrays->end());
-    } else if (entry.path().extension() == ".npy") {
-      Expected<NamedTensor> tensor = readTensorFile(entry.path());
-      TILEWRIGHT_TRY(tensor);
-      tensors->push_back({entry.path().stem().string(), tensor->tensor});
+  if (!isArchive)
+    for (const auto &entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".npz") {
+        Expected<std::vector<NamedTensor>> arrays = readNpz(entry.path());
+        TILEWRIGHT_TRY(arrays);
+        tensors->insert(tensors->end(), arrays->begin(), arrays->end());
+      } else if (entry.path().extension() == ".npy") {
+        Expected<NamedTensor> tensor = readTensorFile(entry.path());
+        TILEWRIGHT_TRY(tensor);
+        tensors->push_back({entry.path().stem().string(), tensor->tensor});
+      }
     }
-  }
   if (error)
     return Status(Code::Io, fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
   ValueMap values;
@@ -145,7 +149,7 @@ static Expected<ValueMap> readValues(const OnnxModel &model, const fs::path &fol
 static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation,
                                          const ValueMap &inputs) {
   if (command.againstFolder())
-    return readValues(model, command.against);
+    return readAllValues(model, command.against);
   Expected<Evaluation> other = command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation, inputs);
   TILEWRIGHT_TRY(other);
   if (command.against == "unfused")
@@ -204,7 +208,7 @@ static Status lookInside(const VerifyCommand &command, const CompileOptions &com
   Evaluation evaluation{compile, std::move(device)};
   evaluation.options.modes = {*parsePlanMode(command.model.fuse)};
   evaluation.options.dumpFolder.clear();
-  StepProgress progress("verify", 1 + command.perNode);
+  StepProgress progress("verify", 1 + command.perNode, !command.model.quiet);
   progress.begin("every value of " + command.against);
   Expected<ValueMap> expected = expectedValues(command, *model, evaluation, inputs);
   TILEWRIGHT_TRY(expected);
@@ -281,14 +285,32 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 }
 
 static Status checkOptions(const VerifyCommand &command) {
-  bool inside = command.perNode || !command.reduce.empty();
-  if (inside && !command.isOnnx())
-    return {Code::Usage, fmt::format("{}: --per-node and --reduce need the ONNX model", command.model.model)};
   if (!command.reduce.empty() && command.againstFolder())
     return {Code::Usage, "--reduce needs every value of the model: --against interpreter or unfused"};
-  if (command.againstFolder() && !fs::is_directory(command.against))
-    return {Code::Io, fmt::format("--against {}: expected interpreter, unfused or a folder, and there is no such folder", command.against)};
+  bool isThere = fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
+  if (command.againstFolder() && !isThere)
+    return {Code::Io,
+            fmt::format("--against {}: expected interpreter, unfused, a folder or FILE.npz, and there is no such thing", command.against)};
   return {};
+}
+
+/// The mode that is held against another one, which must be there and not the same.
+static Expected<std::string> modeToVerify(const VerifyCommand &command, const runtime::Contents &contents) {
+  std::string mode = planMode(command.model, contents), other = command.against == "unfused" ? "none" : "reference";
+  if (command.againstFolder())
+    return mode;
+  if (mode == other)
+    return Status(Code::Usage, fmt::format("--against {}: {} would be compared with itself", command.against,
+                                           command.model.fuseIsGiven ? "--fuse=" + mode : "the only plan of " + command.model.model));
+  if (command.interprets())
+    return mode;
+  if (!std::ranges::any_of(contents.plans, [&](const runtime::Plan &plan) { return plan.mode == other; }))
+    return Status(Code::Usage,
+                  command.against == "unfused"
+                      ? fmt::format("{} holds no unfused plan: compile the model with --with-unfused", command.model.model)
+                      : fmt::format("{}: the interpreter needs the ONNX model; give that, --against unfused, or --against FOLDER",
+                                    command.model.model));
+  return mode;
 }
 
 static Status verify(const VerifyCommand &command) {
@@ -298,14 +320,16 @@ static Status verify(const VerifyCommand &command) {
     modes.push_back(command.against == "unfused" ? PlanMode::None : PlanMode::Reference);
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model, modes);
   TILEWRIGHT_TRY(artifact);
+  Expected<std::string> mode = modeToVerify(command, artifact->contents());
+  TILEWRIGHT_TRY(mode);
   auto device = openDeviceFor(command.inputs, artifact->contents());
   TILEWRIGHT_TRY(device);
-  Expected<ModeRun> actual = runMode(*artifact, command.model.fuse, command.inputs, *device);
+  Expected<ModeRun> actual = runMode(*artifact, *mode, command.inputs, *device);
   TILEWRIGHT_TRY(actual);
   Expected<std::vector<NamedTensor>> expected = expectedOutputs(command, *artifact, *device, *actual);
   TILEWRIGHT_TRY(expected);
   Findings findings;
-  TILEWRIGHT_TRY(compareOutputs(command, *actual, *expected, findings));
+  TILEWRIGHT_TRY(compareOutputs(command, artifact->contents().plans.front(), *actual, *expected, findings));
   if (command.perNode || !command.reduce.empty()) {
     bool differs = std::ranges::any_of(findings.outputs, [](const auto &output) { return !output.second.same; });
     Expected<CompileOptions> compile = compileOptions(command.model);
@@ -325,7 +349,9 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<VerifyCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--against", options->against, "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz)")
+  command
+      ->add_option("--against", options->against,
+                   "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz; what run --outputs writes)")
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
                     "compare every value that a kernel leaves in memory, and name the first node that differs");
@@ -334,8 +360,8 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
                    "shrink a model whose outputs differ to the fewest nodes that still do, and write them to this folder")
       ->expected(0, 1)
       ->default_str("reduced");
-  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own");
-  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own");
+  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")->check(notNegative);
+  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")->check(notNegative);
   command->add_flag("--json", options->json, "print what was found as JSON");
   command->footer("Example: tilewright verify model.onnx --per-node --reduce bug\n"
                   "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");

@@ -282,10 +282,13 @@ TEST(Context, ProfileTimesEveryStep) {
   EXPECT_EQ(context->profile().status().code(), Code::Usage);
   Tensor x = floats({256, 4});
   ASSERT_TRUE(context->run(std::span(&x, 1)).ok());
-  Expected<std::vector<double>> times = context->profile();
-  ASSERT_TRUE(times.ok());
-  ASSERT_EQ(times->size(), 2u);
-  EXPECT_GT((*times)[1], 0.0);
+  Expected<std::vector<StepProfile>> steps = context->profile();
+  ASSERT_TRUE(steps.ok());
+  ASSERT_EQ(steps->size(), 2u);
+  EXPECT_EQ((*steps)[0].beginMs, 0);
+  EXPECT_GT((*steps)[1].ms, 0.0);
+  EXPECT_GE((*steps)[1].beginMs, (*steps)[0].ms); // when it began, not the sum of what took time before
+  EXPECT_EQ((*steps)[1].work.launches, 1u);
 }
 
 TEST(Context, ContextsOfOneProgramRunAtOnce) {

@@ -160,6 +160,26 @@ TEST(Loop, CarriesAndCollects) {
     }
 }
 
+TEST(Loop, WhatItsBodyDoesCountsOnceATurn) {
+  Builder builder;
+  sumPlan(builder, true);
+  Plan &body = builder.plan.bodies[0];
+  ExprBuilder build(body.exprs);
+  body.groups.push_back({"add", "pointwise", {"add|Add"}, build.constant(24), build.constant(2), {}, {}});
+  std::get<HostCall>(body.steps[0]).group = 0;
+  std::unique_ptr<Context> context = load(contentsOf(builder));
+  for (int64_t trips : {0, 1, 7}) {
+    Tensor count = scalar<int64_t>(DType::I64, trips), start = floats({2}, {0, 1}), x = floats({2}, {1, 2});
+    ASSERT_TRUE(context->run(std::vector{count, start, x}).ok());
+    Expected<std::vector<StepProfile>> profile = context->profile();
+    ASSERT_TRUE(profile.ok()) << profile.status().message();
+    const Work &work = profile->front().work;
+    EXPECT_EQ(work.hostCalls, 2u * trips);
+    EXPECT_EQ(work.bytes, 24.0 * trips);
+    EXPECT_EQ(work.flops, 2.0 * trips);
+  }
+}
+
 TEST(Loop, WithoutATurnGivesWhatWasThere) {
   Builder builder;
   sumPlan(builder, true);
@@ -276,12 +296,20 @@ constexpr Refusal refusals[] = {
     {"WrongCaptureType", [](Plan &p) { loopOf(p).body.captures = {0}; }, "whose type or rank differs"},
     {"UnknownCapture", [](Plan &p) { loopOf(p).body.captures = {77}; }, "step 0 names value 77"},
     {"SizesThatTheBodyDoesNotTake", [](Plan &p) { loopOf(p).body.sizes = {0}; }, "passes 1 sizes"},
-    {"UngivenSymbol", [](Plan &p) { p.bodies[0].symbols.push_back({"n", none, 0}); }, "symbol 'n' is bound 0 times"},
+    {"UngivenSymbol",
+     [](Plan &p) {
+       p.bodies[0].symbols.push_back({"n", none, 0});
+     },
+     "symbol 'n' is bound 0 times"},
     {"GivenSymbolsOfARoot", [](Plan &p) { p.givenSymbols = 1; }, "it is given 1 of 1 symbols"},
     {"TripCountThatIsNoInteger", [](Plan &p) { loopOf(p).tripCount = 1; }, "which is not int64"},
     {"ConditionThatIsNoBool", [](Plan &p) { loopOf(p).condition = 0; }, "which is not bool"},
     {"FinalsWithoutCarried", [](Plan &p) { loopOf(p).finals.push_back(none); }, "binds a symbol that is not dimension 0 of its output 1"},
-    {"SlicesOfAScalar", [](Plan &p) { loopOf(p).scanned = {{0, false}}; }, "takes slices of 'v0', which has none"},
+    {"SlicesOfAScalar",
+     [](Plan &p) {
+       loopOf(p).scanned = {{0, false}};
+     },
+     "takes slices of 'v0', which has none"},
     {"OtherTarget", [](Plan &p) { p.bodies[0].target = "sm_90a"; }, "body 0 is for another target"},
     {"BodyWithAnUnwrittenOutput", [](Plan &p) { p.bodies[0].steps.pop_back(); }, "body 0: output 'v5' is written by no step"},
     {"UnboundResult", [](Plan &p) { loopOf(p).binds.clear(); }, "symbol 'u' is bound 0 times"},

@@ -289,7 +289,7 @@ TEST_P(DeviceConformance, RunsWholePlans) {
       const float *y = (*outputs)[0].data<float>();
       EXPECT_EQ(std::vector<float>(y, y + x.count()), expected) << "batch " << batch;
     }
-  Expected<std::vector<double>> times = context->profile();
+  Expected<std::vector<StepProfile>> times = context->profile();
   ASSERT_TRUE(times.ok()) << times.status().message();
   EXPECT_EQ(times->size(), 2u);
 }

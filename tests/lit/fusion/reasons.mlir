@@ -31,6 +31,38 @@ module attributes {graph.nodes = ["first|A", "second|B"]} {
 
 // -----
 
+// A residual is no operand of the contraction that it is added to.
+// CHECK: norm is not fused with product because a contraction would wait for a whole reduction of its operand
+// CHECK: norm is not fused with residual because each has a contraction or reduction of its own, and the one's value only joins the other's result
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["norm|A", "product|B", "again|C", "residual|D"]} {
+  func.func @main(%a: tensor<64x64x8xf32>) -> tensor<64x64xf32> {
+    %0 = graph.reduce <sum> %a axes [2] {graph.node = 0 : i64} : tensor<64x64x8xf32> -> tensor<64x64xf32>
+    %1 = graph.contract %0, %0 maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %2 = graph.contract %1, %1 maps [#mk, #kn, #mn] {graph.node = 2 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %3 = arith.addf %2, %0 {graph.node = 3 : i64} : tensor<64x64xf32>
+    return %3 : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+// A node of two kernels is not said to be apart from itself.
+// CHECK: softmax is split between the two because a reduction feeds a reduction over other loops
+// CHECK-NOT: softmax is not fused with softmax
+module attributes {graph.nodes = ["softmax|A"]} {
+  func.func @main(%a: tensor<8x64x64xf32>) -> tensor<8xf32> {
+    %0 = graph.reduce <sum> %a axes [2] {graph.node = 0 : i64} : tensor<8x64x64xf32> -> tensor<8x64xf32>
+    %1 = math.exp %0 {graph.node = 0 : i64} : tensor<8x64xf32>
+    %2 = graph.reduce <max> %1 axes [1] {graph.node = 0 : i64} : tensor<8x64xf32> -> tensor<8xf32>
+    return %2 : tensor<8xf32>
+  }
+}
+
+// -----
+
 // CHECK: first is not fused with second because a reduction needs whole rows of a contraction, which no one tile holds
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
