@@ -37,6 +37,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
+  command
+      .add_option("--code-object-version", options.codeObjectVersion,
+                  "of AMD's code: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
+      ->check(CLI::IsMember({4, 5, 6}))
+      ->capture_default_str();
   command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")->default_str("0");
   command.add_flag("-q,--quiet", options.quiet, "no remarks, no progress");
 }
@@ -107,6 +112,7 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
   compile.cubin = options.cubin;
+  compile.codeObjectVersion = options.codeObjectVersion;
   compile.jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   compile.dumpFolder = options.dumpStages;
   return compile;
@@ -122,9 +128,9 @@ void printRemarks(const ModelOptions &options, const CompiledModel &model) {
   if (options.quiet)
     return;
   for (const ImportReport::Entry &entry : model.importReport().fallbacks)
-    fmt::print(stderr, "{}\n",
-               printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op,
-                                     entry.reason)));
+    fmt::print(
+        stderr, "{}\n",
+        printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op, entry.reason)));
   for (const std::string &warning : model.importReport().warnings)
     fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }

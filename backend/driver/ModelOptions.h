@@ -16,6 +16,7 @@ struct ModelOptions {
   bool noFallback = false;
   std::string dumpStages;
   bool cubin = false;
+  int codeObjectVersion = 5;
   unsigned jobs = 0;
   bool quiet = false;
 };

@@ -1,4 +1,4 @@
-// tilewright-device-check FOLDER [--device cuda:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases
+// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases
 // compiled, and judges them.
 //
 // Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an
@@ -41,10 +41,11 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
 /// Runs one case; the Status is the device's failure, the string the case's.
 static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row,
                                      const std::string &target, const std::string &folder) {
-  auto bytes = readFile(folder + "/" + c.name + ".ptx");
+  bool amd = target.starts_with("gfx");
+  auto bytes = readFile(folder + "/" + c.name + (amd ? ".hsaco" : ".ptx"));
   if (!bytes)
     return bytes.status();
-  auto module = device.loadModule({runtime::CodeKind::Ptx, target, {}, *bytes});
+  auto module = device.loadModule({amd ? runtime::CodeKind::Hsaco : runtime::CodeKind::Ptx, target, {}, *bytes});
   if (!module)
     return module.status();
   runtime::Kernel kernel;
@@ -55,6 +56,7 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
   kernel.scalars = c.scalars.size();
   kernel.block = {row.at("threads").get<uint32_t>(), 1, 1};
   kernel.dynamicSharedBytes = row.at("shared").get<uint32_t>();
+  kernel.staticSharedBytes = row.at("static shared").get<uint32_t>();
   auto handle = (*module)->kernel(kernel);
   if (!handle)
     return handle.status();
@@ -86,17 +88,19 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
 }
 
 int main(int argc, char **argv) {
-  std::string folder, deviceName = "cuda:0", only;
+  std::string folder, deviceName, only;
   bool expectFailures = false;
   CLI::App app("Runs compiled device cases and judges them.");
   app.add_option("FOLDER", folder)->required();
-  app.add_option("--device", deviceName);
+  app.add_option("--device", deviceName, "cuda:N or hip:N; number 0 of the kind that the code is for, if absent");
   app.add_option("--only", only, "only cases whose name contains this");
   app.add_flag("--expect-failures", expectFailures);
   CLI11_PARSE(app, argc, argv);
 
   std::ifstream file(folder + "/cases.json");
   nlohmann::json list = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (deviceName.empty() && !list.is_discarded())
+    deviceName = list.at("target").get<std::string>().starts_with("gfx") ? "hip:0" : "cuda:0";
   auto device = runtime::openDevice(deviceName);
   if (list.is_discarded() || !device) {
     fmt::print(stderr, "{}\n", device ? "cannot read " + folder + "/cases.json" : device.status().message());
