@@ -85,7 +85,8 @@ int main(int argc, char **argv) {
       dropWaits(code->bytes);
     std::ofstream(folder / (c.name + (amd ? ".hsaco" : ".ptx")), std::ios::binary)
         .write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
-    list.push_back({{"name", c.name}, {"threads", facts.block[0]}, {"shared", facts.dynamicSharedBytes}, {"static shared", facts.staticSharedBytes}});
+    list.push_back(
+        {{"name", c.name}, {"threads", facts.block[0]}, {"shared", facts.dynamicSharedBytes}, {"static shared", facts.staticSharedBytes}});
   }
   std::ofstream(folder / "cases.json") << nlohmann::json{{"target", name}, {"cases", list}}.dump(1) << "\n";
   std::cout << list.size() << " cases for " << name << " in " << folder.string() << "\n";

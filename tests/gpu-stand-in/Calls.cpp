@@ -27,7 +27,8 @@ Result called(const std::string &name) {
       std::fprintf(file, "%s\n", name.c_str());
       std::fclose(file);
     }
-  if (calls != setting("STAND_IN_FAIL", 0))
+  const char *fails = std::getenv("STAND_IN_FAIL");
+  if (injectedInto || !fails || (name != fails && std::to_string(calls) != fails))
     return success;
   injectedInto = new std::string(name);
   return unknown;

@@ -51,8 +51,9 @@ static constexpr struct {
 
 static std::function<Result()> workOf(const std::string &name, const unsigned (&grid)[3], void **parameters) {
   const char *faulty = std::getenv("STAND_IN_FAULT");
+  bool blocking = setting("CUDA_LAUNCH_BLOCKING", 0) || setting("HIP_LAUNCH_BLOCKING", 0);
   if (faulty && name == faulty)
-    return [] { return world.faulted = true, success; };
+    return [blocking] { return world.faulted = true, blocking ? illegalAddress : success; };
   for (const auto &kernel : kernels)
     if (name == kernel.name) {
       KernelCall call = {{}, {grid[0], grid[1], grid[2]}};
