@@ -15,6 +15,7 @@ config.substitutions.append(("%source", os.path.dirname(os.path.dirname(config.t
 for library in "cuda", "hip", "hip5":
     config.substitutions.append((f"%{library}-stand-in", os.path.join(config.tilewrightBuild, "tests", f"{library}-stand-in")))
 config.substitutions.append(("%blas-stand-in", os.path.join(config.tilewrightBuild, "tests", "blas-stand-in")))
+config.substitutions.append(("%build", config.tilewrightBuild))
 config.substitutions.append(("%models", os.path.join(config.tilewrightBuild, "models", "demo")))
 
 try:  # a bare chroot has none
