@@ -1,5 +1,5 @@
-; The runtime's test kernels (TestKernels.cpp) for AMD's GPUs, in the oldest version of code objects that HIP 5 to 7 load: llc and lld make code objects of them when tests are
-; built, one for each architecture.
+; The runtime's test kernels (TestKernels.cpp) for AMD's GPUs. The build makes code objects of them with llc and lld, one for each architecture, in
+; the oldest version that HIP 5 to 7 load.
 target triple = "amdgcn-amd-amdhsa"
 
 declare i32 @llvm.amdgcn.workgroup.id.x()
@@ -35,7 +35,8 @@ end:
 }
 
 ; y[i] = table[index[i]], or table[0] and a word about it for an index outside of the table.
-define protected amdgpu_kernel void @gatherChecked(ptr addrspace(1) %table, ptr addrspace(1) %index, ptr addrspace(1) %y, i64 %length, i64 %sentence, ptr addrspace(1) %error) #0 {
+define protected amdgpu_kernel void @gatherChecked(ptr addrspace(1) %table, ptr addrspace(1) %index, ptr addrspace(1) %y, i64 %length, i64 %sentence,
+                                                   ptr addrspace(1) %error) #0 {
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %first = icmp eq i32 %thread, 0
   br i1 %first, label %check, label %end
