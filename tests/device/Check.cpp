@@ -1,5 +1,5 @@
-// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases that tilewright-device-cases
-// compiled, and judges them.
+// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases that
+// tilewright-device-cases compiled, and judges them.
 //
 // Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an
 // injected fault): 0 if some case failed.
