@@ -41,13 +41,15 @@ Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &targe
   switch (target.backend) {
   case Backend::Nvptx:
     return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
-  case Backend::Amdgcn: return compileAmdgcn(module, target);
-  case Backend::Host: break;
+  case Backend::Amdgcn:
+    return compileAmdgcn(module, target, {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = nullptr});
+  case Backend::Host:
+    break;
   }
   return generateHost(module, target);
 }
 
-Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target) {
+Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {
   CodeText text;
   if (target.backend == Backend::Host) {
     HostOptions options = hostOptions(target);
@@ -57,7 +59,8 @@ Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target)
     return host ? Expected<CodeText>(std::move(text)) : host.status();
   }
   if (target.backend == Backend::Amdgcn) {
-    Expected<std::string> assembly = assemblyAmdgcn(module, target, &text.llvm);
+    Expected<std::string> assembly =
+        assemblyAmdgcn(module, target, {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = &text.llvm});
     if (!assembly)
       return assembly.status();
     text.assembly = std::move(*assembly);

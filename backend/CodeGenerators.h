@@ -10,8 +10,9 @@
 namespace tilewright {
 
 struct CodeOptions {
-  bool cubin = false; // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
-  unsigned jobs = 1;  // NVIDIA: kernels compiled at a time; the code does not depend on it
+  bool cubin = false;        // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
+  int codeObjectVersion = 5; // AMD: 4, 5 or 6
+  unsigned jobs = 1;         // NVIDIA: kernels compiled at a time; the code does not depend on it
 };
 
 /// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.
@@ -21,7 +22,7 @@ Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &targe
 struct CodeText {
   std::string llvm, assembly;
 };
-Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target);
+Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
 
 /// Gives the tiles of a GPU's kernels their layouts and places. Host programs stay as they are.
 mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target);

@@ -345,7 +345,7 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   request.target = planTarget(**target), request.mode = fmt::format("{}{}", name(mode), suffix);
   Status status;
   auto generate = [&](ModuleOp part) {
-    Expected<TargetCode> code = generateCode(part, **target, {options.cubin, options.jobs});
+    Expected<TargetCode> code = generateCode(part, **target, {options.cubin, options.codeObjectVersion, options.jobs});
     if (!code)
       return status = code.status(), failure();
     TargetCode &kept = storage->code.emplace_back(std::move(*code));
@@ -434,7 +434,7 @@ Expected<std::string> Compiler::emit(Stage last) {
     std::string all;
     Status status;
     auto generate = [&](ModuleOp part) {
-      Expected<CodeText> text = generateText(part, **target);
+      Expected<CodeText> text = generateText(part, **target, {.codeObjectVersion = options.codeObjectVersion});
       if (!text)
         return status = text.status(), failure();
       all += last == Stage::Llvm ? text->llvm : text->assembly;

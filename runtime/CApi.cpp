@@ -45,7 +45,7 @@ struct tilewright_value {
 struct tilewright_context {
   std::unique_ptr<Context> context;
   std::vector<tilewright_value> outputs; // of the last run, once asked for
-  std::vector<Tensor> contiguous; // dense copies of strided inputs
+  std::vector<Tensor> contiguous;        // dense copies of strided inputs
 };
 
 static thread_local std::string lastError;
@@ -70,10 +70,11 @@ static constexpr struct {
   DType type;
   uint8_t code;
 } dlCodes[] = {
-    {DType::F32, 2}, {DType::F16, 2}, {DType::F64, 2}, {DType::BF16, 4}, {DType::I64, 0}, {DType::I32, 0}, {DType::I16, 0},
-    {DType::I8, 0},  {DType::U64, 1}, {DType::U32, 1}, {DType::U16, 1},  {DType::U8, 1},  {DType::Bool, 6},
-    {DType::C64, 5}, {DType::C128, 5}, {DType::I4, 0}, {DType::U4, 1}, {DType::I2, 0}, {DType::U2, 1},
-    {DType::F8E4M3FN, 10}, {DType::F8E4M3FNUZ, 11}, {DType::F8E5M2, 12}, {DType::F8E5M2FNUZ, 13}, {DType::F8E8M0, 14}, {DType::F4E2M1, 17},
+    {DType::F32, 2},         {DType::F16, 2},     {DType::F64, 2},         {DType::BF16, 4},    {DType::I64, 0},
+    {DType::I32, 0},         {DType::I16, 0},     {DType::I8, 0},          {DType::U64, 1},     {DType::U32, 1},
+    {DType::U16, 1},         {DType::U8, 1},      {DType::Bool, 6},        {DType::C64, 5},     {DType::C128, 5},
+    {DType::I4, 0},          {DType::U4, 1},      {DType::I2, 0},          {DType::U2, 1},      {DType::F8E4M3FN, 10},
+    {DType::F8E4M3FNUZ, 11}, {DType::F8E5M2, 12}, {DType::F8E5M2FNUZ, 13}, {DType::F8E8M0, 14}, {DType::F4E2M1, 17},
 };
 
 static tilewright_dl_dtype toDl(DType type) {
@@ -131,6 +132,13 @@ static Status checkStrided(const Plan &plan, size_t index, const TensorView &vie
   return {};
 }
 
+/// Where a tensor may be, by DLPack's number; `kind` is null for host memory.
+struct DlDevice {
+  int32_t type;
+  const char *kind;
+};
+static constexpr DlDevice dlDevices[] = {{1, nullptr}, {2, "cuda"}, {3, nullptr}, {10, "hip"}, {11, nullptr}};
+
 /// `copies` keeps dense copies of strided inputs; it is null for outputs, which must be dense.
 static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewright_tensor &tensor, std::vector<Tensor> *copies) {
   if (tensor.struct_size < sizeof(tilewright_tensor))
@@ -141,10 +149,14 @@ static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewri
     return Status(Code::Usage, fmt::format("a tensor has {} dimensions without a shape", dl.ndim));
   Expected<DType> type = fromDl(dl.dtype);
   TILEWRIGHT_TRY(type);
-  bool onDevice = dl.device.device_type == 2;
-  if (!onDevice && dl.device.device_type != 1 && dl.device.device_type != 3)
-    return Status(Code::Usage, fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA) or 3 (pinned)",
-                                           dl.device.device_type));
+  const DlDevice *device = std::ranges::find(dlDevices, dl.device.device_type, &DlDevice::type);
+  if (device == std::end(dlDevices))
+    return Status(
+        Code::Usage,
+        fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA), 3 (its pinned host memory), 10 (ROCm) or 11 "
+                    "(its pinned host memory)",
+                    dl.device.device_type));
+  bool onDevice = device->kind != nullptr;
   Shape shape(dl.shape, dl.shape + dl.ndim);
   std::byte *data = dl.data ? static_cast<std::byte *>(dl.data) + dl.byte_offset : nullptr;
   if (data && !isDense(dl)) {
@@ -164,8 +176,10 @@ static Expected<std::vector<TensorView>> toViews(const tilewright_context &conte
     Expected<TensorView> view = toView(context.context->program().plan(), i, tensors[i], copies);
     TILEWRIGHT_TRY(view);
     const std::string &id = context.context->device().info().id;
-    if (view->onDevice && id != fmt::format("cuda:{}", tensors[i].dl.device.device_id))
-      return Status(Code::Usage, fmt::format("a tensor is on cuda:{}, the context runs on {}", tensors[i].dl.device.device_id, id));
+    const DlDevice &device = *std::ranges::find(dlDevices, tensors[i].dl.device.device_type, &DlDevice::type);
+    if (view->onDevice && id != fmt::format("{}:{}", device.kind, tensors[i].dl.device.device_id))
+      return Status(Code::Usage,
+                    fmt::format("a tensor is on {}:{}, the context runs on {}", device.kind, tensors[i].dl.device.device_id, id));
     views.push_back(std::move(*view));
   }
   return views;
@@ -247,10 +261,15 @@ static Status tensorOf(const tilewright_value &value, tilewright_tensor *tensor)
     return {Code::Usage, "tilewright_tensor::struct_size is not set"};
   const Tensor &from = value.tensor;
   if (isObject(from.type()))
-    return {Code::Usage, fmt::format("the value is a {}, which is no DLPack tensor: read it by tilewright_context_output_value",
-                                     name(from.type()))};
-  tensor->dl = {const_cast<std::byte *>(from.bytes()), {1, 0}, static_cast<int32_t>(from.rank()), toDl(from.type()),
-                const_cast<int64_t *>(from.shape().data()), nullptr, 0};
+    return {Code::Usage,
+            fmt::format("the value is a {}, which is no DLPack tensor: read it by tilewright_context_output_value", name(from.type()))};
+  tensor->dl = {const_cast<std::byte *>(from.bytes()),
+                {1, 0},
+                static_cast<int32_t>(from.rank()),
+                toDl(from.type()),
+                const_cast<int64_t *>(from.shape().data()),
+                nullptr,
+                0};
   return {};
 }
 
@@ -364,11 +383,16 @@ tilewright_status tilewright_context_output_value(tilewright_context *context, s
 
 tilewright_kind tilewright_value_kind(const tilewright_value *value) {
   switch (value->tensor.type()) {
-  case DType::String: return TILEWRIGHT_KIND_STRINGS;
-  case DType::Sequence: return TILEWRIGHT_KIND_SEQUENCE;
-  case DType::Optional: return TILEWRIGHT_KIND_OPTIONAL;
-  case DType::Map: return TILEWRIGHT_KIND_MAP;
-  default: return TILEWRIGHT_KIND_TENSOR;
+  case DType::String:
+    return TILEWRIGHT_KIND_STRINGS;
+  case DType::Sequence:
+    return TILEWRIGHT_KIND_SEQUENCE;
+  case DType::Optional:
+    return TILEWRIGHT_KIND_OPTIONAL;
+  case DType::Map:
+    return TILEWRIGHT_KIND_MAP;
+  default:
+    return TILEWRIGHT_KIND_TENSOR;
   }
 }
 

@@ -1,7 +1,7 @@
 // The table of devices.
 #include "runtime/Device.h"
 
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/gpu/GpuDevice.h"
 #include "runtime/host/HostDevice.h"
 #include "runtime/null/NullDevice.h"
 
@@ -12,21 +12,17 @@ namespace tilewright::runtime {
 
 static Expected<std::shared_ptr<Device>> openHost(const std::string &) { return openHostDevice(); }
 
-static Expected<std::shared_ptr<Device>> openCuda(const std::string &rest) {
+template <Expected<std::shared_ptr<Device>> (*open)(int ordinal)>
+static Expected<std::shared_ptr<Device>> openNumbered(const std::string &rest) {
   int ordinal = 0;
   auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), ordinal);
   if (!rest.empty() && (error != std::errc() || end != rest.data() + rest.size() || ordinal < 0))
-    return Status(Code::Usage, fmt::format("'{}' is no device number; write cuda:0", rest));
-  return openCudaDevice(ordinal);
+    return Status(Code::Usage, fmt::format("'{}' is no device number; write cuda:0 or hip:0", rest));
+  return open(ordinal);
 }
 
 static Expected<std::shared_ptr<Device>> openNull(const std::string &rest) {
   return std::shared_ptr<Device>(std::make_shared<NullDevice>(rest.empty() ? "host" : rest));
-}
-
-static Expected<std::shared_ptr<Device>> openHip(const std::string &) {
-  return Status(Code::Unsupported,
-                "launching AMD code is not built yet: this version compiles for gfx targets but runs on 'host' and 'cuda'");
 }
 
 static constexpr struct {
@@ -35,8 +31,8 @@ static constexpr struct {
   bool listed; // one of this machine's, for people
 } deviceKinds[] = {
     {"host", openHost, true},
-    {"cuda", openCuda, true},
-    {"hip", openHip, true},
+    {"cuda", openNumbered<openCudaDevice>, true},
+    {"hip", openNumbered<openHipDevice>, true},
     {"null", openNull, false},
 };
 
@@ -50,7 +46,7 @@ Expected<std::shared_ptr<Device>> openDevice(const std::string &id) {
   for (const auto &row : deviceKinds)
     if (row.kind == kind)
       return row.open(rest);
-  return Status(Code::Usage, fmt::format("there is no device '{}'; expected host, cuda, cuda:N or null", id));
+  return Status(Code::Usage, fmt::format("there is no device '{}'; expected host, cuda, cuda:N, hip, hip:N or null", id));
 }
 
 DeviceList listDevices() {
@@ -64,7 +60,7 @@ DeviceList listDevices() {
       continue;
     }
     list.found.push_back((*device)->info());
-    for (int ordinal = 1; row.kind == "cuda" && (device = openCudaDevice(ordinal)).ok(); ++ordinal)
+    for (int ordinal = 1; row.kind != "host" && (device = row.open(std::to_string(ordinal))).ok(); ++ordinal)
       list.found.push_back((*device)->info());
   }
   return list;

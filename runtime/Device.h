@@ -4,7 +4,7 @@
 //     Module ── kernel(entry)                                        a loaded code object
 //     Stream ── copies, launches, marks, recordings, synchronize     in order; belongs to one context
 //
-// Work given to a stream may run later; its addresses must stay valid until synchronize() has returned.
+// Work given to a stream may run later; its addresses and kernels must stay valid until synchronize() has returned.
 #pragma once
 
 #include "runtime/Plan.h"
@@ -20,7 +20,7 @@
 namespace tilewright::runtime {
 
 struct DeviceInfo {
-  std::string id;   // what openDevice takes: "host", "cuda:0", "null"
+  std::string id;   // what openDevice takes: "host", "cuda:0", "hip:0", "null"
   std::string name; // "NVIDIA H200"
   std::vector<std::string> targets; // whose code it runs, best first: {"sm_90a", "sm_90", ..., "sm_80"}
   uint64_t memoryBytes = 0;
@@ -88,12 +88,12 @@ public:
   /// Host memory that copyIn may read while recording.
   virtual Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) = 0;
   virtual Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) = 0;
-  /// `external`: the stream of the caller's own (a CUstream) to order work in, or nullptr for a new one.
+  /// `external`: the stream of the caller's own (a CUstream or hipStream_t) to order work in, or nullptr for a new one.
   virtual Expected<std::unique_ptr<Stream>> createStream(void *external = nullptr) = 0;
 };
 
-/// Opens "host", "cuda", "cuda:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device with one sentence where the
-/// driver or device is missing, Code::Unsupported for "hip".
+/// Opens "host", "cuda", "cuda:N", "hip", "hip:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device with one sentence where
+/// the driver or device is missing.
 Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
 
 /// All devices of this machine, with the reason for each kind that is not there.

@@ -43,7 +43,7 @@ typedef enum tilewright_status {
 
 /* DLPack's structures, with the same layout and the same numbers (dlpack.h), so that a DLTensor can be copied in whole. */
 typedef struct tilewright_dl_device {
-  int32_t device_type; /* 1 host, 2 CUDA, 3 CUDA pinned host memory */
+  int32_t device_type; /* 1 host, 2 CUDA, 3 CUDA pinned host memory, 10 ROCm, 11 ROCm pinned host memory */
   int32_t device_id;
 } tilewright_dl_device;
 
@@ -87,7 +87,7 @@ typedef struct tilewright_load_options {
 typedef struct tilewright_context_options {
   size_t struct_size;
   int32_t use_stream; /* nonzero: work in `stream`, in order with the caller's other work there */
-  void *stream;       /* a CUstream; NULL is CUDA's default stream */
+  void *stream;       /* a CUstream or hipStream_t; NULL is the default stream */
 } tilewright_context_options;
 
 typedef struct tilewright_device tilewright_device;
@@ -98,7 +98,7 @@ TILEWRIGHT_API uint32_t tilewright_api_version(void); /* of the library; TILEWRI
 TILEWRIGHT_API const char *tilewright_version(void);  /* "0.1.0" */
 TILEWRIGHT_API const char *tilewright_last_error(void);
 
-/* `id`: "host", "cuda", "cuda:1". */
+/* `id`: "host", "cuda", "cuda:1", "hip", "hip:1". */
 TILEWRIGHT_API tilewright_status tilewright_device_open(const char *id, tilewright_device **device);
 TILEWRIGHT_API void tilewright_device_free(tilewright_device *device);
 

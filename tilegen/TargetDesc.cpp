@@ -76,7 +76,7 @@ static constexpr TargetDesc table[] = {
     {"gfx908", "gfx908", Amdgcn, Block, 128, 256, 64, 1024, 120, 64 << 10, 1.23e12, 23.1e12, 184.6e12, cdna1Matrix, false},
     {"gfx90a", "gfx90a", Amdgcn, Block, 128, 512, 64, 1024, 110, 64 << 10, 1.6e12, 23.9e12, 191.5e12, cdna2Matrix, false},
     {"gfx942", "gfx942", Amdgcn, Block, 128, 512, 64, 1024, 304, 64 << 10, 5.3e12, 163.4e12, 1307e12, cdna3Matrix, false},
-    {"gfx950", "gfx950", Amdgcn, Block, 128, 512, 64, 1024, 256, 160 << 10, 8.0e12, 157.3e12, 2500e12, cdna3Matrix, true},
+    {"gfx950", "gfx950", Amdgcn, Block, 128, 512, 64, 1024, 256, 160 << 10, 8.0e12, 157.3e12, 2500e12, cdna3Matrix, false},
     {"gfx1100", "gfx1100", Amdgcn, Block, 128, 256, 32, 1024, 96, 64 << 10, 0.96e12, 61.4e12, 123e12, rdnaMatrix, false},
     {"gfx1201", "gfx1201", Amdgcn, Block, 128, 256, 32, 1024, 64, 64 << 10, 0.64e12, 48.7e12, 195e12, rdnaMatrix, false},
 };

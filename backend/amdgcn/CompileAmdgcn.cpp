@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Functions without an instruction, of which LLVM would make calls of a library.
-static const std::set<std::string> unselectable = {"llvm.pow",  "llvm.powi",  "llvm.tan",  "llvm.asin", "llvm.acos", "llvm.atan",
+static const std::set<std::string> unselectable = {"llvm.pow",   "llvm.powi", "llvm.tan",  "llvm.asin", "llvm.acos", "llvm.atan",
                                                    "llvm.atan2", "llvm.sinh", "llvm.cosh", "llvm.tanh", "llvm.modf"};
 
 static void initialize() {
@@ -37,8 +37,7 @@ static void initialize() {
   });
 }
 
-static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, llvm::CodeGenFileType output,
-                                      std::string *llvmText = nullptr) {
+static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options, llvm::CodeGenFileType output) {
   initialize();
   loadDialects(*module.getContext());
   std::string diagnostics;
@@ -47,18 +46,21 @@ static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, l
   AmdgcnTarget target(desc.warpWidth);
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
-  auto distributed = distribute(module, target);
+  auto distributed = distribute(module, target, options.faults);
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
-  return generateCode(**distributed, {"amdgcn-amd-amdhsa", std::string(desc.cpu), "", output, unselectable, llvmText});
+  uint32_t version = options.codeObjectVersion * 100; // as LLVM numbers them
+  return generateCode(
+      **distributed,
+      {"amdgcn-amd-amdhsa", std::string(desc.cpu), "", output, unselectable, options.llvmText, {{"amdhsa_code_object_version", version}}});
 }
 
-Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc, std::string *llvmText) {
-  return generate(module, desc, llvm::CodeGenFileType::AssemblyFile, llvmText);
+Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options) {
+  return generate(module, desc, options, llvm::CodeGenFileType::AssemblyFile);
 }
 
-Expected<TargetCode> tilewright::compileAmdgcn(ModuleOp module, const TargetDesc &desc) {
-  Expected<std::string> object = generate(module, desc, llvm::CodeGenFileType::ObjectFile);
+Expected<TargetCode> tilewright::compileAmdgcn(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options) {
+  Expected<std::string> object = generate(module, desc, options, llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.status();
   Expected<std::string> linked = linkObject(*object);

@@ -24,7 +24,7 @@ void addInputOptions(CLI::App &command, InputOptions &options) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "invent inputs from this seed: the same as --inputs random:SEED");
-  command.add_option("--device", options.device, "host, cuda or cuda:N; by default what runs the first target");
+  command.add_option("--device", options.device, "host, cuda, cuda:N, hip or hip:N; by default what runs the first target");
 }
 
 static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const std::vector<std::string> &texts) {

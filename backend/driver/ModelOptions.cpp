@@ -47,6 +47,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
+  command
+      .add_option("--code-object-version", options.codeObjectVersion,
+                  "of AMD's code: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
+      ->check(CLI::IsMember({4, 5, 6}))
+      ->default_str("5");
   command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")->default_str("0");
   command.add_flag("-q,--quiet", options.quiet, "no remarks, no progress");
 }
@@ -118,8 +123,13 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
     compile.targets = options.targets;
   if (Status status = parseShapes(options.shapes, compile.import); !status)
     return status;
-  if (options.cubin && !std::ranges::any_of(compile.targets, [](const std::string &target) { return target.starts_with("sm_"); }))
+  auto hasTarget = [&](std::string_view family) {
+    return std::ranges::any_of(compile.targets, [&](const std::string &target) { return target.starts_with(family); });
+  };
+  if (options.cubin && !hasTarget("sm_"))
     return Status(Code::Usage, "--cubin assembles NVIDIA code, and no --target is NVIDIA's");
+  if (options.codeObjectVersion && !hasTarget("gfx"))
+    return Status(Code::Usage, "--code-object-version is of AMD's code, and no --target is AMD's");
   if (modes.empty())
     modes.push_back(*parsePlanMode(options.fuse));
   compile.modes = std::move(modes);
@@ -128,6 +138,7 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
   compile.cubin = options.cubin;
+  compile.codeObjectVersion = options.codeObjectVersion.value_or(compile.codeObjectVersion);
   compile.jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   compile.dumpFolder = options.dumpStages;
   return compile;

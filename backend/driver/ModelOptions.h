@@ -19,6 +19,7 @@ struct ModelOptions {
   bool noFallback = false;
   std::string dumpStages;
   bool cubin = false;
+  std::optional<int> codeObjectVersion;
   unsigned jobs = 0;
   bool quiet = false;
 };

@@ -47,6 +47,7 @@ static constexpr OptionRow rows[] = {
     {"", "no-fallback", nothingCompiles, imported},
     {"", "dump-stages", nothingCompiles, yes},
     {"", "cubin", nothingCompiles, yes},
+    {"", "code-object-version", nothingCompiles, yes},
     {"", "jobs", nothingCompiles, yes},
     {"", "quiet", yes, yes},
     {"", "json", yes, yes},

@@ -102,8 +102,8 @@ Expected<std::unique_ptr<VendorLibrary>> openHostBlas() {
 }
 
 Expected<std::unique_ptr<VendorLibrary>> openVendorLibrary(runtime::Device &device) {
-  if (device.info().id.starts_with("cuda"))
-    return openCublas(device);
+  if (device.info().id.starts_with("cuda") || device.info().id.starts_with("hip"))
+    return openGpuBlas(device);
   if (device.info().id == "host")
     return openHostBlas();
   return Status(Code::Device, fmt::format("no vendor library is known for the device {}", device.info().id));

@@ -2,6 +2,7 @@
 //
 //   host   cblas_sgemm of OpenBLAS, MKL or BLIS        (float32)
 //   cuda   cublasGemmStridedBatchedEx of cuBLAS        (float32, float64, float16, bfloat16)
+//   hip    rocblas_gemm_strided_batched_ex of rocBLAS  (the same)
 #pragma once
 
 #include "runtime/Device.h"
@@ -35,7 +36,7 @@ Expected<std::unique_ptr<VendorLibrary>> openVendorLibrary(runtime::Device &devi
 
 /// The two of them. `device` must outlive the library.
 Expected<std::unique_ptr<VendorLibrary>> openHostBlas();
-Expected<std::unique_ptr<VendorLibrary>> openCublas(runtime::Device &device);
+Expected<std::unique_ptr<VendorLibrary>> openGpuBlas(runtime::Device &device);
 
 /// The first of `libraries` that opens, never closed, and its position; null where none does.
 struct OpenedLibrary {

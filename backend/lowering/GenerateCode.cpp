@@ -128,6 +128,8 @@ static Status compile(Unit &unit, const Machine &settings) {
     return Status(Code::Internal, fmt::format("expected LLVM to know {}: {}", settings.triple, error));
   module.setTargetTriple(llvm::Triple(settings.triple));
   module.setDataLayout(machine->createDataLayout());
+  for (const auto &[name, value] : settings.moduleFlags)
+    module.addModuleFlag(llvm::Module::Error, name, value);
   if (Status status = checkSelectable(module, settings); !status)
     return status;
   optimize(module, *machine);

@@ -7,6 +7,7 @@
 
 #include "llvm/Support/CodeGen.h"
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -19,6 +20,8 @@ struct Machine {
   /// Intrinsics that this backend cannot select, by their names up to the type ("llvm.exp"): meeting one would abort the process.
   std::set<std::string> unselectable;
   std::string *llvmText = nullptr; // receives the LLVM IR that the code is generated from, if set
+  /// Facts about the whole module that the backend reads, by the names that it gives them.
+  std::map<std::string, uint32_t> moduleFlags = {};
 };
 
 /// Loads what lowering creates operations of.

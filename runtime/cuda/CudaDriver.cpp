@@ -1,62 +1,142 @@
-// Opening libcuda.so.1 and finding its symbols.
+// NVIDIA's driver: primary contexts, PTX, clusters of blocks.
 #include "runtime/cuda/CudaDriver.h"
 
+#include <algorithm>
+#include <array>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <mutex>
-#include <string_view>
 
 namespace tilewright::runtime::cuda {
 
-static const char *symbolOf(std::string_view member) {
-#define X(itsMember, symbol, parameters)                                                                                                   \
-  if (member == #itsMember)                                                                                                                \
-    return #symbol;
-  TILEWRIGHT_CUDA_FUNCTIONS(X)
+static constexpr gpu::Symbols symbols = {
+#define X(member, cuda, hip, parameters) #cuda,
+    TILEWRIGHT_GPU_FUNCTIONS(X)
 #undef X
-  return "a CUDA call";
-}
+};
+static constexpr gpu::Vendor nvidia = {"NVIDIA", "cuda", symbols, "CUDA_LAUNCH_BLOCKING", UINT64_MAX};
 
-Status Driver::check(Result result, const char *call, const std::string &what) const {
-  if (result == success)
-    return {};
-  const char *name = nullptr, *text = nullptr;
-  getErrorName(result, &name);
-  getErrorString(result, &text);
-  return {Code::Device, fmt::format("{} failed with {} ({}) while {}", symbolOf(call), name ? name : std::to_string(result),
-                                    text ? text : "unknown to this driver", what)};
-}
+/// Compute capabilities whose code this runtime looks for, newest first. Code for an older one runs on a newer GPU (as PTX, compiled by
+/// the driver), code with the suffix "a" only on its own.
+static constexpr int capabilities[] = {120, 100, 90, 89, 86, 80};
+static constexpr int withOwnFeatures[] = {120, 100, 90};
 
-static Status load(Driver &driver) {
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *why = ::dlerror();
-    return {Code::Device, fmt::format("there is no NVIDIA driver on this machine ({}); install it, or run on the device 'host'",
-                                      why ? why : "libcuda.so.1")};
+std::vector<std::string> targetsOf(int capability) {
+  std::vector<std::string> targets;
+  for (int known : capabilities) {
+    if (known > capability)
+      continue;
+    if (known == capability && std::ranges::count(withOwnFeatures, known))
+      targets.push_back(fmt::format("sm_{}a", known));
+    targets.push_back(fmt::format("sm_{}", known));
   }
-  const char *missing = nullptr;
+  return targets;
+}
+
+Driver::Driver() : gpu::Driver(nvidia) {}
+
+Status Driver::open() {
+  static constexpr const char *libraries[] = {"libcuda.so.1"};
+  return gpu::openDriver(*this, libraries, "CUDA 11.8", "install it, or run on the device 'host'");
+}
+
+const char *Driver::find(void *library) {
+  const char *missing = gpu::Driver::find(library);
 #define X(member, symbol, parameters)                                                                                                      \
-  driver.member = reinterpret_cast<decltype(driver.member)>(::dlsym(library, #symbol));                                                    \
-  missing = driver.member ? missing : #symbol;
+  member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                                                  \
+  missing = member ? missing : #symbol;
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X
-  if (missing)
-    return {Code::Device, fmt::format("this machine's NVIDIA driver has no {}; CUDA 11.8 or newer is needed", missing)};
-  TILEWRIGHT_CUDA_TRY(driver, init, "starting the NVIDIA driver", 0);
-  return driver.check(driver.driverGetVersion(&driver.version), "driverGetVersion", "asking for the driver's version");
+  return missing;
 }
 
-Expected<const Driver *> Driver::open() {
-  static std::mutex mutex;
-  static Driver driver; // never closed: contexts of other libraries in this process use it too
-  static bool ready = false;
-  std::scoped_lock lock(mutex);
-  if (!ready) {
-    driver = Driver();
-    TILEWRIGHT_TRY(load(driver));
-    ready = true;
+const char *Driver::nameOf(Result result) const {
+  const char *name = nullptr;
+  getErrorName(result, &name);
+  return name;
+}
+
+const char *Driver::textOf(Result result) const {
+  const char *text = nullptr;
+  getErrorString(result, &text);
+  return text;
+}
+
+Status Driver::describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const {
+  int major = 0, minor = 0, shared = 0;
+  for (auto [attribute, value] : {std::pair(ComputeCapabilityMajor, &major),
+                                  {ComputeCapabilityMinor, &minor},
+                                  {MultiprocessorCount, &info.processors},
+                                  {MaxSharedPerBlockOptin, &shared}})
+    TILEWRIGHT_GPU_TRY(*this, deviceGetAttribute, "asking what the GPU is", value, attribute, device);
+  info.targets = targetsOf(major * 10 + minor);
+  info.driver = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10); // 13000 is 13.0
+  sharedBytes = static_cast<uint64_t>(shared);
+  if (info.targets.empty())
+    return {Code::Device, fmt::format("{} has compute capability {}.{}, at least 8.0 is needed", info.name, major, minor)};
+  return {};
+}
+
+Status Driver::retain(gpu::Context &context) const {
+  return check(primaryContextRetain(&context.handle, context.device), "cuDevicePrimaryCtxRetain", "opening the GPU");
+}
+
+void Driver::release(gpu::Context &context) const { primaryContextRelease(context.device); }
+
+Status Driver::enter(const gpu::Context &context, int &) const {
+  return check(contextPush(context.handle), "cuCtxPushCurrent_v2", "turning to the GPU");
+}
+
+void Driver::leave(int) const {
+  ContextHandle popped = nullptr;
+  contextPop(&popped);
+}
+
+Status Driver::load(const CodeObject &code, const DeviceInfo &device, gpu::ModuleHandle &module) const {
+  std::string image(reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size()); // PTX must end with a zero
+  char log[4096] = {};
+  gpu::JitOption options[] = {gpu::ErrorLogBuffer, gpu::ErrorLogBufferSizeBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  Result result = moduleLoad(&module, image.c_str(), std::size(options), options, values);
+  if (result == gpu::success)
+    return {};
+  std::string advice = result == unsupportedPtx   ? "; this PTX is newer than the driver: update the driver"
+                       : result == noBinaryForGpu ? "; compile again for this GPU"
+                                                  : "";
+  std::string firstLines = std::string(log).substr(0, 600);
+  std::ranges::replace(firstLines, '\n', ' ');
+  Status status = check(result, vendor.symbols.moduleLoad, fmt::format("loading code for {} on {}", code.target, device.name));
+  return {Code::Device, fmt::format("{}{}{}{}", status.message(), advice, firstLines.empty() ? "" : ": ", firstLines)};
+}
+
+Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
+  auto set = [&](FunctionAttribute attribute, uint32_t value) {
+    return check(functionSetAttribute(function, attribute, static_cast<int>(value)), "cuFuncSetAttribute",
+                 fmt::format("preparing kernel '{}'", kernel.name));
+  };
+  if (kernel.dynamicSharedBytes != 0)
+    TILEWRIGHT_TRY(set(MaxDynamicSharedSizeBytes, kernel.dynamicSharedBytes));
+  if (kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] > 8) // the most that every GPU with clusters has
+    TILEWRIGHT_TRY(set(NonPortableClusterSizeAllowed, 1));
+  return {};
+}
+
+Status Driver::launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const {
+  const Kernel &kernel = *args.kernel;
+  LaunchConfig config = {};
+  for (size_t i = 0; i < 3; ++i) {
+    config.grid[i] = static_cast<unsigned>(args.grid[i]);
+    config.block[i] = kernel.block[i];
   }
-  return &driver;
+  config.sharedBytes = kernel.dynamicSharedBytes;
+  config.stream = stream;
+  LaunchAttribute cluster = {};
+  cluster.id = clusterDimension;
+  std::ranges::copy(kernel.cluster, cluster.value.cluster);
+  if (kernel.cluster != std::array<uint32_t, 3>{1, 1, 1}) {
+    config.attributes = &cluster;
+    config.attributeCount = 1;
+  }
+  return check(launchKernel(&config, function, parameters, nullptr), "cuLaunchKernelEx", fmt::format("launching kernel '{}'", kernel.name));
 }
 
 } // namespace tilewright::runtime::cuda

@@ -1,5 +1,5 @@
-// Stands in for OpenBLAS and for cuBLAS where neither is installed: the functions that `bench` opens, which say on stderr what they were
-// asked for and refuse what the real ones refuse.
+// Stands in for OpenBLAS, cuBLAS and rocBLAS where they are not installed: the functions that `bench` opens, which say on stderr what they
+// were asked for and refuse what the real ones refuse.
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -61,6 +61,23 @@ int cublasGemmStridedBatchedEx(void *handle, int transA, int transB, int m, int 
   std::memset(c, 0, batch * strideC * columns(typeC)); // the whole result is written: the memory must be there
   say("gemm " + std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k) + " of " + std::to_string(batch));
   return 0;
+}
+
+int rocblas_create_handle(void **handle) { return cublasCreate_v2(handle); }
+
+int rocblas_destroy_handle(void *handle) { return cublasDestroy_v2(handle); }
+
+int rocblas_gemm_strided_batched_ex(void *handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a, int typeA,
+                                    int lda, long long strideA, const void *b, int typeB, int ldb, long long strideB, const void *beta,
+                                    const void *c, int typeC, int ldc, long long strideC, void *d, int typeD, int ldd, long long strideD,
+                                    int batch, int compute, int algorithm, int solution, unsigned flags) {
+  constexpr int invalidValue = 11, none = 111, f16 = 150, f32 = 151, f64 = 152, bf16 = 168;
+  if (transA != none || transB != none || c != d || typeC != typeD || ldc != ldd || strideC != strideD || algorithm != 0 || solution != 0 ||
+      flags != 0 || compute != (typeA == f64 ? f64 : f32) || (typeA != f16 && typeA != f32 && typeA != f64 && typeA != bf16))
+    return invalidValue;
+  auto cudaType = [](int type) { return type == f32 ? 0 : type == f64 ? 1 : type == f16 ? 2 : 14; };
+  return cublasGemmStridedBatchedEx(handle, 0, 0, m, n, k, alpha, a, cudaType(typeA), lda, strideA, b, cudaType(typeB), ldb, strideB, beta,
+                                    d, cudaType(typeD), ldd, strideD, batch, compute == f64 ? 70 : 68, -1);
 }
 }
 #pragma GCC visibility pop

@@ -23,13 +23,20 @@ double inputValue(const BufferSpec &spec, size_t buffer, int64_t index) {
 void store(DType type, std::byte *at, double value) {
   auto put = [&](auto number) { std::memcpy(at, &number, sizeof number); };
   switch (type) {
-  case DType::F32: return put(float(value));
-  case DType::F64: return put(value);
-  case DType::F16: return put(reference::toHalf(value));
-  case DType::BF16: return put(reference::toBFloat(value));
-  case DType::I64: return put(int64_t(value));
-  case DType::I32: return put(int32_t(value));
-  default: return put(int8_t(value));
+  case DType::F32:
+    return put(float(value));
+  case DType::F64:
+    return put(value);
+  case DType::F16:
+    return put(reference::toHalf(value));
+  case DType::BF16:
+    return put(reference::toBFloat(value));
+  case DType::I64:
+    return put(int64_t(value));
+  case DType::I32:
+    return put(int32_t(value));
+  default:
+    return put(int8_t(value));
   }
 }
 
@@ -39,13 +46,20 @@ double load(DType type, const std::byte *at) {
     return number;
   };
   switch (type) {
-  case DType::F32: return get(float());
-  case DType::F64: return get(double());
-  case DType::F16: return reference::fromHalf(get(uint16_t()));
-  case DType::BF16: return reference::fromBFloat(get(uint16_t()));
-  case DType::I64: return double(get(int64_t()));
-  case DType::I32: return get(int32_t());
-  default: return get(int8_t());
+  case DType::F32:
+    return get(float());
+  case DType::F64:
+    return get(double());
+  case DType::F16:
+    return reference::fromHalf(get(uint16_t()));
+  case DType::BF16:
+    return reference::fromBFloat(get(uint16_t()));
+  case DType::I64:
+    return double(get(int64_t()));
+  case DType::I32:
+    return get(int32_t());
+  default:
+    return get(int8_t());
   }
 }
 
@@ -57,23 +71,35 @@ double rounded(DType type, double value) {
 
 std::string typeText(DType type) {
   switch (type) {
-  case DType::F32: return "f32";
-  case DType::F64: return "f64";
-  case DType::F16: return "f16";
-  case DType::BF16: return "bf16";
-  case DType::I64: return "i64";
-  case DType::I32: return "i32";
-  default: return "i8";
+  case DType::F32:
+    return "f32";
+  case DType::F64:
+    return "f64";
+  case DType::F16:
+    return "f16";
+  case DType::BF16:
+    return "bf16";
+  case DType::I64:
+    return "i64";
+  case DType::I32:
+    return "i32";
+  default:
+    return "i8";
   }
 }
 
 double roundoff(DType type) {
   switch (type) {
-  case DType::F32: return 0x1p-24;
-  case DType::F64: return 0x1p-53;
-  case DType::F16: return 0x1p-11;
-  case DType::BF16: return 0x1p-8;
-  default: return 0;
+  case DType::F32:
+    return 0x1p-24;
+  case DType::F64:
+    return 0x1p-53;
+  case DType::F16:
+    return 0x1p-11;
+  case DType::BF16:
+    return 0x1p-8;
+  default:
+    return 0;
   }
 }
 

@@ -1,5 +1,5 @@
-// tilewright-device-check FOLDER [--device cuda:0] [--expect-failures] [--only TEXT]: runs the cases that tilewright-device-cases
-// compiled, and judges them.
+// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases that
+// tilewright-device-cases compiled, and judges them.
 //
 // Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an
 // injected fault): 0 if some case failed.
@@ -41,10 +41,11 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
 /// Runs one case; the Status is the device's failure, the string the case's.
 static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row,
                                      const std::string &target, const std::string &folder) {
-  auto bytes = readFile(folder + "/" + c.name + ".ptx");
+  bool amd = target.starts_with("gfx");
+  auto bytes = readFile(folder + "/" + c.name + (amd ? ".hsaco" : ".ptx"));
   if (!bytes)
     return bytes.status();
-  auto module = device.loadModule({runtime::CodeKind::Ptx, target, {}, *bytes});
+  auto module = device.loadModule({amd ? runtime::CodeKind::Hsaco : runtime::CodeKind::Ptx, target, {}, *bytes});
   if (!module)
     return module.status();
   runtime::Kernel kernel;
@@ -55,6 +56,7 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
   kernel.scalars = c.scalars.size();
   kernel.block = {row.at("threads").get<uint32_t>(), 1, 1};
   kernel.dynamicSharedBytes = row.at("shared").get<uint32_t>();
+  kernel.staticSharedBytes = row.at("static shared").get<uint32_t>();
   auto handle = (*module)->kernel(kernel);
   if (!handle)
     return handle.status();
@@ -86,17 +88,20 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
 }
 
 int main(int argc, char **argv) {
-  std::string folder, deviceName = "cuda:0", only;
-  bool expectFailures = false;
+  std::string folder, deviceName, only;
+  bool expectFailures = false, small = false;
   CLI::App app("Runs compiled device cases and judges them.");
   app.add_option("FOLDER", folder)->required();
-  app.add_option("--device", deviceName);
+  app.add_option("--device", deviceName, "cuda:N or hip:N; number 0 of the kind that the code is for, if absent");
   app.add_option("--only", only, "only cases whose name contains this");
+  app.add_flag("--small", small, "only the small cases, for an emulator's slower ways of looking");
   app.add_flag("--expect-failures", expectFailures);
   CLI11_PARSE(app, argc, argv);
 
   std::ifstream file(folder + "/cases.json");
   nlohmann::json list = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (deviceName.empty() && !list.is_discarded())
+    deviceName = list.at("target").get<std::string>().starts_with("gfx") ? "hip:0" : "cuda:0";
   auto device = runtime::openDevice(deviceName);
   if (list.is_discarded() || !device) {
     fmt::print(stderr, "{}\n", device ? "cannot read " + folder + "/cases.json" : device.status().message());
@@ -113,7 +118,7 @@ int main(int argc, char **argv) {
   std::map<std::string, std::pair<int, int>> counts; // passed, all
   int failed = 0;
   for (const DeviceCase &c : deviceCases()) {
-    if (!rows.contains(c.name) || c.name.find(only) == std::string::npos)
+    if (!rows.contains(c.name) || c.name.find(only) == std::string::npos || (small && !c.small))
       continue;
     Expected<std::string> result = runCase(**device, **stream, c, rows[c.name], list.at("target"), folder);
     std::string wrong = result ? *result : result.status().message();
@@ -132,13 +137,13 @@ int main(int argc, char **argv) {
   bool short_ = false;
   for (auto &[key, count] : counts) {
     auto quota = quotas.find(key);
-    bool missed = only.empty() && quota != quotas.end() && count.first < quota->second;
+    bool missed = only.empty() && !small && quota != quotas.end() && count.first < quota->second;
     short_ |= missed;
     fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second,
                missed ? fmt::format(", expected at least {}", quota->second) : "");
   }
   for (auto &[key, least] : quotas)
-    if (only.empty() && !counts.contains(key)) {
+    if (only.empty() && !small && !counts.contains(key)) {
       fmt::print("{:32} no case, expected at least {}\n", key, least);
       short_ = true;
     }

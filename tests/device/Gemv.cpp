@@ -18,7 +18,10 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
   std::string text = typeText(g.type), sum = g.type == DType::F64 ? "f64" : "f32", layout = g.transposedB ? "NT" : "NN";
   DType sumType = g.type == DType::F64 ? DType::F64 : DType::F32;
   DeviceCase c{.name = fmt::format("gemv_{}_{}x{}x{}_{}x{}x{}_{}", text, g.m, g.n, g.k, g.bm, g.bn, g.bk, layout),
-               .family = "gemv", .layout = layout, .edge = std::move(edge), .type = g.type};
+               .family = "gemv",
+               .layout = layout,
+               .edge = std::move(edge),
+               .type = g.type};
   auto buffer = [](const std::string &type, int64_t rows, int64_t columns) {
     return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns);
   };

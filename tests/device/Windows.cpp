@@ -59,7 +59,8 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
   std::string row =
       fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
   std::string column = fmt::format("(d0 mod {0}) * {1} + (d1 floordiv {2}) mod {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
-  c.kernel += fmt::format(R"(
+  c.kernel +=
+      fmt::format(R"(
           %a = tile.load %x[%m, %kk] bounds () -> ({0}, {1}) map (d0, d1) -> ({2}, {3}, d1 mod {4}) guard [0, 1{5}] fill 0.0 : {6}
               : {7} -> {8}
           %b = tile.load %f[%kk, %n] bounds () -> ({1}, {9})

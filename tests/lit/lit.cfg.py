@@ -12,7 +12,10 @@ config.test_exec_root = os.path.join(config.tilewrightBuild, "tests", "lit", "ou
 config.environment["PATH"] = os.pathsep.join([config.tilewrightBuild, config.llvmTools, os.environ["PATH"]])
 config.environment["TILEWRIGHT_SHARED"] = config.tilewrightShared
 config.substitutions.append(("%source", os.path.dirname(os.path.dirname(config.test_source_root))))
+for library in "cuda", "hip", "hip5":
+    config.substitutions.append((f"%{library}-stand-in", os.path.join(config.tilewrightBuild, "tests", f"{library}-stand-in")))
 config.substitutions.append(("%blas-stand-in", os.path.join(config.tilewrightBuild, "tests", "blas-stand-in")))
+config.substitutions.append(("%build", config.tilewrightBuild))
 config.substitutions.append(("%models", os.path.join(config.tilewrightBuild, "models", "demo")))
 
 try:  # a bare chroot has none

@@ -65,4 +65,32 @@ TEST(CApiValues, ShowsStringsAndSequences) {
   tilewright_device_free(device);
 }
 
+/// Tensors on GPUs of either vendor are told apart by DLPack's numbers.
+TEST(CApiValues, RefusesTensorsOfOtherDevices) {
+  std::vector<std::byte> artifact = *serializeArtifact(stringPlan());
+  tilewright_device *device = nullptr;
+  tilewright_program *program = nullptr;
+  tilewright_context *context = nullptr;
+  ASSERT_EQ(tilewright_device_open("host", &device), TILEWRIGHT_OK);
+  ASSERT_EQ(tilewright_program_load_memory(artifact.data(), artifact.size(), device, nullptr, &program), TILEWRIGHT_OK);
+  ASSERT_EQ(tilewright_context_create(program, nullptr, &context), TILEWRIGHT_OK);
+  alignas(64) float numbers[] = {1.5f, -2};
+  int64_t shape[] = {2};
+  auto run = [&](int32_t type, int32_t id) {
+    tilewright_tensor x = {sizeof x, {numbers, {type, id}, 1, {2, 32, 1}, shape, nullptr, 0}};
+    return tilewright_context_run(context, &x, 1, nullptr, 0);
+  };
+  EXPECT_EQ(run(2, 1), TILEWRIGHT_USAGE);
+  EXPECT_STREQ(tilewright_last_error(), "a tensor is on cuda:1, the context runs on host");
+  EXPECT_EQ(run(10, 0), TILEWRIGHT_USAGE);
+  EXPECT_STREQ(tilewright_last_error(), "a tensor is on hip:0, the context runs on host");
+  EXPECT_EQ(run(4, 0), TILEWRIGHT_USAGE);
+  EXPECT_NE(std::string(tilewright_last_error()).find("DLPack type 4"), std::string::npos);
+  for (int32_t pinned : {3, 11})
+    EXPECT_EQ(run(pinned, 0), TILEWRIGHT_OK) << tilewright_last_error();
+  tilewright_context_free(context);
+  tilewright_program_free(program);
+  tilewright_device_free(device);
+}
+
 } // namespace tilewright::runtime

@@ -4,6 +4,7 @@
 // function is freestanding and position-independent, as KernelAbi.h asks, because it calls nothing and uses no constant from memory.
 #pragma once
 
+#include "runtime/Device.h"
 #include "runtime/KernelAbi.h"
 #include "runtime/Plan.h"
 
@@ -17,5 +18,8 @@ CodeObject testKernels();
 
 /// The same kernels as PTX for sm_80 and later, for blocks of any size.
 CodeObject testKernelsPtx();
+
+/// The same kernels as what this device runs; for AMD's GPUs from the files that the build makes of TestKernels.ll.
+CodeObject testKernelsFor(const DeviceInfo &device);
 
 } // namespace tilewright::runtime

@@ -1,6 +1,6 @@
 // The table of targets is consistent, and asking for what is not in it says what is.
 #include "tilegen/TargetDesc.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/CudaDriver.h"
 #include "tilegen/place/Place.h"
 
 #include "gtest/gtest.h"
@@ -41,8 +41,8 @@ TEST(TargetDescTest, MatrixInstructionsAreChosenByElementType) {
 TEST(TargetDescTest, TheRuntimeKnowsEveryNvidiaTarget) {
   for (const TargetDesc &row : targets())
     if (row.backend == Backend::Nvptx) {
-      auto offered = runtime::cudaTargets(std::stoi(std::string(row.name.substr(3))));
-      EXPECT_EQ(std::ranges::count(offered, row.name), 1) << row.name << " is missing in runtime/cuda/CudaDevice.cpp";
+      auto offered = runtime::cuda::targetsOf(std::stoi(std::string(row.name.substr(3))));
+      EXPECT_EQ(std::ranges::count(offered, row.name), 1) << row.name << " is missing in runtime/cuda/CudaDriver.cpp";
     }
 }
 

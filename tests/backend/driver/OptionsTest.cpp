@@ -127,6 +127,7 @@ constexpr Sample samples[] = {
     {"", "no-fallback", any, "--no-fallback", 3, "Unique", "", "unique.onnx"},
     {"", "dump-stages", any, "--dump-stages dumped", 0, "", "dumped/constants.bin"},
     {"", "cubin", any, "--cubin", 2, "no --target is NVIDIA's"},
+    {"", "code-object-version", any, "--code-object-version 6", 2, "no --target is AMD's"},
     {"", "jobs", any, "--jobs 1"},
     {"", "quiet", any, "-q", 0, "!remark", "", "unique.onnx"},
     {"", "quiet", artifact, "-q", 0, "!remark"},

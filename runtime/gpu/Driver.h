@@ -1,0 +1,192 @@
+// A vendor's driver, opened at run time: the functions that CUDA's and HIP's have in common, as one table with a column of names for each,
+// and what each of them does in its own way (runtime/cuda, runtime/hip).
+//
+// Prototypes and numbers follow NVIDIA's "CUDA Driver API" manual and AMD's "HIP Runtime API Reference"; names ending in _v2 are those that
+// CUDA's header chooses by macros. Handles are opaque in both, and the enumerations used here have the same numbers in both.
+#pragma once
+
+#include "runtime/Device.h"
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace tilewright::runtime::gpu {
+
+using Result = int; // CUresult, hipError_t; 0 is success
+using DeviceOrdinal = int;
+using DevicePointer = void *; // CUdeviceptr is an integer of the same size
+using ContextHandle = struct ContextTag *;
+using StreamHandle = struct StreamTag *;
+using EventHandle = struct EventTag *;
+using ModuleHandle = struct ModuleTag *;
+using FunctionHandle = struct FunctionTag *;
+using GraphHandle = struct GraphTag *;
+using GraphExecHandle = struct GraphExecTag *;
+
+inline constexpr Result success = 0;
+inline constexpr Result outOfMemory = 2;
+
+enum JitOption : int { ErrorLogBuffer = 5, ErrorLogBufferSizeBytes = 6 };
+enum CaptureMode : int { CaptureThreadLocal = 1 };
+inline constexpr unsigned streamNonBlocking = 1;
+
+// clang-format off
+/// One row for each function that both have: member, CUDA's name, HIP's, parameters. All return a Result.
+#define TILEWRIGHT_GPU_FUNCTIONS(X)                                                                                                              \
+  X(init,               cuInit,                      hipInit,                      (unsigned flags))                                             \
+  X(getVersion,         cuDriverGetVersion,          hipRuntimeGetVersion,         (int *version))                                               \
+  X(deviceGetCount,     cuDeviceGetCount,            hipGetDeviceCount,            (int *count))                                                 \
+  X(deviceGet,          cuDeviceGet,                 hipDeviceGet,                 (DeviceOrdinal *, int ordinal))                               \
+  X(deviceGetName,      cuDeviceGetName,             hipDeviceGetName,             (char *name, int bytes, DeviceOrdinal))                       \
+  X(deviceGetAttribute, cuDeviceGetAttribute,        hipDeviceGetAttribute,        (int *value, int attribute, DeviceOrdinal))                   \
+  X(deviceTotalMem,     cuDeviceTotalMem_v2,         hipDeviceTotalMem,            (size_t *bytes, DeviceOrdinal))                               \
+  X(memGetInfo,         cuMemGetInfo_v2,             hipMemGetInfo,                (size_t *freeBytes, size_t *totalBytes))                      \
+  X(memAlloc,           cuMemAlloc_v2,               hipMalloc,                    (DevicePointer *, size_t bytes))                              \
+  X(memFree,            cuMemFree_v2,                hipFree,                      (DevicePointer))                                              \
+  X(memAllocHost,       cuMemHostAlloc,              hipHostMalloc,                (void **, size_t bytes, unsigned flags))                      \
+  X(memFreeHost,        cuMemFreeHost,               hipHostFree,                  (void *))                                                     \
+  X(memcpyIn,           cuMemcpyHtoDAsync_v2,        hipMemcpyHtoDAsync,           (DevicePointer, const void *, size_t bytes, StreamHandle))    \
+  X(memcpyOut,          cuMemcpyDtoHAsync_v2,        hipMemcpyDtoHAsync,           (void *, DevicePointer, size_t bytes, StreamHandle))          \
+  X(memcpyWithin,       cuMemcpyDtoDAsync_v2,        hipMemcpyDtoDAsync,           (DevicePointer, DevicePointer, size_t bytes, StreamHandle))   \
+  X(memset8,            cuMemsetD8Async,             hipMemsetD8Async,             (DevicePointer, unsigned char, size_t bytes, StreamHandle))   \
+  X(streamCreate,       cuStreamCreate,              hipStreamCreateWithFlags,     (StreamHandle *, unsigned flags))                             \
+  X(streamDestroy,      cuStreamDestroy_v2,          hipStreamDestroy,             (StreamHandle))                                               \
+  X(streamSynchronize,  cuStreamSynchronize,         hipStreamSynchronize,         (StreamHandle))                                               \
+  X(beginCapture,       cuStreamBeginCapture_v2,     hipStreamBeginCapture,        (StreamHandle, CaptureMode))                                  \
+  X(endCapture,         cuStreamEndCapture,          hipStreamEndCapture,          (StreamHandle, GraphHandle *))                                \
+  X(graphInstantiate,   cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, (GraphExecHandle *, GraphHandle, unsigned long long flags))   \
+  X(graphLaunch,        cuGraphLaunch,               hipGraphLaunch,               (GraphExecHandle, StreamHandle))                              \
+  X(graphExecDestroy,   cuGraphExecDestroy,          hipGraphExecDestroy,          (GraphExecHandle))                                            \
+  X(graphDestroy,       cuGraphDestroy,              hipGraphDestroy,              (GraphHandle))                                                \
+  X(moduleLoad,         cuModuleLoadDataEx,          hipModuleLoadDataEx,          (ModuleHandle *, const void *image, unsigned count, JitOption *, void **values)) \
+  X(moduleUnload,       cuModuleUnload,              hipModuleUnload,              (ModuleHandle))                                               \
+  X(moduleGetFunction,  cuModuleGetFunction,         hipModuleGetFunction,         (FunctionHandle *, ModuleHandle, const char *name))           \
+  X(eventCreate,        cuEventCreate,               hipEventCreateWithFlags,      (EventHandle *, unsigned flags))                              \
+  X(eventDestroy,       cuEventDestroy_v2,           hipEventDestroy,              (EventHandle))                                                \
+  X(eventRecord,        cuEventRecord,               hipEventRecord,               (EventHandle, StreamHandle))                                  \
+  X(eventElapsed,       cuEventElapsedTime,          hipEventElapsedTime,          (float *milliseconds, EventHandle, EventHandle))
+// clang-format on
+
+struct Functions {
+#define X(member, cuda, hip, parameters) Result(*member) parameters = nullptr;
+  TILEWRIGHT_GPU_FUNCTIONS(X)
+#undef X
+};
+
+/// The names of the functions in one of the libraries.
+struct Symbols {
+#define X(member, cuda, hip, parameters) const char *member;
+  TILEWRIGHT_GPU_FUNCTIONS(X)
+#undef X
+};
+
+/// What a vendor's driver is called, and what its devices take at most.
+struct Vendor {
+  const char *name; // "NVIDIA"
+  const char *kind; // of the device: "cuda"
+  const Symbols &symbols;
+  const char *one;        // the environment variable that makes each launch wait for its end
+  uint64_t threadsOfAxis; // grid times block, along each axis of a launch
+};
+
+struct Context;
+
+class Driver : public Functions {
+public:
+  explicit Driver(const Vendor &itsVendor) : vendor(itsVendor), symbols(itsVendor.symbols) {}
+  virtual ~Driver() = default;
+
+  /// Looks up all functions in `library`; the name of one that is missing, or null.
+  virtual const char *find(void *library);
+  /// Ok, or Code::Device: "cuMemAlloc_v2 failed with CUDA_ERROR_OUT_OF_MEMORY (out of memory) while ...".
+  Status check(Result result, const char *symbol, const std::string &what) const;
+
+  // What each does in its own way.
+  virtual const char *nameOf(Result result) const = 0; // null for one that the driver does not know
+  virtual const char *textOf(Result result) const = 0;
+  /// Fills in the targets whose code the device runs, best first, and the driver's version; and the bytes that a block may share.
+  virtual Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const = 0;
+  virtual Status retain(Context &context) const = 0;
+  virtual void release(Context &context) const = 0;
+  /// Makes the context current on this thread; `before` is for leave(), which puts back what was.
+  virtual Status enter(const Context &context, int &before) const = 0;
+  virtual void leave(int before) const = 0;
+  virtual Status load(const CodeObject &code, const DeviceInfo &device, ModuleHandle &module) const = 0;
+  virtual Status prepare(FunctionHandle function, const Kernel &kernel) const = 0;
+  virtual Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const = 0;
+
+  const Vendor &vendor;
+  const Symbols &symbols;
+  int version = 0;
+
+protected:
+  Driver(const Driver &) = default;
+};
+
+/// Opens the first of `libraries` that there is, finds all functions, and starts it. Code::Device with one sentence if that fails.
+Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion, const char *advice);
+
+/// The process's driver of one kind, opened at the first call. Never closed: other libraries in this process use it too. Failures are not
+/// kept, so that a later call may succeed.
+template <typename Kind> Expected<const Kind *> openOnce() {
+  static std::mutex mutex;
+  static const Kind *driver = nullptr;
+  std::scoped_lock lock(mutex);
+  if (!driver) {
+    auto opened = std::make_unique<Kind>();
+    TILEWRIGHT_TRY(opened->open());
+    driver = opened.release();
+  }
+  return driver;
+}
+
+/// A GPU as this process uses it, for as long as anything made in it lives. CUDA: its primary context, shared with whatever else uses the
+/// GPU.
+struct Context : std::enable_shared_from_this<Context> {
+  explicit Context(const Driver &itsDriver) : driver(itsDriver) {}
+  ~Context();
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  Expected<std::shared_ptr<void>> allocatePinned(size_t bytes);
+
+  const Driver &driver;
+  DeviceOrdinal device = 0;
+  ContextHandle handle = nullptr; // CUDA's
+  bool retained = false;
+  std::string name;
+  uint64_t sharedBytes = 0; // the most that a block may ask for
+};
+
+/// Makes a context current on this thread for a block of code, and puts back what the caller had.
+class Scope {
+public:
+  explicit Scope(const Context &context) : driver_(context.driver), status_(driver_.enter(context, before_)) {}
+  ~Scope() {
+    if (status_.ok())
+      driver_.leave(before_);
+  }
+  Scope(const Scope &) = delete;
+  Scope &operator=(const Scope &) = delete;
+
+  const Status &status() const { return status_; }
+
+private:
+  const Driver &driver_;
+  int before_ = 0;
+  Status status_;
+};
+
+} // namespace tilewright::runtime::gpu
+
+/// Returns from the current function with a Status unless the driver call succeeds; `what` says what it was for.
+#define TILEWRIGHT_GPU_TRY(driver, member, what, ...)                                                                                      \
+  TILEWRIGHT_TRY((driver).check((driver).member(__VA_ARGS__), (driver).symbols.member, what))
+
+/// Makes `context` current until the end of the block, or returns from the current function with a Status.
+#define TILEWRIGHT_GPU_ENTER(context)                                                                                                      \
+  ::tilewright::runtime::gpu::Scope scope(context);                                                                                        \
+  TILEWRIGHT_TRY(scope.status())

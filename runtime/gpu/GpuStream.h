@@ -1,0 +1,57 @@
+// A stream on a GPU, with its error word, its marks, and recordings as the driver's graphs.
+#pragma once
+
+#include "runtime/gpu/Driver.h"
+
+namespace tilewright::runtime {
+
+/// The kernels that a failure may come from: a driver reports one only when it is waited for.
+struct KernelsInFlight {
+  static constexpr size_t most = 4; // more are counted only
+  std::array<const Kernel *, most> first = {};
+  size_t count = 0;
+
+  void add(const Kernel *kernel);
+  void add(const KernelsInFlight &others);
+  /// "kernel 'k0'", or "one of the kernels 'k0', 'k1' and 3 more".
+  std::string text(const gpu::Vendor &vendor) const;
+};
+
+class GpuStream : public Stream {
+public:
+  static Expected<std::unique_ptr<Stream>> create(std::shared_ptr<gpu::Context> context, gpu::StreamHandle external);
+  explicit GpuStream(std::shared_ptr<gpu::Context> context) : context_(std::move(context)) {}
+  ~GpuStream() override;
+
+  Status copyIn(void *device, const void *host, size_t bytes) override;
+  Status copyOut(void *host, const void *device, size_t bytes) override;
+  Status copyWithin(void *target, const void *source, size_t bytes) override;
+  Status fill(void *device, uint8_t value, size_t bytes) override;
+  Status launch(const LaunchArgs &args) override;
+  Expected<uint64_t> synchronize() override;
+  Status mark(size_t index) override;
+  Expected<double> elapsed(size_t from, size_t to) override;
+  bool canRecord() const override { return true; }
+  Status beginRecording() override;
+  Expected<std::unique_ptr<Recording>> endRecording() override;
+  Status replay(Recording &recording) override;
+
+private:
+  /// Where work goes now. The caller's stream may be one that cannot be captured (the default stream), so a stream of ours records.
+  gpu::StreamHandle current() const { return recording_ ? recorder_ : stream_; }
+  const gpu::Driver &driver() const { return context_->driver; }
+
+  std::shared_ptr<gpu::Context> context_;
+  gpu::StreamHandle stream_ = nullptr;
+  bool ownsStream_ = false;
+  gpu::StreamHandle recorder_ = nullptr;
+  bool recording_ = false;
+  gpu::DevicePointer errorWord_ = nullptr;
+  std::shared_ptr<void> errorCopy_; // pinned: where synchronize() reads the word
+  KernelsInFlight launched_, recorded_;
+  std::vector<gpu::EventHandle> marks_;
+  std::vector<uint64_t> parameters_;
+  std::vector<void *> parameterPointers_;
+};
+
+} // namespace tilewright::runtime
