@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -232,7 +233,11 @@ protected:
   }
 
   /// A value that CLI11 takes.
-  static std::string valueFor(const std::string &option) { return option == "fuse" ? "all" : option == "explain-fusion" ? "json" : "1"; }
+  static std::string valueFor(const std::string &option) {
+    static const std::map<std::string, std::string> others = {{"fuse", "all"}, {"explain-fusion", "json"}, {"code-object-version", "5"}};
+    auto found = others.find(option);
+    return found == others.end() ? "1" : found->second;
+  }
 
   void expectHonoured(const CLI::App &command, const std::string &option, InputKind kind, const std::string &file) {
     const Sample *sample = findSample(command.get_name(), option == "onnx" ? "MODEL" : option, kind);
