@@ -92,6 +92,7 @@ public:
   bool slidesOverWork(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
   graph::ConcatOp interleavedBy(graph::TransposeOp transpose) const;
+  bool joinsSlices(graph::ConcatOp concat) const;
 
 private:
   /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
@@ -155,6 +156,18 @@ bool Kernel::padsSlice(graph::WindowOp window) const {
   auto from = graph::getSizes(cast<RankedTensorType>(slice.getData().getType())),
        to = graph::getSizes(cast<RankedTensorType>(slice.getType()));
   return llvm::any_of(window.getDims(), [&](int64_t dim) { return from[dim] != to[dim]; });
+}
+
+/// True if a concatenation joins slices along the axis that they shorten, as a roll does. Their ends lie inside of the buffer, so each element
+/// would be chosen by its place (5 times the parts, on the host).
+bool Kernel::joinsSlices(graph::ConcatOp concat) const {
+  return llvm::any_of(concat.getInputs(), [&](Value input) {
+    auto slice = input.getDefiningOp<graph::SliceOp>();
+    if (!slice || !members.contains(slice))
+      return false;
+    auto from = graph::getSizes(cast<RankedTensorType>(slice.getData().getType())), to = graph::getSizes(cast<RankedTensorType>(slice.getType()));
+    return from[concat.getAxis()] != to[concat.getAxis()];
+  });
 }
 
 /// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be chosen by its place,
@@ -227,6 +240,8 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
       return Refusal{Reason::ShortRows, op};
   for (Operation *op : ops) {
     if (auto window = dyn_cast<graph::WindowOp>(op); window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
+      return Refusal{Reason::RepeatsWork, op};
+    if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};
     if (auto transpose = dyn_cast<graph::TransposeOp>(op))
       if (graph::ConcatOp concat = kernel.interleavedBy(transpose))

@@ -84,8 +84,7 @@ namespace {
 class SpaceBuilder {
 public:
   explicit SpaceBuilder(graph::KernelOp kernel)
-      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
-        space(nestOf(kernel, {})) {}
+      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())), space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build();
 
@@ -285,6 +284,12 @@ void SpaceBuilder::orderLoops() {
   };
   auto contiguousAlong = [&](int loop) { return count(loop, 1, 1); };
   int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer), stepVotes = count(outer, 2, shortStep);
+  // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against what is not.
+  if (windowVotes > 0)
+    rowVotes -= llvm::count_if(space.nest.accesses, [&](const Access &access) {
+      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, outer); });
+      return !varies && inner >= 0 && space.strideOf(access, inner) == one;
+    });
   // Channels last are read along channels, although the result may be stored as planes.
   if (rowVotes == 0 && windowVotes == 0)
     if (auto *along = llvm::find_if(kept, contiguousAlong); along != kept.end()) {

@@ -131,6 +131,20 @@ module attributes {graph.nodes = ["cat|Concat", "shuffle|Transpose"]} {
 
 // -----
 
+// A roll: the slices end inside of the buffer.
+// CHECK: fusion all: 3 launches
+// CHECK: head is not fused with roll because work would be repeated for every use of its result
+module attributes {graph.nodes = ["head|Slice", "tail|Slice", "roll|Concat"]} {
+  func.func @main(%x: tensor<128x20xf32>) -> tensor<128x20xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<128x20xf32> -> tensor<32x20xf32>
+    %1 = graph.slice %x offsets affine_map<() -> (32, 0)> strides [1, 1] {graph.node = 1 : i64} : tensor<128x20xf32> -> tensor<96x20xf32>
+    %2 = graph.concat axis 0 %1, %0 {graph.node = 2 : i64} : tensor<96x20xf32>, tensor<32x20xf32> -> tensor<128x20xf32>
+    return %2 : tensor<128x20xf32>
+  }
+}
+
+// -----
+
 // The pieces of a detector's boxes stay whole where the transpose puts each box's numbers together.
 // CHECK: fusion all: 1 launches
 module attributes {graph.nodes = ["cat|Concat", "boxes|Transpose"]} {
