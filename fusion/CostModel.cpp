@@ -95,6 +95,7 @@ public:
   bool joinsSlices(graph::ConcatOp concat) const;
 
 private:
+  bool isCutAlong(Value value, ArrayRef<int64_t> dims) const;
   /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
   bool walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit) const;
 
@@ -146,28 +147,25 @@ bool Kernel::slidesOverWork(graph::WindowOp window) const {
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
 }
 
-/// True if a window pads the borders of a slice. The slice's borders lie inside of the buffer, so reading past them is no fault that a
-/// guard of the load sees: each element of each window would be compared with them (1.25 times the parts for a 3x39 convolution, on the
-/// host).
-bool Kernel::padsSlice(graph::WindowOp window) const {
-  auto slice = window.getData().getDefiningOp<graph::SliceOp>();
-  if (!slice || !members.contains(slice) || llvm::all_of(window.getLow(), [](int64_t low) { return low == 0; }))
+/// True if `value` is a slice that is shorter than its buffer along one of `dims`. Its ends lie inside of the buffer, so reading past them is
+/// no fault that a guard of the load sees: each element would be compared with them.
+bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
+  auto slice = value.getDefiningOp<graph::SliceOp>();
+  if (!slice || !members.contains(slice))
     return false;
-  auto from = graph::getSizes(cast<RankedTensorType>(slice.getData().getType())),
-       to = graph::getSizes(cast<RankedTensorType>(slice.getType()));
-  return llvm::any_of(window.getDims(), [&](int64_t dim) { return from[dim] != to[dim]; });
+  SmallVector<AffineExpr> from(graph::getSizes(cast<RankedTensorType>(slice.getData().getType())));
+  SmallVector<AffineExpr> to(graph::getSizes(cast<RankedTensorType>(slice.getType())));
+  return llvm::any_of(dims, [&](int64_t dim) { return from[dim] != to[dim]; });
 }
 
-/// True if a concatenation joins slices along the axis that they shorten, as a roll does. Their ends lie inside of the buffer, so each element
-/// would be chosen by its place (5 times the parts, on the host).
+/// True if a window pads the borders of a slice (1.25 times the parts for a 3x39 convolution, on the host).
+bool Kernel::padsSlice(graph::WindowOp window) const {
+  return isCutAlong(window.getData(), window.getDims()) && llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
+}
+
+/// True if a concatenation joins slices along the axis that they shorten, as a roll does (5 times the parts, on the host).
 bool Kernel::joinsSlices(graph::ConcatOp concat) const {
-  return llvm::any_of(concat.getInputs(), [&](Value input) {
-    auto slice = input.getDefiningOp<graph::SliceOp>();
-    if (!slice || !members.contains(slice))
-      return false;
-    auto from = graph::getSizes(cast<RankedTensorType>(slice.getData().getType())), to = graph::getSizes(cast<RankedTensorType>(slice.getType()));
-    return from[concat.getAxis()] != to[concat.getAxis()];
-  });
+  return llvm::any_of(concat.getInputs(), [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
 }
 
 /// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be chosen by its place,

@@ -306,8 +306,8 @@ Along Rewriting::sumsInside() {
 /// Whether the dimensions that an operand shares with the result stand in the result's order.
 bool Rewriting::keepsOrder(unsigned i) {
   SmallVector<int64_t> kept;
-  for (int64_t d = 0, rank = tensorOf(op->getOperand(i)).getRank(); d < rank; ++d)
-    if (std::optional<int64_t> dim = resultDim(i, d))
+  for (std::optional<int64_t> dim : resultDims(i))
+    if (dim)
       kept.push_back(*dim);
   return llvm::is_sorted(kept);
 }
@@ -320,13 +320,11 @@ Value Rewriting::broadcast(const Along &data) {
 /// The same for an operand that is computed: a reduction beside the contraction.
 Along Rewriting::sumsOfRuntime(unsigned i, Value operand) {
   SmallVector<int64_t> axes, kept;
-  for (int64_t d = 0, rank = tensorOf(operand).getRank(); d < rank; ++d) {
-    std::optional<int64_t> dim = resultDim(i, d);
+  for (auto [d, dim] : llvm::enumerate(resultDims(i)))
     if (dim)
       kept.push_back(*dim);
     else
-      axes.push_back(d);
-  }
+      axes.push_back(static_cast<int64_t>(d));
   RankedTensorType wide = graph::withElementType(tensorOf(operand), rewriter.getI32Type());
   Value extended = side[i].isUnsigned ? make<arith::ExtUIOp>(wide, operand) : make<arith::ExtSIOp>(wide, operand);
   Sizes sizes, all = sizesOf(op);

@@ -10,15 +10,14 @@ using namespace tilewright::test;
 
 static const FuzzTarget *target = nullptr;
 
-/// While a target runs, nothing asks for more at once: a mutated size is refused as it is where memory ends, and does not keep the
-/// reference busy for minutes.
-static constexpr size_t mostBytes = 256 << 10;
-static bool isRunning = false;
+/// While a target runs that has a limit: a mutated size is refused as it is where memory ends, and does not keep the reference busy for
+/// minutes.
+static size_t mostBytes = SIZE_MAX;
 
 /// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's does, and what handles
 /// std::bad_alloc is fuzzed too.
 void *operator new(size_t bytes) {
-  void *memory = isRunning && bytes > mostBytes ? nullptr : std::malloc(bytes);
+  void *memory = bytes > mostBytes ? nullptr : std::malloc(bytes);
   return memory ? memory : throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
@@ -39,8 +38,8 @@ extern "C" int LLVMFuzzerInitialize(int *count, char ***arguments) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  isRunning = true;
+  mostBytes = target->mostBytes;
   target->run({data, size});
-  isRunning = false;
+  mostBytes = SIZE_MAX;
   return 0;
 }

@@ -76,8 +76,10 @@ void fuzzArtifact(std::span<const uint8_t> bytes) {
 }
 
 constexpr FuzzTarget targets[] = {
-    {"import", fuzzImport},  {"artifact", fuzzArtifact}, {"npy", fuzzNpy},     {"npz", fuzzNpz},
-    {"pb", fuzzTensorProto}, {"dim", fuzzDimExpression}, {"stage", fuzzStage},
+    {"import", fuzzImport},  {"artifact", fuzzArtifact, 256 << 10},
+    {"npy", fuzzNpy},        {"npz", fuzzNpz},
+    {"pb", fuzzTensorProto}, {"dim", fuzzDimExpression},
+    {"stage", fuzzStage},
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 // empty sentence); crashes and hangs are the fuzzer's to see.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,6 +12,8 @@ namespace tilewright::test {
 struct FuzzTarget {
   std::string_view name;
   void (*run)(std::span<const uint8_t> bytes);
+  /// What one allocation may take; beyond it std::bad_alloc is thrown, which such a target must catch. LLVM's code lets none through.
+  size_t mostBytes = SIZE_MAX;
 };
 
 std::span<const FuzzTarget> fuzzTargets();
