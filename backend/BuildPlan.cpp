@@ -22,20 +22,33 @@ namespace {
 
 /// The memory type of a tensor whose ONNX type is not written: signless integers are signed.
 DType memoryType(Type element) {
-  if (element.isF32()) return DType::F32;
-  if (element.isF16()) return DType::F16;
-  if (element.isBF16()) return DType::BF16;
-  if (element.isF64()) return DType::F64;
-  if (isa<flow::StringType>(element)) return DType::String;
-  if (isa<flow::SequenceType>(element)) return DType::Sequence;
-  if (isa<flow::OptionalType>(element)) return DType::Optional;
-  if (isa<flow::MapType>(element)) return DType::Map;
+  if (element.isF32())
+    return DType::F32;
+  if (element.isF16())
+    return DType::F16;
+  if (element.isBF16())
+    return DType::BF16;
+  if (element.isF64())
+    return DType::F64;
+  if (isa<flow::StringType>(element))
+    return DType::String;
+  if (isa<flow::SequenceType>(element))
+    return DType::Sequence;
+  if (isa<flow::OptionalType>(element))
+    return DType::Optional;
+  if (isa<flow::MapType>(element))
+    return DType::Map;
   switch (element.getIntOrFloatBitWidth()) {
-  case 1: return DType::Bool;
-  case 8: return DType::I8;
-  case 16: return DType::I16;
-  case 32: return DType::I32;
-  default: return DType::I64;
+  case 1:
+    return DType::Bool;
+  case 8:
+    return DType::I8;
+  case 16:
+    return DType::I16;
+  case 32:
+    return DType::I32;
+  default:
+    return DType::I64;
   }
 }
 
@@ -44,7 +57,8 @@ public:
   PlanBuilder(ModuleOp module, const PlanRequest &request, PlanConstants &constants)
       : module(module), request(request), constants(constants), symbolTable(module), exprs(plan.exprs) {}
 
-  /// `given` of the module's first symbols are bound by the step that runs it as a body; those that the plan keeps are in `keptGiven`.
+  /// `given` of the module's first symbols are bound by the step that runs it as a body; those that the plan keeps are
+  /// in `keptGiven`.
   Expected<rt::Plan> build(size_t given = 0, std::vector<size_t> *keptGiven = nullptr);
 
 private:
@@ -94,9 +108,10 @@ private:
   DenseMap<Value, rt::ValueId> ids;
   DenseMap<Value, uint32_t> outputNumber; // values that @main returns, to be written in place
   DenseMap<Operation *, rt::KernelId> kernels;
-  llvm::DenseSet<unsigned> bound;   // symbols that steps bind, or the step that runs this plan as a body
+  llvm::DenseSet<unsigned> bound;        // symbols that steps bind, or the step that runs this plan as a body
   DenseMap<unsigned, rt::ExprId> scaled; // symbols that dimensions bind of which they are a part
-  std::vector<std::pair<rt::SymbolId, AffineExpr>> wholes; // such dimensions, and what they must be; those that no step checks yet
+  std::vector<std::pair<rt::SymbolId, AffineExpr>>
+      wholes; // such dimensions, and what they must be; those that no step checks yet
   DenseMap<unsigned, graph::SizeDefinition> defined;
   DenseMap<unsigned, rt::ExprId> definedIds;
   struct KnownBody {
@@ -108,7 +123,7 @@ private:
   SmallVector<Operation *> waiting; // for a symbol that no host call has bound yet
 };
 
-//===- Sizes ----------------------------------------------------------------------------------------------------------===//
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 rt::ExprId PlanBuilder::expr(AffineExpr expression) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
@@ -118,11 +133,16 @@ rt::ExprId PlanBuilder::expr(AffineExpr expression) {
   auto binary = cast<AffineBinaryOpExpr>(expression);
   rt::ExprId lhs = expr(binary.getLHS()), rhs = expr(binary.getRHS());
   switch (binary.getKind()) {
-  case AffineExprKind::Add: return exprs.add(lhs, rhs);
-  case AffineExprKind::Mul: return exprs.mul(lhs, rhs);
-  case AffineExprKind::Mod: return exprs.binary(rt::ExprKind::Mod, lhs, rhs);
-  case AffineExprKind::FloorDiv: return exprs.binary(rt::ExprKind::FloorDiv, lhs, rhs);
-  default: return exprs.binary(rt::ExprKind::CeilDiv, lhs, rhs);
+  case AffineExprKind::Add:
+    return exprs.add(lhs, rhs);
+  case AffineExprKind::Mul:
+    return exprs.mul(lhs, rhs);
+  case AffineExprKind::Mod:
+    return exprs.binary(rt::ExprKind::Mod, lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return exprs.binary(rt::ExprKind::FloorDiv, lhs, rhs);
+  default:
+    return exprs.binary(rt::ExprKind::CeilDiv, lhs, rhs);
   }
 }
 
@@ -138,23 +158,29 @@ rt::ExprId PlanBuilder::symbolExpr(unsigned position) {
   return definedIds[position] = id;
 }
 
-/// A definition as an expression of the plan: broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is 0 where a is 1.
+/// A definition as an expression of the plan: broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is
+/// 0 where a is 1.
 rt::ExprId PlanBuilder::definedExpr(const graph::SizeDefinition &definition) {
   rt::ExprId a = expr(definition.lhs), b = expr(definition.rhs), one = exprs.constant(1), minus = exprs.constant(-1);
   switch (definition.kind) {
-  case graph::DefinitionKind::Minimum: return exprs.binary(rt::ExprKind::Min, a, b);
-  case graph::DefinitionKind::Maximum: return exprs.binary(rt::ExprKind::Max, a, b);
+  case graph::DefinitionKind::Minimum:
+    return exprs.binary(rt::ExprKind::Min, a, b);
+  case graph::DefinitionKind::Maximum:
+    return exprs.binary(rt::ExprKind::Max, a, b);
   case graph::DefinitionKind::Quotient: // by 0 it is 0, where there is nothing to divide
     return exprs.binary(rt::ExprKind::FloorDiv, a, exprs.binary(rt::ExprKind::Max, b, one));
-  case graph::DefinitionKind::Value: return a;
-  case graph::DefinitionKind::Broadcast: break;
+  case graph::DefinitionKind::Value:
+    return a;
+  case graph::DefinitionKind::Broadcast:
+    break;
   }
   rt::ExprId above = exprs.add(a, minus), below = exprs.add(one, exprs.mul(minus, a));
   rt::ExprId isOther = exprs.binary(rt::ExprKind::Min, one, exprs.binary(rt::ExprKind::Max, above, below));
   return exprs.add(exprs.mul(a, isOther), exprs.mul(b, exprs.add(one, exprs.mul(minus, isOther))));
 }
 
-/// Where `size` is c * s + k of a symbol s that nothing binds: a symbol of the plan for the whole, of which s is a part.
+/// Where `size` is c * s + k of a symbol s that nothing binds: a symbol of the plan for the whole, of which s is a
+/// part.
 rt::SymbolId PlanBuilder::bindScaled(AffineExpr size, std::string name, uint32_t input, uint32_t dim) {
   std::optional<graph::ScaledSymbol> part = graph::asScaledSymbol(size);
   if (!part || isBoundSymbol(part->symbol) || defined.contains(part->symbol))
@@ -175,8 +201,9 @@ void PlanBuilder::checkWholes() {
   for (auto [whole, size] : wholes) {
     graph::ScaledSymbol part = *graph::asScaledSymbol(size);
     std::string less = part.added ? fmt::format(", less {},", part.added) : "";
-    plan.steps.push_back(rt::Guard{rt::Relation::Equal, exprs.symbol(whole), expr(size),
-                                   fmt::format("expected a size '{}'{} that {} divides", plan.symbols[whole].name, less, part.factor)});
+    plan.steps.push_back(
+        rt::Guard{rt::Relation::Equal, exprs.symbol(whole), expr(size),
+                  fmt::format("expected a size '{}'{} that {} divides", plan.symbols[whole].name, less, part.factor)});
   }
   wholes.clear();
 }
@@ -193,8 +220,8 @@ std::string PlanBuilder::stringAt(StringRef attribute, size_t i) const {
   return list && i < list.size() ? cast<StringAttr>(list[i]).str() : std::string();
 }
 
-/// The first input dimension that is the bare symbol binds it, or else one that is a multiple of it; the runtime checks the others.
-/// The first `given` symbols are bound by the step that runs this plan as a body.
+/// The first input dimension that is the bare symbol binds it, or else one that is a multiple of it; the runtime checks
+/// the others. The first `given` symbols are bound by the step that runs this plan as a body.
 void PlanBuilder::bindSymbols(func::FuncOp main, size_t given) {
   for (size_t i = 0; i < given; ++i)
     bound.insert(i);
@@ -218,7 +245,7 @@ void PlanBuilder::bindSymbols(func::FuncOp main, size_t given) {
     }
 }
 
-//===- Values ---------------------------------------------------------------------------------------------------------===//
+//===- Values -----------------------------------------------------------------------------------------------------===//
 
 rt::ValueId PlanBuilder::newValue(rt::ValueKind kind, Value value, DType type, std::string name, uint32_t source) {
   rt::ValueId id = plan.values.size();
@@ -244,8 +271,8 @@ Expected<rt::ValueId> PlanBuilder::constantOf(Operation *op, Value value) {
       return Status(Code::Internal, fmt::format("no constant '{}' in the pool", constant.getKey().str()));
     return newValue(rt::ValueKind::Constant, value, type, "", constants.add(bytes));
   }
-  return Status(Code::Internal,
-                fmt::format("expected launches, host calls and constants in @main, got '{}'", op->getName().getStringRef().str()));
+  return Status(Code::Internal, fmt::format("expected launches, host calls and constants in @main, got '{}'",
+                                            op->getName().getStringRef().str()));
 }
 
 /// The plan's value for an IR value, made at its first use where it is a constant.
@@ -281,7 +308,8 @@ Expected<rt::ValueId> PlanBuilder::packedConstantOf(tile::KernelOp kernel, unsig
   if (!entry)
     return entry.status();
   rt::ValueId id = plan.values.size();
-  plan.values.push_back({"", memoryType(buffer.getElementType()), rt::ValueKind::Constant, std::move(dims), *entry, rt::none});
+  plan.values.push_back(
+      {"", memoryType(buffer.getElementType()), rt::ValueKind::Constant, std::move(dims), *entry, rt::none});
   return id;
 }
 
@@ -290,16 +318,19 @@ void PlanBuilder::addInputs(func::FuncOp main) {
     unsigned i = argument.getArgNumber();
     auto name = main.getArgAttrOfType<StringAttr>(i, "graph.name");
     auto dtype = main.getArgAttrOfType<StringAttr>(i, "graph.dtype");
-    DType type = dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
+    DType type =
+        dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
     ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
     plan.inputs.push_back(ids[argument]);
   }
-  for (rt::SymbolId symbol = 0; symbol < plan.symbols.size(); ++symbol) // a dimension that binds a symbol is that symbol
+  for (rt::SymbolId symbol = 0; symbol < plan.symbols.size();
+       ++symbol) // a dimension that binds a symbol is that symbol
     if (const rt::Symbol &bound = plan.symbols[symbol]; bound.input != rt::none)
       plan.values[plan.inputs[bound.input]].dims[bound.dim] = exprs.symbol(symbol);
 }
 
-/// Every output is a value of its own: written in place by the step that makes it where that is possible, copied otherwise.
+/// Every output is a value of its own: written in place by the step that makes it where that is possible, copied
+/// otherwise.
 ///
 ///   return %launch           the launch writes the output
 ///   return reshape(%launch)  the output is written under its own shape; the launch's result is an alias of it
@@ -310,14 +341,17 @@ Status PlanBuilder::addOutputs(func::FuncOp main) {
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     auto name = main.getResultAttrOfType<StringAttr>(i, "graph.name");
     auto dtype = main.getResultAttrOfType<StringAttr>(i, "graph.dtype");
-    DType type = dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
-    rt::ValueId output = newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);
+    DType type =
+        dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
+    rt::ValueId output =
+        newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);
     plan.outputs.push_back(output);
     Value made = value;
     while (isa_and_nonnull<graph::ReshapeOp, graph::ViewOp>(made.getDefiningOp()))
       made = made.getDefiningOp()->getOperand(0);
-    bool inPlace = isa_and_nonnull<graph::LaunchOp, graph::DimsOp>(made.getDefiningOp()) ||
-                   (made == value && isa_and_nonnull<graph::HostCallOp, flow::IfOp, flow::LoopOp>(made.getDefiningOp()));
+    bool inPlace =
+        isa_and_nonnull<graph::LaunchOp, graph::DimsOp>(made.getDefiningOp()) ||
+        (made == value && isa_and_nonnull<graph::HostCallOp, flow::IfOp, flow::LoopOp>(made.getDefiningOp()));
     if (!inPlace || ids.count(made))
       continue;
     if (made == value)
@@ -329,7 +363,7 @@ Status PlanBuilder::addOutputs(func::FuncOp main) {
   return Status();
 }
 
-//===- Steps ----------------------------------------------------------------------------------------------------------===//
+//===- Steps ------------------------------------------------------------------------------------------------------===//
 
 rt::KernelId PlanBuilder::kernelOf(tile::KernelOp kernel) {
   auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
@@ -369,8 +403,8 @@ rt::GroupId PlanBuilder::groupOf(Operation *op, StringRef name, StringRef root) 
   for (mlir::Attribute attribute : products ? products.getValue() : ArrayRef<mlir::Attribute>()) {
     auto product = cast<ArrayAttr>(attribute);
     AffineMap sizes = cast<AffineMapAttr>(product[0]).getValue();
-    group.products.push_back({expr(sizes.getResult(0)), expr(sizes.getResult(1)), expr(sizes.getResult(2)), expr(sizes.getResult(3)),
-                              memoryType(cast<TypeAttr>(product[1]).getValue())});
+    group.products.push_back({expr(sizes.getResult(0)), expr(sizes.getResult(1)), expr(sizes.getResult(2)),
+                              expr(sizes.getResult(3)), memoryType(cast<TypeAttr>(product[1]).getValue())});
   }
   plan.groups.push_back(std::move(group));
   return plan.groups.size() - 1;
@@ -390,7 +424,8 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
   }
   for (Value result : launch.getResults()) {
     if (!ids.count(result))
-      ids[result] = newValue(rt::ValueKind::Temporary, result, memoryType(cast<RankedTensorType>(result.getType()).getElementType()), "");
+      ids[result] = newValue(rt::ValueKind::Temporary, result,
+                             memoryType(cast<RankedTensorType>(result.getType()).getElementType()), "");
     step.buffers.push_back(ids[result]);
   }
   // The kernel's own symbols are a selection of the module's.
@@ -470,12 +505,14 @@ std::vector<rt::BoundSymbol> PlanBuilder::addResults(Operation *op, std::vector<
     outputs.push_back(ids[result]);
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
       if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !isBoundSymbol(symbol.getPosition()) &&
-                                                          !defined.contains(symbol.getPosition()) && bound.insert(symbol.getPosition()).second)
+                                                          !defined.contains(symbol.getPosition()) &&
+                                                          bound.insert(symbol.getPosition()).second)
         binds.push_back({uint32_t(i), uint32_t(dim), symbol.getPosition()});
   }
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(result.getType()))))
-      if (rt::SymbolId whole = bindScaled(size, fmt::format("size_{}_{}_d{}", plan.steps.size(), i, dim), rt::none, 0); whole != rt::none) {
+      if (rt::SymbolId whole = bindScaled(size, fmt::format("size_{}_{}_d{}", plan.steps.size(), i, dim), rt::none, 0);
+          whole != rt::none) {
         binds.push_back({uint32_t(i), uint32_t(dim), whole});
         plan.values[outputs[i]].dims[dim] = exprs.symbol(whole);
       }
@@ -549,7 +586,8 @@ Status PlanBuilder::addLoop(flow::LoopOp op) {
   std::vector<rt::ValueId> outputs;
   step.binds = addResults(op, outputs);
   step.finals.assign(outputs.begin(), outputs.begin() + step.carried.size());
-  for (auto [value, reverse] : llvm::zip_equal(llvm::drop_begin(outputs, step.carried.size()), op.getReverseCollected()))
+  for (auto [value, reverse] :
+       llvm::zip_equal(llvm::drop_begin(outputs, step.carried.size()), op.getReverseCollected()))
     step.collected.push_back({value, reverse});
   step.node = stringAt("graph.nodes", op->getAttrOfType<IntegerAttr>("graph.node").getInt());
   step.group = groupOf(op, "Loop", "loop");
@@ -615,12 +653,13 @@ Status PlanBuilder::addStep(Operation *op) {
       .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>(
           [](Operation *) { return Status(); }) // constants are made at their first use
       .Default([](Operation *op) {
-        return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main", op->getName().getStringRef().str()));
+        return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main",
+                                                  op->getName().getStringRef().str()));
       });
 }
 
-/// Those of `graph.guards` whose symbols are bound by now: [lhs, rhs, message], which must be equal for the assumptions of import to hold,
-/// or the relation that a fourth element names.
+/// Those of `graph.guards` whose symbols are bound by now: [lhs, rhs, message], which must be equal for the assumptions
+/// of import to hold, or the relation that a fourth element names.
 void PlanBuilder::addGuards() {
   llvm::erase_if(guards, [&](ArrayAttr guard) {
     AffineMap lhs = cast<AffineMapAttr>(guard[0]).getValue(), rhs = cast<AffineMapAttr>(guard[1]).getValue();
@@ -630,7 +669,8 @@ void PlanBuilder::addGuards() {
     rt::Relation relation = name == "at most"     ? rt::Relation::LessEqual
                             : name == "not equal" ? rt::Relation::NotEqual
                                                   : rt::Relation::Equal;
-    plan.steps.push_back(rt::Guard{relation, expr(lhs.getResult(0)), expr(rhs.getResult(0)), cast<StringAttr>(guard[2]).str()});
+    plan.steps.push_back(
+        rt::Guard{relation, expr(lhs.getResult(0)), expr(rhs.getResult(0)), cast<StringAttr>(guard[2]).str()});
     return true;
   });
 }
@@ -663,8 +703,8 @@ SmallVector<AffineExpr> PlanBuilder::symbolsOf(tile::KernelOp kernel) const {
   return symbols;
 }
 
-/// Whether every size that `op` needs is known by now: grouping orders operations by what they read, and no operand says that `graph.dims`
-/// or a loop over a late size reads what a host call binds.
+/// Whether every size that `op` needs is known by now: grouping orders operations by what they read, and no operand
+/// says that `graph.dims` or a loop over a late size reads what a host call binds.
 bool PlanBuilder::isReady(Operation *op) const {
   auto known = [&](Value value) { return isBound(graph::getSizes(cast<RankedTensorType>(value.getType()))); };
   if (auto dims = dyn_cast<graph::DimsOp>(op); dims && !isBound(dims.getSizes().getResults()))
@@ -675,8 +715,8 @@ bool PlanBuilder::isReady(Operation *op) const {
   auto takes = [&](StringRef name, AffineMap sizes) {
     return llvm::all_of(bodies.at(name).sizes, [&](size_t kept) { return isBound(sizes.getResult(kept)); });
   };
-  if (auto branch = dyn_cast<flow::IfOp>(op);
-      branch && !(takes(branch.getOnTrue(), branch.getTrueSizes()) && takes(branch.getOnFalse(), branch.getFalseSizes())))
+  if (auto branch = dyn_cast<flow::IfOp>(op); branch && !(takes(branch.getOnTrue(), branch.getTrueSizes()) &&
+                                                          takes(branch.getOnFalse(), branch.getFalseSizes())))
     return false;
   if (auto loop = dyn_cast<flow::LoopOp>(op); loop && !takes(loop.getBody(), loop.getSizes()))
     return false;
@@ -698,7 +738,8 @@ Status PlanBuilder::addReadySteps() {
   return Status();
 }
 
-/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing; a body need not be given what it does not use.
+/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing; a body need not be given what it
+/// does not use.
 static void dropUnusedSymbols(rt::Plan &plan, size_t given, std::vector<size_t> *keptGiven) {
   std::vector<bool> used(plan.symbols.size(), false);
   for (const rt::Expr &expr : plan.exprs)
@@ -753,7 +794,8 @@ Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiv
       return status;
   }
   if (!waiting.empty())
-    return Status(Code::Internal, fmt::format("nothing binds the sizes of '{}'", waiting.front()->getName().getStringRef().str()));
+    return Status(Code::Internal,
+                  fmt::format("nothing binds the sizes of '{}'", waiting.front()->getName().getStringRef().str()));
   // Outputs that no step writes in place are copies.
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
   for (auto [output, value] : llvm::zip_equal(plan.outputs, returned.getOperands())) {
@@ -768,12 +810,15 @@ Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiv
     plan.steps.push_back(rt::Copy{output, *source});
   }
   if (!guards.empty())
-    return Status(Code::Internal, fmt::format("nothing binds the sizes of the guard '{}'", cast<StringAttr>(guards.front()[2]).str()));
-  auto nodes = keptGiven ? ArrayAttr() : module->getAttrOfType<ArrayAttr>("graph.nodes"); // a body's are among its root's
+    return Status(Code::Internal,
+                  fmt::format("nothing binds the sizes of the guard '{}'", cast<StringAttr>(guards.front()[2]).str()));
+  auto nodes =
+      keptGiven ? ArrayAttr() : module->getAttrOfType<ArrayAttr>("graph.nodes"); // a body's are among its root's
   if (nodes)
     for (mlir::Attribute node : nodes) {
       auto [name, op] = cast<StringAttr>(node).getValue().split('|');
-      plan.faults.push_back(fmt::format("node '{}' ({}): an index is outside the dimension that it selects from", name.str(), op.str()));
+      plan.faults.push_back(
+          fmt::format("node '{}' ({}): an index is outside the dimension that it selects from", name.str(), op.str()));
     }
   dropUnusedSymbols(plan, given, keptGiven);
   return std::move(plan);

@@ -28,8 +28,8 @@ struct PlanRequest {
   llvm::DenseMap<mlir::Operation *, ModuleCode> code; // of the module, and of the bodies in it that have kernels
 };
 
-/// `module` is at the tile stage: @main holds launches, host calls, branches, loops, constants, sizes and reshapes only, and so does that of
-/// each module inside of it, which becomes a body of the plan. Constants that the plan names
+/// `module` is at the tile stage: @main holds launches, host calls, branches, loops, constants, sizes and reshapes
+/// only, and so does that of each module inside of it, which becomes a body of the plan. Constants that the plan names
 /// are entered into `constants`. Fails with a sentence where the module asks for what a plan cannot say.
 Expected<runtime::Plan> buildPlan(mlir::ModuleOp module, const PlanRequest &request, PlanConstants &constants);
 

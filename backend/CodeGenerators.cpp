@@ -40,9 +40,11 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {
   switch (target.backend) {
   case Backend::Nvptx:
-    return compileNvptx(module, target, {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
+    return compileNvptx(module, target,
+                        {.cubin = options.cubin, .faults = {}, .jobs = options.jobs, .llvmText = nullptr});
   case Backend::Amdgcn:
-    return compileAmdgcn(module, target, {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = nullptr});
+    return compileAmdgcn(module, target,
+                         {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = nullptr});
   case Backend::Host:
     break;
   }
@@ -59,14 +61,15 @@ Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target,
     return host ? Expected<CodeText>(std::move(text)) : host.status();
   }
   if (target.backend == Backend::Amdgcn) {
-    Expected<std::string> assembly =
-        assemblyAmdgcn(module, target, {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = &text.llvm});
+    Expected<std::string> assembly = assemblyAmdgcn(
+        module, target, {.codeObjectVersion = options.codeObjectVersion, .faults = {}, .llvmText = &text.llvm});
     if (!assembly)
       return assembly.status();
     text.assembly = std::move(*assembly);
     return text;
   }
-  Expected<TargetCode> code = compileNvptx(module, target, {.cubin = false, .faults = {}, .jobs = 1, .llvmText = &text.llvm});
+  Expected<TargetCode> code =
+      compileNvptx(module, target, {.cubin = false, .faults = {}, .jobs = 1, .llvmText = &text.llvm});
   if (!code)
     return code.status();
   text.assembly.assign(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size()); // PTX is text already

@@ -22,8 +22,8 @@ struct CodePass : PassWrapper<CodePass, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "tilewright-code-print"; }
   StringRef getDescription() const override { return "Print the assembly of a module's tile kernels"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect, vector::VectorDialect, cf::ControlFlowDialect, arith::ArithDialect, math::MathDialect,
-                    scf::SCFDialect>();
+    registry.insert<LLVM::LLVMDialect, vector::VectorDialect, cf::ControlFlowDialect, arith::ArithDialect,
+                    math::MathDialect, scf::SCFDialect>();
   }
   void runOnOperation() override {
     Expected<const TargetDesc *> desc = findTarget(target);

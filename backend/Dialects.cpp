@@ -13,8 +13,8 @@
 namespace tilewright {
 
 void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<flow::FlowDialect, graph::GraphDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
-                  mlir::scf::SCFDialect, mlir::func::FuncDialect>();
+  registry.insert<flow::FlowDialect, graph::GraphDialect, tile::TileDialect, mlir::arith::ArithDialect,
+                  mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect>();
 }
 
 } // namespace tilewright

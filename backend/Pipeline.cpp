@@ -28,14 +28,16 @@ namespace fs = std::filesystem;
 
 namespace tilewright {
 
-//===- Names ----------------------------------------------------------------------------------------------------------===//
+//===- Names ------------------------------------------------------------------------------------------------------===//
 
 static constexpr std::pair<std::string_view, Stage> stageNames[] = {
     {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule},
     {"tile", Stage::Tile},     {"place", Stage::Place},         {"llvm", Stage::Llvm},   {"code", Stage::Code},
 };
-static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {
-    {"reference", PlanMode::Reference}, {"none", PlanMode::None}, {"epilogue", PlanMode::Epilogue}, {"all", PlanMode::All}};
+static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {{"reference", PlanMode::Reference},
+                                                                      {"none", PlanMode::None},
+                                                                      {"epilogue", PlanMode::Epilogue},
+                                                                      {"all", PlanMode::All}};
 
 template <typename Rows, typename Key> static std::string_view nameIn(const Rows &rows, Key key) {
   for (const auto &[name, value] : rows)
@@ -76,11 +78,14 @@ static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
 }
 
 /// What the plan calls it: host code says what it needs by its requirements.
-static std::string planTarget(const TargetDesc &target) { return target.backend == Backend::Host ? "host" : std::string(target.name); }
+static std::string planTarget(const TargetDesc &target) {
+  return target.backend == Backend::Host ? "host" : std::string(target.name);
+}
 
-//===- Bodies ---------------------------------------------------------------------------------------------------------===//
+//===- Bodies -----------------------------------------------------------------------------------------------------===//
 
-/// Runs `visit` on a module and on each body inside of it, every one by itself: passes know nothing of modules in modules.
+/// Runs `visit` on a module and on each body inside of it, every one by itself: passes know nothing of modules in
+/// modules.
 static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalResult(ModuleOp)> visit) {
   SmallVector<ModuleOp> bodies(module.getOps<ModuleOp>());
   for (ModuleOp body : bodies)
@@ -94,10 +99,10 @@ static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalRe
   return result;
 }
 
-//===- Where a module stands ------------------------------------------------------------------------------------------===//
+//===- Where a module stands --------------------------------------------------------------------------------------===//
 
-static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode", targetAttr = "graph.target",
-                               reportAttr = "graph.report";
+static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode",
+                               targetAttr = "graph.target", reportAttr = "graph.report";
 
 static std::string textAttribute(ModuleOp module, StringRef name) {
   auto text = module->getAttrOfType<StringAttr>(name);
@@ -109,7 +114,7 @@ static Stage stageOf(ModuleOp module) { return parseStage(textAttribute(module, 
 
 static bool isStage(const std::string &path) { return fs::path(path).extension() == ".mlir"; }
 
-//===- Diagnostics ----------------------------------------------------------------------------------------------------===//
+//===- Diagnostics ------------------------------------------------------------------------------------------------===//
 
 /// The ONNX node that a location came from.
 static std::string nodeName(Location location) {
@@ -139,8 +144,8 @@ public:
         }) {}
 
   Status failure(std::string_view stage) const {
-    return Status(Code::Internal,
-                  fmt::format("{} failed, which is a bug of the compiler: {}", stage, first.empty() ? "it gave no reason" : first));
+    return Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", stage,
+                                              first.empty() ? "it gave no reason" : first));
   }
 
 private:
@@ -150,7 +155,7 @@ private:
 
 } // namespace
 
-//===- The compiler ---------------------------------------------------------------------------------------------------===//
+//===- The compiler -----------------------------------------------------------------------------------------------===//
 
 /// What CompiledModel's bytes live in: the context (weights), made constants, and code.
 namespace {
@@ -163,9 +168,10 @@ struct CompiledStorage {
 } // namespace
 
 static std::string whatIsRefused(const ImportReport &report, const Status &why) {
-  return report.assumedEqual.empty() ? fmt::format("sizes that give another rank are refused: {}", why.message())
-                                     : fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
-                                                   report.assumedEqual.front(), why.message());
+  return report.assumedEqual.empty()
+             ? fmt::format("sizes that give another rank are refused: {}", why.message())
+             : fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
+                           report.assumedEqual.front(), why.message());
 }
 
 class Compiler {
@@ -202,9 +208,10 @@ private:
   const CompileOptions &options;
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
-  std::map<bool, ImportReport> reports;                               // of the first imports: as reference or not
-  std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes; // imported once each, null where it would be no other plan
-  std::optional<Stage> emitted;                                       // where the IR of a stage is all that is wanted
+  std::map<bool, ImportReport> reports; // of the first imports: as reference or not
+  std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>>
+      otherSizes;               // imported once each, null where it would be no other plan
+  std::optional<Stage> emitted; // where the IR of a stage is all that is wanted
   bool isDumped = true; // what is compiled now: a mode's second plan is not, its stages would overwrite the first's
 };
 
@@ -216,12 +223,13 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
     auto module = readStage(context, options.modelPath);
     TILEWRIGHT_TRY(module);
     if ((**module)->hasAttr(stageAttr) && !parseStage(textAttribute(**module, stageAttr)))
-      return Status(Code::Malformed,
-                    fmt::format("{}: expected the name of a stage as the module's {}", options.modelPath, stageAttr.str()));
+      return Status(Code::Malformed, fmt::format("{}: expected the name of a stage as the module's {}",
+                                                 options.modelPath, stageAttr.str()));
     if (mode == PlanMode::Reference)
       return Status(
           Code::Usage,
-          fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model", options.modelPath));
+          fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model",
+                      options.modelPath));
     if (stageOf(**module) != Stage::Import)
       return module;
     return normalize(std::move(*module));
@@ -233,7 +241,8 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
     (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;
   ImportReport report;
   auto module = options.modelBytes
-                    ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(), import, &report)
+                    ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(),
+                                       import, &report)
                     : importModel(context, options.modelPath, import, &report);
   if (!module)
     return module.status();
@@ -277,21 +286,26 @@ Status Compiler::finish(ModuleOp module, Stage stage, const std::string &subfold
 /// What an earlier run has decided stays decided.
 Status Compiler::checkResumable(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) const {
   if (std::string grouped = textAttribute(module, modeAttr); !grouped.empty() && grouped != name(mode))
-    return {Code::Usage, fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}; stages before group can",
-                                     options.modelPath, grouped, name(mode))};
+    return {Code::Usage,
+            fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}; stages before group can",
+                        options.modelPath, grouped, name(mode))};
   std::string scheduled = textAttribute(module, targetAttr); // GPUs may take each other's schedules
-  Expected<const TargetDesc *> before = scheduled.empty() ? Expected<const TargetDesc *>(&target) : findTarget(scheduled);
+  Expected<const TargetDesc *> before =
+      scheduled.empty() ? Expected<const TargetDesc *>(&target) : findTarget(scheduled);
   TILEWRIGHT_TRY(before);
   if (((*before)->backend == Backend::Host) != (target.backend == Backend::Host))
-    return {Code::Usage, fmt::format("{} was scheduled for {}, and cannot be resumed for {}: give --target {}, or a stage before schedule",
-                                     options.modelPath, scheduled, target.name, scheduled)};
+    return {Code::Usage,
+            fmt::format(
+                "{} was scheduled for {}, and cannot be resumed for {}: give --target {}, or a stage before schedule",
+                options.modelPath, scheduled, target.name, scheduled)};
   if (stageOf(module) > last)
-    return {Code::Usage, fmt::format("{} has been through stage {} already, which comes after {}", options.modelPath, name(stageOf(module)),
-                                     name(last))};
+    return {Code::Usage, fmt::format("{} has been through stage {} already, which comes after {}", options.modelPath,
+                                     name(stageOf(module)), name(last))};
   return {};
 }
 
-/// Group, schedule, tile: from normalized graph IR to tile kernels, beginning where the module stands and stopping after `last`.
+/// Group, schedule, tile: from normalized graph IR to tile kernels, beginning where the module stands and stopping
+/// after `last`.
 Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) {
   TILEWRIGHT_TRY(checkResumable(module, target, mode, last));
   Diagnostics diagnostics(*storage->context);
@@ -367,8 +381,8 @@ Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanM
   return {};
 }
 
-/// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else those that give
-/// another rank.
+/// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else
+/// those that give another rank.
 Status Compiler::addPlanOfOtherSizes(const std::string &target, PlanMode mode) {
   llvm::SaveAndRestore silent(isDumped, false);
   std::string report = model.fusionReport_, json = model.fusionReportJson_;
@@ -428,7 +442,8 @@ Expected<std::string> Compiler::emit(Stage last) {
                                            : checkResumable(**module, **target, options.modes.front(), last);
   if (!lowered)
     return lowered;
-  if (last == Stage::Place && failed(forEachModule(**module, [&](ModuleOp part) { return placeKernels(part, **target); })))
+  if (last == Stage::Place &&
+      failed(forEachModule(**module, [&](ModuleOp part) { return placeKernels(part, **target); })))
     return Diagnostics(*storage->context).failure("place");
   if (last > Stage::Place) {
     std::string all;

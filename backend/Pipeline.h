@@ -20,21 +20,23 @@ enum class Stage { Import, Normalize, Group, Schedule, Tile, Place, Llvm, Code }
 std::string_view name(Stage stage);
 std::optional<Stage> parseStage(std::string_view name);
 
-/// How much of the graph one kernel may hold. Reference compiles nothing: each ONNX node runs through the runtime's reference kernels.
+/// How much of the graph one kernel may hold. Reference compiles nothing: each ONNX node runs through the runtime's
+/// reference kernels.
 enum class PlanMode { Reference, None, Epilogue, All };
 std::string_view name(PlanMode mode);
 std::optional<PlanMode> parsePlanMode(std::string_view name);
 
 struct CompileOptions {
   std::string modelPath;
-  std::shared_ptr<const std::string> modelBytes;    // the model itself, where it is no file: modelPath then says where its weights may lie
+  std::shared_ptr<const std::string>
+      modelBytes; // the model itself, where it is no file: modelPath then says where its weights may lie
   ImportOptions import;
-  std::vector<std::string> targets = {"host"};      // rows of TargetDesc
-  std::vector<PlanMode> modes = {PlanMode::All};    // one plan for each target and mode
-  bool cubin = false;                               // NVIDIA code assembled by ptxas instead of PTX
-  int codeObjectVersion = 5;                        // of AMD's code: 4, 5 or 6
-  unsigned jobs = 1;                                // kernels compiled at a time, for NVIDIA; the artifact does not depend on it
-  std::string dumpFolder;                           // each stage's IR is written there, if not empty
+  std::vector<std::string> targets = {"host"};   // rows of TargetDesc
+  std::vector<PlanMode> modes = {PlanMode::All}; // one plan for each target and mode
+  bool cubin = false;                            // NVIDIA code assembled by ptxas instead of PTX
+  int codeObjectVersion = 5;                     // of AMD's code: 4, 5 or 6
+  unsigned jobs = 1;      // kernels compiled at a time, for NVIDIA; the artifact does not depend on it
+  std::string dumpFolder; // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
 };
 
@@ -44,7 +46,8 @@ public:
   const runtime::Contents &contents() const { return *contents_; }
   /// What runs through the reference instead of a kernel, and what the import warns of.
   const ImportReport &importReport() const { return importReport_; }
-  /// What was fused and why not more, in the first mode of the options: text, empty where a stage was grouped by an earlier run, and JSON.
+  /// What was fused and why not more, in the first mode of the options: text, empty where a stage was grouped by an
+  /// earlier run, and JSON.
   const std::string &fusionReport() const { return fusionReport_; }
   const std::string &fusionReportJson() const { return fusionReportJson_; }
   /// A runtime artifact without a file.
@@ -60,7 +63,8 @@ private:
 /// Runs the whole pipeline. Diagnostics become the Status's sentence, each at its ONNX node.
 Expected<CompiledModel> compileModel(const CompileOptions &options);
 
-/// Runs the pipeline for the first target and mode up to `stage` and returns its IR, or the assembly or PTX of Stage::Code.
+/// Runs the pipeline for the first target and mode up to `stage` and returns its IR, or the assembly or PTX of
+/// Stage::Code.
 Expected<std::string> emitStage(const CompileOptions &options, Stage stage);
 
 } // namespace tilewright

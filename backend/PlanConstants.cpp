@@ -30,7 +30,8 @@ PlanConstants::~PlanConstants() {
 
 /// Room at the end of the last block, or in a new one. What no constant has reached yet is no memory of the process.
 std::span<std::byte> PlanConstants::reserve(size_t bytes) {
-  if (blocks.empty() || blocks.back().used + bytes > blocks.back().size) { // alignment may have moved `used` past the end
+  if (blocks.empty() ||
+      blocks.back().used + bytes > blocks.back().size) { // alignment may have moved `used` past the end
     size_t size = std::max(bytes, blockBytes);
     auto *memory = static_cast<std::byte *>(runtime::allocateHostMemory(size));
     if (!memory)
@@ -119,9 +120,12 @@ private:
 /// `rowStart` are the coordinates of the row's first element.
 void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
   int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
-  for (auto [expr, factor, size, stride] : llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
+  for (auto [expr, factor, size, stride] :
+       llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
     int64_t base = graph::evaluate(expr, rowStart, {});
-    auto outside = [&, factor = factor, size = size](int64_t j) { return base + factor * j < 0 || base + factor * j >= size; };
+    auto outside = [&, factor = factor, size = size](int64_t j) {
+      return base + factor * j < 0 || base + factor * j >= size;
+    };
     while (first < last && outside(first))
       ++first;
     while (last > first && outside(last - 1))
@@ -166,8 +170,8 @@ Status Packer::run() {
     stride *= size;
   }
   if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
-    return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) + " bytes, expected " +
-                                      std::to_string(stride * packing.elementBytes));
+    return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) +
+                                      " bytes, expected " + std::to_string(stride * packing.elementBytes));
   SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // the last stays 0
   size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
   for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
@@ -186,9 +190,11 @@ Status Packer::run() {
 
 } // namespace
 
-Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing) {
+Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<const std::byte> source,
+                                            const Packing &packing) {
   std::string id;
-  llvm::raw_string_ostream(id) << key << AffineMapAttr::get(packing.map) << llvm::interleaved_array(packing.packedShape);
+  llvm::raw_string_ostream(id) << key << AffineMapAttr::get(packing.map)
+                               << llvm::interleaved_array(packing.packedShape);
   if (auto it = packed.find(id); it != packed.end())
     return it->second;
   int64_t count = 1;

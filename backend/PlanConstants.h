@@ -1,4 +1,5 @@
-// The constants of an artifact while it is being built: weights as they are, packed into panels, and small ones written out.
+// The constants of an artifact while it is being built: weights as they are, packed into panels, and small ones written
+// out.
 #pragma once
 
 #include "runtime/ArtifactWriter.h"
@@ -11,7 +12,8 @@
 
 namespace tilewright {
 
-/// How a packed constant is read from its source: element `p` of the packed shape is source element `map(p)`, or zero outside the source.
+/// How a packed constant is read from its source: element `p` of the packed shape is source element `map(p)`, or zero
+/// outside the source.
 struct Packing {
   llvm::SmallVector<int64_t> packedShape;
   llvm::SmallVector<int64_t> sourceShape;
@@ -19,8 +21,8 @@ struct Packing {
   uint32_t elementBytes = 0;
 };
 
-/// Fills `Contents::constants`; equal bytes are one entry. Owns them all, in blocks of huge pages: a program on the host reads them where
-/// they are, and of a file that they came from no page stays in memory.
+/// Fills `Contents::constants`; equal bytes are one entry. Owns them all, in blocks of huge pages: a program on the
+/// host reads them where they are, and of a file that they came from no page stays in memory.
 class PlanConstants {
 public:
   explicit PlanConstants(std::vector<std::span<const std::byte>> &entries) : entries(entries), pool(entries) {}

@@ -19,7 +19,9 @@ namespace tilewright {
 
 static constexpr const char *constantsFile = "constants.bin";
 
-static graph::ConstantPool &poolOf(MLIRContext &context) { return context.getLoadedDialect<graph::GraphDialect>()->constants(); }
+static graph::ConstantPool &poolOf(MLIRContext &context) {
+  return context.getLoadedDialect<graph::GraphDialect>()->constants();
+}
 
 Status writeStage(ModuleOp module, const fs::path &folder, const std::string &subfolder, const std::string &file) {
   std::error_code error;
@@ -33,11 +35,12 @@ Status writeStage(ModuleOp module, const fs::path &folder, const std::string &su
   TILEWRIGHT_TRY(writeFile(path, text + '\n'));
   std::set<std::string> keys;
   module.walk([&](graph::ConstantOp constant) { keys.insert(constant.getKey().str()); });
-  return poolOf(*module.getContext()).save((folder / constantsFile).string(), std::vector<std::string>(keys.begin(), keys.end()));
+  return poolOf(*module.getContext())
+      .save((folder / constantsFile).string(), std::vector<std::string>(keys.begin(), keys.end()));
 }
 
-/// MLIR's parser calls itself for each level, so a deep file would exhaust the stack. Brackets in strings and comments count as well:
-/// our own files come nowhere near the limit.
+/// MLIR's parser calls itself for each level, so a deep file would exhaust the stack. Brackets in strings and comments
+/// count as well: our own files come nowhere near the limit.
 static Status checkNesting(const fs::path &path) {
   constexpr int64_t deepest = 500;
   Expected<MappedFile> file = MappedFile::open(path.string());
@@ -45,10 +48,11 @@ static Status checkNesting(const fs::path &path) {
   int64_t depth = 0;
   for (std::byte byte : file->bytes()) {
     char c = static_cast<char>(byte);
-    depth += (c == '(' || c == '[' || c == '{' || c == '<') - (depth > 0 && (c == ')' || c == ']' || c == '}' || c == '>'));
+    depth +=
+        (c == '(' || c == '[' || c == '{' || c == '<') - (depth > 0 && (c == ')' || c == ']' || c == '}' || c == '>'));
     if (depth > deepest)
-      return {Code::Malformed,
-              fmt::format("{}: brackets are nested more than {} deep, expected the IR of a stage", path.string(), deepest)};
+      return {Code::Malformed, fmt::format("{}: brackets are nested more than {} deep, expected the IR of a stage",
+                                           path.string(), deepest)};
   }
   return {};
 }
@@ -75,12 +79,14 @@ Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &
     return Status(Code::Malformed, fmt::format("{}: is no valid IR: {}", path.string(), first));
   auto main = module->lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
-    return Status(Code::Malformed, fmt::format("{}: is no stage of a model: expected a function @main in it", path.string()));
+    return Status(Code::Malformed,
+                  fmt::format("{}: is no stage of a model: expected a function @main in it", path.string()));
   FunctionType type = main.getFunctionType();
   if (!llvm::all_of(llvm::concat<const Type>(type.getInputs(), type.getResults()), llvm::IsaPred<RankedTensorType>) ||
       type.getResults().empty())
-    return Status(Code::Malformed,
-                  fmt::format("{}: is no stage of a model: expected @main to take tensors and to give tensors", path.string()));
+    return Status(
+        Code::Malformed,
+        fmt::format("{}: is no stage of a model: expected @main to take tensors and to give tensors", path.string()));
   return module;
 }
 

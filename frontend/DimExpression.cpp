@@ -12,7 +12,9 @@ namespace tilewright {
 namespace {
 
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool isNamePart(char c) { return isNameStart(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == ':'; }
+bool isNamePart(char c) {
+  return isNameStart(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == ':';
+}
 
 class Parser {
 public:
@@ -98,10 +100,13 @@ private:
 
 } // namespace
 
-AffineExpr parseDimExpression(MLIRContext *context, std::string_view text, const std::function<AffineExpr(std::string_view)> &symbol) {
+AffineExpr parseDimExpression(MLIRContext *context, std::string_view text,
+                              const std::function<AffineExpr(std::string_view)> &symbol) {
   return Parser(context, text, symbol).parse();
 }
 
-bool isDimName(std::string_view text) { return !text.empty() && isNameStart(text.front()) && std::ranges::all_of(text, isNamePart); }
+bool isDimName(std::string_view text) {
+  return !text.empty() && isNameStart(text.front()) && std::ranges::all_of(text, isNamePart);
+}
 
 } // namespace tilewright

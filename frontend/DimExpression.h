@@ -10,8 +10,8 @@
 
 namespace tilewright {
 
-/// Parses sums, products, quotients (//, /) and remainders of integers and names. `symbol` says what a name stands for (null: unknown).
-/// Null if the text is nothing of that kind: it is a name of its own then.
+/// Parses sums, products, quotients (//, /) and remainders of integers and names. `symbol` says what a name stands for
+/// (null: unknown). Null if the text is nothing of that kind: it is a name of its own then.
 mlir::AffineExpr parseDimExpression(mlir::MLIRContext *context, std::string_view text,
                                     const std::function<mlir::AffineExpr(std::string_view)> &symbol);
 

@@ -20,7 +20,8 @@ std::string realPath(const std::string &path) {
 }
 
 bool isBelow(const std::string &path, const std::string &root) {
-  return !root.empty() && path.size() > root.size() && path.starts_with(root) && (root.back() == '/' || path[root.size()] == '/');
+  return !root.empty() && path.size() > root.size() && path.starts_with(root) &&
+         (root.back() == '/' || path[root.size()] == '/');
 }
 
 /// Why `location` may not be opened, or nothing.
@@ -61,20 +62,24 @@ Expected<MappedFile> ExternalData::open(const std::string &location) {
     return found->second;
   if (auto why = objection(location))
     return Status(Code::Malformed,
-                  fmt::format("the external data file '{}' must be a relative path inside the model's folder, but {}", location, *why));
+                  fmt::format("the external data file '{}' must be a relative path inside the model's folder, but {}",
+                              location, *why));
   std::string path = (std::filesystem::path(folder) / location).string();
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.value < 0)
-    return Status(Code::Io, fmt::format("cannot open the external data file '{}': {} (--random-weights invents weights)", path,
-                                        std::strerror(errno)));
+    return Status(Code::Io,
+                  fmt::format("cannot open the external data file '{}': {} (--random-weights invents weights)", path,
+                              std::strerror(errno)));
   struct stat facts;
   if (fstat(file.value, &facts) != 0 || !S_ISREG(facts.st_mode))
     return Status(Code::Malformed, fmt::format("the external data file '{}' is not a regular file", path));
   std::string real = realPath(fmt::format("/proc/self/fd/{}", file.value));
   if (std::ranges::none_of(roots, [&](const std::string &root) { return isBelow(real, root); }))
-    return Status(Code::Malformed, fmt::format("the external data file '{}' leads to '{}', outside the model's folder", location, real));
+    return Status(Code::Malformed,
+                  fmt::format("the external data file '{}' leads to '{}', outside the model's folder", location, real));
   if (facts.st_nlink > 1)
-    warnings_.push_back(fmt::format("the external data file '{}' has {} names (hard links)", path, static_cast<uint64_t>(facts.st_nlink)));
+    warnings_.push_back(fmt::format("the external data file '{}' has {} names (hard links)", path,
+                                    static_cast<uint64_t>(facts.st_nlink)));
   Expected<MappedFile> mapped = MappedFile::map(file.value, path);
   if (mapped)
     opened.emplace(location, *mapped);

@@ -9,10 +9,12 @@ namespace tilewright {
 
 class ExternalData {
 public:
-  /// `folder` holds the model; `alsoAllowed` is where the model file itself lies if it is a symbolic link (caches link so).
+  /// `folder` holds the model; `alsoAllowed` is where the model file itself lies if it is a symbolic link (caches link
+  /// so).
   ExternalData(std::string folder, std::string alsoAllowed = "");
 
-  /// Maps the file that `location` names. Io if there is none; Malformed if it is outside the folder or not a regular file.
+  /// Maps the file that `location` names. Io if there is none; Malformed if it is outside the folder or not a regular
+  /// file.
   Expected<MappedFile> open(const std::string &location);
   /// Whether the file exists at all: what --random-weights replaces is only what is absent.
   bool exists(const std::string &location) const;

@@ -1,5 +1,5 @@
-// ai.onnx.preview.FlexAttention: attention whose scores and probabilities pass through graphs of the model. Imported as the operators
-// that its specification is a formula of:
+// ai.onnx.preview.FlexAttention: attention whose scores and probabilities pass through graphs of the model. Imported as
+// the operators that its specification is a formula of:
 //
 //     Y = prob_mod(Softmax(score_mod(sqrt(s) Q (sqrt(s) K)^T))) V        s = scale, or 1 / sqrt(head size)
 #include "frontend/ModelImporter.h"
@@ -32,12 +32,12 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
       unsupported("heads of a symbolic number or size are not supported");
   }
   if (*heads[1] < 1 || heads[1] != heads[2] || *heads[0] % *heads[1] || sizes[0] != sizes[1] || *sizes[0] < 1)
-    malformed("queries {}, keys {} and values {} do not fit together", state.print(inputs[0]->sizes), state.print(inputs[1]->sizes),
-              state.print(inputs[2]->sizes));
+    malformed("queries {}, keys {} and values {} do not fit together", state.print(inputs[0]->sizes),
+              state.print(inputs[1]->sizes), state.print(inputs[2]->sizes));
 
   Scope inner;
-  inner.parent = &scope, inner.prefix = nodeName(proto, scope) + "/", inner.opsets = scope.opsets, inner.references = scope.references,
-  inner.depth = scope.depth + 1;
+  inner.parent = &scope, inner.prefix = nodeName(proto, scope) + "/", inner.opsets = scope.opsets,
+  inner.references = scope.references, inner.depth = scope.depth + 1;
   if (inner.depth > 64)
     malformed("graphs and functions are nested too deep");
   Attributes attributes = attributesOf(proto, scope);
@@ -63,7 +63,9 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
       change(made);
     importNode(made, inner);
   };
-  std::function emit = [&](const char *op, std::vector<std::string> from, const std::string &to) { node(op, std::move(from), to, {}); };
+  std::function emit = [&](const char *op, std::vector<std::string> from, const std::string &to) {
+    node(op, std::move(from), to, {});
+  };
   auto cast = [&](const std::string &from, DType type, const std::string &to) {
     node("Cast", {from}, to, [&](onnx::NodeProto &made) { addInteger(made, "to", static_cast<int64_t>(type)); });
   };
@@ -73,7 +75,8 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
       return value;
     const onnx::GraphProto &graph = given->g();
     if (graph.input_size() != 1 || graph.output_size() != 1)
-      malformed("expected {} to have one input and one output, got {} and {}", which, graph.input_size(), graph.output_size());
+      malformed("expected {} to have one input and one output, got {} and {}", which, graph.input_size(),
+                graph.output_size());
     Scope body;
     body.parent = &inner, body.prefix = inner.prefix, body.opsets = inner.opsets, body.references = inner.references,
     body.depth = inner.depth + 1;
@@ -107,7 +110,8 @@ void ModelImporter::importFlexAttention(const onnx::NodeProto &proto, Scope &sco
       perm->add_ints(dim);
   });
   emit("MatMul", {"FlexAttention scaled query", "FlexAttention turned key"}, "FlexAttention product");
-  auto asked = attributes.contains("softmax_precision") ? std::get_if<int64_t>(&attributes["softmax_precision"]) : nullptr;
+  auto asked =
+      attributes.contains("softmax_precision") ? std::get_if<int64_t>(&attributes["softmax_precision"]) : nullptr;
   DType type = asked ? static_cast<DType>(*asked) : inputs[0]->type == DType::F64 ? DType::F64 : DType::F32;
   if (!findDType(type) || !isFloat(type) || isStorageOnly(type))
     malformed("expected softmax_precision to be a floating-point type, got {}", name(type));

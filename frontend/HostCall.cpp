@@ -1,9 +1,9 @@
 // A reference kernel's result types, learned by running it on zeros.
 //
-// With symbolic sizes it runs twice, each symbol with another small number. Where the operator only copies sizes, a result size that stays
-// and that no symbolic size of the inputs explains is a constant, and one that exactly one of them explains is that size. Any other is a
-// fresh symbol, which the call binds from what it returns; it keeps the two numbers that it had here, so that the kernels that read it
-// are tried at sizes that fit each other.
+// With symbolic sizes it runs twice, each symbol with another small number. Where the operator only copies sizes, a
+// result size that stays and that no symbolic size of the inputs explains is a constant, and one that exactly one of
+// them explains is that size. Any other is a fresh symbol, which the call binds from what it returns; it keeps the two
+// numbers that it had here, so that the kernels that read it are tried at sizes that fit each other.
 #include "frontend/HostCall.h"
 
 #include "frontend/ObjectFacts.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Operators whose result sizes depend on the elements of what they read, and the only dimension that does where there is one.
+/// Operators whose result sizes depend on the elements of what they read, and the only dimension that does where there
+/// is one.
 struct DataDependentRow {
   std::string_view op;
   int64_t dim;
@@ -30,8 +31,8 @@ const DataDependentRow *dataDependentRow(std::string_view op) {
 bool hasRankBySizes(const NodeBuilder &b) {
   return b.node.op == "GatherND" || (b.node.op == "Squeeze" && !b.has(1) && !b.hasAttribute("axes"));
 }
-/// Operators whose only result has the sizes of their first input, where trials may fail because their other inputs' sizes do not fit it
-/// before running.
+/// Operators whose only result has the sizes of their first input, where trials may fail because their other inputs'
+/// sizes do not fit it before running.
 constexpr std::string_view likeFirst[] = {"Scatter", "ScatterElements", "ScatterND"};
 constexpr double maxTrialElements = 1 << 24;
 
@@ -124,7 +125,8 @@ void writeElements(Tensor &tensor, const Sizes &elements, ArrayRef<int64_t> numb
   }
 }
 
-/// What stands for integers that only running tells: sizes, axes, indices. A kernel that refuses zeros may take one of the others.
+/// What stands for integers that only running tells: sizes, axes, indices. A kernel that refuses zeros may take one of
+/// the others.
 constexpr int64_t (*standIns[])(int64_t) = {
     [](int64_t) -> int64_t { return 0; },
     // A shape to expand to
@@ -199,17 +201,20 @@ Sizes symbolicSizesOf(NodeBuilder &b) {
   return list;
 }
 
-/// A size that is `first` and `second` in the two trials, where the operator copied it from `candidates` or it is a constant. Numbers may
-/// be too small for a size of theirs, which is 0 in both then: a constant is not.
+/// A size that is `first` and `second` in the two trials, where the operator copied it from `candidates` or it is a
+/// constant. Numbers may be too small for a size of theirs, which is 0 in both then: a constant is not.
 AffineExpr copiedSize(ImportState &state, ArrayRef<AffineExpr> candidates, int64_t first, int64_t second) {
   Sizes fitting;
-  auto number = [&](AffineExpr size, int trial) { return std::max<int64_t>(0, graph::evaluate(size, {}, state.trialNumbers(trial))); };
+  auto number = [&](AffineExpr size, int trial) {
+    return std::max<int64_t>(0, graph::evaluate(size, {}, state.trialNumbers(trial)));
+  };
   for (AffineExpr size : candidates)
     if (number(size, 0) == first && number(size, 1) == second)
       fitting.push_back(size);
   if (fitting.empty() && first == second)
     return state.number(first);
-  return fitting.size() == 1 && (first != second || first == 0) ? fitting.front() : state.freshSymbol("u", first, second);
+  return fitting.size() == 1 && (first != second || first == 0) ? fitting.front()
+                                                                : state.freshSymbol("u", first, second);
 }
 
 /// The sizes of one output, which both trials gave with the same rank. Those of `scaled` trials tell the rank alone.
@@ -233,7 +238,8 @@ Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second,
 }
 
 mlir::Attribute tensorAttribute(OpBuilder &builder, const Tensor &tensor) {
-  std::vector<std::byte> strings = tensor.type() == DType::String ? runtime::encodeStrings(tensor) : std::vector<std::byte>();
+  std::vector<std::byte> strings =
+      tensor.type() == DType::String ? runtime::encodeStrings(tensor) : std::vector<std::byte>();
   std::string_view bytes(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
   if (tensor.type() == DType::String)
     bytes = {reinterpret_cast<const char *>(strings.data()), strings.size()};
@@ -282,22 +288,24 @@ std::optional<ResultFacts> declaredFacts(ImportState &state, const onnx::ValueIn
     return std::nullopt;
   ResultFacts facts{static_cast<DType>(info->type().tensor_type().elem_type()), {}, nullptr};
   for (const auto &dim : info->type().tensor_type().shape().dim())
-    facts.sizes.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? state.number(dim.dim_value()) : state.freshSymbol("u"));
+    facts.sizes.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? state.number(dim.dim_value())
+                                                                      : state.freshSymbol("u"));
   return facts;
 }
 
 } // namespace
 
 /// From what the inputs of an operator on sequences are; the rank of an element may be known from the model alone.
-static Status factsOfObjects(NodeBuilder &b, ArrayRef<ElementFacts> results, ArrayRef<const onnx::ValueInfoProto *> declared,
-                             std::vector<ResultFacts> &facts) {
+static Status factsOfObjects(NodeBuilder &b, ArrayRef<ElementFacts> results,
+                             ArrayRef<const onnx::ValueInfoProto *> declared, std::vector<ResultFacts> &facts) {
   for (auto [i, result] : llvm::enumerate(results)) {
     bool shaped = !isObject(result.type) || result.type == DType::String;
     std::optional<ResultFacts> fromModel = shaped && !result.sizes ? declaredFacts(b.state, declared[i]) : std::nullopt;
     if (shaped && !result.sizes && !fromModel)
-      return {Code::Unsupported, fmt::format("the rank of its output {} is not known: elements of a sequence may differ in rank, and the "
-                                             "model does not say it",
-                                             i)};
+      return {Code::Unsupported,
+              fmt::format("the rank of its output {} is not known: elements of a sequence may differ in rank, and the "
+                          "model does not say it",
+                          i)};
     facts.push_back(fromModel ? *fromModel : ResultFacts{result.type, {}, result.element});
     if (!fromModel && shaped)
       for (AffineExpr size : *result.sizes)
@@ -318,7 +326,8 @@ static std::optional<Sizes> paddedSizes(NodeBuilder &b) {
 }
 
 /// From running the kernel on zeros.
-static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared, std::vector<ResultFacts> &facts) {
+static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared,
+                              std::vector<ResultFacts> &facts) {
   ImportState &state = b.state;
   if (std::optional<Sizes> padded = paddedSizes(b)) {
     facts.push_back({b.type(0), *padded, nullptr});
@@ -351,7 +360,9 @@ static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProt
   }
 
   for (size_t i = 0; i < b.node.outputs.size(); ++i) {
-    auto at = [&](const Expected<std::vector<Tensor>> &trial) { return one && two && i < trial->size() ? (*trial)[i] : Tensor(); };
+    auto at = [&](const Expected<std::vector<Tensor>> &trial) {
+      return one && two && i < trial->size() ? (*trial)[i] : Tensor();
+    };
     const Tensor first = at(one), second = at(two);
     if (one && two && b.node.outputs[i] && !first.defined())
       malformed("expected at most {} outputs, got a name for output {}", one->size(), i);
@@ -360,9 +371,10 @@ static Status factsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProt
     else if (auto fromModel = declaredFacts(state, declared[i]))
       facts.push_back(std::move(*fromModel));
     else
-      return {Code::Unsupported, fmt::format("the rank of its output {} is not known: the model does not say it, and the reference, tried "
-                                             "with small sizes, {}",
-                                             i, two ? "gives no such output" : "says " + refusal.message())};
+      return {Code::Unsupported,
+              fmt::format("the rank of its output {} is not known: the model does not say it, and the reference, tried "
+                          "with small sizes, {}",
+                          i, two ? "gives no such output" : "says " + refusal.message())};
   }
   return {};
 }
@@ -371,7 +383,8 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
   ImportState &state = b.state;
   std::vector<ResultFacts> facts;
   std::optional<std::vector<ElementFacts>> objects = objectResults(b);
-  if (Status learned = objects ? factsOfObjects(b, *objects, declared, facts) : factsFromTrials(b, declared, facts); !learned)
+  if (Status learned = objects ? factsOfObjects(b, *objects, declared, facts) : factsFromTrials(b, declared, facts);
+      !learned)
     return learned;
 
   SmallVector<Value> operands;
@@ -384,8 +397,8 @@ Status buildHostCall(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> decl
   SmallVector<Type> types;
   for (const ResultFacts &result : facts)
     types.push_back(state.tensorType(result.sizes, elementType(state.context, result.type)));
-  auto call = graph::HostCallOp::create(state.builder, state.location, types, b.node.op, b.node.domain, b.node.opset, present,
-                                        attributesFor(state.builder, b.node.attributes), operands);
+  auto call = graph::HostCallOp::create(state.builder, state.location, types, b.node.op, b.node.domain, b.node.opset,
+                                        present, attributesFor(state.builder, b.node.attributes), operands);
   SmallVector<StringRef> inputTypes, outputTypes; // signedness, which IR types do not have
   for (ImportedValue *value : b.node.inputs)
     if (value)

@@ -7,7 +7,8 @@ namespace tilewright {
 
 /// A body while it is imported.
 struct ModelImporter::Body {
-  Body(ImportState &outer) : outer(outer), state(*outer.context, outer.options, outer.report), given(outer.symbols().size()) {
+  Body(ImportState &outer)
+      : outer(outer), state(*outer.context, outer.options, outer.report), given(outer.symbols().size()) {
     state.enter(outer);
   }
 

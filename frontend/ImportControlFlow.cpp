@@ -1,13 +1,13 @@
-// Bodies, Loop and Scan (If is in ImportIf.cpp): each body is imported into a module of its own, which reads the values around it through
-// its arguments.
+// Bodies, Loop and Scan (If is in ImportIf.cpp): each body is imported into a module of its own, which reads the values
+// around it through its arguments.
 //
 //   model                                     module
 //     If(c) then { Add(x, y) } else { x }       @main        %r = flow.if %c then @body_0 sizes (s0) (%x, %y) else @body_1 sizes (s0) (%x)
 //                                               @body_0      %main(%x, %y)    with symbols of its own, of which s0 is the first
 //                                               @body_1      %main(%x)
 //
-// A loop's body is imported more than once where what it carries changes: first as if nothing did, then with fresh symbols for the sizes
-// that did, until the types that go in are those that come out.
+// A loop's body is imported more than once where what it carries changes: first as if nothing did, then with fresh
+// symbols for the sizes that did, until the types that go in are those that come out.
 #include "frontend/ImportBody.h"
 #include "frontend/ObjectFacts.h"
 #include "frontend/WrittenNode.h"
@@ -70,8 +70,9 @@ ArrayAttr dtypeNames(ImportState &state, ArrayRef<DType> types) {
 }
 
 ModelImporter::ModelImporter(const ModelImporter &outer, ImportState &state)
-    : state(state), model(outer.model), rewritten(outer.rewritten), files(outer.files), opsets(outer.opsets), functions(outer.functions),
-      inlining(outer.inlining), inlinedNodes(outer.inlinedNodes), fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
+    : state(state), model(outer.model), rewritten(outer.rewritten), files(outer.files), opsets(outer.opsets),
+      functions(outer.functions), inlining(outer.inlining), inlinedNodes(outer.inlinedNodes),
+      fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
 
 bool ModelImporter::importControlFlow(const onnx::NodeProto &proto, int64_t opset, Scope &scope) {
   static constexpr std::string_view operators[] = {"If", "Loop", "Scan", "SequenceMap"};
@@ -104,13 +105,14 @@ void ModelImporter::poisonOutputs(const onnx::NodeProto &proto, Scope &scope) {
 }
 
 const onnx::GraphProto &ModelImporter::graphAttribute(const onnx::NodeProto &proto, std::string_view name) const {
-  auto found = llvm::find_if(proto.attribute(), [&](const auto &attribute) { return attribute.name() == name && attribute.has_g(); });
+  auto found = llvm::find_if(proto.attribute(),
+                             [&](const auto &attribute) { return attribute.name() == name && attribute.has_g(); });
   if (found == proto.attribute().end())
     malformed("expected a graph as its {}, found none", name);
   return found->g();
 }
 
-//===- Bodies ------------------------------------------------------------------------------------------------------------===//
+//===- Bodies -----------------------------------------------------------------------------------------------------===//
 
 std::unique_ptr<ModelImporter::Body> ModelImporter::beginBody(Scope &outer) {
   auto body = std::make_unique<Body>(state);
@@ -130,7 +132,9 @@ ImportedValue *ModelImporter::capture(Body &body, ImportedValue &outer) {
   if (isPoisoned(&outer) || body.outer.elementsOf(outer)) {
     ImportedValue *value = state.newValue(outer.name);
     value->type = outer.type;
-    auto resolved = [&](const Sizes &sizes) { return Sizes(llvm::map_range(sizes, [&](AffineExpr size) { return state.resolve(size); })); };
+    auto resolved = [&](const Sizes &sizes) {
+      return Sizes(llvm::map_range(sizes, [&](AffineExpr size) { return state.resolve(size); }));
+    };
     value->sizes = resolved(outer.sizes);
     if (outer.elements)
       value->elements = resolved(*outer.elements);
@@ -156,12 +160,19 @@ void ModelImporter::finishBody(Body &body, ArrayRef<ImportedValue *> outputs, Ar
   for (ImportedValue *output : outputs)
     body.state.materialize(*output);
   ModelImporter(*this, body.state)
-      .labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
+      .labelNewOperations({.name = "outputs",
+                           .op = "Identity",
+                           .domain = "",
+                           .opset = 0,
+                           .attributes = {},
+                           .inputs = {},
+                           .outputs = {}},
                           nullptr);
   body.state.setOutputs(outputs, names);
 }
 
-/// A size of a body's result as the graph around it can say it: the same expression, or a fresh symbol that running binds.
+/// A size of a body's result as the graph around it can say it: the same expression, or a fresh symbol that running
+/// binds.
 AffineExpr ModelImporter::sizeOutside(const Body &body, AffineExpr size) {
   bool known = true;
   size.walk([&](AffineExpr part) {
@@ -171,9 +182,10 @@ AffineExpr ModelImporter::sizeOutside(const Body &body, AffineExpr size) {
   return known ? state.resolve(size) : state.freshSymbol("u");
 }
 
-//===- Loops -------------------------------------------------------------------------------------------------------------===//
+//===- Loops ------------------------------------------------------------------------------------------------------===//
 
-/// A loop as the runtime knows it (Plan.h), of the values around it, and what attempts to import its body have found so far.
+/// A loop as the runtime knows it (Plan.h), of the values around it, and what attempts to import its body have found so
+/// far.
 struct ModelImporter::LoopForm {
   const onnx::GraphProto *graph = nullptr;
   bool counted = false; // the body takes the turn and the condition, and gives a condition
@@ -222,7 +234,8 @@ std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &for
     Sizes sizes = initial->sizes;
     for (auto [size, varies] : llvm::zip_equal(sizes, carried.varies))
       size = varies ? inside.freshSymbol("c") : size;
-    carried.inside = carried.stays ? capture(*body, *initial) : inside.addInput(name, initial->type, sizes, carried.element);
+    carried.inside =
+        carried.stays ? capture(*body, *initial) : inside.addInput(name, initial->type, sizes, carried.element);
     define(name, carried.inside, body->scope);
   }
   for (ImportedValue *scanned : form.scanned) {
@@ -246,7 +259,8 @@ bool ModelImporter::settles(LoopForm &form, Body &body) {
     }
     ImportedValue &in = *carried.inside, &out = *given;
     if (in.type != out.type)
-      malformed("expected what it carries to keep its type, got {} and then {} for '{}'", name(in.type), name(out.type), in.name);
+      malformed("expected what it carries to keep its type, got {} and then {} for '{}'", name(in.type), name(out.type),
+                in.name);
     if (in.rank() != out.rank())
       unsupported("it carries '{}' in rank {} and then in rank {}", in.name, in.rank(), out.rank());
     if (carried.stays)
@@ -261,7 +275,8 @@ bool ModelImporter::settles(LoopForm &form, Body &body) {
     if (auto both = join(carried.element, out.element); !same(both, carried.element))
       carried.element = both, settled = false;
   }
-  form.conditional = form.counted && body.outputs[0] != form.conditionInside && constantBool(body.state, *body.outputs[0]) != true;
+  form.conditional =
+      form.counted && body.outputs[0] != form.conditionInside && constantBool(body.state, *body.outputs[0]) != true;
   return settled;
 }
 
@@ -270,8 +285,8 @@ void ModelImporter::importLoopForm(const onnx::NodeProto &proto, LoopForm &form,
   int collected = static_cast<int>(form.reverseCollected.size());
   int outputs = static_cast<int>(form.firstCarried() + form.initial.size()) + collected;
   if (form.graph->input_size() != inputs || form.graph->output_size() != outputs)
-    malformed("expected a body of {} inputs and {} outputs because of the node's, got {} and {}", inputs, outputs, form.graph->input_size(),
-              form.graph->output_size());
+    malformed("expected a body of {} inputs and {} outputs because of the node's, got {} and {}", inputs, outputs,
+              form.graph->input_size(), form.graph->output_size());
   for (ImportedValue *initial : form.initial)
     form.carried.push_back({false, false, SmallVector<bool>(initial->rank(), false), initial->element, nullptr});
   if (scope.depth >= patientDepth && holdsBodies(*form.graph))
@@ -300,9 +315,14 @@ void ModelImporter::importLoopForm(const onnx::NodeProto &proto, LoopForm &form,
       unsupported("what it carries changes its type in every turn");
   }
   emitLoop(proto, form, *body, scope);
-  labelNewOperations(
-      {.name = nodeName(proto, scope), .op = proto.op_type(), .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
-      last);
+  labelNewOperations({.name = nodeName(proto, scope),
+                      .op = proto.op_type(),
+                      .domain = "",
+                      .opset = 0,
+                      .attributes = {},
+                      .inputs = {},
+                      .outputs = {}},
+                     last);
 }
 
 /// How many turns there will be, where the import knows it; null if only running tells.
@@ -356,10 +376,10 @@ void ModelImporter::emitLoop(const onnx::NodeProto &proto, LoopForm &form, Body 
   AffineMap sizes = body.sizes();
   std::string bodyName = state.addBody(body.state);
   auto flags = [&](const std::vector<bool> &list) { return SmallVector<bool>(list.begin(), list.end()); };
-  auto op =
-      flow::LoopOp::create(state.builder, state.location, types, bodyName, sizes, form.trips ? state.materialize(*form.trips) : Value(),
-                           form.condition ? state.materialize(*form.condition) : Value(), carried, scanned, body.captures,
-                           flags(form.reverseScanned), flags(form.reverseCollected), form.counted, form.conditional);
+  auto op = flow::LoopOp::create(
+      state.builder, state.location, types, bodyName, sizes, form.trips ? state.materialize(*form.trips) : Value(),
+      form.condition ? state.materialize(*form.condition) : Value(), carried, scanned, body.captures,
+      flags(form.reverseScanned), flags(form.reverseCollected), form.counted, form.conditional);
   op->setAttr("output_dtypes", dtypeNames(state, dtypes));
   for (auto [i, result] : llvm::enumerate(results))
     result->value = op.getResult(i);
@@ -395,9 +415,9 @@ ImportedValue *ModelImporter::moveDimension(ImportedValue &value, int64_t from, 
   moved->type = value.type;
   for (int64_t dim : perm)
     moved->sizes.push_back(value.sizes[dim]);
-  moved->value =
-      graph::TransposeOp::create(state.builder, state.location, state.tensorType(moved->sizes, elementType(state.context, value.type)),
-                                 state.materialize(value), perm);
+  moved->value = graph::TransposeOp::create(state.builder, state.location,
+                                            state.tensorType(moved->sizes, elementType(state.context, value.type)),
+                                            state.materialize(value), perm);
   return moved;
 }
 
@@ -405,7 +425,9 @@ void ModelImporter::importLoop(const onnx::NodeProto &proto, Scope &scope) {
   LoopForm form;
   form.graph = &graphAttribute(proto, "body");
   form.counted = true;
-  auto input = [&](int i) { return i < proto.input_size() && !proto.input(i).empty() ? lookup(proto.input(i), scope, "it") : nullptr; };
+  auto input = [&](int i) {
+    return i < proto.input_size() && !proto.input(i).empty() ? lookup(proto.input(i), scope, "it") : nullptr;
+  };
   form.trips = input(0), form.condition = input(1);
   if (form.trips && form.trips->type != DType::I64)
     malformed("expected a trip count of int64, got {}", name(form.trips->type));
@@ -417,14 +439,14 @@ void ModelImporter::importLoop(const onnx::NodeProto &proto, Scope &scope) {
     form.initial.push_back(lookup(proto.input(i), scope, "it"));
   int collected = form.graph->output_size() - 1 - static_cast<int>(form.initial.size());
   if (collected < 0 || proto.output_size() > static_cast<int>(form.initial.size()) + collected)
-    malformed("expected a body with a condition, {} carried values and what it collects, got {} outputs", form.initial.size(),
-              form.graph->output_size());
+    malformed("expected a body with a condition, {} carried values and what it collects, got {} outputs",
+              form.initial.size(), form.graph->output_size());
   form.reverseCollected.assign(collected, false);
   form.collectedAxes.assign(collected, 0);
   importLoopForm(proto, form, scope);
 }
 
-//===- Scan --------------------------------------------------------------------------------------------------------------===//
+//===- Scan -------------------------------------------------------------------------------------------------------===//
 
 void ModelImporter::importScan(const onnx::NodeProto &proto, Scope &scope) {
   LoopForm form;
@@ -446,23 +468,30 @@ void ModelImporter::importScan(const onnx::NodeProto &proto, Scope &scope) {
     form.scanned.push_back(axis == 0 ? value : moveDimension(*value, axis, 0));
     AffineExpr first = form.scanned[0]->sizes[0], own = form.scanned[i]->sizes[0];
     if (!state.unify(first, own) && graph::constantSize(first) && graph::constantSize(own))
-      malformed("expected as many slices of '{}' as of '{}', got {} and {}", value->name, form.scanned[0]->name, state.print(own),
-                state.print(first));
+      malformed("expected as many slices of '{}' as of '{}', got {} and {}", value->name, form.scanned[0]->name,
+                state.print(own), state.print(first));
   }
   int64_t collected = form.graph->output_size() - states;
   if (collected < 0 || proto.output_size() > form.graph->output_size())
-    malformed("expected a body of at least {} outputs, got {}", std::max<int64_t>(states, proto.output_size()), form.graph->output_size());
+    malformed("expected a body of at least {} outputs, got {}", std::max<int64_t>(states, proto.output_size()),
+              form.graph->output_size());
   form.collectedAxes = integersOf(proto, "scan_output_axes", collected);
   for (int64_t direction : integersOf(proto, "scan_input_directions", scans))
     form.reverseScanned.push_back(direction != 0);
   for (int64_t direction : integersOf(proto, "scan_output_directions", collected))
     form.reverseCollected.push_back(direction != 0);
-  labelNewOperations(
-      {.name = nodeName(proto, scope), .op = "Scan", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}}, last);
+  labelNewOperations({.name = nodeName(proto, scope),
+                      .op = "Scan",
+                      .domain = "",
+                      .opset = 0,
+                      .attributes = {},
+                      .inputs = {},
+                      .outputs = {}},
+                     last);
   importLoopForm(proto, form, scope);
 }
 
-//===- Forms that are written as others ----------------------------------------------------------------------------------===//
+//===- Forms that are written as others ---------------------------------------------------------------------------===//
 
 /// Opset 8: every input has a batch dimension before the one that is scanned. That is a scan over the batch of a scan.
 void ModelImporter::importBatchedScan(const onnx::NodeProto &proto, Scope &scope) {
@@ -500,7 +529,8 @@ void ModelImporter::importBatchedScan(const onnx::NodeProto &proto, Scope &scope
   importScan(outer, scope);
 }
 
-const onnx::NodeProto &ModelImporter::rewriteNode(const char *op, const std::vector<std::string> &inputs, const std::string &output) {
+const onnx::NodeProto &ModelImporter::rewriteNode(const char *op, const std::vector<std::string> &inputs,
+                                                  const std::string &output) {
   onnx::NodeProto &node = rewritten->emplace_back();
   node.set_op_type(op), node.set_name(output);
   node.mutable_input()->Assign(inputs.begin(), inputs.end());
@@ -511,9 +541,10 @@ const onnx::NodeProto &ModelImporter::rewriteNode(const char *op, const std::vec
 /// A loop over the elements of the sequences, which carries the sequences of the results.
 void ModelImporter::importSequenceMap(const onnx::NodeProto &proto, Scope &scope) {
   const onnx::GraphProto &mapped = graphAttribute(proto, "body");
-  if (proto.input_size() < 1 || mapped.input_size() != proto.input_size() || mapped.output_size() != proto.output_size())
-    malformed("expected a body of {} inputs and {} outputs, got {} and {}", proto.input_size(), proto.output_size(), mapped.input_size(),
-              mapped.output_size());
+  if (proto.input_size() < 1 || mapped.input_size() != proto.input_size() ||
+      mapped.output_size() != proto.output_size())
+    malformed("expected a body of {} inputs and {} outputs, got {} and {}", proto.input_size(), proto.output_size(),
+              mapped.input_size(), mapped.output_size());
   std::string prefix = nodeName(proto, scope) + "/map/";
   importNode(rewriteNode("SequenceLength", {proto.input(0)}, prefix + "length"), scope);
   onnx::NodeProto &loop = rewritten->emplace_back();

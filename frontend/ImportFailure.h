@@ -1,4 +1,5 @@
-// How a failure travels inside the importer: thrown where it is found, caught where its node is known. It never leaves importModel.
+// How a failure travels inside the importer: thrown where it is found, caught where its node is known. It never leaves
+// importModel.
 #pragma once
 
 #include "runtime/Status.h"

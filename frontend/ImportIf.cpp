@@ -1,5 +1,5 @@
-// If: a step that runs one of two bodies. A branch whose condition is known takes the place of its node, and so does the only one that
-// gives the rank which the model needs where the condition compares sizes.
+// If: a step that runs one of two bodies. A branch whose condition is known takes the place of its node, and so does
+// the only one that gives the rank which the model needs where the condition compares sizes.
 #include "frontend/ImportBody.h"
 #include "frontend/ObjectFacts.h"
 
@@ -11,15 +11,17 @@ namespace tilewright {
 namespace {
 
 bool isOneNumber(const ImportedValue &value) {
-  return !isObject(value.type) && llvm::all_of(value.sizes, [](AffineExpr size) { return graph::constantSize(size) == 1; });
+  return !isObject(value.type) &&
+         llvm::all_of(value.sizes, [](AffineExpr size) { return graph::constantSize(size) == 1; });
 }
 
 /// One number in another rank.
 ImportedValue *inRank(ImportState &state, ImportedValue &number, int64_t rank) {
   ImportedValue *result = state.newValue(number.name);
   result->type = number.type, result->sizes = Sizes(static_cast<size_t>(rank), state.number(1));
-  result->value = graph::ReshapeOp::create(
-      state.builder, state.location, state.tensorType(result->sizes, elementType(state.context, number.type)), state.materialize(number));
+  result->value = graph::ReshapeOp::create(state.builder, state.location,
+                                           state.tensorType(result->sizes, elementType(state.context, number.type)),
+                                           state.materialize(number));
   return result;
 }
 
@@ -71,11 +73,13 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
     // Exporters ask whether a size is 1 before they drop it. Rank is one for all sizes.
     auto rank = [](ImportedValue *value) { return value->rank(); };
     int equal = sizes->negated ? 1 : 0;
-    bool decides =
-        fails(0) || fails(1) || !llvm::equal(llvm::map_range(bodies[0]->outputs, rank), llvm::map_range(bodies[1]->outputs, rank));
+    bool decides = fails(0) || fails(1) ||
+                   !llvm::equal(llvm::map_range(bodies[0]->outputs, rank), llvm::map_range(bodies[1]->outputs, rank));
     if (decides) {
       state.report = before;
-      std::optional<bool> only = fails(equal) ? std::optional(false) : fails(1 - equal) ? std::optional(true) : std::nullopt;
+      std::optional<bool> only = fails(equal)       ? std::optional(false)
+                                 : fails(1 - equal) ? std::optional(true)
+                                                    : std::nullopt;
       bool taken = state.takeEqual(sizes->a, sizes->b, fmt::format("node '{}'", nodeName(proto, scope)), only);
       return inlineBranch(proto, *branches[taken ? equal : 1 - equal], scope);
     }
@@ -86,11 +90,12 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
   if (fails(0) || fails(1))
     return poisonOutputs(proto, scope);
   for (int i = 0; i < proto.output_size(); ++i) { // a number and a list of one read alike
-    int64_t ranks[] = {bodies[0]->outputs[i]->rank(), bodies[1]->outputs[i]->rank()}, most = std::max(ranks[0], ranks[1]);
+    int64_t ranks[] = {bodies[0]->outputs[i]->rank(), bodies[1]->outputs[i]->rank()},
+            most = std::max(ranks[0], ranks[1]);
     if (ranks[0] == ranks[1] || !isOneNumber(*bodies[0]->outputs[i]) || !isOneNumber(*bodies[1]->outputs[i]))
       continue;
-    state.report.warnings.push_back(fmt::format("node '{}' gives '{}' in ranks {} and {}: it is taken in rank {}", nodeName(proto, scope),
-                                                proto.output(i), ranks[0], ranks[1], most));
+    state.report.warnings.push_back(fmt::format("node '{}' gives '{}' in ranks {} and {}: it is taken in rank {}",
+                                                nodeName(proto, scope), proto.output(i), ranks[0], ranks[1], most));
     for (auto &body : bodies)
       if (body->outputs[i]->rank() != most)
         body->outputs[i] = inRank(body->state, *body->outputs[i], most);
@@ -100,12 +105,14 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
   SmallVector<DType> dtypes;
   SmallVector<std::string> names;
   for (int i = 0; i < proto.output_size(); ++i) {
-    ImportedValue &then = *bodies[0]->outputs[i], &otherwise = *bodies[1]->outputs[i], *result = state.newValue(proto.output(i));
+    ImportedValue &then = *bodies[0]->outputs[i], &otherwise = *bodies[1]->outputs[i],
+                  *result = state.newValue(proto.output(i));
     if (then.type != otherwise.type)
-      malformed("expected branches of one type, got {} and {} for '{}'", name(then.type), name(otherwise.type), proto.output(i));
+      malformed("expected branches of one type, got {} and {} for '{}'", name(then.type), name(otherwise.type),
+                proto.output(i));
     if (then.rank() != otherwise.rank())
-      unsupported("its branches give '{}' in ranks {} and {}, and its condition is known only at run time", proto.output(i), then.rank(),
-                  otherwise.rank());
+      unsupported("its branches give '{}' in ranks {} and {}, and its condition is known only at run time",
+                  proto.output(i), then.rank(), otherwise.rank());
     result->type = then.type;
     result->element = join(then.element, otherwise.element);
     for (auto [a, b] : llvm::zip_equal(then.sizes, otherwise.sizes))
@@ -125,15 +132,21 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
   bodies[1]->state.nodes = state.nodes; // of both, which addBody takes over
   bodies[0]->state.nodes = state.nodes;
   std::string then = state.addBody(bodies[0]->state), otherwise = state.addBody(bodies[1]->state);
-  auto op = flow::IfOp::create(state.builder, state.location, types, decision, then, sizes[0], otherwise, sizes[1], bodies[0]->captures,
-                               bodies[1]->captures);
+  auto op = flow::IfOp::create(state.builder, state.location, types, decision, then, sizes[0], otherwise, sizes[1],
+                               bodies[0]->captures, bodies[1]->captures);
   op->setAttr("output_dtypes", dtypeNames(state, dtypes));
   for (auto [i, result] : llvm::enumerate(results)) {
     result->value = op.getResult(i);
     if (!proto.output(i).empty())
       define(proto.output(i), result, scope);
   }
-  labelNewOperations({.name = nodeName(proto, scope), .op = "If", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
+  labelNewOperations({.name = nodeName(proto, scope),
+                      .op = "If",
+                      .domain = "",
+                      .opset = 0,
+                      .attributes = {},
+                      .inputs = {},
+                      .outputs = {}},
                      last);
 }
 

@@ -12,28 +12,32 @@ namespace tilewright {
 namespace {
 
 /// Operators whose result may be far larger than what they read.
-constexpr std::string_view growing[] = {"AffineGrid",    "BlackmanWindow", "CenterCropPad",   "ConstantOfShape", "Expand", "EyeLike",
-                                        "HammingWindow", "HannWindow",     "MelWeightMatrix", "OneHot",          "Pad",    "Range",
-                                        "Resize",        "Tile",           "Upsample"};
+constexpr std::string_view growing[] = {"AffineGrid",      "BlackmanWindow", "CenterCropPad", "ConstantOfShape",
+                                        "Expand",          "EyeLike",        "HammingWindow", "HannWindow",
+                                        "MelWeightMatrix", "OneHot",         "Pad",           "Range",
+                                        "Resize",          "Tile",           "Upsample"};
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-/// Left in the graph, where normalization sees the integers: weights of a contraction stay what they are, others are folded there.
+/// Left in the graph, where normalization sees the integers: weights of a contraction stay what they are, others are
+/// folded there.
 bool keepsIntegers(const NodeBuilder &b) {
-  return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) && b.rank(0) > 1 &&
-         b.integer("block_size", 0) == 0;
+  return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) &&
+         b.rank(0) > 1 && b.integer("block_size", 0) == 0;
 }
 /// Operators whose handlers move elements of any type, or say themselves which types they take.
-constexpr std::string_view moving[] = {"BitCast",          "Cast",           "CastLike", "Compress", "Concat",         "DepthToSpace",
-                                       "DequantizeLinear", "Expand",         "Flatten",  "Gather",   "GatherElements", "GatherND",
-                                       "Identity",         "QuantizeLinear", "Reshape",  "Shape",    "Size",           "Slice",
-                                       "SpaceToDepth",     "Split",          "Squeeze",  "Tile",     "Transpose",      "Unsqueeze"};
+constexpr std::string_view moving[] = {
+    "BitCast", "Cast",   "CastLike",       "Compress", "Concat",   "DepthToSpace",   "DequantizeLinear", "Expand",
+    "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "QuantizeLinear", "Reshape",          "Shape",
+    "Size",    "Slice",  "SpaceToDepth",   "Split",    "Squeeze",  "Tile",           "Transpose",        "Unsqueeze"};
 constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
 constexpr double maxGrown = 1 << 20;  // the same for operators that grow
 
 /// Domains whose operators only one program runs, and what to do instead.
 constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
-    {"ai.onnx.contrib", "it belongs to ONNX Runtime Extensions (tokenizers and decoders of files): run it outside of the model"},
-    {"com.microsoft.nchwc", "it has a layout of one machine: save the model at ONNX Runtime's optimization level 'extended' or lower"},
+    {"ai.onnx.contrib",
+     "it belongs to ONNX Runtime Extensions (tokenizers and decoders of files): run it outside of the model"},
+    {"com.microsoft.nchwc",
+     "it has a layout of one machine: save the model at ONNX Runtime's optimization level 'extended' or lower"},
     {"org.pytorch.aten", "it calls PyTorch itself: export the model without the ATen fallback"},
 };
 
@@ -45,8 +49,8 @@ std::string whyUnknown(const NodeBuilder::Node &node) {
   return "no handler compiles it";
 }
 
-/// A node whose sizes contradict each other in a way that its handler does not look for makes operations that do not verify. The
-/// reference looks at the same node again and has the sentence, or knows better.
+/// A node whose sizes contradict each other in a way that its handler does not look for makes operations that do not
+/// verify. The reference looks at the same node again and has the sentence, or knows better.
 void expectValid(Block &block, Operation *last) {
   std::string why;
   ScopedDiagnosticHandler handler(block.getParentOp()->getContext(), [&](Diagnostic &diagnostic) {
@@ -54,13 +58,16 @@ void expectValid(Block &block, Operation *last) {
       llvm::raw_string_ostream(why) << diagnostic;
     return success();
   });
-  for (Operation *op = last ? last->getNextNode() : block.empty() ? nullptr : &block.front(); op; op = op->getNextNode())
+  for (Operation *op = last            ? last->getNextNode()
+                       : block.empty() ? nullptr
+                                       : &block.front();
+       op; op = op->getNextNode())
     if (failed(verify(op, /*verifyRecursively=*/false)))
       decline("what its handler made is not valid: {}", why);
 }
 
-/// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their counts, for
-/// growing operators also what their small integer inputs say.
+/// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their
+/// counts, for growing operators also what their small integer inputs say.
 double resultBound(NodeBuilder &b, bool grows) {
   double bound = 1;
   for (ImportedValue *value : b.node.inputs) {
@@ -75,7 +82,8 @@ double resultBound(NodeBuilder &b, bool grows) {
   return bound;
 }
 
-/// A type of an input that compiled kernels only move, or cannot even do that (more than 8 bytes); any such wins over the other.
+/// A type of an input that compiled kernels only move, or cannot even do that (more than 8 bytes); any such wins over
+/// the other.
 std::optional<DType> typeWithoutArithmetic(NodeBuilder &b) {
   std::optional<DType> found;
   for (size_t i = 0; i < b.node.inputs.size(); ++i)
@@ -107,7 +115,8 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   Operation *last = lastOperation();
   std::string whyNot = whyUnknown(node);
   bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
-  if (llvm::is_contained(random, node.op)) // nodes without a seed of their own draw different numbers, the same in every run
+  if (llvm::is_contained(random,
+                         node.op)) // nodes without a seed of their own draw different numbers, the same in every run
     node.attributes.try_emplace("seed", static_cast<float>(state.nodes.size() + state.report.fallbacks.size()));
   bool done = followShapeArithmetic(builder) || foldConstants(builder);
   if (!done)
@@ -156,8 +165,11 @@ bool ModelImporter::foldConstants(NodeBuilder &b) {
   bool grows = llvm::is_contained(growing, node.op);
   if (inputs.empty() || resultBound(b, grows) > (grows ? maxGrown : maxFolded))
     return false;
-  ReferenceCall call{
-      .op = node.op, .domain = node.domain, .opset = node.opset, .attributes = &node.attributes, .outputCount = node.outputs.size()};
+  ReferenceCall call{.op = node.op,
+                     .domain = node.domain,
+                     .opset = node.opset,
+                     .attributes = &node.attributes,
+                     .outputCount = node.outputs.size()};
   Expected<std::vector<Tensor>> outputs = evaluate(call, inputs);
   if (!outputs) {
     if (outputs.status().code() == Code::Malformed)
@@ -188,7 +200,8 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
       whyNot = fmt::format("a {} is not compiled", name(value->type));
       return false;
     }
-  if (std::optional<DType> type = typeWithoutArithmetic(b); type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
+  if (std::optional<DType> type = typeWithoutArithmetic(b);
+      type && (elementBytes(*type) > 8 || !llvm::is_contained(moving, b.node.op))) {
     whyNot = fmt::format("it is not compiled for {}", name(*type));
     return false;
   }

@@ -5,8 +5,8 @@
 //     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each turn
 //     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
 //
-// These operators are our own (handlers in ops/Recurrent.cpp). A sequence of few steps is no loop: it is one operator for each step, and
-// StackSteps.
+// These operators are our own (handlers in ops/Recurrent.cpp). A sequence of few steps is no loop: it is one operator
+// for each step, and StackSteps.
 #include "frontend/ModelImporter.h"
 
 #include "frontend/WrittenNode.h"
@@ -49,8 +49,8 @@ void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::stri
 /// Writes the nodes that take a recurrence's place, one direction after the other.
 class ModelImporter::RecurrenceWriter {
 public:
-  RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind, int64_t size,
-                   const Scope &outer)
+  RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind,
+                   int64_t size, const Scope &outer)
       : importer(importer), proto(proto), b(b), kind(kind), size(size), batchFirst(b.integer("layout", 0)) {
     static const Opsets own = {{"", 18}, {std::string(ownDomain), 1}};
     scope.parent = &outer, scope.opsets = &own, scope.references = outer.references, scope.depth = outer.depth + 1;
@@ -68,18 +68,22 @@ public:
     directions = direction == "bidirectional" ? 2 : 1, reversed = direction == "reverse";
     size_t named = ops::activationNames(b).size(), wanted = kind.activations * directions;
     b.expect(named == 0 || named == wanted, fmt::format("expected {} activations, got {}", wanted, named));
-    b.expect(!b.hasAttribute("clip") || b.real("clip", 0) >= 0, fmt::format("expected a clip of 0 or more, got {}", b.real("clip", 0)));
+    b.expect(!b.hasAttribute("clip") || b.real("clip", 0) >= 0,
+             fmt::format("expected a clip of 0 or more, got {}", b.real("clip", 0)));
     AffineExpr steps = b.sizes(X)[batchFirst], batch = b.sizes(X)[!batchFirst], hidden = b.number(size);
     b.expect(b.integer("hidden_size", size) == size,
              fmt::format("expected hidden_size to be {}, as of R, got {}", size, b.integer("hidden_size", size)));
     AffineExpr rows = b.number(kind.gates * size), count = b.number(directions);
-    auto weights = [&](AffineExpr depth) { return kind.ofBytes ? Sizes{count, depth, rows} : Sizes{count, rows, depth}; };
+    auto weights = [&](AffineExpr depth) {
+      return kind.ofBytes ? Sizes{count, depth, rows} : Sizes{count, rows, depth};
+    };
     expectSizes(b, W, weights(b.sizes(X)[2]), "W");
     expectSizes(b, R, weights(hidden), "R");
     expectSizes(b, B, {count, b.number(2 * kind.gates * size)}, "B");
     expectSizes(b, Lengths, {batch}, "sequence_lens");
     for (int i = 0; i < kind.states; ++i)
-      expectSizes(b, InitialH + i, batchFirst ? Sizes{batch, count, hidden} : Sizes{count, batch, hidden}, "an initial state");
+      expectSizes(b, InitialH + i, batchFirst ? Sizes{batch, count, hidden} : Sizes{count, batch, hidden},
+                  "an initial state");
     if (kind.states == 2)
       expectSizes(b, Peepholes, {count, b.number(3 * size)}, "P");
     unrolled = graph::constantSize(steps).value_or(0);
@@ -120,15 +124,18 @@ private:
   std::string made(std::string_view what) const { return fmt::format("{}, direction {}", what, direction); }
 
   /// A node of our own domain with the recurrence's attributes.
-  onnx::NodeProto node(std::string_view op, const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) const {
+  onnx::NodeProto node(std::string_view op, const std::vector<std::string> &inputs,
+                       const std::vector<std::string> &outputs) const {
     onnx::NodeProto made;
     made.set_op_type(std::string(op)), made.set_domain(std::string(ownDomain)), made.set_name(outputs[0]);
-    made.mutable_input()->Assign(inputs.begin(), inputs.end()), made.mutable_output()->Assign(outputs.begin(), outputs.end());
+    made.mutable_input()->Assign(inputs.begin(), inputs.end()),
+        made.mutable_output()->Assign(outputs.begin(), outputs.end());
     *made.mutable_attribute() = proto.attribute();
     addInteger(made, "direction_index", direction), addInteger(made, "state_size", size);
     return made;
   }
-  std::vector<std::string> emit(std::string_view op, const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
+  std::vector<std::string> emit(std::string_view op, const std::vector<std::string> &inputs,
+                                const std::vector<std::string> &outputs) {
     import(node(op, inputs, outputs));
     return outputs;
   }
@@ -153,8 +160,8 @@ private:
   /// One turn. It gives the next states, and last the element of the sequence.
   onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
                            const std::vector<std::string> &outputs) const {
-    std::vector<std::string> inputs = {x,      own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "",
-                                       lengths};
+    std::vector<std::string> inputs = {
+        x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", lengths};
     inputs.insert(inputs.end(), states.begin(), states.end());
     inputs.resize(9), inputs.push_back(own[ScaleR]), inputs.push_back(own[ZeroR]);
     return node(kind.step, inputs, outputs);
@@ -220,7 +227,8 @@ private:
       return;
     std::vector<std::string> inputs = {given(X)};
     inputs.insert(inputs.end(), parts.begin(), parts.end());
-    ImportedValue *value = importer.lookup(emit("RecurrentResult", inputs, {fmt::format("output {}", i)})[0], scope, "it");
+    ImportedValue *value =
+        importer.lookup(emit("RecurrentResult", inputs, {fmt::format("output {}", i)})[0], scope, "it");
     value->name = b.node.outputs[i]->name;
     b.node.outputs[i] = value;
   }
@@ -240,8 +248,10 @@ private:
 };
 
 bool ModelImporter::importRecurrence(const onnx::NodeProto &proto, NodeBuilder::Node &node, const Scope &scope) {
-  const auto *kind = llvm::find_if(recurrences, [&](const Recurrence &row) { return row.domain == node.domain && row.op == node.op; });
-  if (kind == std::end(recurrences) || node.opset < kind->since || state.options.allAsReference || scope.depth >= maxDepth)
+  const auto *kind =
+      llvm::find_if(recurrences, [&](const Recurrence &row) { return row.domain == node.domain && row.op == node.op; });
+  if (kind == std::end(recurrences) || node.opset < kind->since || state.options.allAsReference ||
+      scope.depth >= maxDepth)
     return false;
   NodeBuilder b(state, node);
   for (size_t i : {X, W, R})

@@ -19,14 +19,18 @@ constexpr int64_t maxElements = 1024; // of integer tensors whose contents are f
 /// Whether every element has the bytes of the first.
 bool isSplat(const Tensor &tensor) {
   size_t element = elementBytes(tensor.type()), size = tensor.byteSize();
-  return size >= element && element > 0 && element <= 8 && std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
+  return size >= element && element > 0 && element <= 8 &&
+         std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
 }
 
 int64_t integerAt(const Tensor &tensor, int64_t i) {
   switch (tensor.type()) {
-  case DType::I64: return tensor.data<int64_t>()[i];
-  case DType::I32: return tensor.data<int32_t>()[i];
-  default: return tensor.data<uint8_t>()[i]; // bool
+  case DType::I64:
+    return tensor.data<int64_t>()[i];
+  case DType::I32:
+    return tensor.data<int32_t>()[i];
+  default:
+    return tensor.data<uint8_t>()[i]; // bool
   }
 }
 
@@ -36,22 +40,32 @@ bool followsElements(DType type) { return type == DType::I64 || type == DType::I
 
 Type elementType(MLIRContext *context, DType type) {
   switch (type) {
-  case DType::F32: return Float32Type::get(context);
-  case DType::F16: return Float16Type::get(context);
-  case DType::BF16: return BFloat16Type::get(context);
-  case DType::F64: return Float64Type::get(context);
-  case DType::Bool: return IntegerType::get(context, 1);
-  case DType::String: return flow::StringType::get(context);
-  case DType::Sequence: return flow::SequenceType::get(context);
-  case DType::Optional: return flow::OptionalType::get(context);
-  case DType::Map: return flow::MapType::get(context);
-  default: return IntegerType::get(context, elementBytes(type) * 8);
+  case DType::F32:
+    return Float32Type::get(context);
+  case DType::F16:
+    return Float16Type::get(context);
+  case DType::BF16:
+    return BFloat16Type::get(context);
+  case DType::F64:
+    return Float64Type::get(context);
+  case DType::Bool:
+    return IntegerType::get(context, 1);
+  case DType::String:
+    return flow::StringType::get(context);
+  case DType::Sequence:
+    return flow::SequenceType::get(context);
+  case DType::Optional:
+    return flow::OptionalType::get(context);
+  case DType::Map:
+    return flow::MapType::get(context);
+  default:
+    return IntegerType::get(context, elementBytes(type) * 8);
   }
 }
 
 ImportState::ImportState(MLIRContext &context, const ImportOptions &options, ImportReport &report)
-    : context(&context), options(options), report(report), module(ModuleOp::create(UnknownLoc::get(&context))), builder(&context),
-      location(UnknownLoc::get(&context)) {}
+    : context(&context), options(options), report(report), module(ModuleOp::create(UnknownLoc::get(&context))),
+      builder(&context), location(UnknownLoc::get(&context)) {}
 
 void ImportState::enter(const ImportState &outer) {
   symbolNames = outer.symbolNames, nextFresh = outer.nextFresh, nodes = outer.nodes;
@@ -71,8 +85,9 @@ ImportedValue *ImportState::addInput(const std::string &name, DType type, const 
   ImportedValue *value = newValue(name);
   value->type = type, value->sizes = sizes, value->element = std::move(element);
   unsigned index = main.getNumArguments();
-  DictionaryAttr attributes = builder.getDictionaryAttr({builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
-                                                         builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(type)))});
+  DictionaryAttr attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
+       builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(type)))});
   if (failed(main.insertArgument(index, tensorType(sizes, elementType(context, type)), attributes, location)))
     throw ImportFailure{Status(Code::Internal, "an argument could not be added")};
   value->value = main.getArgument(index);
@@ -86,9 +101,9 @@ void ImportState::setOutputs(ArrayRef<ImportedValue *> outputs, ArrayRef<std::st
   for (auto [output, name] : llvm::zip_equal(outputs, names)) {
     returned.push_back(materialize(*output));
     types.push_back(returned.back().getType());
-    attributes.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
-                                   builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(output->type)))}));
+    attributes.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr(graph::nameAttr, builder.getStringAttr(name)),
+         builder.getNamedAttr(graph::dtypeAttr, builder.getStringAttr(tilewright::name(output->type)))}));
   }
   func::ReturnOp::create(builder, location, returned);
   main.setType(builder.getFunctionType(main.getArgumentTypes(), types));
@@ -118,7 +133,7 @@ ImportedValue *ImportState::newConstant(std::string name, Tensor tensor) {
   return value;
 }
 
-//===- Symbols -----------------------------------------------------------------------------------------------------------===//
+//===- Symbols ----------------------------------------------------------------------------------------------------===//
 
 AffineExpr ImportState::symbol(std::string_view name) {
   auto found = std::ranges::find(symbolNames, name);
@@ -170,7 +185,7 @@ RankedTensorType ImportState::tensorType(ArrayRef<AffineExpr> sizes, Type elemen
   return graph::makeTensorType(context, resolved, element);
 }
 
-//===- Constants ---------------------------------------------------------------------------------------------------------===//
+//===- Constants --------------------------------------------------------------------------------------------------===//
 
 Value ImportState::splatAttribute(ArrayRef<AffineExpr> sizes, Type element, TypedAttr scalar) {
   RankedTensorType type = tensorType(sizes, element);
@@ -188,7 +203,8 @@ Value ImportState::splat(ArrayRef<AffineExpr> sizes, Type element, double value)
 }
 
 Value ImportState::splatInteger(ArrayRef<AffineExpr> sizes, Type element, int64_t value) {
-  return splatAttribute(sizes, element, builder.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value, true, true)));
+  return splatAttribute(sizes, element,
+                        builder.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value, true, true)));
 }
 
 Value ImportState::constant(const Tensor &tensor) {
@@ -225,7 +241,8 @@ Value ImportState::materialize(ImportedValue &value) {
   if (const Tensor *tensor = constantOf(value))
     return value.value = constant(*tensor);
   if (!value.elements)
-    throw ImportFailure{Status(Code::Internal, fmt::format("value '{}' has neither contents nor a place in the IR", value.name))};
+    throw ImportFailure{
+        Status(Code::Internal, fmt::format("value '{}' has neither contents nor a place in the IR", value.name))};
   // Sizes as a tensor: evaluated on the host, then given the shape and type that the model says.
   auto map = AffineMap::get(0, symbolNames.size(), *value.elements, context);
   auto flat = RankedTensorType::get({static_cast<int64_t>(value.elements->size())}, builder.getI64Type());
@@ -234,12 +251,14 @@ Value ImportState::materialize(ImportedValue &value) {
   if (type != flat)
     result = graph::ReshapeOp::create(builder, location, type, result);
   if (value.type == DType::I32 || value.type == DType::Bool)
-    result = arith::TruncIOp::create(builder, location, graph::withElementType(type, elementType(context, value.type)), result);
+    result = arith::TruncIOp::create(builder, location, graph::withElementType(type, elementType(context, value.type)),
+                                     result);
   return value.value = result;
 }
 
 const Sizes *ImportState::elementsOf(ImportedValue &value) {
-  if (!value.elements && value.constant && followsElements(value.constant->type()) && value.constant->count() <= maxElements) {
+  if (!value.elements && value.constant && followsElements(value.constant->type()) &&
+      value.constant->count() <= maxElements) {
     value.elements.emplace();
     for (int64_t i = 0; i < value.constant->count(); ++i)
       value.elements->push_back(number(integerAt(*value.constant, i)));
@@ -250,7 +269,8 @@ const Sizes *ImportState::elementsOf(ImportedValue &value) {
 const Tensor *ImportState::constantOf(ImportedValue &value) {
   if (value.constant)
     return &*value.constant;
-  if (!value.elements || !llvm::all_of(*value.elements, [](AffineExpr e) { return graph::constantSize(e).has_value(); }))
+  if (!value.elements ||
+      !llvm::all_of(*value.elements, [](AffineExpr e) { return graph::constantSize(e).has_value(); }))
     return nullptr;
   Shape shape;
   for (AffineExpr size : value.sizes)
@@ -298,14 +318,16 @@ void ImportState::finish() {
   if (!guards.empty())
     (*module)->setAttr(graph::guardsAttr, builder.getArrayAttr(guards));
   if (!definitions.empty())
-    (*module)->setAttr(graph::definitionsAttr, builder.getArrayAttr(llvm::map_to_vector(orderedDefinitions(), [&](auto &definition) {
-      return Attribute(definition.toAttribute(context));
-    })));
+    (*module)->setAttr(graph::definitionsAttr,
+                       builder.getArrayAttr(llvm::map_to_vector(orderedDefinitions(), [&](auto &definition) {
+                         return Attribute(definition.toAttribute(context));
+                       })));
   llvm::SmallVector<int64_t> read;
   llvm::copy_if(readSymbols, std::back_inserter(read), [&](int64_t symbol) { return !gone.contains(symbol); });
   if (llvm::SmallVector<int64_t> list = graph::symbolsThatMayBeZero(orderedDefinitions(), read); !list.empty())
     (*module)->setAttr(graph::mayBeZeroAttr, builder.getDenseI64ArrayAttr(list));
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.getBody().front()))) // handlers may have built what nobody reads
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(main.getBody().front()))) // handlers may have built what nobody reads
     if (isOpTriviallyDead(&op))
       op.erase();
   for (OwningOpRef<ModuleOp> &body : bodies)

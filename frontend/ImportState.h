@@ -18,7 +18,7 @@ using Sizes = llvm::SmallVector<mlir::AffineExpr>;
 /// What is known of the elements of a sequence, or of what an optional value holds.
 struct ElementFacts {
   DType type = DType::F32;
-  std::optional<Sizes> sizes;                  // nothing while the rank is not known; null for a size that elements do not share
+  std::optional<Sizes> sizes; // nothing while the rank is not known; null for a size that elements do not share
   std::shared_ptr<const ElementFacts> element; // of its own elements, if it is a sequence or an optional value
 };
 
@@ -28,22 +28,24 @@ struct SizesCompared {
   bool negated = false;
 };
 
-/// One value of the ONNX graph. Any of `value`, `constant` and `elements` may be known; `ImportState::materialize` makes the first from
-/// the others when an operation needs it, so shape arithmetic leaves nothing in the IR.
+/// One value of the ONNX graph. Any of `value`, `constant` and `elements` may be known; `ImportState::materialize`
+/// makes the first from the others when an operation needs it, so shape arithmetic leaves nothing in the IR.
 struct ImportedValue {
   std::string name;
   DType type = DType::F32;
   Sizes sizes;
   mlir::Value value;
   std::optional<Tensor> constant;
-  std::optional<Sizes> elements;               // contents of a small integer tensor, as expressions in symbols
-  std::optional<SizesCompared> compared;       // what one bool means that sizes decide while running
-  std::shared_ptr<const ElementFacts> element; // of a sequence or an optional value: what is in it; null if nothing is known to be
+  std::optional<Sizes> elements;         // contents of a small integer tensor, as expressions in symbols
+  std::optional<SizesCompared> compared; // what one bool means that sizes decide while running
+  std::shared_ptr<const ElementFacts>
+      element; // of a sequence or an optional value: what is in it; null if nothing is known to be
 
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-/// The element type that holds `type` in the graph dialect: signless integers, i1 for bool, a type of the dialect's own for objects.
+/// The element type that holds `type` in the graph dialect: signless integers, i1 for bool, a type of the dialect's own
+/// for objects.
 mlir::Type elementType(mlir::MLIRContext *context, DType type);
 /// Whether arithmetic on `type` is done in f32 (half types are storage).
 inline bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
@@ -68,7 +70,8 @@ public:
   /// Begins as the body of a branch or a loop of `outer`: with its symbols, as its first, and its nodes.
   void enter(const ImportState &outer);
   /// A new argument of @main.
-  ImportedValue *addInput(const std::string &name, DType type, const Sizes &sizes, std::shared_ptr<const ElementFacts> element = nullptr);
+  ImportedValue *addInput(const std::string &name, DType type, const Sizes &sizes,
+                          std::shared_ptr<const ElementFacts> element = nullptr);
   /// Ends @main with `outputs`, under these names.
   void setOutputs(llvm::ArrayRef<ImportedValue *> outputs, llvm::ArrayRef<std::string> names);
   /// Adds the module of a body, finished, and returns its name.
@@ -81,23 +84,26 @@ public:
   mlir::AffineExpr symbol(std::string_view name);
   /// A symbol that no model can have named: "<stem>0", "<stem>1", ...
   mlir::AffineExpr freshSymbol(std::string_view stem);
-  /// The same, for a size that was `first` and `second` when kernels were tried at sizes of the import's choice; none of them may be 0.
+  /// The same, for a size that was `first` and `second` when kernels were tried at sizes of the import's choice; none
+  /// of them may be 0.
   mlir::AffineExpr freshSymbol(std::string_view stem, int64_t first, int64_t second);
-  /// What each symbol stands for in the first (0) and the second trial of kernels: small numbers, in proportion to each other.
+  /// What each symbol stands for in the first (0) and the second trial of kernels: small numbers, in proportion to each
+  /// other.
   const std::vector<int64_t> &trialNumbers(int trial) const { return numbers[trial]; }
   /// The same times `scale`, or ones for 0.
   std::vector<int64_t> scaledTrial(int trial, int64_t scale) const;
-  /// The elements of `numbers`, a vector of i64, are `symbols` from here on. Any other size that one of them turns out to be is checked
-  /// when it has been read.
+  /// The elements of `numbers`, a vector of i64, are `symbols` from here on. Any other size that one of them turns out
+  /// to be is checked when it has been read.
   void readSizes(mlir::Value numbers, llvm::ArrayRef<mlir::AffineExpr> symbols);
   const std::vector<std::string> &symbols() const { return symbolNames; }
   std::string print(mlir::AffineExpr size) const { return graph::printSize(size, symbolNames); }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const;
 
-  //===- Sizes that must fit each other (SolveSizes.cpp) -----------------------------------------------------------------===//
-  /// Makes two sizes equal: by solving for a symbol or a quotient, which vanishes from everything imported so far (inputs too, so that
-  /// binding them checks it). What cannot be solved becomes a guard with `message`, and then the two still are different expressions:
-  /// `NodeBuilder::conform` gives a tensor the other. False if they differ whatever the symbols are.
+  //===- Sizes that must fit each other (SolveSizes.cpp) ----------------------------------------------------------===//
+  /// Makes two sizes equal: by solving for a symbol or a quotient, which vanishes from everything imported so far
+  /// (inputs too, so that binding them checks it). What cannot be solved becomes a guard with `message`, and then the
+  /// two still are different expressions: `NodeBuilder::conform` gives a tensor the other. False if they differ
+  /// whatever the symbols are.
   bool unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message = "");
   /// size / by, where `by` divides it at run time, which is guarded unless it is known. Null if it never does.
   mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &message);
@@ -111,9 +117,10 @@ public:
   bool requireAtMost(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
   /// Requires a != b at run time.
   void requireDifferent(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
-  /// Whether two sizes on which the rank that `asker` gives depends are taken to be equal, which is required at run time. An import that
-  /// fails is tried again with another answer, unless there is only one.
-  bool takeEqual(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &asker, std::optional<bool> only = std::nullopt);
+  /// Whether two sizes on which the rank that `asker` gives depends are taken to be equal, which is required at run
+  /// time. An import that fails is tried again with another answer, unless there is only one.
+  bool takeEqual(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &asker,
+                 std::optional<bool> only = std::nullopt);
   /// Whether `size` is what `broadcast` made of others.
   bool isBroadcast(mlir::AffineExpr size) const;
   /// Whether `size` is a symbol that a dimension of an input binds.
@@ -163,7 +170,8 @@ private:
   std::vector<graph::SizeDefinition> definitions;
   llvm::SmallDenseSet<int64_t> readSymbols; // that a graph.read_sizes binds
   std::vector<mlir::Attribute> guards;
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bodies; // joined to the module at the end, so that no walk over it meets their symbols
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>>
+      bodies; // joined to the module at the end, so that no walk over it meets their symbols
 };
 
 } // namespace tilewright

@@ -24,25 +24,28 @@ constexpr int mostAttempts = 12;
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)
     return Status(Code::Malformed,
-                  fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name, bytes.size()));
+                  fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name,
+                              bytes.size()));
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(maxProtobufDepth);
   auto model = std::make_shared<onnx::ModelProto>();
   if (!model->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
-  if (!model->has_graph() || !model->has_ir_version())
     return Status(Code::Malformed,
-                  fmt::format("'{}' is not an ONNX model: it has no {}", name, model->has_graph() ? "ir_version" : "graph"));
+                  fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
+  if (!model->has_graph() || !model->has_ir_version())
+    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name,
+                                               model->has_graph() ? "ir_version" : "graph"));
   if (model->ir_version() < 3 || model->ir_version() > maxIrVersion)
-    return Status(Code::Unsupported, fmt::format("'{}' has IR version {}, supported are 3 to {}", name, model->ir_version(), maxIrVersion));
+    return Status(Code::Unsupported, fmt::format("'{}' has IR version {}, supported are 3 to {}", name,
+                                                 model->ir_version(), maxIrVersion));
   if (model->opset_import().empty())
     return Status(Code::Malformed, fmt::format("'{}' imports no opset", name));
   return model;
 }
 
-Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files,
-                                           const ImportOptions &options, ImportReport &report) {
+Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
+                                           ExternalData &files, const ImportOptions &options, ImportReport &report) {
   ImportState state(context, options, report);
   try {
     ModelImporter(state, std::move(model), files).run();
@@ -63,10 +66,10 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
   return std::move(state.module);
 }
 
-/// Where ranks depend on sizes, the first answers that lead to the model's end. What fails is tried with its last answer turned, then the
-/// one before; an attempt that comes further is where the search goes on.
-Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files,
-                                             const ImportOptions &options, ImportReport &report) {
+/// Where ranks depend on sizes, the first answers that lead to the model's end. What fails is tried with its last
+/// answer turned, then the one before; an attempt that comes further is where the search goes on.
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
+                                             ExternalData &files, const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;
   registerFrontendDialects(registry);
   context.appendDialectRegistry(registry);
@@ -95,8 +98,9 @@ void registerFrontendDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, flow::FlowDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
 }
 
-Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes, const std::string &folder,
-                                                 const ImportOptions &options, ImportReport *report) {
+Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes,
+                                                 const std::string &folder, const ImportOptions &options,
+                                                 ImportReport *report) {
   ImportReport unread;
   auto model = parseModel(bytes, "model");
   if (!model)

@@ -21,12 +21,13 @@ struct ImportOptions {
   std::optional<uint64_t> randomWeights;
   /// Every node through the reference, whatever is compiled: what `verify --against interpreter` runs.
   bool allAsReference = false;
-  /// Sizes of which either may be 1 broadcast when running, instead of being taken to be equal: slower, but for all sizes.
+  /// Sizes of which either may be 1 broadcast when running, instead of being taken to be equal: slower, but for all
+  /// sizes.
   bool broadcastWhenRunning = false;
   /// A node that only the reference has is an error (`--no-fallback`).
   bool noFallback = false;
-  /// Where a rank depends on two sizes being equal: whether they are taken to be (a size that is dropped where it is 1), and the answers
-  /// that are settled, by what asked.
+  /// Where a rank depends on two sizes being equal: whether they are taken to be (a size that is dropped where it is
+  /// 1), and the answers that are settled, by what asked.
   bool sizesAreEqual = false;
   std::map<std::string, bool, std::less<>> settled;
 };
@@ -58,13 +59,15 @@ struct ImportReport {
 /// The registry of all dialects that imported modules use.
 void registerFrontendDialects(mlir::DialectRegistry &registry);
 
-/// Reads the model at `path`. Fails with one sentence: Io (no such file), Malformed (not a valid or safe model), Unsupported (names the
-/// node, operator and opset; all of them are in `report`), Usage (options that do not fit the model).
-Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, const std::string &path, const ImportOptions &options,
-                                                        ImportReport *report = nullptr);
+/// Reads the model at `path`. Fails with one sentence: Io (no such file), Malformed (not a valid or safe model),
+/// Unsupported (names the node, operator and opset; all of them are in `report`), Usage (options that do not fit the
+/// model).
+Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, const std::string &path,
+                                                        const ImportOptions &options, ImportReport *report = nullptr);
 
 /// The same for a model in memory; external data is looked for in `folder`.
-Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModelBytes(mlir::MLIRContext &context, std::string_view bytes, const std::string &folder,
-                                                             const ImportOptions &options, ImportReport *report = nullptr);
+Expected<mlir::OwningOpRef<mlir::ModuleOp>> importModelBytes(mlir::MLIRContext &context, std::string_view bytes,
+                                                             const std::string &folder, const ImportOptions &options,
+                                                             ImportReport *report = nullptr);
 
 } // namespace tilewright

@@ -16,12 +16,13 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int64_t maxInlinedNodes = 200000; // of all calls of functions: thirty functions that call each other twice make 2^30
+constexpr int64_t maxInlinedNodes =
+    200000; // of all calls of functions: thirty functions that call each other twice make 2^30
 
 std::string canonicalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Every value name that `node` reads from where it stands: its inputs, and what its branches read but do not define. Branches are nested
-/// no deeper than the parser allows.
+/// Every value name that `node` reads from where it stands: its inputs, and what its branches read but do not define.
+/// Branches are nested no deeper than the parser allows.
 std::set<std::string> readsOf(const onnx::NodeProto &node) {
   std::set<std::string> reads(node.input().begin(), node.input().end());
   for (const auto &attribute : node.attribute()) {
@@ -63,7 +64,8 @@ ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::Mod
     refuseOwnDomain(function.domain());
     for (const auto &import : function.opset_import())
       refuseOwnDomain(import.domain());
-    if (!functions.try_emplace({canonicalDomain(function.domain()), function.name(), function.overload()}, &function).second)
+    if (!functions.try_emplace({canonicalDomain(function.domain()), function.name(), function.overload()}, &function)
+             .second)
       malformed("the local function '{}' is defined twice", function.name());
   }
 }
@@ -84,20 +86,22 @@ void ModelImporter::run() {
   importNodes(model->graph().node(), scope);
   if (!state.report.unsupported.empty()) {
     const auto &first = state.report.unsupported.front();
-    std::string more = state.report.unsupported.size() > 1
-                           ? fmt::format(" (and {} more nodes; inspect --support lists them)", state.report.unsupported.size() - 1)
-                           : "";
-    unsupported("node '{}' needs the operator {}{}{} at opset {}, which is not supported: {}{}", first.node, first.domain,
-                first.domain.empty() ? "" : ".", first.op, first.opset, first.reason, more);
+    std::string more =
+        state.report.unsupported.size() > 1
+            ? fmt::format(" (and {} more nodes; inspect --support lists them)", state.report.unsupported.size() - 1)
+            : "";
+    unsupported("node '{}' needs the operator {}{}{} at opset {}, which is not supported: {}{}", first.node,
+                first.domain, first.domain.empty() ? "" : ".", first.op, first.opset, first.reason, more);
   }
   importOutputs(scope);
 }
 
-//===- Inputs and outputs ------------------------------------------------------------------------------------------------===//
+//===- Inputs and outputs -----------------------------------------------------------------------------------------===//
 
 void ModelImporter::importInitializers(const onnx::GraphProto &graph, Scope &scope) {
   if (graph.sparse_initializer_size())
-    unsupported("the sparse initializer '{}' is not supported: only dense ones are", graph.sparse_initializer(0).values().name());
+    unsupported("the sparse initializer '{}' is not supported: only dense ones are",
+                graph.sparse_initializer(0).values().name());
   for (const auto &tensor : graph.initializer())
     define(tensor.name(), state.newConstant(tensor.name(), decode(tensor, tensor.name())), scope);
 }
@@ -122,27 +126,29 @@ void ModelImporter::bindShapeOptions() {
       continue;
     const auto &dims = info.type().tensor_type().shape().dim();
     if (dims.size() != static_cast<int>(option->second.size()))
-      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' {} dimensions, the model has {}", info.name(),
-                                                          option->second.size(), dims.size()))};
+      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' {} dimensions, the model has {}",
+                                                          info.name(), option->second.size(), dims.size()))};
     for (int i = 0; i < dims.size(); ++i) {
       int64_t given = option->second[i];
       if (given < 0)
-        throw ImportFailure{
-            Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}", info.name(), given, i))};
+        throw ImportFailure{Status(
+            Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}", info.name(), given, i))};
       if (dims[i].has_dim_value() && dims[i].dim_value() >= 0 && dims[i].dim_value() != given)
-        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}",
-                                                            info.name(), given, i, dims[i].dim_value()))};
+        throw ImportFailure{
+            Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}",
+                                            info.name(), given, i, dims[i].dim_value()))};
       if (!isDimName(dims[i].dim_param()))
         continue;
       auto [entry, isNew] = fixedSymbols.try_emplace(dims[i].dim_param(), given);
       if (!isNew && entry->second != given)
-        throw ImportFailure{
-            Status(Code::Usage, fmt::format("--shapes gives '{}' the sizes {} and {}", dims[i].dim_param(), entry->second, given))};
+        throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives '{}' the sizes {} and {}",
+                                                            dims[i].dim_param(), entry->second, given))};
     }
   }
   for (const auto &[name, shape] : state.options.shapes)
     if (!known.contains(name))
-      throw ImportFailure{Status(Code::Usage, fmt::format("--shapes names the input '{}', which the model does not have", name))};
+      throw ImportFailure{
+          Status(Code::Usage, fmt::format("--shapes names the input '{}', which the model does not have", name))};
 }
 
 void ModelImporter::importInputs(Scope &scope) {
@@ -171,8 +177,8 @@ DictionaryAttr ModelImporter::importInput(const onnx::ValueInfoProto &info, Scop
   bool shaped = info.type().has_tensor_type();
   auto option = state.options.shapes.find(info.name());
   if (!shaped && option != state.options.shapes.end())
-    throw ImportFailure{
-        Status(Code::Usage, fmt::format("--shapes gives sizes to input '{}', which is a {}", info.name(), tilewright::name(dtype)))};
+    throw ImportFailure{Status(Code::Usage, fmt::format("--shapes gives sizes to input '{}', which is a {}",
+                                                        info.name(), tilewright::name(dtype)))};
   if (!shaped)
     ; // has no sizes
   else if (option != state.options.shapes.end())
@@ -191,14 +197,16 @@ DictionaryAttr ModelImporter::importInput(const onnx::ValueInfoProto &info, Scop
 
   ImportedValue *value = state.newValue(info.name());
   value->type = dtype, value->sizes = sizes, value->element = facts->element;
-  value->value = state.main.front().addArgument(state.tensorType(sizes, elementType(state.context, dtype)), state.location);
+  value->value =
+      state.main.front().addArgument(state.tensorType(sizes, elementType(state.context, dtype)), state.location);
   define(info.name(), value, scope);
   return state.builder.getDictionaryAttr(
       {state.builder.getNamedAttr(graph::nameAttr, state.builder.getStringAttr(info.name())),
        state.builder.getNamedAttr(graph::dtypeAttr, state.builder.getStringAttr(tilewright::name(dtype)))});
 }
 
-AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position) {
+AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input,
+                                    int64_t position) {
   if (dim.has_dim_value() && dim.dim_value() >= 0)
     return state.number(dim.dim_value());
   if (dim.has_dim_value() && dim.dim_value() < -1) // -1 is how some exporters write "unknown"
@@ -225,7 +233,8 @@ AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim
     return state.symbol(text);
   expression = graph::canonicalSize(expression);
   if (graph::constantSize(expression).value_or(0) < 0)
-    malformed("input '{}' has the negative dimension {} = {} at {}", input, text, *graph::constantSize(expression), position);
+    malformed("input '{}' has the negative dimension {} = {} at {}", input, text, *graph::constantSize(expression),
+              position);
   return expression;
 }
 
@@ -238,12 +247,13 @@ void ModelImporter::importOutputs(const Scope &scope) {
   }
   for (ImportedValue *output : outputs)
     state.materialize(*output);
-  labelNewOperations({.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
-                     nullptr);
+  labelNewOperations(
+      {.name = "outputs", .op = "Identity", .domain = "", .opset = 0, .attributes = {}, .inputs = {}, .outputs = {}},
+      nullptr);
   state.setOutputs(outputs, names);
 }
 
-//===- Scopes ------------------------------------------------------------------------------------------------------------===//
+//===- Scopes -----------------------------------------------------------------------------------------------------===//
 
 ImportedValue *ModelImporter::lookup(const std::string &name, const Scope &scope, const std::string &reader) const {
   if (auto found = scope.values.find(name); found != scope.values.end())
@@ -271,7 +281,8 @@ int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op,
   if (found == scope.opsets->end() && domain == "com.microsoft")
     return 1; // its only version, which ONNX Runtime's own optimizer forgets to import
   if (found == scope.opsets->end())
-    malformed("the operator {} is of the domain '{}', which the model does not import", op, domain.empty() ? "ai.onnx" : domain);
+    malformed("the operator {} is of the domain '{}', which the model does not import", op,
+              domain.empty() ? "ai.onnx" : domain);
   return found->second;
 }
 
@@ -314,7 +325,7 @@ void ModelImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::N
     importNode(nodes[i], scope);
 }
 
-//===- Nodes -------------------------------------------------------------------------------------------------------------===//
+//===- Nodes ------------------------------------------------------------------------------------------------------===//
 
 Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope &scope) {
   Attributes attributes;
@@ -393,14 +404,16 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
       if (!importRecurrence(proto, node, scope))
         importOperator(node);
     } else if (!findHandler(domain, node.op, opset) && !hasReference(node.op, domain, opset))
-      state.report.unsupported.push_back({name, node.op, domain, opset, "no handler compiles it", state.report.nodeCount});
+      state.report.unsupported.push_back(
+          {name, node.op, domain, opset, "no handler compiles it", state.report.nodeCount});
     for (int i = 0; i < proto.output_size(); ++i)
       if (node.outputs[i])
         define(proto.output(i), node.outputs[i], scope);
   } catch (ImportFailure &failure) {
     Code code = failure.status.code();
     if (code == Code::Unsupported && opset) { // the walk goes on, so that one import names all that is unsupported
-      state.report.unsupported.push_back({name, proto.op_type(), domain, opset, failure.status.message(), state.report.nodeCount});
+      state.report.unsupported.push_back(
+          {name, proto.op_type(), domain, opset, failure.status.message(), state.report.nodeCount});
       for (const std::string &output : proto.output())
         if (!output.empty())
           scope.values.try_emplace(output, state.newValue(output));
@@ -410,13 +423,15 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
     if (failure.status.message().starts_with("node '"))
       throw;
     std::string version = opset ? fmt::format(", opset {}", opset) : "";
-    throw ImportFailure{Status(code, fmt::format("node '{}' ({}{}): {}", name, proto.op_type(), version, failure.status.message()))};
+    throw ImportFailure{
+        Status(code, fmt::format("node '{}' ({}{}): {}", name, proto.op_type(), version, failure.status.message()))};
   }
 }
 
 void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope) {
   if (proto.output_size() != 1 || attributes.size() != 1)
-    unsupported("expected one output and one value that is a tensor, a number or a list of numbers, got {} outputs and {} values",
+    unsupported("expected one output and one value that is a tensor, a number or a list of numbers, got {} outputs and "
+                "{} values",
                 proto.output_size(), attributes.size());
   auto vector = [](DType type, const auto &list, bool isScalar) {
     Tensor tensor = Tensor::allocate(type, isScalar ? Shape{} : Shape{static_cast<int64_t>(list.size())});
@@ -452,15 +467,17 @@ void ModelImporter::importConstant(const onnx::NodeProto &proto, const Attribute
   define(proto.output(0), state.newConstant(proto.output(0), std::visit(make, attributes.begin()->second)), scope);
 }
 
-/// The model's own definition of a node's operator, if it has one. Operators of these two domains are fused ones that we know better than
-/// the body which an exporter left for those who do not.
-const onnx::FunctionProto *ModelImporter::functionOf(const onnx::NodeProto &proto, const std::string &domain, const Scope &scope) const {
+/// The model's own definition of a node's operator, if it has one. Operators of these two domains are fused ones that
+/// we know better than the body which an exporter left for those who do not.
+const onnx::FunctionProto *ModelImporter::functionOf(const onnx::NodeProto &proto, const std::string &domain,
+                                                     const Scope &scope) const {
   auto function = functions.find({domain, proto.op_type(), proto.overload()});
   if (function == functions.end())
     return nullptr;
   auto opset = scope.opsets->find(domain);
-  bool known = (domain == "com.microsoft" || domain == "ai.onnx.ml") && opset != scope.opsets->end() &&
-               (findHandler(domain, proto.op_type(), opset->second) || hasReference(proto.op_type(), domain, opset->second));
+  bool known =
+      (domain == "com.microsoft" || domain == "ai.onnx.ml") && opset != scope.opsets->end() &&
+      (findHandler(domain, proto.op_type(), opset->second) || hasReference(proto.op_type(), domain, opset->second));
   return known ? nullptr : function->second;
 }
 
@@ -473,8 +490,8 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
   if (*inlinedNodes > maxInlinedNodes)
     malformed("the model's functions call each other so often that they make more than {} nodes", maxInlinedNodes);
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
-    malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}", function.input_size(),
-              function.output_size(), function.name(), proto.input_size(), proto.output_size());
+    malformed("expected at most {} inputs and {} outputs of the local function '{}', got {} and {}",
+              function.input_size(), function.output_size(), function.name(), proto.input_size(), proto.output_size());
   Opsets imports;
   for (const auto &import : function.opset_import())
     imports[canonicalDomain(import.domain())] = import.version();
@@ -501,7 +518,8 @@ void ModelImporter::inlineFunction(const onnx::NodeProto &proto, const onnx::Fun
       continue;
     ImportedValue *value = lookup(function.output(i), inner, "the function");
     if (!value)
-      malformed("the local function '{}' returns its input '{}', which the caller leaves out", function.name(), function.output(i));
+      malformed("the local function '{}' returns its input '{}', which the caller leaves out", function.name(),
+                function.output(i));
     define(proto.output(i), value, scope);
   }
 }

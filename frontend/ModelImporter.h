@@ -14,7 +14,9 @@ namespace tilewright {
 inline constexpr int maxDepth = 64; // of functions and bodies
 
 /// A value that an unsupported node should have made: nothing is known of it, and what reads it is skipped.
-inline bool isPoisoned(const ImportedValue *value) { return value && !value->value && !value->constant && !value->elements; }
+inline bool isPoisoned(const ImportedValue *value) {
+  return value && !value->value && !value->constant && !value->elements;
+}
 
 class ModelImporter {
 public:
@@ -48,7 +50,8 @@ private:
   void importNode(const onnx::NodeProto &proto, Scope &scope);
   void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
   void importFlexAttention(const onnx::NodeProto &proto, Scope &scope);
-  const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto, const std::string &domain, const Scope &scope) const;
+  const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto, const std::string &domain,
+                                        const Scope &scope) const;
   // ImportRecurrent.cpp
   class RecurrenceWriter;
   /// Fills the outputs of an RNN, GRU or LSTM, unless it is left to the reference.
@@ -90,7 +93,8 @@ private:
   mlir::AffineExpr inputSize(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int64_t position);
   ImportedValue *lookup(const std::string &name, const Scope &scope, const std::string &reader) const;
   void define(const std::string &name, ImportedValue *value, Scope &scope);
-  std::vector<int> topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Scope &scope) const;
+  std::vector<int> topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                                    const Scope &scope) const;
   Attributes attributesOf(const onnx::NodeProto &proto, const Scope &scope);
   int64_t opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const;
   std::string nodeName(const onnx::NodeProto &proto, const Scope &scope) const;
@@ -100,12 +104,15 @@ private:
 
   ImportState &state;
   std::shared_ptr<const onnx::ModelProto> model;
-  std::shared_ptr<std::deque<onnx::NodeProto>> rewritten; // nodes that the import has written itself; constants share their bytes
+  std::shared_ptr<std::deque<onnx::NodeProto>>
+      rewritten; // nodes that the import has written itself; constants share their bytes
   ExternalData &files;
   Opsets opsets;
-  std::map<std::tuple<std::string, std::string, std::string>, const onnx::FunctionProto *> functions; // by domain, name, overload
+  std::map<std::tuple<std::string, std::string, std::string>, const onnx::FunctionProto *>
+      functions;                                     // by domain, name, overload
   std::vector<const onnx::FunctionProto *> inlining; // functions being inlined, outermost first
-  std::shared_ptr<int64_t> inlinedNodes = std::make_shared<int64_t>(0); // of all functions, as often as they are called; bodies count on
+  std::shared_ptr<int64_t> inlinedNodes =
+      std::make_shared<int64_t>(0); // of all functions, as often as they are called; bodies count on
   std::map<std::string, int64_t, std::less<>> fixedSymbols; // by --shapes
   std::map<std::string, const onnx::ValueInfoProto *> declared;
 };

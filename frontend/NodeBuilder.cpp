@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-//===- Inputs and attributes ---------------------------------------------------------------------------------------------===//
+//===- Inputs and attributes --------------------------------------------------------------------------------------===//
 
 ImportedValue &NodeBuilder::input(size_t i) const {
   if (!has(i))
@@ -81,16 +81,25 @@ std::optional<double> NodeBuilder::scalarConstant(size_t i) const {
   if (!tensor || tensor->count() != 1)
     return std::nullopt;
   switch (tensor->type()) {
-  case DType::F32: return tensor->data<float>()[0];
-  case DType::F64: return tensor->data<double>()[0];
-  case DType::F16: return APFloat(APFloat::IEEEhalf(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
-  case DType::BF16: return APFloat(APFloat::BFloat(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
-  case DType::I64: return static_cast<double>(tensor->data<int64_t>()[0]);
-  case DType::I32: return tensor->data<int32_t>()[0];
+  case DType::F32:
+    return tensor->data<float>()[0];
+  case DType::F64:
+    return tensor->data<double>()[0];
+  case DType::F16:
+    return APFloat(APFloat::IEEEhalf(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
+  case DType::BF16:
+    return APFloat(APFloat::BFloat(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
+  case DType::I64:
+    return static_cast<double>(tensor->data<int64_t>()[0]);
+  case DType::I32:
+    return tensor->data<int32_t>()[0];
   case DType::Bool:
-  case DType::U8: return tensor->data<uint8_t>()[0];
-  case DType::I8: return tensor->data<int8_t>()[0];
-  default: return std::nullopt;
+  case DType::U8:
+    return tensor->data<uint8_t>()[0];
+  case DType::I8:
+    return tensor->data<int8_t>()[0];
+  default:
+    return std::nullopt;
   }
 }
 
@@ -102,8 +111,8 @@ std::optional<std::vector<int64_t>> NodeBuilder::integersFrom(std::string_view n
 
 void NodeBuilder::expectRank(size_t i, int64_t least, int64_t most) const {
   if (rank(i) < least || rank(i) > most)
-    malformed("expected input {} of rank {}, got {}", i, least == most ? std::to_string(least) : fmt::format("{} to {}", least, most),
-              print(sizes(i)));
+    malformed("expected input {} of rank {}, got {}", i,
+              least == most ? std::to_string(least) : fmt::format("{} to {}", least, most), print(sizes(i)));
 }
 
 void NodeBuilder::expect(bool condition, const std::string &what) const {
@@ -126,17 +135,18 @@ std::vector<int64_t> NodeBuilder::axes(std::vector<int64_t> list, int64_t rank) 
   return list;
 }
 
-//===- Results -----------------------------------------------------------------------------------------------------------===//
+//===- Results ----------------------------------------------------------------------------------------------------===//
 
 void NodeBuilder::out(Term result, DType type, size_t i) {
   if (!wants(i))
     return;
   Type stored = elementType(state.context, type);
   if (isHalf(type) && result.element() != stored)
-    result = term(arith::TruncFOp::create(state.builder, state.location, graph::withElementType(result.type(), stored), result.value));
+    result = term(arith::TruncFOp::create(state.builder, state.location, graph::withElementType(result.type(), stored),
+                                          result.value));
   if (result.element() != stored)
-    throw ImportFailure{
-        Status(Code::Internal, fmt::format("the handler of {} made another element type than {}", node.op, tilewright::name(type)))};
+    throw ImportFailure{Status(Code::Internal, fmt::format("the handler of {} made another element type than {}",
+                                                           node.op, tilewright::name(type)))};
   std::vector<int64_t> known;
   for (AffineExpr size : result.sizes())
     known.push_back(graph::constantSize(size).value_or(1));
@@ -156,7 +166,7 @@ void NodeBuilder::forward(size_t from, size_t i) {
   node.outputs[i]->name = std::move(name);
 }
 
-//===- Sizes -------------------------------------------------------------------------------------------------------------===//
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 void NodeBuilder::unify(AffineExpr a, AffineExpr b, const std::string &what) {
   std::string expected = fmt::format("expected {} = {}, got {}", what, state.print(b), state.print(a));
@@ -177,14 +187,17 @@ std::optional<int64_t> NodeBuilder::declaredRank(size_t i) const {
   return found == state.declaredRanks.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Of two sizes that are not known to be 1. They are taken to be equal, which leaves one symbol; where either may be 1 when running, a second
-/// plan of the model takes them as they come.
+/// Of two sizes that are not known to be 1. They are taken to be equal, which leaves one symbol; where either may be 1
+/// when running, a second plan of the model takes them as they come.
 AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   a = state.resolve(a), b = state.resolve(b);
-  std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a), state.print(b), dim);
+  std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a),
+                                     state.print(b), dim);
   std::string message = fmt::format("node '{}': {}", node.name, expected);
   auto mayBeOne = [&](AffineExpr size) { return graph::constantSize(size).value_or(1) == 1; };
-  auto isGiven = [&](AffineExpr size) { return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size); };
+  auto isGiven = [&](AffineExpr size) {
+    return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size);
+  };
   if (a != b && (mayBeOne(a) || mayBeOne(b)) && isGiven(a) && isGiven(b)) {
     if (state.options.broadcastWhenRunning)
       return state.broadcast(a, b, message);
@@ -212,7 +225,7 @@ Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
   return result;
 }
 
-//===- Accesses ----------------------------------------------------------------------------------------------------------===//
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 Term NodeBuilder::conform(Term x, ArrayRef<AffineExpr> sizes) {
   RankedTensorType type = state.tensorType(sizes, x.element());
@@ -225,12 +238,15 @@ Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t
     if (graph::constantSize(own[i]) != 1 && dim < static_cast<int64_t>(sizes.size()))
       wanted[i] = state.resolve(sizes[dim]);
   if (wanted != own) {
-    bool mayRepeat = llvm::any_of(wanted, [&](AffineExpr size) { return state.isBroadcast(size) || graph::constantSize(size); });
+    bool mayRepeat =
+        llvm::any_of(wanted, [&](AffineExpr size) { return state.isBroadcast(size) || graph::constantSize(size); });
     x = state.options.broadcastWhenRunning && mayRepeat
-            ? term(graph::RepeatOp::create(state.builder, state.location, state.tensorType(wanted, x.element()), x.value))
+            ? term(graph::RepeatOp::create(state.builder, state.location, state.tensorType(wanted, x.element()),
+                                           x.value))
             : conform(x, wanted);
   }
-  return term(state.builder.createOrFold<graph::BroadcastOp>(state.location, state.tensorType(sizes, x.element()), x.value, dims));
+  return term(state.builder.createOrFold<graph::BroadcastOp>(state.location, state.tensorType(sizes, x.element()),
+                                                             x.value, dims));
 }
 
 Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes) {
@@ -253,7 +269,8 @@ Term NodeBuilder::reshape(Term x, ArrayRef<AffineExpr> sizes) {
     if (product(x.sizes()) != product(sizes))
       return conform(x, sizes);
   }
-  return term(state.builder.createOrFold<graph::ReshapeOp>(state.location, state.tensorType(sizes, x.element()), x.value));
+  return term(
+      state.builder.createOrFold<graph::ReshapeOp>(state.location, state.tensorType(sizes, x.element()), x.value));
 }
 
 Term NodeBuilder::transpose(Term x, ArrayRef<int64_t> perm) {
@@ -277,7 +294,8 @@ Term NodeBuilder::slice(Term x, int64_t dim, AffineExpr offset, AffineExpr size,
   SmallVector<int64_t> strides(x.rank(), 1);
   sizes[dim] = size, offsets[dim] = graph::canonicalSize(offset), strides[dim] = stride;
   auto map = AffineMap::get(0, state.symbols().size(), offsets, state.context);
-  return term(state.builder.createOrFold<graph::SliceOp>(state.location, state.tensorType(sizes, x.element()), x.value, map, strides));
+  return term(state.builder.createOrFold<graph::SliceOp>(state.location, state.tensorType(sizes, x.element()), x.value,
+                                                         map, strides));
 }
 
 TypedAttr NodeBuilder::scalar(Type element, double value) const {
@@ -287,8 +305,8 @@ TypedAttr NodeBuilder::scalar(Type element, double value) const {
 }
 
 Term NodeBuilder::pad(Term x, ArrayRef<int64_t> low, ArrayRef<AffineExpr> sizes, double fill) {
-  return term(
-      graph::PadOp::create(state.builder, state.location, state.tensorType(sizes, x.element()), x.value, low, scalar(x.element(), fill)));
+  return term(graph::PadOp::create(state.builder, state.location, state.tensorType(sizes, x.element()), x.value, low,
+                                   scalar(x.element(), fill)));
 }
 
 Term NodeBuilder::concat(ArrayRef<Term> terms, int64_t axis) {
@@ -308,7 +326,8 @@ Term NodeBuilder::gather(Term data, ArrayRef<Term> indices, AffineMap map, Array
   SmallVector<Value> values;
   for (const Term &index : indices)
     values.push_back(broadcast(index, sizes).value);
-  return term(graph::GatherOp::create(state.builder, state.location, state.tensorType(sizes, data.element()), data.value, values, map));
+  return term(graph::GatherOp::create(state.builder, state.location, state.tensorType(sizes, data.element()),
+                                      data.value, values, map));
 }
 
 Term NodeBuilder::sizeAs(AffineExpr size, ArrayRef<AffineExpr> sizes, Type element) {
@@ -316,7 +335,8 @@ Term NodeBuilder::sizeAs(AffineExpr size, ArrayRef<AffineExpr> sizes, Type eleme
   if (std::optional<int64_t> constant = graph::constantSize(size))
     return splat(sizes, element, static_cast<double>(*constant));
   auto map = AffineMap::get(0, state.symbols().size(), size);
-  Value scalar = graph::DimsOp::create(state.builder, state.location, RankedTensorType::get({}, state.builder.getI64Type()), map);
+  Value scalar =
+      graph::DimsOp::create(state.builder, state.location, RankedTensorType::get({}, state.builder.getI64Type()), map);
   auto type = RankedTensorType::get({}, element);
   if (llvm::isa<FloatType>(element))
     scalar = arith::SIToFPOp::create(state.builder, state.location, type, scalar);
@@ -334,7 +354,7 @@ Term NodeBuilder::iota(ArrayRef<AffineExpr> sizes, int64_t dim, Type element) {
   return term(graph::IotaOp::create(state.builder, state.location, state.tensorType(sizes, element), dim));
 }
 
-//===- Loops -------------------------------------------------------------------------------------------------------------===//
+//===- Loops ------------------------------------------------------------------------------------------------------===//
 
 /// What a reduction of no elements is.
 Term NodeBuilder::neutral(graph::ReduceKind kind, ArrayRef<AffineExpr> sizes, Type element) {
@@ -342,11 +362,13 @@ Term NodeBuilder::neutral(graph::ReduceKind kind, ArrayRef<AffineExpr> sizes, Ty
     return splat(sizes, element, kind == graph::ReduceKind::Prod);
   bool isMax = kind == graph::ReduceKind::Max;
   if (llvm::isa<FloatType>(element))
-    return splat(sizes, element, isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    return splat(sizes, element,
+                 isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
   unsigned bits = element.getIntOrFloatBitWidth();
   if (bits == 1)
     return splatInteger(sizes, element, !isMax);
-  return splatInteger(sizes, element, (isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)).getSExtValue());
+  return splatInteger(sizes, element,
+                      (isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)).getSExtValue());
 }
 
 Term NodeBuilder::reduce(graph::ReduceKind kind, Term x, ArrayRef<int64_t> axes) {
@@ -389,7 +411,8 @@ Term NodeBuilder::keepDims(Term reduced, Term like, ArrayRef<int64_t> axes, bool
 
 Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
   size_t comma = loops.find(','), arrow = loops.find("->");
-  std::string_view parts[] = {loops.substr(0, comma), loops.substr(comma + 1, arrow - comma - 1), loops.substr(arrow + 2)};
+  std::string_view parts[] = {loops.substr(0, comma), loops.substr(comma + 1, arrow - comma - 1),
+                              loops.substr(arrow + 2)};
   // Loops in the order of the result, then the reductions: what every reader of the IR expects.
   std::string order(parts[2]);
   for (char loop : std::string(parts[0]) + std::string(parts[1]))
@@ -412,10 +435,11 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
       conformed[r] = lhs.sizes()[l];
   rhs = conform(rhs, conformed);
   auto type = graph::contractedType(lhs.type(), rhs.type(), maps, [](const Twine &why) { malformed("{}", why.str()); });
-  if (llvm::is_contained(lhs.type().getShape(), 0) || llvm::is_contained(rhs.type().getShape(), 0)) // nothing to loop over
+  if (llvm::is_contained(lhs.type().getShape(), 0) ||
+      llvm::is_contained(rhs.type().getShape(), 0)) // nothing to loop over
     return splat(graph::getSizes(*type), type->getElementType(), 0);
-  return term(
-      graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value, state.builder.getAffineMapArrayAttr(maps)));
+  return term(graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value,
+                                        state.builder.getAffineMapArrayAttr(maps)));
 }
 
 } // namespace tilewright

@@ -2,8 +2,9 @@
 //
 //   void silu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x)); }
 //
-// Terms broadcast as NumPy does. `in` widens half types to f32 and `out` narrows to the ONNX type again: once a node, as ONNX says.
-// `raw` leaves the storage type, for nodes that only move elements. What a handler does not cover, it declines (ImportFailure.h).
+// Terms broadcast as NumPy does. `in` widens half types to f32 and `out` narrows to the ONNX type again: once a node,
+// as ONNX says. `raw` leaves the storage type, for nodes that only move elements. What a handler does not cover, it
+// declines (ImportFailure.h).
 #pragma once
 
 #include "frontend/ImportState.h"
@@ -56,7 +57,7 @@ public:
   ImportState &state;
   Node &node;
 
-  //===- Inputs and attributes -------------------------------------------------------------------------------------------===//
+  //===- Inputs and attributes ------------------------------------------------------------------------------------===//
   bool has(size_t i) const { return i < node.inputs.size() && node.inputs[i]; }
   /// Malformed if the input is absent.
   ImportedValue &input(size_t i) const;
@@ -76,7 +77,8 @@ public:
   std::vector<int64_t> knownIntegers(size_t i) const;
   Sizes knownSizes(size_t i) const;
   mlir::AffineExpr knownSize(size_t i) const; // the only one
-  /// Elements of an input of known length, known or not, as scalars of `as`; declines if nobody knows how many there are.
+  /// Elements of an input of known length, known or not, as scalars of `as`; declines if nobody knows how many there
+  /// are.
   std::vector<Term> scalars(size_t i, DType as = DType::I64);
   /// What is known of the elements, or else symbols that are read when running.
   Sizes sizesFrom(size_t i);
@@ -93,7 +95,7 @@ public:
   void expectRank(size_t input, int64_t least, int64_t most) const;
   void expectRank(size_t input, int64_t rank) const { expectRank(input, rank, rank); }
 
-  //===- Results ---------------------------------------------------------------------------------------------------------===//
+  //===- Results --------------------------------------------------------------------------------------------------===//
   /// Output `i` is `term`, narrowed to the type of input 0.
   void out(Term term, size_t i = 0) { out(term, type(0), i); }
   void out(Term term, DType type, size_t i = 0);
@@ -101,9 +103,11 @@ public:
   void forward(size_t from, size_t i = 0);
   bool wants(size_t i) const { return i < node.outputs.size() && node.outputs[i]; }
 
-  //===- Sizes -----------------------------------------------------------------------------------------------------------===//
+  //===- Sizes ----------------------------------------------------------------------------------------------------===//
   mlir::AffineExpr number(int64_t value) const { return state.number(value); }
-  mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes) const { return state.resolve(graph::productOf(state.context, sizes)); }
+  mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes) const {
+    return state.resolve(graph::productOf(state.context, sizes));
+  }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const { return state.print(sizes); }
   /// The common shape of `shapes` as NumPy broadcasts, making symbols equal where they must be.
   Sizes broadcastSizes(llvm::ArrayRef<Sizes> shapes);
@@ -115,7 +119,7 @@ public:
   /// The rank that the model declares output `i` to have, if it does.
   std::optional<int64_t> declaredRank(size_t i) const;
 
-  //===- Building: accesses ----------------------------------------------------------------------------------------------===//
+  //===- Building: accesses ---------------------------------------------------------------------------------------===//
   /// `x` with sizes that `unify` has made equal to its own, and that may be other expressions.
   Term conform(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term term(mlir::Value value) { return {this, value}; }
@@ -137,8 +141,10 @@ public:
   Term take(Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> indices);
   mlir::TypedAttr scalar(mlir::Type element, double value) const;
 
-  //===- Building: elements ----------------------------------------------------------------------------------------------===//
-  Term splat(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, double value) { return term(state.splat(sizes, element, value)); }
+  //===- Building: elements ---------------------------------------------------------------------------------------===//
+  Term splat(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, double value) {
+    return term(state.splat(sizes, element, value));
+  }
   Term splatInteger(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, int64_t value) {
     return term(state.splatInteger(sizes, element, value));
   }
@@ -179,7 +185,7 @@ public:
   Term sigmoid(Term x);
   Term relu(Term x) { return maximum(x, 0); }
 
-  //===- Building: loops -------------------------------------------------------------------------------------------------===//
+  //===- Building: loops ------------------------------------------------------------------------------------------===//
   Term neutral(graph::ReduceKind kind, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term reduce(graph::ReduceKind kind, Term x, llvm::ArrayRef<int64_t> axes);
   /// Back to the sizes of `like`, of which `axes` were reduced.

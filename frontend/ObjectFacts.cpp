@@ -11,7 +11,8 @@ using Facts = std::shared_ptr<const ElementFacts>;
 
 Facts factsOf(const ImportedValue &value) {
   bool shaped = !isObject(value.type) || value.type == DType::String;
-  return std::make_shared<ElementFacts>(ElementFacts{value.type, shaped ? std::optional(value.sizes) : std::nullopt, value.element});
+  return std::make_shared<ElementFacts>(
+      ElementFacts{value.type, shaped ? std::optional(value.sizes) : std::nullopt, value.element});
 }
 
 Facts join(Facts a, Facts b) {
@@ -36,8 +37,10 @@ bool same(const Facts &a, const Facts &b) {
 Facts declaredElement(ImportState &state, const onnx::TypeProto &type, const std::string &name) {
   ElementFacts facts;
   if (type.has_sequence_type() || type.has_optional_type()) {
-    const onnx::TypeProto &inner = type.has_sequence_type() ? type.sequence_type().elem_type() : type.optional_type().elem_type();
-    facts = {type.has_sequence_type() ? DType::Sequence : DType::Optional, std::nullopt, declaredElement(state, inner, name)};
+    const onnx::TypeProto &inner =
+        type.has_sequence_type() ? type.sequence_type().elem_type() : type.optional_type().elem_type();
+    facts = {type.has_sequence_type() ? DType::Sequence : DType::Optional, std::nullopt,
+             declaredElement(state, inner, name)};
     return std::make_shared<ElementFacts>(std::move(facts));
   }
   if (type.has_map_type())
@@ -51,7 +54,8 @@ Facts declaredElement(ImportState &state, const onnx::TypeProto &type, const std
   if (type.tensor_type().has_shape()) {
     facts.sizes.emplace();
     for (const auto &dim : type.tensor_type().shape().dim())
-      facts.sizes->push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? state.number(dim.dim_value()) : AffineExpr());
+      facts.sizes->push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? state.number(dim.dim_value())
+                                                                         : AffineExpr());
   }
   return std::make_shared<ElementFacts>(std::move(facts));
 }

@@ -1,4 +1,5 @@
-// What the import knows of values that are no tensors of numbers: which elements a sequence has, what an optional value holds.
+// What the import knows of values that are no tensors of numbers: which elements a sequence has, what an optional value
+// holds.
 #pragma once
 
 #include "frontend/NodeBuilder.h"
@@ -16,11 +17,13 @@ std::shared_ptr<const ElementFacts> factsOf(const ImportedValue &value);
 std::shared_ptr<const ElementFacts> join(std::shared_ptr<const ElementFacts> a, std::shared_ptr<const ElementFacts> b);
 /// Whether both say the same.
 bool same(const std::shared_ptr<const ElementFacts> &a, const std::shared_ptr<const ElementFacts> &b);
-/// What a model declares: a type without a shape has an unknown rank. Unsupported: sparse tensors and types that no kernel holds.
-std::shared_ptr<const ElementFacts> declaredElement(ImportState &state, const onnx::TypeProto &type, const std::string &name);
+/// What a model declares: a type without a shape has an unknown rank. Unsupported: sparse tensors and types that no
+/// kernel holds.
+std::shared_ptr<const ElementFacts> declaredElement(ImportState &state, const onnx::TypeProto &type,
+                                                    const std::string &name);
 
-/// Facts of the results of an operator on sequences or optional values; nothing for other operators. A result of unknown rank has no sizes,
-/// a size that elements do not share is null.
+/// Facts of the results of an operator on sequences or optional values; nothing for other operators. A result of
+/// unknown rank has no sizes, a size that elements do not share is null.
 std::optional<std::vector<ElementFacts>> objectResults(NodeBuilder &builder);
 
 } // namespace tilewright

@@ -22,8 +22,9 @@ struct Kind {
   char letter;
   std::string_view name;
 };
-constexpr Kind kinds[] = {{'i', "an integer"},       {'f', "a float"},           {'s', "a string"}, {'I', "a list of integers"},
-                          {'F', "a list of floats"}, {'S', "a list of strings"}, {'t', "a tensor"}};
+constexpr Kind kinds[] = {
+    {'i', "an integer"},       {'f', "a float"},           {'s', "a string"}, {'I', "a list of integers"},
+    {'F', "a list of floats"}, {'S', "a list of strings"}, {'t', "a tensor"}};
 
 std::string_view kindName(char letter) {
   auto found = std::ranges::find(kinds, letter, &Kind::letter);
@@ -31,7 +32,9 @@ std::string_view kindName(char letter) {
 }
 
 std::string countText(int32_t least, int32_t most) {
-  return least == most ? fmt::format("{}", least) : most == many ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+  return least == most  ? fmt::format("{}", least)
+         : most == many ? fmt::format("at least {}", least)
+                        : fmt::format("{} to {}", least, most);
 }
 
 void checkCount(std::string_view what, int32_t found, int32_t least, int32_t most) {
@@ -57,7 +60,8 @@ void checkInputs(const OpSchema &schema, const NodeBuilder::Node &node) {
     llvm::StringRef word = words.empty() ? "" : words[std::min(i, words.size() - 1)];
     const ImportedValue *value = node.inputs[i];
     unsigned set = 0;
-    bool isTensor = value && (findDType(value->type) || value->type == DType::String); // whose codes are ONNX's, and bits of the sets
+    bool isTensor = value && (findDType(value->type) ||
+                              value->type == DType::String); // whose codes are ONNX's, and bits of the sets
     if (!isTensor || word.drop_front().rtrim('+').getAsInteger(10, set) || set >= std::size(typeSets))
       continue;
     if (!(typeSets[set] >> static_cast<int>(value->type) & 1))
@@ -67,7 +71,8 @@ void checkInputs(const OpSchema &schema, const NodeBuilder::Node &node) {
     const ImportedValue *&first = ofVariable[word.front() - 'a'];
     first = first ? first : value;
     if (first->type != value->type)
-      malformed("input {} ('{}') is {}, expected {} as '{}' is", i, value->name, name(value->type), name(first->type), first->name);
+      malformed("input {} ('{}') is {}, expected {} as '{}' is", i, value->name, name(value->type), name(first->type),
+                first->name);
   }
 }
 
@@ -78,8 +83,11 @@ void checkAttributes(const OpSchema &schema, const onnx::NodeProto &proto, const
     auto [name, kind] = word.split('=');
     auto found = node.attributes.find(std::string_view(name));
     if (found != node.attributes.end() && kinds[found->second.index()].letter != kind.front())
-      malformed("attribute '{}' is {}, expected {}", name.str(), kinds[found->second.index()].name, kindName(kind.front()));
-    auto sameName = [&, wanted = name](const onnx::AttributeProto &attribute) { return attribute.name() == std::string_view(wanted); };
+      malformed("attribute '{}' is {}, expected {}", name.str(), kinds[found->second.index()].name,
+                kindName(kind.front()));
+    auto sameName = [&, wanted = name](const onnx::AttributeProto &attribute) {
+      return attribute.name() == std::string_view(wanted);
+    };
     if (kind.ends_with("!") && found == node.attributes.end() && std::ranges::none_of(proto.attribute(), sameName))
       malformed("expected the attribute '{}', which must be given", name.str());
   }
@@ -90,7 +98,9 @@ void checkAttributes(const OpSchema &schema, const onnx::NodeProto &proto, const
 const OpSchema *findSchema(std::string_view domain, std::string_view op, int64_t opset) {
   auto key = [](const OpSchema &row) { return std::tuple(row.domain, row.op, row.since); };
   const OpSchema *next = std::ranges::upper_bound(schemas, std::tuple(domain, op, opset), {}, key);
-  return next == std::begin(schemas) || std::prev(next)->domain != domain || std::prev(next)->op != op ? nullptr : std::prev(next);
+  return next == std::begin(schemas) || std::prev(next)->domain != domain || std::prev(next)->op != op
+             ? nullptr
+             : std::prev(next);
 }
 
 void checkSchema(const onnx::NodeProto &proto, const NodeBuilder::Node &node) {
@@ -98,8 +108,8 @@ void checkSchema(const onnx::NodeProto &proto, const NodeBuilder::Node &node) {
   if (!schema)
     return;
   // Empty names at the end are no inputs, but they count for the least number: Resize-11 lists an empty `roi`.
-  int32_t given =
-      std::clamp(schema->leastInputs, static_cast<int32_t>(node.inputs.size()), std::max<int32_t>(proto.input_size(), node.inputs.size()));
+  int32_t given = std::clamp(schema->leastInputs, static_cast<int32_t>(node.inputs.size()),
+                             std::max<int32_t>(proto.input_size(), node.inputs.size()));
   checkCount("input", given, schema->leastInputs, schema->mostInputs);
   checkCount("output", proto.output_size(), schema->leastOutputs, schema->mostOutputs);
   checkInputs(*schema, node);

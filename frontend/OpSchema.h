@@ -1,7 +1,7 @@
 // What the specifications say of every operator: how many inputs and outputs, of which types, with which attributes.
 //
-// Handlers and reference kernels are formulas that may take this for granted: a node that breaks its schema is refused before
-// either sees it, with one sentence, as ONNX Runtime refuses it.
+// Handlers and reference kernels are formulas that may take this for granted: a node that breaks its schema is refused
+// before either sees it, with one sentence, as ONNX Runtime refuses it.
 #pragma once
 
 #include "frontend/NodeBuilder.h"
@@ -14,10 +14,10 @@
 
 namespace tilewright {
 
-/// One version of one operator. `inputs` has a word for each formal input: a letter for its type variable ('-' for none; inputs of one
-/// letter have one type), the number of its set of types in `typeSets`, and '+' where it may be repeated. `attributes` has a word for each
-/// one: name=KIND, and '!' where it must be given; kinds are i, f, s, t, g, p, y (int, float, string, tensor, graph, sparse tensor, type),
-/// in capitals for lists.
+/// One version of one operator. `inputs` has a word for each formal input: a letter for its type variable ('-' for
+/// none; inputs of one letter have one type), the number of its set of types in `typeSets`, and '+' where it may be
+/// repeated. `attributes` has a word for each one: name=KIND, and '!' where it must be given; kinds are i, f, s, t, g,
+/// p, y (int, float, string, tensor, graph, sparse tensor, type), in capitals for lists.
 struct OpSchema {
   std::string_view domain, op;
   int64_t since;

@@ -1,4 +1,5 @@
-// The operators that are compiled. Order: domain, operator, opset; a test checks it, so that lookup may search by halves.
+// The operators that are compiled. Order: domain, operator, opset; a test checks it, so that lookup may search by
+// halves.
 #include "frontend/OpTable.h"
 
 #include "frontend/ops/Compose.h"

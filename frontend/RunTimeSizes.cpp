@@ -9,7 +9,7 @@ using I = arith::CmpIPredicate;
 
 namespace tilewright {
 
-//===- Scalars -----------------------------------------------------------------------------------------------------------===//
+//===- Scalars ----------------------------------------------------------------------------------------------------===//
 
 bool isRunTime(NodeBuilder &b, size_t i) { return b.has(i) && !b.state.elementsOf(b.input(i)); }
 
@@ -82,10 +82,12 @@ Term NodeBuilder::take(Term x, ArrayRef<int64_t> dims, ArrayRef<Term> indices) {
   SmallVector<Term> spread;
   for (auto [dim, index] : llvm::zip_equal(dims, indices))
     spread.push_back(broadcast(index, result, {dim}));
-  return dims.empty() ? x : gather(x, spread, AffineMap::get(x.rank() + dims.size(), 0, coordinates, state.context), result);
+  return dims.empty()
+             ? x
+             : gather(x, spread, AffineMap::get(x.rank() + dims.size(), 0, coordinates, state.context), result);
 }
 
-//===- Sizes -------------------------------------------------------------------------------------------------------------===//
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 AffineExpr RunTimeSizes::add(Term number, AffineExpr like) {
   auto trial = [&](int i) { return std::max<int64_t>(1, graph::evaluate(like, {}, b.state.trialNumbers(i))); };
@@ -107,13 +109,14 @@ void RunTimeSizes::read() {
   Sizes count{b.number(static_cast<int64_t>(numbers.size()))};
   Term position = b.iota(count, 0, i64), all = b.broadcast(numbers.back(), count);
   for (size_t i = numbers.size() - 1; i-- > 0;)
-    all = b.select(isEqual(position, b.splatInteger(count, i64, static_cast<int64_t>(i))), b.broadcast(numbers[i], count), all);
+    all = b.select(isEqual(position, b.splatInteger(count, i64, static_cast<int64_t>(i))),
+                   b.broadcast(numbers[i], count), all);
   b.state.readSizes(all.value, symbols);
   for (auto &[symbol, expected] : conditions)
     b.state.requireAtMost(b.number(1), symbol, expected);
 }
 
-//===- Axes --------------------------------------------------------------------------------------------------------------===//
+//===- Axes -------------------------------------------------------------------------------------------------------===//
 
 RunTimeAxes::RunTimeAxes(NodeBuilder &b, size_t i, int64_t rank, RunTimeSizes &sizes) : b(b) {
   std::optional<Term> valid;
@@ -168,8 +171,10 @@ Sizes sizesWithout(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, 
   auto rank = static_cast<int64_t>(sizes.size());
   Term one = scalarOf(b, int64_t(1)), zero = scalarOf(b, int64_t(0));
   for (int64_t dim = 0; keep && dim < rank; ++dim)
-    result.push_back(read.add(b.select(axes.contains(dim), one, scalarOf(b, sizes[dim])), dim < axes.count() ? b.number(1) : sizes[dim]));
-  for (int64_t at = 0; !keep && at < rank - axes.count(); ++at) { // the one dimension that so many others stay in front of
+    result.push_back(read.add(b.select(axes.contains(dim), one, scalarOf(b, sizes[dim])),
+                              dim < axes.count() ? b.number(1) : sizes[dim]));
+  for (int64_t at = 0; !keep && at < rank - axes.count();
+       ++at) { // the one dimension that so many others stay in front of
     Term size = zero;
     for (int64_t dim = at; dim <= at + axes.count(); ++dim) {
       Term isHere = isEqual(scalarOf(b, dim - at), axes.below(dim));

@@ -6,7 +6,8 @@
 //   sizes.read();
 //   b.out(b.iota({count}, ...));
 //
-// The numbers become one vector, which a kernel computes, and the plan reads it: each element is a symbol like any other from then on.
+// The numbers become one vector, which a kernel computes, and the plan reads it: each element is a symbol like any
+// other from then on.
 #pragma once
 
 #include "frontend/NodeBuilder.h"
@@ -17,7 +18,8 @@ class RunTimeSizes {
 public:
   explicit RunTimeSizes(NodeBuilder &b) : b(b) {}
 
-  /// A scalar of i64 as a size; negative ones are refused when running. Kernels that follow are tried at import as if it were `like`.
+  /// A scalar of i64 as a size; negative ones are refused when running. Kernels that follow are tried at import as if
+  /// it were `like`.
   mlir::AffineExpr add(Term number, mlir::AffineExpr like);
   /// Refuses to run, with this sentence, where a scalar of i1 is false.
   void require(Term condition, const std::string &expected);

@@ -1,4 +1,5 @@
-// One small function for each operator that exporters compute shapes with. Each returns nothing where the answer is not decidable.
+// One small function for each operator that exporters compute shapes with. Each returns nothing where the answer is not
+// decidable.
 //
 //   Shape(x : tensor<?x128>) -> [s0, 128]      Concat([s0], [-1]) -> [s0, -1]      Mul([s0], [128]) -> [s0 * 128]
 #include "frontend/ShapeArithmetic.h"
@@ -46,8 +47,8 @@ std::optional<int> signOf(AffineExpr expr) {
   bool positive = true; // a sum of products of symbols with positive factors
   expr.walk([&](AffineExpr part) {
     auto constant = llvm::dyn_cast<AffineConstantExpr>(part);
-    positive &=
-        !(constant && constant.getValue() <= 0) && part.getKind() != AffineExprKind::Mod && part.getKind() != AffineExprKind::FloorDiv;
+    positive &= !(constant && constant.getValue() <= 0) && part.getKind() != AffineExprKind::Mod &&
+                part.getKind() != AffineExprKind::FloorDiv;
   });
   return positive ? std::optional(1) : std::nullopt;
 }
@@ -59,7 +60,7 @@ std::optional<int> compare(AffineExpr a, AffineExpr b) {
   return reverse ? std::optional(-*reverse) : std::nullopt;
 }
 
-//===- Sources -----------------------------------------------------------------------------------------------------------===//
+//===- Sources ----------------------------------------------------------------------------------------------------===//
 
 Result shape(NodeBuilder &b) {
   int64_t rank = b.rank(0);
@@ -95,7 +96,8 @@ Result range(NodeBuilder &b) {
       return std::nullopt;
   if (step->front() == 0)
     return std::nullopt;
-  int64_t count = std::max<int64_t>(0, (limit->front() - start->front() + step->front() - (step->front() > 0 ? 1 : -1)) / step->front());
+  int64_t count = std::max<int64_t>(
+      0, (limit->front() - start->front() + step->front() - (step->front() > 0 ? 1 : -1)) / step->front());
   if (count > 64)
     return std::nullopt;
   Sizes elements;
@@ -104,7 +106,7 @@ Result range(NodeBuilder &b) {
   return vectorOf(b, std::move(elements));
 }
 
-//===- Moving elements ---------------------------------------------------------------------------------------------------===//
+//===- Moving elements --------------------------------------------------------------------------------------------===//
 
 Result identity(NodeBuilder &b) { return Contents{b.sizes(0), contents(b, 0)}; }
 
@@ -172,7 +174,8 @@ Result slice(NodeBuilder &b) {
   int64_t kept = 0;
   for (int64_t o = 0; o < outer; ++o) {
     kept = 0;
-    for (int64_t i = clamp(starts->front()), end = clamp(ends->front()); step > 0 ? i < end : i > end; i += step, ++kept)
+    for (int64_t i = clamp(starts->front()), end = clamp(ends->front()); step > 0 ? i < end : i > end;
+         i += step, ++kept)
       llvm::append_range(elements, ArrayRef(data).slice((o * count + i) * inner, inner));
   }
   sizes[axis] = b.number(kept);
@@ -224,7 +227,7 @@ Result expand(NodeBuilder &b) {
   return vectorOf(b, Sizes(std::max<int64_t>(shape->front(), 1), contents(b, 0)[0]));
 }
 
-//===- Arithmetic --------------------------------------------------------------------------------------------------------===//
+//===- Arithmetic -------------------------------------------------------------------------------------------------===//
 
 template <typename Function> Result elementwise(NodeBuilder &b, Function function) {
   const Sizes &left = contents(b, 0), &right = contents(b, 1);
@@ -262,7 +265,8 @@ Result divide(NodeBuilder &b) {
 }
 
 Result remainder(NodeBuilder &b) {
-  return elementwise(b, [](AffineExpr x, AffineExpr y) { return signOf(y) == 1 && signOf(x) == 1 ? x % y : AffineExpr(); });
+  return elementwise(
+      b, [](AffineExpr x, AffineExpr y) { return signOf(y) == 1 && signOf(x) == 1 ? x % y : AffineExpr(); });
 }
 
 Result maximum(NodeBuilder &b) {
@@ -275,15 +279,16 @@ Result minimum(NodeBuilder &b) {
 
 void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {
   AffineExpr least = graph::canonicalSize(less + 1);
-  b.state.requireAtMost(
-      least, graph::canonicalSize(more),
-      fmt::format("node '{}' is compiled for sizes of which {} is not {}", b.node.name, b.state.print(more), b.state.print(less)));
+  b.state.requireAtMost(least, graph::canonicalSize(more),
+                        fmt::format("node '{}' is compiled for sizes of which {} is not {}", b.node.name,
+                                    b.state.print(more), b.state.print(less)));
 }
 
 Result equal(NodeBuilder &b) {
   return elementwise(b, [&](AffineExpr x, AffineExpr y) {
     auto sign = compare(x, y);
-    if (sign.value_or(0) != 0) // told apart by sizes being at least 1; where one of 0 would make them equal, it is refused
+    if (sign.value_or(0) !=
+        0) // told apart by sizes being at least 1; where one of 0 would make them equal, it is refused
       requireApart(b, *sign > 0 ? x : y, *sign > 0 ? y : x);
     return sign ? b.number(*sign == 0) : AffineExpr();
   });
@@ -317,7 +322,7 @@ template <bool product> Result reduce(NodeBuilder &b) {
   return Contents{sizes, {graph::canonicalSize(total)}};
 }
 
-//===- The table ---------------------------------------------------------------------------------------------------------===//
+//===- The table --------------------------------------------------------------------------------------------------===//
 
 struct FollowRow {
   std::string_view op;
@@ -358,8 +363,10 @@ const FollowRow rows[] = {
 } // namespace
 
 bool followShapeArithmetic(NodeBuilder &b) {
-  auto row = std::ranges::find_if(rows, [&](const FollowRow &row) { return b.node.domain.empty() && row.op == b.node.op; });
-  if (row == std::end(rows) || !b.wants(0) || !b.has(0) || llvm::count_if(b.node.outputs, [](auto *o) { return o != nullptr; }) != 1)
+  auto row =
+      std::ranges::find_if(rows, [&](const FollowRow &row) { return b.node.domain.empty() && row.op == b.node.op; });
+  if (row == std::end(rows) || !b.wants(0) || !b.has(0) ||
+      llvm::count_if(b.node.outputs, [](auto *o) { return o != nullptr; }) != 1)
     return false;
   bool variadic = row->op == "Max" || row->op == "Min";
   if (variadic && b.node.inputs.size() != 2)

@@ -1,4 +1,5 @@
-// Shape arithmetic: the contents of small integer tensors followed as expressions in symbols, so that none of it reaches the IR.
+// Shape arithmetic: the contents of small integer tensors followed as expressions in symbols, so that none of it
+// reaches the IR.
 #pragma once
 
 #include "frontend/NodeBuilder.h"

@@ -1,4 +1,5 @@
-// Sizes that must fit each other. What can be solved leaves one expression for both; what cannot is checked when running.
+// Sizes that must fit each other. What can be solved leaves one expression for both; what cannot is checked when
+// running.
 //
 //   n = m                                   m is n from now on, in the inputs too
 //   (h floordiv 4) * 4 = h                  h is q * 4, with a new symbol q
@@ -14,13 +15,14 @@ using namespace mlir;
 
 namespace tilewright {
 
-//===- Symbols -----------------------------------------------------------------------------------------------------------===//
+//===- Symbols ----------------------------------------------------------------------------------------------------===//
 
 bool ImportState::isInputSymbol(AffineExpr size) const {
   if (!llvm::isa<AffineSymbolExpr>(size) || !main)
     return false;
-  return llvm::any_of(func::FuncOp(main).getArgumentTypes(),
-                      [&](Type type) { return llvm::is_contained(graph::getSizes(llvm::cast<RankedTensorType>(type)), size); });
+  return llvm::any_of(func::FuncOp(main).getArgumentTypes(), [&](Type type) {
+    return llvm::is_contained(graph::getSizes(llvm::cast<RankedTensorType>(type)), size);
+  });
 }
 
 /// Whether the inputs bind every symbol of `expr`, before anything runs.
@@ -57,7 +59,8 @@ bool ImportState::isBroadcast(AffineExpr size) const {
   return definition && definition->kind == graph::DefinitionKind::Broadcast;
 }
 
-/// Whether `expr` mentions `part`, also by what defines its symbols. Definitions come after those they read, so this ends.
+/// Whether `expr` mentions `part`, also by what defines its symbols. Definitions come after those they read, so this
+/// ends.
 bool ImportState::dependsOn(AffineExpr expr, AffineExpr part) const {
   llvm::SmallDenseSet<AffineExpr> seen;
   Sizes open{expr};
@@ -78,8 +81,8 @@ std::vector<int64_t> ImportState::scaledTrial(int trial, int64_t scale) const {
   for (int64_t &number : scaled)
     number = scale ? number * scale : 1;
   for (const graph::SizeDefinition &definition : orderedDefinitions())
-    scaled[definition.symbol] = graph::SizeDefinition::compute(definition.kind, graph::evaluate(definition.lhs, {}, scaled),
-                                                               graph::evaluate(definition.rhs, {}, scaled));
+    scaled[definition.symbol] = graph::SizeDefinition::compute(
+        definition.kind, graph::evaluate(definition.lhs, {}, scaled), graph::evaluate(definition.rhs, {}, scaled));
   return scaled;
 }
 
@@ -92,8 +95,8 @@ AffineExpr ImportState::partSymbol(AffineExpr whole, int64_t by) {
 }
 
 void ImportState::readSizes(Value numbers, ArrayRef<AffineExpr> symbols) {
-  SmallVector<int64_t> positions =
-      llvm::map_to_vector(symbols, [](AffineExpr symbol) -> int64_t { return llvm::cast<AffineSymbolExpr>(symbol).getPosition(); });
+  SmallVector<int64_t> positions = llvm::map_to_vector(
+      symbols, [](AffineExpr symbol) -> int64_t { return llvm::cast<AffineSymbolExpr>(symbol).getPosition(); });
   readSymbols.insert(positions.begin(), positions.end());
   graph::ReadSizesOp::create(builder, location, numbers, positions);
 }
@@ -111,7 +114,8 @@ AffineExpr ImportState::readInstead(AffineExpr symbol) {
   return twin;
 }
 
-/// The symbol of this definition. A twin is one that nothing else shares, so that it stays when the other one is replaced.
+/// The symbol of this definition. A twin is one that nothing else shares, so that it stays when the other one is
+/// replaced.
 AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineExpr b, bool isTwin) {
   a = resolve(a), b = resolve(b);
   for (const graph::SizeDefinition &known : definitions)
@@ -125,8 +129,8 @@ AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineE
   return symbol;
 }
 
-/// Whether `expr` is at least 0 for all sizes of at least 1: where one of 0 makes a size negative, binding says so. A minimum in it is
-/// bounded by either side.
+/// Whether `expr` is at least 0 for all sizes of at least 1: where one of 0 makes a size negative, binding says so. A
+/// minimum in it is bounded by either side.
 static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions, int depth = 3) {
   AffineExpr shifted = expr;
   llvm::SmallSetVector<AffineExpr, 4> symbols;
@@ -142,7 +146,8 @@ static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions,
     AffineExpr symbol = getAffineSymbolExpr(definition.symbol, expr.getContext());
     if (depth == 0 || definition.kind != graph::DefinitionKind::Minimum || !symbols.contains(symbol))
       continue;
-    AffineExpr difference = graph::canonicalSize(expr.replace(symbol, symbol + 1) - expr); // falls as the minimum grows?
+    AffineExpr difference =
+        graph::canonicalSize(expr.replace(symbol, symbol + 1) - expr); // falls as the minimum grows?
     if (graph::constantSize(difference).value_or(1) < 0)
       for (AffineExpr side : {definition.lhs, definition.rhs})
         if (isSize(graph::canonicalSize(expr.replace(symbol, side)), definitions, depth - 1))
@@ -202,7 +207,7 @@ std::vector<graph::SizeDefinition> ImportState::orderedDefinitions() const {
   return order;
 }
 
-//===- Replacing ---------------------------------------------------------------------------------------------------------===//
+//===- Replacing --------------------------------------------------------------------------------------------------===//
 
 AffineExpr ImportState::resolve(AffineExpr size) const {
   size = graph::canonicalSize(size);
@@ -233,7 +238,8 @@ void ImportState::replaceEverywhere(AffineExpr part, AffineExpr by) {
   });
   replacer.addReplacement([&](AffineMapAttr attr) -> std::pair<mlir::Attribute, WalkResult> {
     AffineMap map = attr.getValue();
-    AffineMap next = map.replace(part, by, map.getNumDims(), std::max<unsigned>(map.getNumSymbols(), symbolNames.size()));
+    AffineMap next =
+        map.replace(part, by, map.getNumDims(), std::max<unsigned>(map.getNumSymbols(), symbolNames.size()));
     return {next.getResults() == map.getResults() ? attr : AffineMapAttr::get(next), WalkResult::skip()};
   });
   replacer.recursivelyReplaceElementsIn(*module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
@@ -246,7 +252,7 @@ void ImportState::replaceEverywhere(AffineExpr part, AffineExpr by) {
     definition.lhs = now(definition.lhs), definition.rhs = now(definition.rhs);
 }
 
-//===- Solving -----------------------------------------------------------------------------------------------------------===//
+//===- Solving ----------------------------------------------------------------------------------------------------===//
 
 /// difference = x * factor + rest = 0, solved for the newest symbol x that it can be solved for.
 bool ImportState::solveForSymbol(AffineExpr difference, const std::string &message) {
@@ -284,7 +290,8 @@ bool ImportState::solveByMultiples(AffineExpr difference) {
     std::optional<int64_t> by = graph::constantSize(binary.getRHS());
     binary.getLHS().walk([&](AffineExpr part) {
       if (by && *by > 0 && *by <= 1 << 20 && isInputSymbol(part))
-        multiples.try_emplace(part, 1).first->second = std::lcm(multiples.lookup(part) ? multiples.lookup(part) : 1, *by);
+        multiples.try_emplace(part, 1).first->second =
+            std::lcm(multiples.lookup(part) ? multiples.lookup(part) : 1, *by);
     });
   }
   AffineExpr solved = difference;
@@ -304,7 +311,8 @@ bool ImportState::solveForQuotient(AffineExpr difference, const std::string &mes
     AffineExpr written = difference.replace(division, stand);
     auto at = [&](int64_t value) { return graph::canonicalSize(written.replace(stand, number(value))); };
     AffineExpr rest = at(0), factor = graph::canonicalSize(at(1) - rest);
-    if (graph::constantSize(factor).value_or(0) == 0 || graph::canonicalSize(factor * stand + rest) != graph::canonicalSize(written))
+    if (graph::constantSize(factor).value_or(0) == 0 ||
+        graph::canonicalSize(factor * stand + rest) != graph::canonicalSize(written))
       continue;
     AffineExpr solution = graph::divideExactly(graph::canonicalSize(rest * -1), factor);
     if (!solution || graph::constantSize(solution).value_or(0) < 0 || dependsOn(solution, division))
@@ -349,11 +357,12 @@ AffineExpr ImportState::divide(AffineExpr size, AffineExpr by, const std::string
   return quotient;
 }
 
-//===- Guards ------------------------------------------------------------------------------------------------------------===//
+//===- Guards -----------------------------------------------------------------------------------------------------===//
 
 void ImportState::guard(AffineExpr a, AffineExpr b, const std::string &message, StringRef relation) {
   auto map = [&](AffineExpr expr) { return AffineMapAttr::get(AffineMap::get(0, symbolNames.size(), expr)); };
-  mlir::Attribute guard = builder.getArrayAttr({map(a), map(b), builder.getStringAttr(message), builder.getStringAttr(relation)});
+  mlir::Attribute guard =
+      builder.getArrayAttr({map(a), map(b), builder.getStringAttr(message), builder.getStringAttr(relation)});
   if (!llvm::is_contained(guards, guard))
     guards.push_back(guard);
 }
@@ -367,7 +376,9 @@ bool ImportState::requireAtMost(AffineExpr a, AffineExpr b, const std::string &m
   return true;
 }
 
-void ImportState::requireDifferent(AffineExpr a, AffineExpr b, const std::string &message) { guard(a, b, message, "not equal"); }
+void ImportState::requireDifferent(AffineExpr a, AffineExpr b, const std::string &message) {
+  guard(a, b, message, "not equal");
+}
 
 bool ImportState::takeEqual(AffineExpr a, AffineExpr b, const std::string &asker, std::optional<bool> only) {
   a = resolve(a), b = resolve(b);

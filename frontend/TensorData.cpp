@@ -56,22 +56,35 @@ struct TypedField {
 };
 
 TypedField typedField(DType type, const onnx::TensorProto &p) {
-#define FIELD(NAME, TO) TypedField{#NAME, p.NAME().size(), [](Tensor &t, const onnx::TensorProto &from) { copyAs<TO>(t, from.NAME()); }}
+#define FIELD(NAME, TO)                                                                                                \
+  TypedField {                                                                                                         \
+    #NAME, p.NAME().size(), [](Tensor &t, const onnx::TensorProto &from) { copyAs<TO>(t, from.NAME()); }               \
+  }
   switch (type) {
   case DType::F32:
-  case DType::C64: return FIELD(float_data, float);
+  case DType::C64:
+    return FIELD(float_data, float);
   case DType::C128:
-  case DType::F64: return FIELD(double_data, double);
-  case DType::I64: return FIELD(int64_data, int64_t);
-  case DType::U64: return FIELD(uint64_data, uint64_t);
-  case DType::U32: return FIELD(uint64_data, uint32_t);
-  case DType::I32: return FIELD(int32_data, int32_t);
-  case DType::I16: return FIELD(int32_data, int16_t);
-  case DType::I8: return FIELD(int32_data, int8_t);
+  case DType::F64:
+    return FIELD(double_data, double);
+  case DType::I64:
+    return FIELD(int64_data, int64_t);
+  case DType::U64:
+    return FIELD(uint64_data, uint64_t);
+  case DType::U32:
+    return FIELD(uint64_data, uint32_t);
+  case DType::I32:
+    return FIELD(int32_data, int32_t);
+  case DType::I16:
+    return FIELD(int32_data, int16_t);
+  case DType::I8:
+    return FIELD(int32_data, int8_t);
   case DType::U16:
   case DType::F16:
-  case DType::BF16: return FIELD(int32_data, uint16_t);
-  default: return FIELD(int32_data, uint8_t);
+  case DType::BF16:
+    return FIELD(int32_data, uint16_t);
+  default:
+    return FIELD(int32_data, uint8_t);
   }
 #undef FIELD
 }
@@ -113,7 +126,8 @@ uint64_t mix(uint64_t &state) { // splitmix64
   return z ^ (z >> 31);
 }
 
-/// Uniform weights whose layer keeps the variance of what it reads; vectors (scales, biases, variances) lie around 1, indices are 0.
+/// Uniform weights whose layer keeps the variance of what it reads; vectors (scales, biases, variances) lie around 1,
+/// indices are 0.
 Tensor inventWeights(DType type, Shape shape, const std::string &name, uint64_t seed) {
   Tensor tensor = Tensor::allocate(type, shape);
   int64_t count = tensor.count();
@@ -122,7 +136,8 @@ Tensor inventWeights(DType type, Shape shape, const std::string &name, uint64_t 
   for (char c : name)
     seed = seed * 0x100000001b3 ^ static_cast<unsigned char>(c);
   int64_t fanIn = shape.size() < 2 ? 1 : shape.size() == 2 ? shape[0] : count / std::max<int64_t>(shape[0], 1);
-  double center = shape.size() < 2 ? 1.0 : 0.0, spread = shape.size() < 2 ? 0.25 : std::sqrt(3.0 / std::max<int64_t>(fanIn, 1));
+  double center = shape.size() < 2 ? 1.0 : 0.0,
+         spread = shape.size() < 2 ? 0.25 : std::sqrt(3.0 / std::max<int64_t>(fanIn, 1));
   for (int64_t i = 0; i < count; ++i) {
     double value = center + spread * (static_cast<double>(mix(seed) >> 11) * 0x1p-52 - 1.0);
     reference::write(tensor, i, 1, &value);
@@ -145,18 +160,19 @@ Expected<Tensor> decodeExternal(const onnx::TensorProto &proto, const std::strin
   uint64_t size = file->bytes().size();
   auto packed = static_cast<uint64_t>(packedBytes(type, elementCount(shape)));
   if (place->length.value_or(packed) != packed)
-    return malformedTensor(
-        name, fmt::format("expected {} bytes because of its type and shape, external data says length {}", packed, *place->length));
+    return malformedTensor(name,
+                           fmt::format("expected {} bytes because of its type and shape, external data says length {}",
+                                       packed, *place->length));
   if (place->offset > size || packed > size - place->offset)
-    return malformedTensor(
-        name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", packed, place->offset, place->location, size));
+    return malformedTensor(name, fmt::format("expected {} bytes at offset {} of '{}', which has {} bytes", packed,
+                                             place->offset, place->location, size));
   return fromPacked(type, std::move(shape), file->bytes().subspan(place->offset, packed), file->owner());
 }
 
 Expected<Tensor> decodeStrings(const onnx::TensorProto &proto, const std::string &name, Shape shape, int64_t count) {
   if (proto.string_data_size() != count || proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL)
-    return malformedTensor(name, fmt::format("expected {} strings in string_data because of its shape [{}], got {}", count,
-                                             fmt::join(shape, ", "), proto.string_data_size()));
+    return malformedTensor(name, fmt::format("expected {} strings in string_data because of its shape [{}], got {}",
+                                             count, fmt::join(shape, ", "), proto.string_data_size()));
   Tensor tensor = Tensor::allocate(DType::String, std::move(shape));
   std::ranges::copy(proto.string_data(), tensor.data<std::string>());
   return tensor;
@@ -168,8 +184,8 @@ Expected<DType> checkedDType(int32_t code, const std::string &name) {
   auto type = static_cast<DType>(code);
   if (code >= 0 && code < 256 && (findDType(type) || type == DType::String))
     return type;
-  return Status(Code::Unsupported, fmt::format("tensor '{}' has element type {} ({}), which no kernel holds", name, code,
-                                               "unknown here"));
+  return Status(Code::Unsupported,
+                fmt::format("tensor '{}' has element type {} ({}), which no kernel holds", name, code, "unknown here"));
 }
 
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name) {
@@ -197,8 +213,8 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   if (*type == DType::String)
     return decodeStrings(proto, name, std::move(shape), *bytes);
   TypedField field = typedField(*type, proto);
-  int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() + proto.int64_data_size() +
-                  proto.double_data_size() + proto.uint64_data_size();
+  int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() +
+                  proto.int64_data_size() + proto.double_data_size() + proto.uint64_data_size();
   bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
   if (external + proto.has_raw_data() + (typed > 0) > 1)
     return malformedTensor(name, "its elements are in more than one place");
@@ -207,16 +223,19 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   if (proto.has_raw_data()) {
     int64_t packed = packedBytes(*type, elementCount(shape));
     if (static_cast<int64_t>(proto.raw_data().size()) != packed)
-      return malformedTensor(name, fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", packed,
-                                               tilewright::name(*type), fmt::join(shape, ", "), proto.raw_data().size()));
+      return malformedTensor(name,
+                             fmt::format("expected {} bytes because of its type {} and shape [{}], got {}", packed,
+                                         tilewright::name(*type), fmt::join(shape, ", "), proto.raw_data().size()));
     return fromPacked(*type, std::move(shape), std::as_bytes(std::span(proto.raw_data())), source.owner);
   }
   // In typed fields a complex number takes two entries, and numbers of less than a byte share one.
   bool shares = findDType(*type)->bits < 8;
-  int64_t count = shares ? packedBytes(*type, elementCount(shape)) : *bytes / elementBytes(*type) * (isComplex(*type) ? 2 : 1);
+  int64_t count =
+      shares ? packedBytes(*type, elementCount(shape)) : *bytes / elementBytes(*type) * (isComplex(*type) ? 2 : 1);
   if (field.size != count || typed != count)
-    return malformedTensor(name, fmt::format("expected {} elements in {} because of its type {} and shape [{}], got {}", count, field.name,
-                                             tilewright::name(*type), fmt::join(shape, ", "), typed));
+    return malformedTensor(name,
+                           fmt::format("expected {} elements in {} because of its type {} and shape [{}], got {}",
+                                       count, field.name, tilewright::name(*type), fmt::join(shape, ", "), typed));
   if (shares) {
     Tensor packed = Tensor::allocate(DType::U8, {count});
     field.copy(packed, proto);

@@ -32,13 +32,15 @@ Term operator*(double a, Term b) { return b.builder->like(b, a) * b; }
 Term operator/(double a, Term b) { return b.builder->like(b, a) / b; }
 Term operator-(Term a) { return a.isFloat() ? a.builder->apply<arith::NegFOp>(a) : 0.0 - a; }
 
-/// Toward zero, saturated, 0 for NaN: as the reference does. What is outside never reaches the conversion, which leaves it undefined.
+/// Toward zero, saturated, 0 for NaN: as the reference does. What is outside never reaches the conversion, which leaves
+/// it undefined.
 static Term toInteger(NodeBuilder &b, Term x, DType to) {
   int bits = static_cast<int>(elementBytes(to)) * 8;
   bool isSigned = findDType(to)->isSigned;
   double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0,
          limit = std::ldexp(1.0, isSigned ? bits - 1 : bits); // exact in every float type that x has
-  Type element = elementType(b.state.context, to), through = isSigned || bits == 64 ? element : b.state.builder.getIntegerType(2 * bits);
+  Type element = elementType(b.state.context, to),
+       through = isSigned || bits == 64 ? element : b.state.builder.getIntegerType(2 * bits);
   auto is = [&](arith::CmpFPredicate predicate, double bound) {
     return b.compare(predicate, arith::CmpIPredicate::eq, x, b.like(x, bound));
   };
@@ -46,13 +48,16 @@ static Term toInteger(NodeBuilder &b, Term x, DType to) {
        number = is(arith::CmpFPredicate::ORD, 0);
   Term inside = b.select(b.apply<arith::OrIOp>(tooLow, tooHigh), b.like(x, 0), b.select(number, x, b.like(x, 0)));
   RankedTensorType type = graph::withElementType(x.type(), through);
-  Term whole = isSigned || bits < 64 ? b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, type, inside.value))
-                                     : b.term(arith::FPToUIOp::create(b.state.builder, b.state.location, type, inside.value));
+  Term whole = isSigned || bits < 64
+                   ? b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, type, inside.value))
+                   : b.term(arith::FPToUIOp::create(b.state.builder, b.state.location, type, inside.value));
   if (through != element)
-    whole = b.term(arith::TruncIOp::create(b.state.builder, b.state.location, graph::withElementType(type, element), whole.value));
+    whole = b.term(
+        arith::TruncIOp::create(b.state.builder, b.state.location, graph::withElementType(type, element), whole.value));
   uint64_t most = ~uint64_t(0) >> (64 - bits + isSigned);
   Term least = b.splatInteger(x.sizes(), element, isSigned ? static_cast<int64_t>(~most) : 0);
-  return b.select(tooHigh, b.splatInteger(x.sizes(), element, static_cast<int64_t>(most)), b.select(tooLow, least, whole));
+  return b.select(tooHigh, b.splatInteger(x.sizes(), element, static_cast<int64_t>(most)),
+                  b.select(tooLow, least, whole));
 }
 
 std::string NodeBuilder::print(Term x) const {
@@ -79,7 +84,8 @@ Term NodeBuilder::compare(arith::CmpFPredicate f, arith::CmpIPredicate i, Term a
 
 Term NodeBuilder::select(Term condition, Term yes, Term no) {
   if (!condition.element().isInteger(1) || yes.element() != no.element())
-    malformed("expected a boolean condition and operands of one element type, got {}, {} and {}", print(condition), print(yes), print(no));
+    malformed("expected a boolean condition and operands of one element type, got {}, {} and {}", print(condition),
+              print(yes), print(no));
   Sizes sizes = broadcastSizes({condition.sizes(), yes.sizes(), no.sizes()});
   condition = broadcast(condition, sizes), yes = broadcast(yes, sizes), no = broadcast(no, sizes);
   return term(arith::SelectOp::create(state.builder, state.location, condition.value, yes.value, no.value));
@@ -99,7 +105,9 @@ Term NodeBuilder::minimum(Term a, Term b, bool isSigned) {
 
 Term NodeBuilder::divideIntegers(Term a, Term b, bool isSigned) {
   std::tie(a, b) = together(a, b);
-  auto equals = [&](double value) { return compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, b, like(b, value)); };
+  auto equals = [&](double value) {
+    return compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, b, like(b, value));
+  };
   Term isZero = equals(0);
   if (!isSigned)
     return select(isZero, like(a, 0), apply<arith::DivUIOp>(a, select(isZero, like(b, 1), b)));
@@ -111,7 +119,8 @@ Term NodeBuilder::divideIntegers(Term a, Term b, bool isSigned) {
 Term NodeBuilder::widen(Term x) {
   if (!x.element().isF16() && !x.element().isBF16())
     return x;
-  return term(arith::ExtFOp::create(state.builder, state.location, graph::withElementType(x.type(), state.builder.getF32Type()), x.value));
+  return term(arith::ExtFOp::create(state.builder, state.location,
+                                    graph::withElementType(x.type(), state.builder.getF32Type()), x.value));
 }
 
 Term NodeBuilder::convert(Term x, DType from, DType to) {

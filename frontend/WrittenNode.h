@@ -11,7 +11,8 @@ namespace tilewright {
 /// The domain of operators that only the import writes: no model may import it, or define functions in it.
 inline constexpr std::string_view ownDomain = "tilewright";
 
-inline onnx::AttributeProto *addAttribute(onnx::NodeProto &node, std::string_view name, onnx::AttributeProto::AttributeType type) {
+inline onnx::AttributeProto *addAttribute(onnx::NodeProto &node, std::string_view name,
+                                          onnx::AttributeProto::AttributeType type) {
   onnx::AttributeProto *attribute = node.add_attribute();
   attribute->set_name(std::string(name)), attribute->set_type(type);
   return attribute;

@@ -18,7 +18,8 @@ using namespace tilewright::fusion;
 
 static bool isWideningCast(Operation *op) {
   return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::UIToFPOp, arith::SIToFPOp>(op) &&
-         getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() > getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
+         getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() >
+             getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
 }
 
 static bool isCarried(Operation *op, Carry what) {
@@ -35,7 +36,8 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
     if (Group *reader = graph.groupOf(use.getOwner()))
       readers[reader].push_back(&use);
   for (auto &[reader, uses] : readers) {
-    if (llvm::none_of(uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
+    if (llvm::none_of(
+            uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
       continue;
     // A copy is read by one group only, so that neither outputs nor paths around stand in the way.
     bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());

@@ -11,8 +11,8 @@ enum class Carry {
   Transposes, // those too that no producer stores permuted
 };
 
-/// Puts each such operation into the group of its reader, a copy for each if several read it. Reading through it is free; its result
-/// in memory would be bytes written for nothing.
+/// Puts each such operation into the group of its reader, a copy for each if several read it. Reading through it is
+/// free; its result in memory would be bytes written for nothing.
 void carryAccesses(GroupGraph &graph, FusionMode mode, Carry what);
 
 } // namespace tilewright::fusion

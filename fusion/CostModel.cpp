@@ -21,29 +21,31 @@ struct WorkRow {
   unsigned work;
 };
 constexpr WorkRow workTable[] = {
-    {"arith.extf", 0},    {"arith.truncf", 0},  {"arith.extsi", 0},   {"arith.extui", 0},    {"arith.trunci", 0}, {"arith.uitofp", 0},
-    {"arith.sitofp", 0},  {"arith.bitcast", 0}, {"arith.divf", 4},    {"arith.divsi", 16},   {"arith.divui", 16}, {"arith.remsi", 16},
-    {"arith.remui", 16},  {"arith.remf", 16},   {"math.sqrt", 4},     {"math.rsqrt", 4},     {"math.absf", 1},    {"math.absi", 1},
-    {"math.floor", 1},    {"math.ceil", 1},     {"math.round", 1},    {"math.roundeven", 1}, {"math.trunc", 1},   {"math.fma", 1},
-    {"math.copysign", 1}, {"graph.gather", 2},  {"graph.concat", 16}, {"graph.iota", 0},
-    {"math.tanh", 24},
+    {"arith.extf", 0},   {"arith.truncf", 0},   {"arith.extsi", 0},   {"arith.extui", 0}, {"arith.trunci", 0},
+    {"arith.uitofp", 0}, {"arith.sitofp", 0},   {"arith.bitcast", 0}, {"arith.divf", 4},  {"arith.divsi", 16},
+    {"arith.divui", 16}, {"arith.remsi", 16},   {"arith.remui", 16},  {"arith.remf", 16}, {"math.sqrt", 4},
+    {"math.rsqrt", 4},   {"math.absf", 1},      {"math.absi", 1},     {"math.floor", 1},  {"math.ceil", 1},
+    {"math.round", 1},   {"math.roundeven", 1}, {"math.trunc", 1},    {"math.fma", 1},    {"math.copysign", 1},
+    {"graph.gather", 2}, {"graph.concat", 16},  {"graph.iota", 0},    {"math.tanh", 24},
 };
 constexpr unsigned transcendental = 12; // any other function of the math dialect
 
-/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory. A contraction
-/// reads each element of an operand so often that nothing pays but renaming and conversion, and so does a window: even the maximum with
-/// zero in front of a pooling of 3x3 costs more than writing and reading it (1.5 times the parts, on the host). Only what one ONNX node
-/// spells as a reduction of a window (the squares of a local response normalization) stays with it.
+/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory. A
+/// contraction reads each element of an operand so often that nothing pays but renaming and conversion, and so does a
+/// window: even the maximum with zero in front of a pooling of 3x3 costs more than writing and reading it (1.5 times
+/// the parts, on the host). Only what one ONNX node spells as a reduction of a window (the squares of a local response
+/// normalization) stays with it.
 constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 0;
 constexpr unsigned reducedOperandLimit = 4;
 constexpr unsigned broadcastLimit = 4; // what does not vary along a tile's lanes is computed once for all of them
-/// What writing a value and reading it again costs, in additions: three hyperbolic tangents for one element lose to memory, two do not.
+/// What writing a value and reading it again costs, in additions: three hyperbolic tangents for one element lose to
+/// memory, two do not.
 constexpr double passOverMemory = 12;
 
-/// Rows of fewer elements leave nothing to do while a function's long chain of multiplications runs, and a vector's lanes idle at their
-/// end; what other nodes compute around a reduction is then better done in a kernel of its own (exp before a sum of 40: 1.56 times the
-/// parts; of 64: 0.95; tanh: 1.25 times at 256, 1.0 at 1,024).
+/// Rows of fewer elements leave nothing to do while a function's long chain of multiplications runs, and a vector's
+/// lanes idle at their end; what other nodes compute around a reduction is then better done in a kernel of its own (exp
+/// before a sum of 40: 1.56 times the parts; of 64: 0.95; tanh: 1.25 times at 256, 1.0 at 1,024).
 struct RowLimit {
   double elements;
   unsigned work;
@@ -56,7 +58,8 @@ constexpr int64_t nominalSize = 64;
 SmallVector<int64_t> nominalSizes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> symbols(graph::getNumSymbols(type), nominalSize);
-  return llvm::map_to_vector(graph::getSizes(type), [&](AffineExpr size) { return graph::evaluate(size, {}, symbols); });
+  return llvm::map_to_vector(graph::getSizes(type),
+                             [&](AffineExpr size) { return graph::evaluate(size, {}, symbols); });
 }
 
 double elementsOf(Value value) {
@@ -116,15 +119,16 @@ bool Kernel::walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit
   return true;
 }
 
-/// True if the accesses through which the kernel reads `value` compute more again than a pass over memory would cost: each slice, gather
-/// and pad pulls the elements that it needs, and a concatenation pulls every input at every place.
+/// True if the accesses through which the kernel reads `value` compute more again than a pass over memory would cost:
+/// each slice, gather and pad pulls the elements that it needs, and a concatenation pulls every input at every place.
 bool Kernel::repeatsReads(Value value) const {
   double times = 0, count = 0;
   bool readInPlace = false;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     auto access = dyn_cast<graph::AccessOpInterface>(user);
-    bool elsewhere = isa<graph::ConcatOp>(user) || (isa<graph::SliceOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
+    bool elsewhere = isa<graph::ConcatOp>(user) ||
+                     (isa<graph::SliceOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
     if (!members.contains(user) || !elsewhere) {
       readInPlace = true;
       continue;
@@ -136,19 +140,20 @@ bool Kernel::repeatsReads(Value value) const {
   return times > 1 && exceeds(value, passOverMemory / (times - 1));
 }
 
-/// True if a window slides over what is computed, or over what a broadcast repeats (an image enlarged to its nearest neighbours), whose
-/// coordinates would be divided for every element of every window, with no load contiguous.
+/// True if a window slides over what is computed, or over what a broadcast repeats (an image enlarged to its nearest
+/// neighbours), whose coordinates would be divided for every element of every window, with no load contiguous.
 bool Kernel::slidesOverWork(graph::WindowOp window) const {
   bool repeated = !walk(window.getData(), [](Operation *op) {
     auto broadcast = dyn_cast<graph::BroadcastOp>(op);
     return !broadcast || !repeats(broadcast);
   });
-  bool itsOwn = walk(window.getData(), [&](Operation *op) { return elementWork(op) == 0 || nodeOf(op) == nodeOf(window); });
+  bool itsOwn =
+      walk(window.getData(), [&](Operation *op) { return elementWork(op) == 0 || nodeOf(op) == nodeOf(window); });
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
 }
 
-/// True if `value` is a slice that is shorter than its buffer along one of `dims`. Its ends lie inside of the buffer, so reading past them is
-/// no fault that a guard of the load sees: each element would be compared with them.
+/// True if `value` is a slice that is shorter than its buffer along one of `dims`. Its ends lie inside of the buffer,
+/// so reading past them is no fault that a guard of the load sees: each element would be compared with them.
 bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
   auto slice = value.getDefiningOp<graph::SliceOp>();
   if (!slice || !members.contains(slice))
@@ -160,16 +165,19 @@ bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
 
 /// True if a window pads the borders of a slice (1.25 times the parts for a 3x39 convolution, on the host).
 bool Kernel::padsSlice(graph::WindowOp window) const {
-  return isCutAlong(window.getData(), window.getDims()) && llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
+  return isCutAlong(window.getData(), window.getDims()) &&
+         llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
 }
 
-/// True if a concatenation joins slices along the axis that they shorten, as a roll does (5 times the parts, on the host).
+/// True if a concatenation joins slices along the axis that they shorten, as a roll does (5 times the parts, on the
+/// host).
 bool Kernel::joinsSlices(graph::ConcatOp concat) const {
-  return llvm::any_of(concat.getInputs(), [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
+  return llvm::any_of(concat.getInputs(),
+                      [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
 }
 
-/// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be chosen by its place,
-/// and no load would be contiguous (three times the parts, on the host).
+/// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be
+/// chosen by its place, and no load would be contiguous (three times the parts, on the host).
 graph::ConcatOp Kernel::interleavedBy(graph::TransposeOp transpose) const {
   Value value = transpose.getData();
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
@@ -231,13 +239,15 @@ static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geom
 std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
   Kernel kernel(ops);
   if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window)
-    if (kernel.exceeds(geometry.root->getOperands(), geometry.kind == RootKind::Matmul ? contractOperandLimit : reducedOperandLimit))
+    if (kernel.exceeds(geometry.root->getOperands(),
+                       geometry.kind == RootKind::Matmul ? contractOperandLimit : reducedOperandLimit))
       return Refusal{Reason::RepeatsWork, geometry.root};
   if (geometry.kind == RootKind::RowReduction)
     if (Operation *op = tooMuchForRows(ops, geometry))
       return Refusal{Reason::ShortRows, op};
   for (Operation *op : ops) {
-    if (auto window = dyn_cast<graph::WindowOp>(op); window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
+    if (auto window = dyn_cast<graph::WindowOp>(op);
+        window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
       return Refusal{Reason::RepeatsWork, op};
     if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};

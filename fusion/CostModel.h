@@ -13,7 +13,8 @@ unsigned elementWork(mlir::Operation *op);
 ///  * What feeds a window is computed again for every window that covers it.
 ///  * What is read by slices, gathers, pads and concatenations is computed again by each, wherever it is read.
 ///  * What is read through a broadcast is computed again for every repetition.
-///  * What a window pads of a slice, a roll joins of slices, or a transpose of a concatenation makes neighbours, is chosen for each element.
+///  * What a window pads of a slice, a roll joins of slices, or a transpose of a concatenation makes neighbours, is
+///    chosen for each element.
 std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 
 } // namespace tilewright::fusion

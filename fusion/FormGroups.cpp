@@ -32,15 +32,17 @@ llvm::StringRef fusion::name(FusionMode mode) {
 }
 
 namespace {
-/// Pairs of groups that no kernel can hold. While nothing but merging happens such a pair stays refused until one of its groups grows:
-/// other groups that merge only add paths around.
+/// Pairs of groups that no kernel can hold. While nothing but merging happens such a pair stays refused until one of
+/// its groups grows: other groups that merge only add paths around.
 class Refusals {
 public:
   bool contains(const Group &producer, const Group &consumer) const {
     auto found = pairs.find({&producer, &consumer});
     return found != pairs.end() && found->second == std::pair(producer.version, consumer.version);
   }
-  void add(const Group &producer, const Group &consumer) { pairs[{&producer, &consumer}] = {producer.version, consumer.version}; }
+  void add(const Group &producer, const Group &consumer) {
+    pairs[{&producer, &consumer}] = {producer.version, consumer.version};
+  }
 
 private:
   llvm::DenseMap<std::pair<const Group *, const Group *>, std::pair<unsigned, unsigned>> pairs;
@@ -79,12 +81,17 @@ static void applyRules(Round round, GroupGraph &graph, FusionMode mode) {
   }
 }
 
-/// Pointwise groups side by side, both reading one value, with outputs of the same sizes: one pass over it does for both.
+/// Pointwise groups side by side, both reading one value, with outputs of the same sizes: one pass over it does for
+/// both.
 static bool areSiblings(const Group &a, const Group &b, FusionMode mode) {
-  auto isPlain = [](const Group &group) { return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise; };
+  auto isPlain = [](const Group &group) {
+    return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise;
+  };
   if (!isPlain(a) || !isPlain(b) || (mode != FusionMode::All && a.nodes() != b.nodes()))
     return false;
-  auto sizes = [](const Group &group) { return graph::getSizes(cast<RankedTensorType>(group.geometry.outputs.front().getType())); };
+  auto sizes = [](const Group &group) {
+    return graph::getSizes(cast<RankedTensorType>(group.geometry.outputs.front().getType()));
+  };
   return sizes(a) == sizes(b);
 }
 
@@ -98,7 +105,9 @@ static void joinSiblings(GroupGraph &graph, FusionMode mode) {
     for (Operation *op : SmallVector<Operation *>(group->ops))
       for (Value operand : op->getOperands()) {
         group = graph.groupOf(op);
-        bool isInput = operand.getDefiningOp() ? !isConstantLike(operand.getDefiningOp()) && graph.groupOf(operand) != group : true;
+        bool isInput = operand.getDefiningOp()
+                           ? !isConstantLike(operand.getDefiningOp()) && graph.groupOf(operand) != group
+                           : true;
         if (!isInput)
           continue;
         SmallVector<Operation *> &others = readers[operand];
@@ -113,7 +122,8 @@ static void joinSiblings(GroupGraph &graph, FusionMode mode) {
             group = sibling;
           }
         }
-        if (llvm::none_of(others, [&](Operation *reader) { return graph.groupOf(reader) == group; }) && others.size() < mostSiblings)
+        if (llvm::none_of(others, [&](Operation *reader) { return graph.groupOf(reader) == group; }) &&
+            others.size() < mostSiblings)
           others.push_back(op);
       }
 }
@@ -140,7 +150,8 @@ static Value behindViews(const GroupGraph &graph, Value value) {
   return value;
 }
 
-/// Whether the root of the edge's consumer is computed from what the producer gives, rather than joined with it later, as by a residual.
+/// Whether the root of the edge's consumer is computed from what the producer gives, rather than joined with it later,
+/// as by a residual.
 static bool feedsRoot(const GroupGraph &graph, const Edge &edge) {
   llvm::SmallPtrSet<Operation *, 16> fed;
   for (Operation *op : edge.consumer->ops)
@@ -153,16 +164,18 @@ static bool feedsRoot(const GroupGraph &graph, const Edge &edge) {
 
 /// Reasons that speak of a root as made from the other kernel's.
 static bool isBetweenRoots(Reason reason) {
-  return reason == Reason::SecondReduction || reason == Reason::ReductionOfContraction || reason == Reason::OtherLoops ||
-         reason == Reason::WindowIsRepeated;
+  return reason == Reason::SecondReduction || reason == Reason::ReductionOfContraction ||
+         reason == Reason::OtherLoops || reason == Reason::WindowIsRepeated;
 }
 
-/// Why an edge that is left was not fused. What is legal and yet was not taken is a value that several kernels need in memory.
+/// Why an edge that is left was not fused. What is legal and yet was not taken is a value that several kernels need in
+/// memory.
 static Reason whyNot(const GroupGraph &graph, FusionMode mode, const Edge &edge) {
   GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
-    return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot : refusal->reason;
+    return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot
+                                                                                       : refusal->reason;
   }
   return mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
 }
@@ -182,7 +195,8 @@ static std::vector<OpenEdge> collectEdges(const GroupGraph &graph, FusionMode mo
     for (Value operand : op->getOperands()) {
       Value computed = behindViews(graph, operand);
       Edge edge{graph.groupOf(computed), graph.groupOf(op), computed, op};
-      if (edge.producer && edge.producer != edge.consumer && !edge.consumer->isView() && seen.insert({edge.producer, edge.consumer}).second)
+      if (edge.producer && edge.producer != edge.consumer && !edge.consumer->isView() &&
+          seen.insert({edge.producer, edge.consumer}).second)
         edges.push_back({edge, whyNot(graph, mode, edge)});
     }
   return edges;
@@ -196,7 +210,8 @@ static std::string nodeName(ModuleOp module, int64_t node) {
 }
 
 /// Names of ONNX nodes must be read before outlining moves the operations away.
-static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp module, llvm::SmallVectorImpl<Group *> &order) {
+static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp module,
+                             llvm::SmallVectorImpl<Group *> &order) {
   FusionReport report{mode, {}, {}};
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {
@@ -207,12 +222,13 @@ static FusionReport describe(const GroupGraph &graph, FusionMode mode, ModuleOp 
     std::vector<std::string> nodes;
     for (int64_t node : group->nodes())
       nodes.push_back(nodeName(module, node));
-    report.launches.push_back({"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
+    report.launches.push_back(
+        {"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
   }
   for (const OpenEdge &open : collectEdges(graph, mode))
     report.edges.push_back({index.at(open.edge.producer), index.at(open.edge.consumer),
-                            nodeName(module, nodeOf(open.edge.value.getDefiningOp())), nodeName(module, nodeOf(open.edge.user)),
-                            open.reason});
+                            nodeName(module, nodeOf(open.edge.value.getDefiningOp())),
+                            nodeName(module, nodeOf(open.edge.user)), open.reason});
   return report;
 }
 

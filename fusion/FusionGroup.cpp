@@ -87,10 +87,12 @@ bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const
   return false;
 }
 
-/// Uses that one search for a path may look at. Groups that stand further apart in the graph are not worth the time to find out.
+/// Uses that one search for a path may look at. Groups that stand further apart in the graph are not worth the time to
+/// find out.
 static constexpr unsigned longestSearch = 2000;
 
-/// The groups that `from` leads to and that stand before `to`; nothing if one of them leads to `to`, or if the search is too long.
+/// The groups that `from` leads to and that stand before `to`; nothing if one of them leads to `to`, or if the search
+/// is too long.
 std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from, const Group &to) const {
   llvm::SetVector<Group *> reached;
   unsigned looked = 0;
@@ -113,10 +115,12 @@ std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from
 }
 
 bool GroupGraph::pathAround(const Group &from, const Group &to) const {
-  return GroupOrder::isBefore(from, to) && readsOthers(to, from) && isReadByOthers(from, to) && !reachedBetween(from, to);
+  return GroupOrder::isBefore(from, to) && readsOthers(to, from) && isReadByOthers(from, to) &&
+         !reachedBetween(from, to);
 }
 
-/// `into`, about to take `from` in, moves to where everything that either reads is before it, and everything that reads either is behind.
+/// `into`, about to take `from` in, moves to where everything that either reads is before it, and everything that reads
+/// either is behind.
 void GroupGraph::placeUnion(Group &into, Group &from) {
   bool fromIsFirst = GroupOrder::isBefore(from, into);
   Group &first = fromIsFirst ? from : into, &last = fromIsFirst ? into : from;
@@ -196,7 +200,8 @@ SmallVector<int64_t> Group::nodes() const {
     if (SmallVector<int64_t> nodes = normalize::nodesOf(op); nodes.size() == 1)
       own.insert(nodes.front());
   for (Operation *op : ops)
-    if (SmallVector<int64_t> nodes = normalize::nodesOf(op); llvm::none_of(nodes, [&](int64_t node) { return own.contains(node); }))
+    if (SmallVector<int64_t> nodes = normalize::nodesOf(op);
+        llvm::none_of(nodes, [&](int64_t node) { return own.contains(node); }))
       own.insert(nodes.begin(), nodes.end());
   return own.takeVector();
 }
@@ -204,7 +209,8 @@ SmallVector<int64_t> Group::nodes() const {
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }
 
 namespace {
-/// A walk's place in a group: the next of its operations, and what the last one depends on that the walk has not followed yet.
+/// A walk's place in a group: the next of its operations, and what the last one depends on that the walk has not
+/// followed yet.
 struct Visit {
   Group *group;
   unsigned op = 0;

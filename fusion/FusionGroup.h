@@ -1,7 +1,8 @@
 // Groups of @main's operations, and the graph that they form.
 //
-// In the beginning every operation is a group of its own. Groups only ever merge, along an edge from producer to consumer, so the
-// graph of groups stays acyclic as long as each merge is convex: no path may leave the pair and come back.
+// In the beginning every operation is a group of its own. Groups only ever merge, along an edge from producer to
+// consumer, so the graph of groups stays acyclic as long as each merge is convex: no path may leave the pair and come
+// back.
 #pragma once
 
 #include "fusion/Geometry.h"
@@ -19,10 +20,10 @@ namespace tilewright::fusion {
 struct Group {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   Geometry geometry;
-  llvm::SetVector<llvm::StringRef> rules;   // by which it grew, in the order in which each was first applied
-  bool onHost = false;                      // data-dependent: never merges
-  unsigned work = 0;                        // of one element, in additions
-  unsigned version = 0;                     // grows with each change of `ops`
+  llvm::SetVector<llvm::StringRef> rules; // by which it grew, in the order in which each was first applied
+  bool onHost = false;                    // data-dependent: never merges
+  unsigned work = 0;                      // of one element, in additions
+  unsigned version = 0;                   // grows with each change of `ops`
   OrderPlace place;
 
   /// A reshape alone: between kernels it is the same memory under another shape, and no work.
@@ -63,7 +64,8 @@ public:
   mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
   /// Undoes copyFor.
   void dropCopy(mlir::Operation *copy, mlir::Operation *original);
-  /// Takes `op` out of its group: it is a group of its own again, and the rest gets new outputs. False if the rest could not be a kernel.
+  /// Takes `op` out of its group: it is a group of its own again, and the rest gets new outputs. False if the rest
+  /// could not be a kernel.
   bool release(mlir::Operation *op);
 
   mlir::func::FuncOp main() const { return function; }
@@ -71,8 +73,8 @@ public:
 private:
   /// Makes `op` a group of its own, placed behind `anchor`.
   void own(mlir::Operation *op, Group *anchor);
-  /// Where `op` depends on: what computes its operands, and the host calls that bind its sizes; and what depends on it. With null for what
-  /// is in no group.
+  /// Where `op` depends on: what computes its operands, and the host calls that bind its sizes; and what depends on it.
+  /// With null for what is in no group.
   llvm::SmallVector<Group *> sourcesOf(mlir::Operation *op) const;
   llvm::SmallVector<Group *> readersOf(mlir::Operation *op) const;
   bool readsOthers(const Group &group, const Group &producer) const;

@@ -31,8 +31,8 @@ std::string FusionReport::text() const {
       bool split = edge->producerNode == edge->consumerNode; // an ONNX node is several operations
       std::string what = split ? fmt::format("{} is split between the two", edge->producerNode)
                                : fmt::format("{} is not fused with {}", edge->producerNode, edge->consumerNode);
-      out += fmt::format("       {} -> {} {}: {} because {}\n", i, edge->consumer, launches[edge->consumer].kernel, what,
-                         tilewright::fusion::text(edge->reason).sentence.str());
+      out += fmt::format("       {} -> {} {}: {} because {}\n", i, edge->consumer, launches[edge->consumer].kernel,
+                         what, tilewright::fusion::text(edge->reason).sentence.str());
     }
   }
   return out;
@@ -50,8 +50,10 @@ std::string FusionReport::json() const {
         json.object([&] {
           json.attribute("kernel", launch.kernel);
           json.attribute("root", name(launch.kind));
-          json.attributeArray("nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
-          json.attributeArray("rules", [&] { llvm::for_each(launch.rules, [&](const std::string &rule) { json.value(rule); }); });
+          json.attributeArray(
+              "nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
+          json.attributeArray(
+              "rules", [&] { llvm::for_each(launch.rules, [&](const std::string &rule) { json.value(rule); }); });
         });
     });
     json.attributeArray("edges", [&] {

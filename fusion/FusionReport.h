@@ -32,7 +32,8 @@ struct FusionReport {
   void append(FusionReport body);
   /// One paragraph a launch: what it holds, and why each of its readers is another one.
   std::string text() const;
-  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason", "because", ...}]}
+  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason",
+  /// "because", ...}]}
   std::string json() const;
 };
 

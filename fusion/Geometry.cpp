@@ -71,8 +71,8 @@ private:
   }
 
   Geometry geometry;
-  Type full, row, result;         // home sizes of the spaces
-  SmallVector<int64_t> axes;      // of the row's reductions
+  Type full, row, result;              // home sizes of the spaces
+  SmallVector<int64_t> axes;           // of the row's reductions
   llvm::DenseMap<Value, Place> places; // of spine values only
   llvm::DenseSet<Value> windowed;      // values computed from windows
 };
@@ -203,8 +203,8 @@ std::optional<Reason> Analysis::visit(Operation *op) {
       });
 }
 
-/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows). Only a contraction
-/// stores several in different orders.
+/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows).
+/// Only a contraction stores several in different orders.
 std::optional<Refusal> Analysis::checkOutputs() {
   AffineExpr count;
   for (Value output : geometry.outputs) {
@@ -231,7 +231,8 @@ std::optional<Refusal> Analysis::checkOutputs() {
       break;
     }
     if (!fits)
-      return Refusal{geometry.kind == RootKind::Pointwise ? Reason::OutputsDiffer : Reason::NeededInMemory, output.getDefiningOp()};
+      return Refusal{geometry.kind == RootKind::Pointwise ? Reason::OutputsDiffer : Reason::NeededInMemory,
+                     output.getDefiningOp()};
   }
   return std::nullopt;
 }
@@ -244,7 +245,8 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
     if (std::optional<Reason> reason = visit(op))
       return Refusal{*reason, op};
     for (Value result : op->getResults())
-      if (!isConstantLike(op) && llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+      if (!isConstantLike(op) &&
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
         geometry.outputs.push_back(result);
   }
   if (std::optional<Refusal> refusal = checkOutputs())

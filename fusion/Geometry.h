@@ -1,9 +1,11 @@
-// What a set of operations is as one kernel: its root, its loops, and whether every value can be had at the root's coordinates.
+// What a set of operations is as one kernel: its root, its loops, and whether every value can be had at the root's
+// coordinates.
 //
-// A kernel has an iteration space, the loops of its root, and computes each output by pulling: the output's value at some point
-// of that space, its operands' values at coordinates that the access maps give, and so on up to the arguments. What does not hang on
-// the root can be pulled at any coordinates (it is *free*). The root's own result exists at one point only, the current one, so what is
-// computed from it must stay there: each value of this *spine* has a place, and elementwise operations join values of one place.
+// A kernel has an iteration space, the loops of its root, and computes each output by pulling: the output's value at
+// some point of that space, its operands' values at coordinates that the access maps give, and so on up to the
+// arguments. What does not hang on the root can be pulled at any coordinates (it is *free*). The root's own result
+// exists at one point only, the current one, so what is computed from it must stay there: each value of this *spine*
+// has a place, and elementwise operations join values of one place.
 //
 //     space    spine values                                       how the next operation moves
 //     Result   what follows a contraction, or a window's reduction   one-to-one accesses (reshape, transpose) are remembered
@@ -27,8 +29,8 @@ llvm::StringRef name(RootKind kind);
 
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
-  mlir::Operation *root = nullptr;            // the contraction, or the first reduction; null for pointwise
-  llvm::SmallVector<mlir::Value> outputs;     // values used outside the set, in program order
+  mlir::Operation *root = nullptr;        // the contraction, or the first reduction; null for pointwise
+  llvm::SmallVector<mlir::Value> outputs; // values used outside the set, in program order
 };
 
 struct Refusal {

@@ -1,4 +1,5 @@
-// A topological order of groups that is kept while they merge, so that a search for a path between two groups ends at the later one.
+// A topological order of groups that is kept while they merge, so that a search for a path between two groups ends at
+// the later one.
 //
 //     before:  a  b  c  d      merging a into d, where c reads a:      after:  b  ad  c
 #pragma once

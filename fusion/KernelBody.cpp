@@ -53,7 +53,8 @@ private:
   IRMapping mapping;
 };
 
-/// `value`, which accesses lead from a truncation to, as it would be without the truncation; null if it is no such value.
+/// `value`, which accesses lead from a truncation to, as it would be without the truncation; null if it is no such
+/// value.
 Value unrounded(Value value, Type wide, OpBuilder &builder) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -90,12 +91,14 @@ static void keepPrecision(Block &body) {
       op.erase();
 }
 
-graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp module, SmallVectorImpl<Value> &inputs) {
+graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp module,
+                                    SmallVectorImpl<Value> &inputs) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto outputs = ValueRange(group.geometry.outputs);
   Location loc = outputs.front().getLoc();
-  auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
-                                        TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr);
+  auto kernel =
+      graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
+                              TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   normalize::orderOperands(group.ops);
   BodyBuilder copier(group, body, inputs);

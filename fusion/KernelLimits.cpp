@@ -32,7 +32,8 @@ static bool moves(Operation *op, unsigned i) {
 static uint64_t throughOperand(Operation *op, unsigned i, uint64_t place) {
   if (!moves(op, i))
     return place;
-  return llvm::hash_combine(op->getName().getAsOpaquePointer(), op->hashProperties(), op->getResult(0).getType(), i, place);
+  return llvm::hash_combine(op->getName().getAsOpaquePointer(), op->hashProperties(), op->getResult(0).getType(), i,
+                            place);
 }
 
 std::optional<Refusal> fusion::tooManyPlaces(ArrayRef<Operation *> ops, const Geometry &geometry) {
@@ -64,7 +65,8 @@ std::optional<Refusal> fusion::tooManyPlaces(ArrayRef<Operation *> ops, const Ge
       for (uint64_t place : need.places)
         below.places.insert(throughOperand(op, i, place));
     }
-    if (tiles > kernelLimits.tiles || need.reshapes > kernelLimits.reshapes || arguments.size() > kernelLimits.arguments)
+    if (tiles > kernelLimits.tiles || need.reshapes > kernelLimits.reshapes ||
+        arguments.size() > kernelLimits.arguments)
       return Refusal{Reason::TooLarge, op};
   }
   return std::nullopt;

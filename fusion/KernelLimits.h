@@ -5,15 +5,17 @@
 
 namespace tilewright::fusion {
 
-/// A chain as long as this already does more arithmetic than its reads and writes take, so a longer one gains nothing, while registers run
-/// short and a code generator's time grows faster than the code. Real models stay far below: the largest kernels of the tables hold 80
-/// operations, work of 100, 55 arguments, and 3 reshapes in a row. Where a limit ended a kernel, `--explain-fusion` says "too-large".
+/// A chain as long as this already does more arithmetic than its reads and writes take, so a longer one gains nothing,
+/// while registers run short and a code generator's time grows faster than the code. Real models stay far below: the
+/// largest kernels of the tables hold 80 operations, work of 100, 55 arguments, and 3 reshapes in a row. Where a limit
+/// ended a kernel, `--explain-fusion` says "too-large".
 struct KernelLimits {
   unsigned operations = 128;
   unsigned work = 512;      // of one element, in additions: 42 exponentials
   unsigned arguments = 128; // tensors read from memory; CUDA has room for 500 pointers
-  unsigned tiles = 512;     // values, each counted once for every place that accesses lead to: v[i] + v[i + 1] needs v twice
-  unsigned reshapes = 6;    // on a path. Those that do not cancel make coordinates that double with each
+  unsigned tiles =
+      512; // values, each counted once for every place that accesses lead to: v[i] + v[i + 1] needs v twice
+  unsigned reshapes = 6; // on a path. Those that do not cancel make coordinates that double with each
 };
 inline constexpr KernelLimits kernelLimits;
 

@@ -53,7 +53,8 @@ private:
 /// Whether `op` binds sizes while running.
 static bool bindsSizes(Operation &op) { return isa<graph::HostCallOp, graph::ReadSizesOp>(op); }
 
-/// The host call or the read that binds each symbol that no input has: the first in the model's order, in which whatever needs a size follows it.
+/// The host call or the read that binds each symbol that no input has: the first in the model's order, in which
+/// whatever needs a size follows it.
 static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, const SymbolReader &reader) {
   Symbols early;
   for (Type type : main.getArgumentTypes())
@@ -70,7 +71,8 @@ static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, cons
     if (auto read = dyn_cast<graph::ReadSizesOp>(call))
       bound.insert(read.getSymbols().begin(), read.getSymbols().end());
     for (unsigned symbol : bound)
-      if (auto [it, isNew] = binders.try_emplace(symbol, &call); !early.contains(symbol) && !isNew && nodeOf(&call) < nodeOf(it->second))
+      if (auto [it, isNew] = binders.try_emplace(symbol, &call);
+          !early.contains(symbol) && !isNew && nodeOf(&call) < nodeOf(it->second))
         it->second = &call;
   }
   for (unsigned symbol : early)
@@ -111,15 +113,16 @@ LateSizes::LateSizes(func::FuncOp main) {
     placeBehindBinders(main.front());
 }
 
-/// Places what is ready in program order. Where all wait for each other, the first stops waiting: whoever makes the plan says what is
-/// wrong.
+/// Places what is ready in program order. Where all wait for each other, the first stops waiting: whoever makes the
+/// plan says what is wrong.
 void LateSizes::placeBehindBinders(Block &block) {
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, size_t> position, open; // how many of those that each depends on are not placed yet
   for (Operation &op : block.without_terminator()) {
     position[&op] = ops.size();
     ops.push_back(&op);
-    open[&op] = bindersOf(&op).size() + llvm::count_if(op.getOperands(), [](Value operand) { return operand.getDefiningOp() != nullptr; });
+    open[&op] = bindersOf(&op).size() +
+                llvm::count_if(op.getOperands(), [](Value operand) { return operand.getDefiningOp() != nullptr; });
   }
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (Operation *op : ops)

@@ -1,7 +1,8 @@
 // Sizes that only a host call tells, and the operations that need them without reading what the call returns.
 //
-// A `graph.dims` of a late size, or an iota or a broadcast over one, reads no value of the host call that binds the size's symbol. Groups
-// must stay in an order in which the call comes first, so for them these operations depend on it as if they read it.
+// A `graph.dims` of a late size, or an iota or a broadcast over one, reads no value of the host call that binds the
+// size's symbol. Groups must stay in an order in which the call comes first, so for them these operations depend on it
+// as if they read it.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +12,8 @@ namespace tilewright::fusion {
 
 class LateSizes {
 public:
-  /// Moves operations of `main` behind the host calls that they wait for: until now nothing asked for more than operands in front.
+  /// Moves operations of `main` behind the host calls that they wait for: until now nothing asked for more than
+  /// operands in front.
   explicit LateSizes(mlir::func::FuncOp main);
 
   /// The host calls that bind sizes that `op` needs and that none of its operands has, each once.

@@ -8,8 +8,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
-
-
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
@@ -38,7 +36,9 @@ static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, Modul
 /// The kernel's arithmetic and traffic, where the plan and the bench table look for them.
 static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<int64_t> nodes, ModuleOp module) {
   auto symbols = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
-  auto expression = [&](AffineExpr value) { return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value)); };
+  auto expression = [&](AffineExpr value) {
+    return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value));
+  };
   launch->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
   launch->setAttr("graph.flops", expression(flopsOf(kernel)));
   launch->setAttr("graph.bytes", expression(bytesOf(kernel)));
@@ -68,8 +68,8 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     symbols.insert(kernel); // renames it if the name is taken
     auto outputs = ValueRange(group->geometry.outputs);
-    auto launch =
-        graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+    auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(),
+                                          FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
     annotate(launch, kernel, nodes, module);
     for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
       output.replaceAllUsesWith(result);
@@ -85,7 +85,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   return outlined;
 }
 
-//===- Sharing ----------------------------------------------------------------------------------------------------------===//
+//===- Sharing ----------------------------------------------------------------------------------------------------===//
 
 /// The kernel's body as text with its values numbered from 0: equal kernels have equal text.
 static std::string signature(graph::KernelOp kernel) {

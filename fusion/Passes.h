@@ -3,7 +3,8 @@
 
 namespace tilewright::fusion {
 
-/// Registers tilewright-normalize-graph and tilewright-group-form-groups{mode=none|epilogue|all explain=none|text|json}.
+/// Registers tilewright-normalize-graph and tilewright-group-form-groups{mode=none|epilogue|all
+/// explain=none|text|json}.
 void registerFusionPasses();
 
 } // namespace tilewright::fusion

@@ -11,6 +11,7 @@ FailureOr<Geometry> fusion::classify(graph::KernelOp kernel) {
     ops.push_back(&op);
   GeometryOrRefusal geometry = analyze(ops);
   if (auto *refusal = std::get_if<Refusal>(&geometry))
-    return refusal->at->emitOpError("does not fit into kernel @") << kernel.getSymName() << " because " << text(refusal->reason).sentence;
+    return refusal->at->emitOpError("does not fit into kernel @")
+           << kernel.getSymName() << " because " << text(refusal->reason).sentence;
   return std::get<Geometry>(std::move(geometry));
 }

@@ -19,7 +19,8 @@ static AffineExpr bytesOf(Type type) {
   return countOf(type) * static_cast<int64_t>(std::max(1u, bits / 8)); // bool is a byte
 }
 
-/// Each loop's size is that of an operand's dimension; what names the loop (lhs, rhs, result) says whether it is batch, m, n or k.
+/// Each loop's size is that of an operand's dimension; what names the loop (lhs, rhs, result) says whether it is batch,
+/// m, n or k.
 static Product productOf(graph::ContractOp op) {
   AffineExpr one = getAffineConstantExpr(1, op.getContext());
   Product product{{one, one, one, one}, cast<RankedTensorType>(op.getLhs().getType()).getElementType()};
@@ -78,7 +79,8 @@ static AffineExpr bytesRead(BlockArgument argument) {
     parts = parts + countOf(user->getResult(0).getType()) * static_cast<int64_t>(std::max(1u, bits / 8));
   }
   // A slice repeated, or a gather that reads rows twice, reads no more than there is.
-  auto constantWhole = dyn_cast<AffineConstantExpr>(whole), constantParts = dyn_cast<AffineConstantExpr>(graph::canonicalSize(parts));
+  auto constantWhole = dyn_cast<AffineConstantExpr>(whole),
+       constantParts = dyn_cast<AffineConstantExpr>(graph::canonicalSize(parts));
   return constantWhole && constantParts && constantWhole.getValue() < constantParts.getValue() ? whole : parts;
 }
 

@@ -5,10 +5,12 @@
 
 namespace tilewright::fusion {
 
-/// Floating-point operations: two for each step of a contraction, one for each element of a reduction's input and of elementwise work.
+/// Floating-point operations: two for each step of a contraction, one for each element of a reduction's input and of
+/// elementwise work.
 mlir::AffineExpr flopsOf(graph::KernelOp kernel);
 
-/// The size of a contraction as one product for each batch: (batch, m, n, k). A convolution is the product of its windows with its filters.
+/// The size of a contraction as one product for each batch: (batch, m, n, k). A convolution is the product of its
+/// windows with its filters.
 struct Product {
   std::array<mlir::AffineExpr, 4> sizes;
   mlir::Type type; // of the operands' elements

@@ -6,7 +6,8 @@
 using namespace tilewright::models;
 
 /// Conv without bias, then BatchNormalization, as training frameworks export them.
-static Value convNorm(ModelBuilder &m, const std::string &name, const Value &x, int64_t in, int64_t out, int64_t kernel, int64_t stride) {
+static Value convNorm(ModelBuilder &m, const std::string &name, const Value &x, int64_t in, int64_t out, int64_t kernel,
+                      int64_t stride) {
   int64_t pad = kernel / 2;
   Value weight = m.weight(name + ".weight", {out, in, kernel, kernel}, std::sqrt(2.0 / double(in * kernel * kernel)));
   Value conv = m.op("Conv", {x, weight},

@@ -1,4 +1,5 @@
-// A transformer encoder: post-norm layers of self-attention and a GELU MLP, spelled with ONNX's own composite nodes or in primitives.
+// A transformer encoder: post-norm layers of self-attention and a GELU MLP, spelled with ONNX's own composite nodes or
+// in primitives.
 //
 //   x -> q, k, v = x W + b          [batch, seq, hidden] -> [batch, heads, seq, headSize]
 //   a  = softmax(q k^T / sqrt(headSize)) v
@@ -21,7 +22,9 @@ struct Spelling {
 
 Value layerNormNode(ModelBuilder &m, const std::string &name, const Value &x) { return m.layerNorm(name, x, hidden); }
 
-Value softmaxNode(ModelBuilder &m, const std::string &name, const Value &x) { return m.op("Softmax", {x}, {{"axis", int64_t(-1)}}, name); }
+Value softmaxNode(ModelBuilder &m, const std::string &name, const Value &x) {
+  return m.op("Softmax", {x}, {{"axis", int64_t(-1)}}, name);
+}
 
 Value layerNormPrimitives(ModelBuilder &m, const std::string &name, const Value &x) {
   std::vector<int64_t> last = {-1};
@@ -43,7 +46,8 @@ Value softmaxPrimitives(ModelBuilder &m, const std::string &name, const Value &x
   return m.op("Div", {exponentials, sum}, {}, name + ".div");
 }
 
-/// One projection, split into heads: [batch, seq, hidden] -> [batch, heads, seq, headSize], or with the last two swapped for k.
+/// One projection, split into heads: [batch, seq, hidden] -> [batch, heads, seq, headSize], or with the last two
+/// swapped for k.
 Value project(ModelBuilder &m, const std::string &name, const Value &x, std::vector<int64_t> order) {
   Value projected = m.linear(name, x, hidden, hidden);
   Value split = m.op("Reshape", {projected, m.integers(name + ".shape", {0, 0, heads, headSize})}, {}, name + ".split");

@@ -1,4 +1,5 @@
-// tilewright-models OUT [NAME...]: writes OUT/NAME/model.onnx for each demo named, or for all, and OUT/manifest.json that describes them.
+// tilewright-models OUT [NAME...]: writes OUT/NAME/model.onnx for each demo named, or for all, and OUT/manifest.json
+// that describes them.
 #include "models/Demos.h"
 
 #include <CLI/CLI.hpp>
@@ -76,13 +77,14 @@ int main(int argc, char **argv) {
     known.emplace_back(demo.name);
   auto *outOption = app.add_option("OUT", out, "the folder to write to")->required();
   app.add_option("NAME", names, "demos to write (default: all)")->check(CLI::IsMember(known));
-  app.add_flag_callback("--list",
-                        [] {
-                          for (const Demo &demo : demos())
-                            fmt::print("{:<20} {}\n", demo.name, demo.summary);
-                          throw CLI::Success();
-                        },
-                        "name the demos and leave")
+  app.add_flag_callback(
+         "--list",
+         [] {
+           for (const Demo &demo : demos())
+             fmt::print("{:<20} {}\n", demo.name, demo.summary);
+           throw CLI::Success();
+         },
+         "name the demos and leave")
       ->excludes(outOption);
   try {
     app.parse(argc, argv);

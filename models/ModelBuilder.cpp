@@ -19,7 +19,8 @@ namespace tilewright::models {
 constexpr int64_t opset = 17;
 constexpr int64_t irVersion = 8;
 
-/// The nearest half, ties to even. Weights are far from its largest and smallest magnitudes; below those it rounds to a subnormal.
+/// The nearest half, ties to even. Weights are far from its largest and smallest magnitudes; below those it rounds to a
+/// subnormal.
 static uint16_t toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint16_t sign = (bits >> 16) & 0x8000;
@@ -71,7 +72,8 @@ void ModelBuilder::output(std::string name, const Value &value, const std::vecto
   *model_.mutable_graph()->add_output() = valueInfo(std::move(name), shape);
 }
 
-onnx::TensorProto &ModelBuilder::addInitializer(const std::string &name, const std::vector<int64_t> &shape, DType type) {
+onnx::TensorProto &ModelBuilder::addInitializer(const std::string &name, const std::vector<int64_t> &shape,
+                                                DType type) {
   onnx::TensorProto &tensor = *model_.mutable_graph()->add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(static_cast<int32_t>(type));
@@ -135,8 +137,8 @@ static void setAttribute(onnx::AttributeProto &attribute, const AttributeValue &
   }
 }
 
-Value ModelBuilder::op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes,
-                       std::string name) {
+Value ModelBuilder::op(std::string_view type, std::vector<Value> inputs,
+                       std::initializer_list<NamedAttribute> attributes, std::string name) {
   onnx::NodeProto &node = *model_.mutable_graph()->add_node();
   if (name.empty())
     name = fmt::format("{}_{}", type, model_.graph().node_size());

@@ -32,8 +32,8 @@ struct Value {
 using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
 using NamedAttribute = std::pair<std::string, AttributeValue>;
 
-/// Builds one model of opset 17. Each weight comes from a generator seeded by its name: the same bytes on every machine, whatever is added
-/// before it, and the same numbers in two spellings or two precisions of a model.
+/// Builds one model of opset 17. Each weight comes from a generator seeded by its name: the same bytes on every
+/// machine, whatever is added before it, and the same numbers in two spellings or two precisions of a model.
 class ModelBuilder {
 public:
   /// `type` is the element type of inputs, weights and scalars: F32 or F16.
@@ -42,7 +42,8 @@ public:
   Value input(std::string name, const std::vector<Dimension> &shape);
   void output(std::string name, const Value &value, const std::vector<Dimension> &shape);
 
-  /// Normally distributed around `mean`. Weights of a trained network have a deviation of about one over the root of their fan-in.
+  /// Normally distributed around `mean`. Weights of a trained network have a deviation of about one over the root of
+  /// their fan-in.
   Value weight(std::string name, const std::vector<int64_t> &shape, double deviation, double mean = 0);
   /// Uniform in [low, high): variances, for one, are never negative.
   Value uniform(std::string name, const std::vector<int64_t> &shape, double low, double high);
@@ -50,7 +51,8 @@ public:
   Value integers(std::string name, std::vector<int64_t> values);
 
   /// One node with one output, which is named after the operator and its number unless `name` says otherwise.
-  Value op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes = {}, std::string name = "");
+  Value op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes = {},
+           std::string name = "");
 
   /// x W + b, as MatMul and Add, with W [in, out].
   Value linear(const std::string &name, const Value &x, int64_t in, int64_t out);

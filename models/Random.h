@@ -1,4 +1,5 @@
-// Random numbers that are the same bits everywhere: integers and exact arithmetic only, no libm, no standard distributions.
+// Random numbers that are the same bits everywhere: integers and exact arithmetic only, no libm, no standard
+// distributions.
 #pragma once
 
 #include <cmath>
@@ -25,7 +26,8 @@ public:
   /// In [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// Mean 0, deviation 1, within 3.5: the sum of four uniform numbers of 16 bits, near enough to a normal one for weights.
+  /// Mean 0, deviation 1, within 3.5: the sum of four uniform numbers of 16 bits, near enough to a normal one for
+  /// weights.
   double normal() {
     uint64_t bits = next();
     double sum = 0;

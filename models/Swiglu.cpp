@@ -1,4 +1,5 @@
-// The MLP of today's language models: x + (silu(n W1) * (n W3)) W2 with n = rmsNorm(x), all in primitives as exporters write it.
+// The MLP of today's language models: x + (silu(n W1) * (n W3)) W2 with n = rmsNorm(x), all in primitives as exporters
+// write it.
 #include "models/Demos.h"
 
 #include <cmath>
@@ -18,6 +19,7 @@ void tilewright::models::buildSwiglu(ModelBuilder &m) {
   Value up = m.op("MatMul", {n, m.weight("up.weight", {hidden, wide}, 1 / std::sqrt(double(hidden)))}, {}, "up");
   Value silu = m.op("Mul", {gate, m.op("Sigmoid", {gate}, {}, "sigmoid")}, {}, "silu");
   Value product = m.op("Mul", {silu, up}, {}, "product");
-  Value down = m.op("MatMul", {product, m.weight("down.weight", {wide, hidden}, 1 / std::sqrt(double(wide)))}, {}, "down");
+  Value down =
+      m.op("MatMul", {product, m.weight("down.weight", {wide, hidden}, 1 / std::sqrt(double(wide)))}, {}, "down");
   m.output("y", m.op("Add", {x, down}, {}, "residual"), {"batch", "seq", hidden});
 }

@@ -31,7 +31,8 @@ static uint64_t bestGap(const std::vector<Placed> &busy, uint64_t bytes) {
 ArenaPlan planArena(std::span<const Lifetime> lifetimes) {
   std::vector<size_t> bySize(lifetimes.size());
   std::iota(bySize.begin(), bySize.end(), size_t(0));
-  std::ranges::sort(bySize, std::greater(), [&](size_t i) { return std::pair(lifetimes[i].bytes, ~i); } /* of equals, the first */);
+  std::ranges::sort(bySize, std::greater(),
+                    [&](size_t i) { return std::pair(lifetimes[i].bytes, ~i); } /* of equals, the first */);
   ArenaPlan plan;
   plan.offsets.resize(lifetimes.size());
   std::vector<size_t> placed;
@@ -42,7 +43,8 @@ ArenaPlan planArena(std::span<const Lifetime> lifetimes) {
     busy.clear();
     for (size_t other : placed)
       if (lifetimes[other].first <= wanted.last && wanted.first <= lifetimes[other].last)
-        busy.push_back({plan.offsets[other], plan.offsets[other] + format::alignUp(std::max<uint64_t>(lifetimes[other].bytes, 1))});
+        busy.push_back({plan.offsets[other],
+                        plan.offsets[other] + format::alignUp(std::max<uint64_t>(lifetimes[other].bytes, 1))});
     std::ranges::sort(busy, {}, &Placed::offset);
     plan.offsets[i] = bestGap(busy, bytes);
     plan.bytes = std::max(plan.bytes, plan.offsets[i] + bytes);

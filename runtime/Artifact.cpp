@@ -1,4 +1,5 @@
-// Verifies an artifact from the outside in: header, section table, padding, checksums, streams, then the plans' own rules.
+// Verifies an artifact from the outside in: header, section table, padding, checksums, streams, then the plans' own
+// rules.
 #include "runtime/Artifact.h"
 
 #include "runtime/Checksum.h"
@@ -43,14 +44,17 @@ static Expected<format::Header> readHeader(BytesView file, const std::string &na
     return malformed(name, "is not a Tilewright artifact; compile the model with 'tilewright compile'");
   std::memcpy(&header, file.data(), sizeof header);
   if (header.majorVersion != format::majorVersion)
-    return malformed(name, fmt::format("has artifact version {}.{}, this runtime reads version {}; compile the model again",
-                                       header.majorVersion, header.minorVersion, format::majorVersion));
+    return malformed(name,
+                     fmt::format("has artifact version {}.{}, this runtime reads version {}; compile the model again",
+                                 header.majorVersion, header.minorVersion, format::majorVersion));
   if (header.fileBytes != file.size())
-    return malformed(name, fmt::format("has {} bytes but its header says {}: it is truncated or altered", file.size(), header.fileBytes));
+    return malformed(name, fmt::format("has {} bytes but its header says {}: it is truncated or altered", file.size(),
+                                       header.fileBytes));
   return header;
 }
 
-static Expected<std::vector<format::SectionEntry>> readTable(BytesView file, const format::Header &header, const std::string &name) {
+static Expected<std::vector<format::SectionEntry>> readTable(BytesView file, const format::Header &header,
+                                                             const std::string &name) {
   if (header.sectionCount > (file.size() - sizeof header) / sizeof(format::SectionEntry))
     return malformed(name, "is altered: its section table does not fit in it");
   std::vector<std::byte> covered(sizeof header + header.sectionCount * sizeof(format::SectionEntry));
@@ -71,9 +75,11 @@ static Status checkPlacement(BytesView file, const std::vector<format::SectionEn
   auto paddingIsZero = [&](uint64_t upTo) { return allZero(file.subspan(end, upTo - end)); };
   for (const format::SectionEntry &entry : table) {
     if (entry.offset != format::alignUp(end) || entry.offset > file.size() || entry.bytes > file.size() - entry.offset)
-      return malformed(name, fmt::format("is altered: its {} section is not where it belongs", sectionName(entry.kind)));
+      return malformed(name,
+                       fmt::format("is altered: its {} section is not where it belongs", sectionName(entry.kind)));
     if (!paddingIsZero(entry.offset))
-      return malformed(name, fmt::format("is altered: the padding before its {} section is not zero", sectionName(entry.kind)));
+      return malformed(
+          name, fmt::format("is altered: the padding before its {} section is not zero", sectionName(entry.kind)));
     end = entry.offset + entry.bytes;
   }
   if (format::alignUp(end) != file.size() || !paddingIsZero(file.size()))
@@ -84,15 +90,18 @@ static Status checkPlacement(BytesView file, const std::vector<format::SectionEn
 /// Sections by kind, in order, with checked contents.
 class Sections {
 public:
-  static Expected<Sections> check(BytesView file, const std::vector<format::SectionEntry> &table, const std::string &name) {
+  static Expected<Sections> check(BytesView file, const std::vector<format::SectionEntry> &table,
+                                  const std::string &name) {
     Sections sections;
     for (const format::SectionEntry &entry : table) {
       if (sectionName(entry.kind) == sectionName(SectionKind(0)) && entry.flags & format::mustUnderstand)
-        return malformed(name, fmt::format("has a section of kind {}, which this version does not know; use a newer Tilewright",
-                                           static_cast<uint32_t>(entry.kind)));
+        return malformed(
+            name, fmt::format("has a section of kind {}, which this version does not know; use a newer Tilewright",
+                              static_cast<uint32_t>(entry.kind)));
       BytesView bytes = file.subspan(entry.offset, entry.bytes);
       if (sectionChecksum(bytes) != entry.checksum)
-        return malformed(name, fmt::format("is altered: its {} section does not match its checksum", sectionName(entry.kind)));
+        return malformed(
+            name, fmt::format("is altered: its {} section does not match its checksum", sectionName(entry.kind)));
       sections.byKind_.emplace_back(entry.kind, bytes);
     }
     return sections;
@@ -114,8 +123,9 @@ static constexpr struct {
   SectionKind kind;
   size_t atLeast, atMost;
 } sectionCounts[] = {
-    {SectionKind::Metadata, 1, 1},  {SectionKind::CodeTable, 1, 1},   {SectionKind::Code, 0, SIZE_MAX}, {SectionKind::ConstantTable, 1, 1},
-    {SectionKind::Constants, 1, 1}, {SectionKind::Plan, 1, SIZE_MAX}, {SectionKind::Report, 0, 1},
+    {SectionKind::Metadata, 1, 1},      {SectionKind::CodeTable, 1, 1}, {SectionKind::Code, 0, SIZE_MAX},
+    {SectionKind::ConstantTable, 1, 1}, {SectionKind::Constants, 1, 1}, {SectionKind::Plan, 1, SIZE_MAX},
+    {SectionKind::Report, 0, 1},
 };
 
 template <typename T> static Status readStream(BytesView section, SectionKind kind, const std::string &name, T &value) {
@@ -132,8 +142,8 @@ static Status readConstants(const Sections &sections, const std::string &name, C
   TILEWRIGHT_TRY(readStream(sections.all(SectionKind::ConstantTable).front(), SectionKind::ConstantTable, name, table));
   for (const ConstantEntry &entry : table) {
     if (entry.offset % format::alignment != 0 || entry.offset > pool.size() || entry.bytes > pool.size() - entry.offset)
-      return malformed(
-          name, fmt::format("has a constant of {} bytes at {}, outside its pool of {} bytes", entry.bytes, entry.offset, pool.size()));
+      return malformed(name, fmt::format("has a constant of {} bytes at {}, outside its pool of {} bytes", entry.bytes,
+                                         entry.offset, pool.size()));
     contents.constants.push_back(pool.subspan(entry.offset, entry.bytes));
   }
   return {};
@@ -143,7 +153,8 @@ static Status readCode(const Sections &sections, const std::string &name, Conten
   TILEWRIGHT_TRY(readStream(sections.all(SectionKind::CodeTable).front(), SectionKind::CodeTable, name, contents.code));
   std::vector<BytesView> bytes = sections.all(SectionKind::Code);
   if (bytes.size() != contents.code.size())
-    return malformed(name, fmt::format("has {} code sections, its code table lists {}", bytes.size(), contents.code.size()));
+    return malformed(name,
+                     fmt::format("has {} code sections, its code table lists {}", bytes.size(), contents.code.size()));
   for (size_t i = 0; i < bytes.size(); ++i)
     contents.code[i].bytes = bytes[i];
   return {};
@@ -152,8 +163,10 @@ static Status readCode(const Sections &sections, const std::string &name, Conten
 static Status readContents(const Sections &sections, const std::string &name, Contents &contents) {
   for (auto [kind, atLeast, atMost] : sectionCounts)
     if (size_t count = sections.all(kind).size(); count < atLeast || count > atMost)
-      return malformed(name, fmt::format("has {} {} sections, expected {}", count, sectionName(kind), atLeast ? "one" : "at most one"));
-  TILEWRIGHT_TRY(readStream(sections.all(SectionKind::Metadata).front(), SectionKind::Metadata, name, contents.metadata));
+      return malformed(name, fmt::format("has {} {} sections, expected {}", count, sectionName(kind),
+                                         atLeast ? "one" : "at most one"));
+  TILEWRIGHT_TRY(
+      readStream(sections.all(SectionKind::Metadata).front(), SectionKind::Metadata, name, contents.metadata));
   TILEWRIGHT_TRY(readConstants(sections, name, contents));
   TILEWRIGHT_TRY(readCode(sections, name, contents));
   for (BytesView section : sections.all(SectionKind::Plan))
@@ -193,7 +206,8 @@ Expected<Artifact> Artifact::fromContents(Contents contents, std::shared_ptr<con
 }
 
 Expected<Artifact> Artifact::fromBytes(BytesView bytes, const std::string &name) {
-  Tensor copy = Tensor::allocate(DType::U8, {static_cast<int64_t>(bytes.size())}); // aligned, as the mapping of a file is
+  Tensor copy =
+      Tensor::allocate(DType::U8, {static_cast<int64_t>(bytes.size())}); // aligned, as the mapping of a file is
   std::ranges::copy(bytes, copy.bytes());
   return verify({copy.bytes(), bytes.size()}, std::make_shared<Tensor>(copy), name);
 }
@@ -207,8 +221,9 @@ Expected<Artifact> Artifact::open(const std::filesystem::path &path) {
     return ioError("open");
   struct stat info = {};
   if (::fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
-    Status status = S_ISREG(info.st_mode) ? malformed(path.string(), "is empty; compile the model again")
-                                          : Status(Code::Io, fmt::format("cannot open {}: it is not a regular file", path.string()));
+    Status status = S_ISREG(info.st_mode)
+                        ? malformed(path.string(), "is empty; compile the model again")
+                        : Status(Code::Io, fmt::format("cannot open {}: it is not a regular file", path.string()));
     ::close(file);
     return status;
   }

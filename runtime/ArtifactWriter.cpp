@@ -25,7 +25,8 @@ struct Layout {
   uint64_t fileBytes = 0;
 };
 
-/// A section before it has a place: its content is the concatenation of `parts`, each padded with zeros to the alignment but the last.
+/// A section before it has a place: its content is the concatenation of `parts`, each padded with zeros to the
+/// alignment but the last.
 struct Section {
   format::SectionKind kind;
   std::vector<BytesView> parts;
@@ -57,7 +58,9 @@ static std::vector<ConstantEntry> constantTable(const Contents &contents) {
 static std::vector<Section> listSections(const Contents &contents, std::vector<Bytes> &owned) {
   using enum format::SectionKind;
   std::vector<Section> sections;
-  auto add = [&](format::SectionKind kind, Bytes bytes) { sections.push_back({kind, {owned.emplace_back(std::move(bytes))}}); };
+  auto add = [&](format::SectionKind kind, Bytes bytes) {
+    sections.push_back({kind, {owned.emplace_back(std::move(bytes))}});
+  };
   add(Metadata, stream(contents.metadata));
   for (const runtime::Plan &plan : contents.plans)
     add(Plan, stream(plan));
@@ -71,7 +74,8 @@ static std::vector<Section> listSections(const Contents &contents, std::vector<B
   return sections;
 }
 
-/// The checksum of a section whose parts lie apart: cuts their concatenation into the same chunks as sectionChecksum does.
+/// The checksum of a section whose parts lie apart: cuts their concatenation into the same chunks as sectionChecksum
+/// does.
 static uint64_t checksumOf(const Section &section) {
   if (section.parts.size() == 1)
     return sectionChecksum(section.parts.front());
@@ -110,8 +114,14 @@ static Bytes headerAndTable(const std::vector<Section> &sections, uint64_t &file
     offset = format::alignUp(offset + section.bytes());
   }
   fileBytes = offset;
-  format::Header header = {format::magic, format::majorVersion,          format::minorVersion, fileBytes,
-                           static_cast<uint32_t>(sections.size()), 0, 0, {}};
+  format::Header header = {format::magic,
+                           format::majorVersion,
+                           format::minorVersion,
+                           fileBytes,
+                           static_cast<uint32_t>(sections.size()),
+                           0,
+                           0,
+                           {}};
   Bytes bytes(sizeof header + table.size() * sizeof(format::SectionEntry));
   std::memcpy(bytes.data() + sizeof header, table.data(), table.size() * sizeof(format::SectionEntry));
   std::memcpy(bytes.data(), &header, sizeof header);

@@ -23,7 +23,8 @@ std::string describeDims(const Plan &plan, const Value &value) {
 
 Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given) {
   if (given.type != expected.dtype)
-    return {Code::Usage, fmt::format("input '{}' has type {}, expected {}", expected.name, name(given.type), name(expected.dtype))};
+    return {Code::Usage,
+            fmt::format("input '{}' has type {}, expected {}", expected.name, name(given.type), name(expected.dtype))};
   if (isObject(given.type) && !given.object.defined())
     return {Code::Usage, fmt::format("input '{}' is a {} without a value", expected.name, name(given.type))};
   if (isObject(given.type) && given.type != DType::String)
@@ -33,11 +34,13 @@ Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorVie
                                      expected.dims.size(), describeDims(plan, expected))};
   for (size_t d = 0; d < given.shape.size(); ++d)
     if (given.shape[d] < 0)
-      return {Code::Usage, fmt::format("input '{}' has dimension {} = {}, expected at least 0", expected.name, d, given.shape[d])};
+      return {Code::Usage,
+              fmt::format("input '{}' has dimension {} = {}, expected at least 0", expected.name, d, given.shape[d])};
   return {};
 }
 
-/// What dimension `dim` of an input should have been, in words: "4", "'seq' = 17 as bound by input 'ids'", "2 * seq = 34".
+/// What dimension `dim` of an input should have been, in words: "4", "'seq' = 17 as bound by input 'ids'", "2 * seq =
+/// 34".
 static std::string describeExpected(const Plan &plan, ExprId dim, int64_t value) {
   const Expr &node = plan.exprs[dim];
   if (node.kind == ExprKind::Constant)
@@ -46,12 +49,14 @@ static std::string describeExpected(const Plan &plan, ExprId dim, int64_t value)
     const Symbol &symbol = plan.symbols[static_cast<size_t>(node.lhs)];
     if (symbol.input == none)
       return fmt::format("'{}' = {} as around this body", symbol.name, value);
-    return fmt::format("'{}' = {} as bound by input '{}'", symbol.name, value, plan.values[plan.inputs[symbol.input]].name);
+    return fmt::format("'{}' = {} as bound by input '{}'", symbol.name, value,
+                       plan.values[plan.inputs[symbol.input]].name);
   }
   return fmt::format("{} = {}", toString(plan.exprs, symbolNames(plan), dim), value);
 }
 
-Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs, std::span<const int64_t> given) {
+Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs,
+                                           std::span<const int64_t> given) {
   if (inputs.size() != plan.inputs.size())
     return Status(Code::Usage, fmt::format("the model takes {} inputs, got {}", plan.inputs.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -67,8 +72,8 @@ Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const Ten
       Expected<int64_t> expected = values.get(input.dims[d]);
       TILEWRIGHT_TRY(expected);
       if (inputs[i].shape[d] != *expected)
-        return Status(Code::Usage, fmt::format("input '{}' has dimension {} = {}, expected {}", input.name, d, inputs[i].shape[d],
-                                               describeExpected(plan, input.dims[d], *expected)));
+        return Status(Code::Usage, fmt::format("input '{}' has dimension {} = {}, expected {}", input.name, d,
+                                               inputs[i].shape[d], describeExpected(plan, input.dims[d], *expected)));
     }
   }
   return symbols;

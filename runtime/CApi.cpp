@@ -88,8 +88,8 @@ static Expected<DType> fromDl(tilewright_dl_dtype type) {
   for (const auto &row : dlCodes)
     if (row.code == type.code && findDType(row.type)->bits == type.bits && type.lanes == 1)
       return row.type;
-  return Status(Code::Usage,
-                fmt::format("a tensor has DLPack type {{{}, {}, {}}}, which no model takes", type.code, type.bits, type.lanes));
+  return Status(Code::Usage, fmt::format("a tensor has DLPack type {{{}, {}, {}}}, which no model takes", type.code,
+                                         type.bits, type.lanes));
 }
 
 static bool isDense(const tilewright_dl_tensor &dl) {
@@ -128,7 +128,8 @@ static Status checkStrided(const Plan &plan, size_t index, const TensorView &vie
   int64_t bytes = static_cast<int64_t>(elementBytes(view.type));
   for (int64_t size : view.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > most)
-      return {Code::Usage, fmt::format("input '{}' would have more than 2^48 bytes", plan.values[plan.inputs[index]].name)};
+      return {Code::Usage,
+              fmt::format("input '{}' would have more than 2^48 bytes", plan.values[plan.inputs[index]].name)};
   return {};
 }
 
@@ -140,10 +141,12 @@ struct DlDevice {
 static constexpr DlDevice dlDevices[] = {{1, nullptr}, {2, "cuda"}, {3, nullptr}, {10, "hip"}, {11, nullptr}};
 
 /// `copies` keeps dense copies of strided inputs; it is null for outputs, which must be dense.
-static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewright_tensor &tensor, std::vector<Tensor> *copies) {
+static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewright_tensor &tensor,
+                                   std::vector<Tensor> *copies) {
   if (tensor.struct_size < sizeof(tilewright_tensor))
-    return Status(Code::Usage, fmt::format("a tensor says that its structure has {} bytes, expected {}: set struct_size",
-                                           tensor.struct_size, sizeof(tilewright_tensor)));
+    return Status(Code::Usage,
+                  fmt::format("a tensor says that its structure has {} bytes, expected {}: set struct_size",
+                              tensor.struct_size, sizeof(tilewright_tensor)));
   const tilewright_dl_tensor &dl = tensor.dl;
   if (dl.ndim < 0 || (dl.ndim > 0 && !dl.shape))
     return Status(Code::Usage, fmt::format("a tensor has {} dimensions without a shape", dl.ndim));
@@ -151,17 +154,17 @@ static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewri
   TILEWRIGHT_TRY(type);
   const DlDevice *device = std::ranges::find(dlDevices, dl.device.device_type, &DlDevice::type);
   if (device == std::end(dlDevices))
-    return Status(
-        Code::Usage,
-        fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA), 3 (its pinned host memory), 10 (ROCm) or 11 "
-                    "(its pinned host memory)",
-                    dl.device.device_type));
+    return Status(Code::Usage, fmt::format("a tensor is on a device of DLPack type {}, expected 1 (host), 2 (CUDA), 3 "
+                                           "(its pinned host memory), 10 (ROCm) or 11 "
+                                           "(its pinned host memory)",
+                                           dl.device.device_type));
   bool onDevice = device->kind != nullptr;
   Shape shape(dl.shape, dl.shape + dl.ndim);
   std::byte *data = dl.data ? static_cast<std::byte *>(dl.data) + dl.byte_offset : nullptr;
   if (data && !isDense(dl)) {
     if (onDevice || !copies)
-      return Status(Code::Unsupported, "a tensor on the GPU or for an output is not dense row-major: make it contiguous first");
+      return Status(Code::Unsupported,
+                    "a tensor on the GPU or for an output is not dense row-major: make it contiguous first");
     TILEWRIGHT_TRY(checkStrided(plan, index, {*type, shape, data, onDevice}));
     copies->push_back(copyStrided(dl, *type, shape, data));
     data = copies->back().bytes();
@@ -169,8 +172,8 @@ static Expected<TensorView> toView(const Plan &plan, size_t index, const tilewri
   return TensorView{*type, std::move(shape), data, onDevice};
 }
 
-static Expected<std::vector<TensorView>> toViews(const tilewright_context &context, const tilewright_tensor *tensors, size_t count,
-                                                 std::vector<Tensor> *copies) {
+static Expected<std::vector<TensorView>> toViews(const tilewright_context &context, const tilewright_tensor *tensors,
+                                                 size_t count, std::vector<Tensor> *copies) {
   std::vector<TensorView> views;
   for (size_t i = 0; i < count; ++i) {
     Expected<TensorView> view = toView(context.context->program().plan(), i, tensors[i], copies);
@@ -178,8 +181,8 @@ static Expected<std::vector<TensorView>> toViews(const tilewright_context &conte
     const std::string &id = context.context->device().info().id;
     const DlDevice &device = *std::ranges::find(dlDevices, tensors[i].dl.device.device_type, &DlDevice::type);
     if (view->onDevice && id != fmt::format("{}:{}", device.kind, tensors[i].dl.device.device_id))
-      return Status(Code::Usage,
-                    fmt::format("a tensor is on {}:{}, the context runs on {}", device.kind, tensors[i].dl.device.device_id, id));
+      return Status(Code::Usage, fmt::format("a tensor is on {}:{}, the context runs on {}", device.kind,
+                                             tensors[i].dl.device.device_id, id));
     views.push_back(std::move(*view));
   }
   return views;
@@ -219,19 +222,21 @@ static Status describe(const std::vector<Signature> &list, size_t index, tilewri
   return {};
 }
 
-static Status makeProgram(Expected<Artifact> artifact, const tilewright_device *device, const tilewright_load_options *options,
-                          tilewright_program **program) {
+static Status makeProgram(Expected<Artifact> artifact, const tilewright_device *device,
+                          const tilewright_load_options *options, tilewright_program **program) {
   TILEWRIGHT_TRY(artifact);
   std::string mode = options && options->fusion_mode ? options->fusion_mode : "all";
   Expected<std::shared_ptr<const Program>> loaded = Program::create(*artifact, device->device->info(), mode);
   TILEWRIGHT_TRY(loaded);
-  std::vector<Signature> inputs = signatures(**loaded, (*loaded)->plan().inputs), outputs = signatures(**loaded, (*loaded)->plan().outputs);
+  std::vector<Signature> inputs = signatures(**loaded, (*loaded)->plan().inputs),
+                         outputs = signatures(**loaded, (*loaded)->plan().outputs);
   *program = new tilewright_program{device->device, *loaded, std::move(inputs), std::move(outputs)};
   return {};
 }
 
-static Status bindTensors(tilewright_context *context, const tilewright_tensor *inputs, size_t inputCount, const tilewright_tensor *outputs,
-                          size_t outputCount, std::vector<TensorView> &in, std::vector<TensorView> &out) {
+static Status bindTensors(tilewright_context *context, const tilewright_tensor *inputs, size_t inputCount,
+                          const tilewright_tensor *outputs, size_t outputCount, std::vector<TensorView> &in,
+                          std::vector<TensorView> &out) {
   context->contiguous.clear();
   context->outputs.clear();
   Expected<std::vector<TensorView>> inputViews = toViews(*context, inputs, inputCount, &context->contiguous);
@@ -262,7 +267,8 @@ static Status tensorOf(const tilewright_value &value, tilewright_tensor *tensor)
   const Tensor &from = value.tensor;
   if (isObject(from.type()))
     return {Code::Usage,
-            fmt::format("the value is a {}, which is no DLPack tensor: read it by tilewright_context_output_value", name(from.type()))};
+            fmt::format("the value is a {}, which is no DLPack tensor: read it by tilewright_context_output_value",
+                        name(from.type()))};
   tensor->dl = {const_cast<std::byte *>(from.bytes()),
                 {1, 0},
                 static_cast<int32_t>(from.rank()),
@@ -282,7 +288,8 @@ const char *tilewright_last_error(void) { return lastError.c_str(); }
 tilewright_status tilewright_device_open(const char *id, tilewright_device **device) {
   return guarded([&] {
     if (!id || !device)
-      return Status(Code::Usage, "tilewright_device_open got NULL, expected an id such as \"host\" and a place for the device");
+      return Status(Code::Usage,
+                    "tilewright_device_open got NULL, expected an id such as \"host\" and a place for the device");
     Expected<std::shared_ptr<Device>> opened = openDevice(id);
     TILEWRIGHT_TRY(opened);
     *device = new tilewright_device{*opened};
@@ -291,31 +298,36 @@ tilewright_status tilewright_device_open(const char *id, tilewright_device **dev
 }
 void tilewright_device_free(tilewright_device *device) { delete device; }
 
-tilewright_status tilewright_program_load(const char *path, const tilewright_device *device, const tilewright_load_options *options,
-                                          tilewright_program **program) {
+tilewright_status tilewright_program_load(const char *path, const tilewright_device *device,
+                                          const tilewright_load_options *options, tilewright_program **program) {
   return guarded([&] {
     if (!path || !device || !program)
-      return Status(Code::Usage, "tilewright_program_load got NULL, expected a path, a device and a place for the program");
+      return Status(Code::Usage,
+                    "tilewright_program_load got NULL, expected a path, a device and a place for the program");
     return makeProgram(Artifact::open(path), device, options, program);
   });
 }
 tilewright_status tilewright_program_load_memory(const void *bytes, size_t size, const tilewright_device *device,
                                                  const tilewright_load_options *options, tilewright_program **program) {
-  return guarded([&] { return makeProgram(Artifact::fromBytes({static_cast<const std::byte *>(bytes), size}), device, options, program); });
+  return guarded([&] {
+    return makeProgram(Artifact::fromBytes({static_cast<const std::byte *>(bytes), size}), device, options, program);
+  });
 }
 void tilewright_program_free(tilewright_program *program) { delete program; }
 
 size_t tilewright_program_input_count(const tilewright_program *program) { return program->inputs.size(); }
 size_t tilewright_program_output_count(const tilewright_program *program) { return program->outputs.size(); }
-tilewright_status tilewright_program_input(const tilewright_program *program, size_t index, tilewright_tensor_info *info) {
+tilewright_status tilewright_program_input(const tilewright_program *program, size_t index,
+                                           tilewright_tensor_info *info) {
   return guarded([&] { return describe(program->inputs, index, info); });
 }
-tilewright_status tilewright_program_output(const tilewright_program *program, size_t index, tilewright_tensor_info *info) {
+tilewright_status tilewright_program_output(const tilewright_program *program, size_t index,
+                                            tilewright_tensor_info *info) {
   return guarded([&] { return describe(program->outputs, index, info); });
 }
 
-tilewright_status tilewright_context_create(const tilewright_program *program, const tilewright_context_options *options,
-                                            tilewright_context **context) {
+tilewright_status tilewright_context_create(const tilewright_program *program,
+                                            const tilewright_context_options *options, tilewright_context **context) {
   return guarded([&] {
     // The driver's name for the default stream where a handle is expected: CU_STREAM_LEGACY.
     void *defaultStream = reinterpret_cast<void *>(uintptr_t(1));
@@ -328,8 +340,8 @@ tilewright_status tilewright_context_create(const tilewright_program *program, c
 }
 void tilewright_context_free(tilewright_context *context) { delete context; }
 
-tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
-                                         const tilewright_tensor *outputs, size_t output_count) {
+tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs,
+                                         size_t input_count, const tilewright_tensor *outputs, size_t output_count) {
   return guarded([&] {
     std::vector<TensorView> in, out;
     TILEWRIGHT_TRY(bindTensors(context, inputs, input_count, outputs, output_count, in, out));
@@ -341,16 +353,16 @@ tilewright_status tilewright_context_run(tilewright_context *context, const tile
   });
 }
 
-tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
-                                          const tilewright_tensor *outputs, size_t output_count) {
+tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs,
+                                          size_t input_count, const tilewright_tensor *outputs, size_t output_count) {
   return guarded([&] {
     std::vector<TensorView> in, out;
     TILEWRIGHT_TRY(bindTensors(context, inputs, input_count, outputs, output_count, in, out));
     bool hostMemory = context->context->device().info().hostMemory;
     for (const TensorView &view : out)
       if (view.onDevice == hostMemory || reinterpret_cast<uintptr_t>(view.data) % 64 != 0)
-        return Status(Code::Usage,
-                      "an output that is bound must be memory of the context's device, 64-byte aligned; use tilewright_context_run");
+        return Status(Code::Usage, "an output that is bound must be memory of the context's device, 64-byte aligned; "
+                                   "use tilewright_context_run");
     return context->context->bind(in, out);
   });
 }
@@ -372,7 +384,8 @@ tilewright_status tilewright_context_output(tilewright_context *context, size_t 
   });
 }
 
-tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index, const tilewright_value **value) {
+tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index,
+                                                  const tilewright_value **value) {
   return guarded([&] {
     Expected<const tilewright_value *> found = outputAt(*context, index);
     TILEWRIGHT_TRY(found);
@@ -408,7 +421,8 @@ tilewright_status tilewright_value_tensor(const tilewright_value *value, tilewri
   return guarded([&] { return tensorOf(*value, tensor); });
 }
 
-tilewright_status tilewright_value_element(const tilewright_value *value, size_t index, const tilewright_value **element) {
+tilewright_status tilewright_value_element(const tilewright_value *value, size_t index,
+                                           const tilewright_value **element) {
   return guarded([&] {
     if (index >= value->elements.size())
       return Status(Code::Usage, fmt::format("there is no element {} of {}", index, value->elements.size()));
@@ -417,7 +431,8 @@ tilewright_status tilewright_value_element(const tilewright_value *value, size_t
   });
 }
 
-tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text, size_t *bytes) {
+tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text,
+                                          size_t *bytes) {
   return guarded([&] {
     if (value->tensor.type() != DType::String)
       return Status(Code::Usage, fmt::format("the value is a {}, not of strings", name(value->tensor.type())));

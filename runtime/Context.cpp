@@ -18,11 +18,12 @@ static std::byte *advance(void *base, uint64_t offset) { return static_cast<std:
 
 Context::~Context() {
   if (stream_ && program_ && tree_ == &program_->tree()) // bodies end with their root
-    static_cast<void>(stream_->synchronize().ok());      // the memory that this frees may still be in use; a failure has no reader any more
+    static_cast<void>(stream_->synchronize()
+                          .ok()); // the memory that this frees may still be in use; a failure has no reader any more
 }
 
-Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device,
-                                                   void *externalStream) {
+Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program,
+                                                   std::shared_ptr<Device> device, void *externalStream) {
   std::unique_ptr<Context> context(new Context());
   Expected<std::shared_ptr<const DeviceImage>> image = program->image(device);
   TILEWRIGHT_TRY(image);
@@ -74,7 +75,8 @@ void Context::decodeConstants() {
   }
 }
 
-/// On a device with memory of its own, the elements of dims tensors wait in staging memory, where a recording can find them.
+/// On a device with memory of its own, the elements of dims tensors wait in staging memory, where a recording can find
+/// them.
 Status Context::stageDims(Frame &frame) {
   const std::vector<Step> &steps = plan().steps;
   frame.dimsOffset.assign(steps.size(), noPlace);
@@ -104,14 +106,13 @@ Status Context::stageDims(Frame &frame) {
 }
 
 Status Context::selectFrame(std::vector<int64_t> symbols) {
-  auto known = std::ranges::find(
-      frames_, symbols, [](const auto &frame) -> const auto & { return frame->symbols; });
+  auto known = std::ranges::find(frames_, symbols, [](const auto &frame) -> const auto & { return frame->symbols; });
   if (known != frames_.end()) {
     std::rotate(frames_.begin(), known, known + 1);
   } else {
     bool hostMemory = device_->info().hostMemory;
-    Expected<std::unique_ptr<Frame>> made =
-        makeFrame(plan(), analysis(), std::move(symbols), hostMemory ? ArenaScope::Temporaries : ArenaScope::InputsAndOutputsToo);
+    Expected<std::unique_ptr<Frame>> made = makeFrame(
+        plan(), analysis(), std::move(symbols), hostMemory ? ArenaScope::Temporaries : ArenaScope::InputsAndOutputsToo);
     TILEWRIGHT_TRY(made);
     if (!hostMemory)
       TILEWRIGHT_TRY(stageDims(**made));
@@ -156,11 +157,13 @@ Status Context::placeInputs(std::span<const TensorView> inputs) {
       addresses_[id] = given.data;
       continue;
     }
-    Expected<void *> place = hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id]));
+    Expected<void *> place =
+        hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id]));
     TILEWRIGHT_TRY(place);
     addresses_[id] = *place;
     if (bytes != 0)
-      TILEWRIGHT_TRY(given.onDevice ? stream_->copyWithin(*place, given.data, bytes) : stream_->copyIn(*place, given.data, bytes));
+      TILEWRIGHT_TRY(given.onDevice ? stream_->copyWithin(*place, given.data, bytes)
+                                    : stream_->copyIn(*place, given.data, bytes));
   }
   return {};
 }
@@ -175,23 +178,24 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
   }
   const TensorView &given = boundOutputs_[output.source];
   if (isObjectValue(id))
-    return given.data ? Status(Code::Usage, fmt::format("output '{}' is a {}, which no memory of the caller's can take", output.name,
-                                                        name(output.dtype)))
+    return given.data ? Status(Code::Usage, fmt::format("output '{}' is a {}, which no memory of the caller's can take",
+                                                        output.name, name(output.dtype)))
                       : Status();
   bool hostMemory = device_->info().hostMemory;
   if (given.data) {
     Expected<Shape> shape = valueShape(plan(), *sizes_, id);
     TILEWRIGHT_TRY(shape);
     if (given.type != output.dtype || given.shape != *shape)
-      return {Code::Usage, fmt::format("the memory for output '{}' has another type or shape than {} {}", output.name, name(output.dtype),
-                                       describeDims(plan(), output))};
+      return {Code::Usage, fmt::format("the memory for output '{}' has another type or shape than {} {}", output.name,
+                                       name(output.dtype), describeDims(plan(), output))};
     if ((hostMemory || given.onDevice) && isAligned(given.data)) {
       addresses_[id] = given.data;
       return {};
     }
   }
   bool inArena = frame_->offsets[id] != noPlace;
-  Expected<void *> place = inArena ? Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id])) : ownMemory(id, bytes);
+  Expected<void *> place =
+      inArena ? Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id])) : ownMemory(id, bytes);
   TILEWRIGHT_TRY(place);
   addresses_[id] = *place;
   return {};
@@ -244,7 +248,8 @@ Status Context::bindHere(std::span<const TensorView> inputs, std::span<const Ten
   frame_ = nullptr; // a failed bind leaves nothing to execute
   hasRun_ = false;
   if (!outputs.empty() && outputs.size() != plan().outputs.size())
-    return {Code::Usage, fmt::format("the model gives {} outputs, got memory for {}", plan().outputs.size(), outputs.size())};
+    return {Code::Usage,
+            fmt::format("the model gives {} outputs, got memory for {}", plan().outputs.size(), outputs.size())};
   boundOutputs_.assign(outputs.begin(), outputs.end());
   boundOutputs_.resize(plan().outputs.size());
   return bindTo(inputs, {});
@@ -301,8 +306,9 @@ Expected<std::vector<Tensor>> Context::outputs() {
     auto *bytes = static_cast<std::byte *>(addresses_[id]);
     if (device_->info().hostMemory) {
       bool isOwn = addresses_[id] == own_[id].memory.get();
-      std::shared_ptr<std::byte[]> memory = isOwn ? std::shared_ptr<std::byte[]>(own_[id].memory, bytes)
-                                                  : std::shared_ptr<std::byte[]>(bytes, [](std::byte *) {}); // the caller's
+      std::shared_ptr<std::byte[]> memory =
+          isOwn ? std::shared_ptr<std::byte[]>(own_[id].memory, bytes)
+                : std::shared_ptr<std::byte[]>(bytes, [](std::byte *) {}); // the caller's
       tensors.push_back(Tensor(type, *shape, std::move(memory)));
       continue;
     }
@@ -317,8 +323,8 @@ static std::vector<TensorView> viewsOf(std::span<const Tensor> tensors) {
   std::vector<TensorView> views;
   for (const Tensor &tensor : tensors) {
     bool object = isObject(tensor.type()), shaped = !object || tensor.type() == DType::String;
-    views.push_back({tensor.type(), shaped ? tensor.shape() : Shape(), object ? nullptr : const_cast<std::byte *>(tensor.bytes()), false,
-                     object ? tensor : Tensor()});
+    views.push_back({tensor.type(), shaped ? tensor.shape() : Shape(),
+                     object ? nullptr : const_cast<std::byte *>(tensor.bytes()), false, object ? tensor : Tensor()});
   }
   return views;
 }
@@ -333,8 +339,8 @@ Expected<std::vector<Tensor>> Context::run(std::span<const Tensor> inputs) {
 Status Context::runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].data)
-      return {Code::Usage,
-              fmt::format("the memory for output '{}' is null", program_->output(std::min(i, plan().outputs.size() - 1)).name)};
+      return {Code::Usage, fmt::format("the memory for output '{}' is null",
+                                       program_->output(std::min(i, plan().outputs.size() - 1)).name)};
   TILEWRIGHT_TRY(bind(inputs, outputs));
   TILEWRIGHT_TRY(execute());
   return isBroadcasting_ ? broadcasting_->copyOutputs(outputs) : copyOutputs(outputs);

@@ -4,8 +4,8 @@
 //   execute()     ─ segment by segment: recorded ones are replayed from their second run on, host calls and sizes known late in between
 //   synchronize() ─ waits, reads the error word
 //
-// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream. Bodies of one plan never
-// run at the same time, so they share one arena beside their plan's.
+// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream.
+// Bodies of one plan never run at the same time, so they share one arena beside their plan's.
 //
 // A context is used by one thread at a time; several contexts of one program may run at once.
 #pragma once
@@ -58,13 +58,13 @@ struct Collection;
 class Context {
 public:
   /// `externalStream`: a CUstream of the caller's to work in, or nullptr.
-  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<const Program> program, std::shared_ptr<Device> device,
-                                                   void *externalStream = nullptr);
+  static Expected<std::unique_ptr<Context>> create(std::shared_ptr<const Program> program,
+                                                   std::shared_ptr<Device> device, void *externalStream = nullptr);
   ~Context();
 
-  /// Takes the inputs for the next executions. Host memory of an input must stay until the executions are over on the host device,
-  /// until bind returns elsewhere. `outputs`, where given, has a view for each output: one with data receives the output directly
-  /// (its shape must fit); one without leaves it to the context.
+  /// Takes the inputs for the next executions. Host memory of an input must stay until the executions are over on the
+  /// host device, until bind returns elsewhere. `outputs`, where given, has a view for each output: one with data
+  /// receives the output directly (its shape must fit); one without leaves it to the context.
   Status bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs = {});
 
   /// Runs the bound plan once. On a device with its own memory it may still be under way when this returns.
@@ -79,10 +79,12 @@ public:
   /// bind, execute, synchronize, outputs.
   Expected<std::vector<Tensor>> run(std::span<const Tensor> inputs);
 
-  /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's shape.
+  /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's
+  /// shape.
   Status runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
-  /// Executes what is bound once more, step by step, and returns when each step began, how long it took, and what it did.
+  /// Executes what is bound once more, step by step, and returns when each step began, how long it took, and what it
+  /// did.
   Expected<std::vector<StepProfile>> profile();
 
   /// The program whose plan is bound: the broadcasting one where only that takes the sizes.
@@ -165,20 +167,21 @@ private:
   const KernelTree *kernels_ = nullptr;
   std::vector<std::unique_ptr<Frame>> frames_; // most recently used first
   std::shared_ptr<Arena> arena_, bodyArena_;
-  std::vector<std::unique_ptr<Context>> bodies_; // by their numbers; made when they first run
+  std::vector<std::unique_ptr<Context>> bodies_;       // by their numbers; made when they first run
   std::map<size_t, std::shared_ptr<LoopState>> loops_; // by step, with the memory of what they carry
-  std::map<size_t, std::shared_ptr<const void>> kept_; // by step: what its reference kernel made of the node's attributes
-  PlaceOutput placeOutput_;                            // of a body
+  std::map<size_t, std::shared_ptr<const void>>
+      kept_;                // by step: what its reference kernel made of the node's attributes
+  PlaceOutput placeOutput_; // of a body
 
   // The execution at hand.
   Frame *frame_ = nullptr;
   const ExprValues *sizes_ = nullptr; // the frame's, or lateSizes_ once a step has bound a symbol
   std::vector<int64_t> lateSymbols_;
   ExprValues lateSizes_;
-  std::vector<void *> addresses_;                  // of all values; null while not known
-  std::vector<TensorView> boundOutputs_;           // as given, or empty views
-  std::vector<OwnMemory> own_;                     // by value: aligned copies of inputs, outputs, and what is sized late
-  std::vector<Tensor> objects_;                    // by value: strings, sequences and their like, which have no address
+  std::vector<void *> addresses_;        // of all values; null while not known
+  std::vector<TensorView> boundOutputs_; // as given, or empty views
+  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and what is sized late
+  std::vector<Tensor> objects_;          // by value: strings, sequences and their like, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
   std::shared_ptr<Counters> counters_; // of the root

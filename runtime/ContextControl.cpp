@@ -5,9 +5,8 @@
 //     scanned           slice t, copied to one place
 //     collected                                             appended to memory that grows, all of which goes into the result at the end
 //
-// A turn is bound like any run of a plan, until nothing changes any more but which of the two places is read and which is written: from
-// then on
-// (`steady`) the two sets of addresses take turns by themselves.
+// A turn is bound like any run of a plan, until nothing changes any more but which of the two places is read and which
+// is written: from then on (`steady`) the two sets of addresses take turns by themselves.
 #include "runtime/Context.h"
 
 #include "runtime/Format.h"
@@ -43,14 +42,15 @@ struct LoopState {
 
 static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
 
-//===--- Bodies -------------------------------------------------------------------------------------------------------------===//
+//===- Bodies -----------------------------------------------------------------------------------------------------===//
 
 Context &Context::body(uint32_t number) {
   std::unique_ptr<Context> &body = bodies_[number];
   if (body)
     return *body;
   body.reset(new Context());
-  body->program_ = program_, body->device_ = device_, body->image_ = image_, body->stream_ = stream_, body->counters_ = counters_;
+  body->program_ = program_, body->device_ = device_, body->image_ = image_, body->stream_ = stream_,
+  body->counters_ = counters_;
   body->tree_ = &tree_->bodies[number];
   body->kernels_ = &kernels_->bodies[number];
   body->arena_ = bodyArena_;
@@ -62,7 +62,8 @@ Context &Context::body(uint32_t number) {
 Expected<TensorView> Context::viewOf(ValueId id) const {
   const Value &value = plan().values[id];
   if (isObjectValue(id))
-    return TensorView{value.dtype, value.dtype == DType::String ? objects_[id].shape() : Shape(), nullptr, false, objects_[id]};
+    return TensorView{value.dtype, value.dtype == DType::String ? objects_[id].shape() : Shape(), nullptr, false,
+                      objects_[id]};
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
   TILEWRIGHT_TRY(shape);
   return TensorView{value.dtype, std::move(*shape), addresses_[id], !device_->info().hostMemory, {}};
@@ -108,7 +109,8 @@ Expected<int64_t> Context::readInteger(ValueId id) {
 static Status expectOne(const TensorView &view, const std::string &node, std::string_view what) {
   if (elementCount(view.shape) == 1)
     return {};
-  return {Code::Malformed, fmt::format("node '{}': expected {} of one element, got shape [{}]", node, what, fmt::join(view.shape, ", "))};
+  return {Code::Malformed, fmt::format("node '{}': expected {} of one element, got shape [{}]", node, what,
+                                       fmt::join(view.shape, ", "))};
 }
 
 /// The value becomes what a body has given for it, which may lie there already.
@@ -127,7 +129,7 @@ Status Context::takeFromBody(ValueId id, const TensorView &given, const std::str
   return given.data == addresses_[id] || bytes == 0 ? Status() : stream_->copyWithin(addresses_[id], given.data, bytes);
 }
 
-//===--- Branches -----------------------------------------------------------------------------------------------------------===//
+//===- Branches ---------------------------------------------------------------------------------------------------===//
 
 Status Context::runOne(size_t index, const Branch &branch) {
   Expected<TensorView> condition = viewOf(branch.condition);
@@ -164,7 +166,7 @@ Status Context::runOne(size_t index, const Branch &branch) {
   return {};
 }
 
-//===--- Loops --------------------------------------------------------------------------------------------------------------===//
+//===- Loops ------------------------------------------------------------------------------------------------------===//
 
 Status Context::startLoop(const Loop &loop, LoopState &state) {
   state.turn = 0, state.turns = -1, state.goesOn = true, state.steady = false;
@@ -184,8 +186,8 @@ Status Context::startLoop(const Loop &loop, LoopState &state) {
     TILEWRIGHT_TRY(view);
     int64_t count = view->shape.front();
     if (!state.scanned.empty() && count != state.turns)
-      return {Code::Malformed,
-              fmt::format("node '{}': expected inputs with equally many slices, got {} and {}", loop.node, state.turns, count)};
+      return {Code::Malformed, fmt::format("node '{}': expected inputs with equally many slices, got {} and {}",
+                                           loop.node, state.turns, count)};
     state.turns = count;
     state.scanned.push_back(std::move(*view));
   }
@@ -220,8 +222,8 @@ Status Context::collect(const Loop &loop, LoopState &state, size_t i, const Tens
     collection.slice = slice.shape;
     collection.bytes = static_cast<uint64_t>(elementCount(slice.shape)) * elementBytes(slice.type);
   } else if (collection.slice != slice.shape) {
-    return {Code::Malformed, fmt::format("node '{}': expected slices of one shape to collect, got [{}] and [{}]", loop.node,
-                                         fmt::join(collection.slice, ", "), fmt::join(slice.shape, ", "))};
+    return {Code::Malformed, fmt::format("node '{}': expected slices of one shape to collect, got [{}] and [{}]",
+                                         loop.node, fmt::join(collection.slice, ", "), fmt::join(slice.shape, ", "))};
   }
   return append(collection, state, slice.data);
 }
@@ -230,7 +232,8 @@ Status Context::append(Collection &collection, const LoopState &state, const voi
   uint64_t used = collection.bytes * static_cast<uint64_t>(state.turn), needed = used + collection.bytes;
   if (needed > collection.slices.bytes) {
     constexpr uint64_t little = 1024, most = uint64_t(1) << 48; // a trip count may be anything
-    uint64_t all = state.turns > 0 ? std::min(most, static_cast<uint64_t>(state.turns)) * std::min(most, collection.bytes) : 0;
+    uint64_t all =
+        state.turns > 0 ? std::min(most, static_cast<uint64_t>(state.turns)) * std::min(most, collection.bytes) : 0;
     bool whole = all >= needed && all <= 64 * std::max(little, needed);
     OwnMemory larger;
     Expected<void *> room = larger.atLeast(*device_, whole ? all : std::max(2 * needed, little));
@@ -241,14 +244,16 @@ Status Context::append(Collection &collection, const LoopState &state, const voi
       TILEWRIGHT_TRY(synchronize()); // the smaller one goes
     collection.slices = std::move(larger);
   }
-  return collection.bytes ? stream_->copyWithin(advance(collection.slices.memory.get(), used), slice, collection.bytes) : Status();
+  return collection.bytes ? stream_->copyWithin(advance(collection.slices.memory.get(), used), slice, collection.bytes)
+                          : Status();
 }
 
 /// Slices of what is scanned to where the body reads them.
 Status Context::takeSlices(const Loop &loop, LoopState &state) {
   for (size_t i = 0; i < state.scanned.size(); ++i) {
     const TensorView &all = state.scanned[i];
-    uint64_t bytes = static_cast<uint64_t>(elementCount(all.shape) / std::max<int64_t>(1, state.turns)) * elementBytes(all.type);
+    uint64_t bytes =
+        static_cast<uint64_t>(elementCount(all.shape) / std::max<int64_t>(1, state.turns)) * elementBytes(all.type);
     int64_t at = loop.scanned[i].reverse ? state.turns - 1 - state.turn : state.turn;
     Expected<void *> place = state.slices[i].atLeast(*device_, bytes);
     TILEWRIGHT_TRY(place);
@@ -331,8 +336,8 @@ Expected<bool> Context::runTurn(const Loop &loop, LoopState &state) {
   for (size_t i = 0; i < state.carried.size(); ++i)
     same = same && !isObject(state.carried[i].type) && (*given)[firstCarried + i].shape == state.carried[i].shape;
   state.steady = same && state.turn >= 2 && !stream_->canRecord(); // a recording belongs to one set of addresses
-  std::move(given->begin() + static_cast<ptrdiff_t>(firstCarried), given->begin() + static_cast<ptrdiff_t>(firstCollected),
-            state.carried.begin());
+  std::move(given->begin() + static_cast<ptrdiff_t>(firstCarried),
+            given->begin() + static_cast<ptrdiff_t>(firstCollected), state.carried.begin());
   ++state.turn;
   if (!loop.conditional)
     return true;
@@ -369,9 +374,11 @@ Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
     TILEWRIGHT_TRY(expected);
     const Shape &found = shapes[loop.finals.size() + i];
     if (*expected != found && !(state.turn == 0 && expected->front() == 0))
-      return {Code::Malformed, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", loop.node, plan().values[id].name,
-                                           fmt::join(found, ", "), fmt::join(*expected, ", "))};
-    auto from = [&](int64_t slice) { return advance(collection.slices.memory.get(), static_cast<uint64_t>(slice) * collection.bytes); };
+      return {Code::Malformed, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", loop.node,
+                                           plan().values[id].name, fmt::join(found, ", "), fmt::join(*expected, ", "))};
+    auto from = [&](int64_t slice) {
+      return advance(collection.slices.memory.get(), static_cast<uint64_t>(slice) * collection.bytes);
+    };
     uint64_t all = collection.bytes * static_cast<uint64_t>(state.turn);
     if (all && !loop.collected[i].reverse)
       TILEWRIGHT_TRY(stream_->copyWithin(addresses_[id], from(0), all));

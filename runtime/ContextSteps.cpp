@@ -96,7 +96,8 @@ Status Context::runSegment(size_t index) {
   if (!recording) {
     TILEWRIGHT_TRY(stream_->beginRecording());
     Status status = runSteps(segment);
-    Expected<std::unique_ptr<Recording>> recorded = stream_->endRecording(); // even after a failure, or the stream would go on recording
+    Expected<std::unique_ptr<Recording>> recorded =
+        stream_->endRecording(); // even after a failure, or the stream would go on recording
     TILEWRIGHT_TRY(status);
     TILEWRIGHT_TRY(recorded);
     recording = std::move(*recorded);
@@ -144,7 +145,8 @@ Status Context::runOne(size_t, const Launch &launch) {
 Status Context::runOne(size_t index, const WriteDims &write) {
   size_t bytes = write.elements.size() * sizeof(int64_t);
   if (frame_->dims && frame_->dimsOffset[index] != noPlace)
-    return stream_->copyIn(addresses_[write.value], static_cast<std::byte *>(frame_->dims.get()) + frame_->dimsOffset[index], bytes);
+    return stream_->copyIn(addresses_[write.value],
+                           static_cast<std::byte *>(frame_->dims.get()) + frame_->dimsOffset[index], bytes);
   std::vector<int64_t> elements;
   for (ExprId id : write.elements) {
     Expected<int64_t> value = sizes_->get(id);
@@ -167,8 +169,8 @@ Status Context::runOne(size_t, const Copy &copy) {
 
 Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
 
-/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there after
-/// synchronize().
+/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there
+/// after synchronize().
 Expected<Tensor> Context::onHost(ValueId id) {
   const Value &value = plan().values[id];
   if (isObjectValue(id))
@@ -179,7 +181,8 @@ Expected<Tensor> Context::onHost(ValueId id) {
   if (device_->info().hostMemory)
     return Tensor::view(value.dtype, *shape, addresses_[id]);
   if (root.kind == ValueKind::Constant) {
-    ptrdiff_t offset = static_cast<std::byte *>(addresses_[id]) - static_cast<std::byte *>(image_->constants[root.source]);
+    ptrdiff_t offset =
+        static_cast<std::byte *>(addresses_[id]) - static_cast<std::byte *>(image_->constants[root.source]);
     const std::byte *bytes = program_->artifact().contents().constants[root.source].data();
     return Tensor::view(value.dtype, *shape, const_cast<std::byte *>(bytes + offset));
   }
@@ -195,8 +198,9 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
     return {};
   for (const BoundSymbol &bound : binds) {
     if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
-      return {Code::Malformed, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
-                                           bound.dim, bound.output, sizesNeedPlan)};
+      return {Code::Malformed,
+              fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
+                          bound.dim, bound.output, sizesNeedPlan)};
     lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);
@@ -211,8 +215,8 @@ Status Context::takeOutput(ValueId id, const Tensor &output) {
   TILEWRIGHT_TRY(shape);
   bool shaped = !isObjectValue(id) || value.dtype == DType::String;
   if (!output.defined() || output.type() != value.dtype || (shaped && output.shape() != *shape))
-    return {Code::Malformed,
-            fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype), fmt::join(*shape, ", "), sizesNeedPlan)};
+    return {Code::Malformed, fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype),
+                                         fmt::join(*shape, ", "), sizesNeedPlan)};
   if (isObjectValue(id)) {
     objects_[id] = output;
     return {};
@@ -238,7 +242,8 @@ Status Context::runOne(size_t index, const ReadSizes &read) {
   Shape elements(numbers->data<int64_t>(), numbers->data<int64_t>() + numbers->count());
   for (const BoundSymbol &bound : read.binds)
     if (elements[bound.dim] < 0)
-      return {Code::Malformed, fmt::format("node '{}': expected sizes of at least 0, got {}", read.node, elements[bound.dim])};
+      return {Code::Malformed,
+              fmt::format("node '{}': expected sizes of at least 0, got {}", read.node, elements[bound.dim])};
   return bindLate(index, std::span(&elements, 1));
 }
 

@@ -1,4 +1,5 @@
-// A row for each feature by LLVM's name, asked through cpuid (and the operating system's register saving) by the compiler's builtin.
+// A row for each feature by LLVM's name, asked through cpuid (and the operating system's register saving) by the
+// compiler's builtin.
 #include "runtime/CpuFeatures.h"
 
 #include <fmt/format.h>
@@ -48,11 +49,15 @@ Status checkCpuFeatures(std::span<const std::string> requirements, const std::st
     for (const CpuFeature &feature : cpuFeatures)
       known = wanted == feature.name ? &feature : known;
     if (!known)
-      return {Code::Device, fmt::format("{} needs the processor feature '{}', which this version does not know; use a newer Tilewright",
-                                        artifact, wanted)};
+      return {
+          Code::Device,
+          fmt::format("{} needs the processor feature '{}', which this version does not know; use a newer Tilewright",
+                      artifact, wanted)};
     if (!known->present())
-      return {Code::Device, fmt::format("{} was compiled for {} ({}), this machine has {}; compile the model again with --target host",
-                                        artifact, wanted, known->meaning, cpuLevel())};
+      return {
+          Code::Device,
+          fmt::format("{} was compiled for {} ({}), this machine has {}; compile the model again with --target host",
+                      artifact, wanted, known->meaning, cpuLevel())};
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that no table translates between the two, and the kinds of
-// values that are no numbers, which only the host holds (Tensor.h says how).
+// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that no table translates between the
+// two, and the kinds of values that are no numbers, which only the host holds (Tensor.h says how).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class DType : uint8_t {
   I32 = 6,
   I64 = 7,
   String = 8,
-  Bool = 9,   // one byte in memory, 0 or 1
+  Bool = 9, // one byte in memory, 0 or 1
   F16 = 10,
   F64 = 11,
   U32 = 12,
@@ -47,7 +47,7 @@ constexpr bool isObject(DType type) { return type == DType::String || (type >= D
 struct DTypeInfo {
   DType type;
   std::string_view name; // as ONNX's operator specifications spell it
-  uint32_t bytes; // of an element in memory
+  uint32_t bytes;        // of an element in memory
   bool isFloat;
   bool isSigned;
   uint32_t bits; // that say something: what files of ONNX hold of an element
@@ -98,7 +98,8 @@ constexpr uint32_t elementBytes(DType type) {
 
 constexpr bool isComplex(DType type) { return type == DType::C64 || type == DType::C128; }
 
-/// Types whose elements compiled kernels move but do not compute with: there is no arithmetic on them in the tile dialect.
+/// Types whose elements compiled kernels move but do not compute with: there is no arithmetic on them in the tile
+/// dialect.
 constexpr bool isStorageOnly(DType type) {
   const DTypeInfo *row = findDType(type);
   return !row || isComplex(type) || row->bits < 8 || (row->isFloat && row->bits == 8);
@@ -114,11 +115,16 @@ constexpr std::string_view name(DType type) {
   if (const DTypeInfo *row = findDType(type))
     return row->name;
   switch (type) {
-  case DType::String: return "string";
-  case DType::Sequence: return "sequence";
-  case DType::Optional: return "optional";
-  case DType::Map: return "map";
-  default: return "an unknown type";
+  case DType::String:
+    return "string";
+  case DType::Sequence:
+    return "sequence";
+  case DType::Optional:
+    return "optional";
+  case DType::Map:
+    return "map";
+  default:
+    return "an unknown type";
   }
 }
 

@@ -37,7 +37,9 @@ static constexpr struct {
 };
 
 Status Stream::beginRecording() { return {Code::Internal, "this device records nothing"}; }
-Expected<std::unique_ptr<Recording>> Stream::endRecording() { return Status(Code::Internal, "this device records nothing"); }
+Expected<std::unique_ptr<Recording>> Stream::endRecording() {
+  return Status(Code::Internal, "this device records nothing");
+}
 Status Stream::replay(Recording &) { return {Code::Internal, "this device records nothing"}; }
 
 Expected<std::shared_ptr<Device>> openDevice(const std::string &id) {
@@ -46,7 +48,8 @@ Expected<std::shared_ptr<Device>> openDevice(const std::string &id) {
   for (const auto &row : deviceKinds)
     if (row.kind == kind)
       return row.open(rest);
-  return Status(Code::Usage, fmt::format("there is no device '{}'; expected host, cuda, cuda:N, hip, hip:N or null", id));
+  return Status(Code::Usage,
+                fmt::format("there is no device '{}'; expected host, cuda, cuda:N, hip, hip:N or null", id));
 }
 
 DeviceList listDevices() {

@@ -20,8 +20,8 @@
 namespace tilewright::runtime {
 
 struct DeviceInfo {
-  std::string id;   // what openDevice takes: "host", "cuda:0", "hip:0", "null"
-  std::string name; // "NVIDIA H200"
+  std::string id;                   // what openDevice takes: "host", "cuda:0", "hip:0", "null"
+  std::string name;                 // "NVIDIA H200"
   std::vector<std::string> targets; // whose code it runs, best first: {"sm_90a", "sm_90", ..., "sm_80"}
   uint64_t memoryBytes = 0;
   int processors = 0;      // cores or multiprocessors
@@ -71,7 +71,8 @@ public:
   /// Milliseconds between two marks; after synchronize().
   virtual Expected<double> elapsed(size_t from, size_t to) = 0;
 
-  /// Between these two calls launches, fills and copies within the device or from staging memory are noted instead of run.
+  /// Between these two calls launches, fills and copies within the device or from staging memory are noted instead of
+  /// run.
   virtual bool canRecord() const { return false; }
   virtual Status beginRecording();
   virtual Expected<std::unique_ptr<Recording>> endRecording();
@@ -92,8 +93,8 @@ public:
   virtual Expected<std::unique_ptr<Stream>> createStream(void *external = nullptr) = 0;
 };
 
-/// Opens "host", "cuda", "cuda:N", "hip", "hip:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device with one sentence where
-/// the driver or device is missing.
+/// Opens "host", "cuda", "cuda:N", "hip", "hip:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device
+/// with one sentence where the driver or device is missing.
 Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
 
 /// All devices of this machine, with the reason for each kind that is not there.

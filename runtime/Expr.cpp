@@ -18,7 +18,9 @@ static int64_t floorMod(int64_t lhs, int64_t rhs) {
   return remainder != 0 && (remainder < 0) != (rhs < 0) ? remainder + rhs : remainder;
 }
 
-static bool isDivision(ExprKind kind) { return kind == ExprKind::FloorDiv || kind == ExprKind::CeilDiv || kind == ExprKind::Mod; }
+static bool isDivision(ExprKind kind) {
+  return kind == ExprKind::FloorDiv || kind == ExprKind::CeilDiv || kind == ExprKind::Mod;
+}
 
 /// The value of one binary node, or nothing where it overflows. Divisors are not 0.
 static std::optional<int64_t> compute(ExprKind kind, int64_t lhs, int64_t rhs) {
@@ -60,7 +62,9 @@ ExprId ExprBuilder::node(ExprKind kind, int64_t lhs, int64_t rhs) {
 }
 
 ExprId ExprBuilder::binary(ExprKind kind, ExprId lhs, ExprId rhs) {
-  auto constantOf = [&](ExprId id) { return nodes_[id].kind == ExprKind::Constant ? std::optional(nodes_[id].lhs) : std::nullopt; };
+  auto constantOf = [&](ExprId id) {
+    return nodes_[id].kind == ExprKind::Constant ? std::optional(nodes_[id].lhs) : std::nullopt;
+  };
   std::optional<int64_t> left = constantOf(lhs), right = constantOf(rhs);
   bool foldable = left && right && !(isDivision(kind) && *right == 0);
   if (std::optional<int64_t> value = foldable ? compute(kind, *left, *right) : std::nullopt)
@@ -104,7 +108,9 @@ ExprValues ExprValues::evaluate(std::span<const Expr> nodes, std::span<const int
       if (lhs == State::Known && rhs == State::Known)
         result.states_[id] = apply(node.kind, result.values_[node.lhs], result.values_[node.rhs], result.values_[id]);
       else
-        result.states_[id] = lhs == State::Unknown || rhs == State::Unknown ? State::Unknown : lhs != State::Known ? lhs : rhs;
+        result.states_[id] = lhs == State::Unknown || rhs == State::Unknown ? State::Unknown
+                             : lhs != State::Known                          ? lhs
+                                                                            : rhs;
     }
   }
   return result;
@@ -115,9 +121,11 @@ Expected<int64_t> ExprValues::get(ExprId id) const {
   case State::Known:
     return values_[id];
   case State::Overflow:
-    return Status(Code::Malformed, "a size computed from the inputs' dimensions does not fit in 64 bits; use smaller inputs");
+    return Status(Code::Malformed,
+                  "a size computed from the inputs' dimensions does not fit in 64 bits; use smaller inputs");
   case State::DivisionByZero:
-    return Status(Code::Malformed, "a size computed from the inputs' dimensions divides by zero; this model needs larger inputs");
+    return Status(Code::Malformed,
+                  "a size computed from the inputs' dimensions divides by zero; this model needs larger inputs");
   case State::Unknown:
     break;
   }
@@ -126,8 +134,9 @@ Expected<int64_t> ExprValues::get(ExprId id) const {
 
 /// `depth` bounds the text: a table of n nodes can spell a formula of 2^n letters.
 static std::string print(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id, int depth) {
-  static constexpr const char *formats[] = {"", "", "({} + {})", "{} * {}", "floordiv({}, {})", "ceildiv({}, {})", "mod({}, {})",
-                                            "min({}, {})", "max({}, {})"};
+  static constexpr const char *formats[] = {
+      "",           "", "({} + {})", "{} * {}", "floordiv({}, {})", "ceildiv({}, {})", "mod({}, {})", "min({}, {})",
+      "max({}, {})"};
   const Expr &node = nodes[id];
   if (node.kind == ExprKind::Constant)
     return std::to_string(node.lhs);

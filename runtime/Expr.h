@@ -1,4 +1,5 @@
-// Size expressions: what the plan computes on the host from symbolic dimensions (buffer sizes, grids, kernel scalars, guards).
+// Size expressions: what the plan computes on the host from symbolic dimensions (buffer sizes, grids, kernel scalars,
+// guards).
 //
 //   symbols   batch, seq                              nodes   0: symbol 0        (batch)
 //   wanted    ceildiv(batch * seq, 128)                       1: symbol 1        (seq)
@@ -6,7 +7,8 @@
 //                                                             3: constant 128
 //                                                             4: ceildiv 2 3     <- the id that a grid names
 //
-// Operands always have smaller ids than their node, so that one forward pass evaluates a table and no cycle can be written down.
+// Operands always have smaller ids than their node, so that one forward pass evaluates a table and no cycle can be
+// written down.
 #pragma once
 
 #include "runtime/Status.h"
@@ -61,8 +63,8 @@ private:
   std::map<std::tuple<ExprKind, int64_t, int64_t>, ExprId> ids_;
 };
 
-/// The value of every node of a table, for the symbols known so far. A node whose symbols are not all known has no value yet;
-/// overflow and division by zero surface, as a sentence, when such a node is asked for.
+/// The value of every node of a table, for the symbols known so far. A node whose symbols are not all known has no
+/// value yet; overflow and division by zero surface, as a sentence, when such a node is asked for.
 class ExprValues {
 public:
   /// `symbols[i]` is the value of symbol i, or `unknown` while it is not bound.

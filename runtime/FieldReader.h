@@ -1,5 +1,5 @@
-// Reads fields from a stream section that may hold anything: nothing is read past the end, no count is believed before the bytes
-// for it are there, and no code outside its list gets through.
+// Reads fields from a stream section that may hold anything: nothing is read past the end, no count is believed before
+// the bytes for it are there, and no code outside its list gets through.
 #pragma once
 
 #include "runtime/Format.h"

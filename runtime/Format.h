@@ -7,11 +7,12 @@
 //         ...    section 1 ...
 //   fileBytes    the end: a section's end rounded up to 64
 //
-// All integers are little-endian. Sections stand in the order of the table, do not overlap, and leave no gap but the padding, which
-// is zero: each byte of a file is either checked by a checksum or known, so that any alteration is noticed. The checksums give
-// integrity, not authenticity: an artifact is code, to be trusted like a program.
+// All integers are little-endian. Sections stand in the order of the table, do not overlap, and leave no gap but the
+// padding, which is zero: each byte of a file is either checked by a checksum or known, so that any alteration is
+// noticed. The checksums give integrity, not authenticity: an artifact is code, to be trusted like a program.
 //
-// Sections hold either raw bytes, used in place from the mapping, or a stream: fields in the order of PlanFields.h, where
+// Sections hold either raw bytes, used in place from the mapping, or a stream: fields in the order of PlanFields.h,
+// where
 //   u8, u32, u64, i64, f32   as they are, without alignment
 //   bool                     u8, 0 or 1
 //   string                   u32 length, then that many bytes
@@ -20,8 +21,9 @@
 //   variant                  u8 code, then that alternative
 // A stream ends exactly where its section ends.
 //
-// What may change: minor versions add section kinds, enum codes or step codes. A reader skips a section it does not know unless its
-// flag says that it must be understood; it refuses an unknown code inside a stream. Any other change is a new major version.
+// What may change: minor versions add section kinds, enum codes or step codes. A reader skips a section it does not
+// know unless its flag says that it must be understood; it refuses an unknown code inside a stream. Any other change is
+// a new major version.
 #pragma once
 
 #include <array>
@@ -52,16 +54,18 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 
 enum class SectionKind : uint32_t {
-  Metadata = 1,      // stream: Metadata. Exactly one.
-  CodeTable = 2,     // stream: list of {kind, target, symbols}, one for each Code section, in order. Exactly one.
-  Code = 3,          // raw: machine code
-  ConstantTable = 4, // stream: list of {u64 offset, u64 bytes} into the Constants section; offsets are multiples of 64. Exactly one.
-  Constants = 5,     // raw: the pool. Exactly one, maybe empty.
-  Plan = 6,          // stream: Plan. At least one.
-  Report = 7,        // raw: JSON in UTF-8, for people and tools. At most one.
+  Metadata = 1,  // stream: Metadata. Exactly one.
+  CodeTable = 2, // stream: list of {kind, target, symbols}, one for each Code section, in order. Exactly one.
+  Code = 3,      // raw: machine code
+  ConstantTable =
+      4, // stream: list of {u64 offset, u64 bytes} into the Constants section; offsets are multiples of 64. Exactly one.
+  Constants = 5, // raw: the pool. Exactly one, maybe empty.
+  Plan = 6,      // stream: Plan. At least one.
+  Report = 7,    // raw: JSON in UTF-8, for people and tools. At most one.
 };
 
-inline constexpr uint32_t mustUnderstand = 1; // SectionEntry::flags: a reader that does not know this kind refuses the file
+inline constexpr uint32_t mustUnderstand =
+    1; // SectionEntry::flags: a reader that does not know this kind refuses the file
 
 struct SectionEntry {
   SectionKind kind;
@@ -73,8 +77,9 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 40);
 
-// A section's checksum: cut it into chunks of this size (the last one may be shorter; an empty section has none), take the XXH3-64
-// of each, and the XXH3-64 of the list of those (u64 each). Chunks let several threads check one large section.
+// A section's checksum: cut it into chunks of this size (the last one may be shorter; an empty section has none), take
+// the XXH3-64 of each, and the XXH3-64 of the list of those (u64 each). Chunks let several threads check one large
+// section.
 inline constexpr uint64_t checksumChunk = uint64_t(4) << 20;
 
 // A Step's variant code in a Plan stream: its index in `Step`, so that new kinds of step are appended.

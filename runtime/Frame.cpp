@@ -8,7 +8,8 @@
 
 namespace tilewright::runtime {
 
-static constexpr uint64_t largestValue = uint64_t(1) << 48; // no machine has more, and sums of such sizes do not overflow
+static constexpr uint64_t largestValue = uint64_t(1)
+                                         << 48; // no machine has more, and sums of such sizes do not overflow
 
 Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id) {
   Shape shape;
@@ -16,8 +17,8 @@ Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id
     Expected<int64_t> extent = sizes.get(dim);
     TILEWRIGHT_TRY(extent);
     if (*extent < 0)
-      return Status(Code::Malformed, fmt::format("value '{}' would have a dimension of {}; its dimensions are {}", plan.values[id].name,
-                                                 *extent, describeDims(plan, plan.values[id])));
+      return Status(Code::Malformed, fmt::format("value '{}' would have a dimension of {}; its dimensions are {}",
+                                                 plan.values[id].name, *extent, describeDims(plan, plan.values[id])));
     shape.push_back(*extent);
   }
   return shape;
@@ -29,7 +30,8 @@ Expected<uint64_t> valueBytes(const Plan &plan, const ExprValues &sizes, ValueId
   uint64_t bytes = elementBytes(plan.values[id].dtype);
   for (int64_t extent : *shape)
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > largestValue)
-      return Status(Code::Malformed, fmt::format("value '{}' would have more than 2^48 bytes; use smaller inputs", plan.values[id].name));
+      return Status(Code::Malformed, fmt::format("value '{}' would have more than 2^48 bytes; use smaller inputs",
+                                                 plan.values[id].name));
   return bytes;
 }
 
@@ -66,8 +68,8 @@ static Status checkView(const Plan &plan, const ExprValues &sizes, ValueId id) {
     TILEWRIGHT_TRY(bytes);
     TILEWRIGHT_TRY(whole);
     if (*offset < 0 || static_cast<uint64_t>(*offset) > *whole || *bytes > *whole - static_cast<uint64_t>(*offset))
-      return {Code::Malformed, fmt::format("view '{}' of {} bytes at {} reaches beyond the {} bytes of '{}'", view.name, *bytes, *offset,
-                                           *whole, plan.values[view.source].name)};
+      return {Code::Malformed, fmt::format("view '{}' of {} bytes at {} reaches beyond the {} bytes of '{}'", view.name,
+                                           *bytes, *offset, *whole, plan.values[view.source].name)};
   }
   return {};
 }
@@ -77,7 +79,8 @@ static Status checkLaunch(const Plan &plan, const ExprValues &sizes, const Launc
     Expected<int64_t> programs = sizes.get(extent);
     TILEWRIGHT_TRY(programs);
     if (*programs < 0)
-      return {Code::Malformed, fmt::format("kernel '{}' would have a grid of {}", plan.kernels[launch.kernel].name, *programs)};
+      return {Code::Malformed,
+              fmt::format("kernel '{}' would have a grid of {}", plan.kernels[launch.kernel].name, *programs)};
   }
   for (ExprId scalar : launch.scalars)
     TILEWRIGHT_TRY(sizes.get(scalar));
@@ -86,7 +89,8 @@ static Status checkLaunch(const Plan &plan, const ExprValues &sizes, const Launc
   Expected<int64_t> workspace = sizes.get(launch.workspaceBytes);
   TILEWRIGHT_TRY(workspace);
   if (*workspace < 0 || static_cast<uint64_t>(*workspace) > largestValue)
-    return {Code::Malformed, fmt::format("kernel '{}' would have a workspace of {} bytes", plan.kernels[launch.kernel].name, *workspace)};
+    return {Code::Malformed, fmt::format("kernel '{}' would have a workspace of {} bytes",
+                                         plan.kernels[launch.kernel].name, *workspace)};
   return {};
 }
 
@@ -106,21 +110,22 @@ Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const Expr
     TILEWRIGHT_TRY(from);
     TILEWRIGHT_TRY(to);
     if (*from != *to)
-      return {Code::Malformed, fmt::format("'{}' of {} bytes cannot be copied to '{}' of {}", plan.values[copy->source].name, *from,
-                                           plan.values[copy->target].name, *to)};
+      return {Code::Malformed, fmt::format("'{}' of {} bytes cannot be copied to '{}' of {}",
+                                           plan.values[copy->source].name, *from, plan.values[copy->target].name, *to)};
   }
   if (const auto *write = std::get_if<WriteDims>(&step)) {
     Expected<uint64_t> bytes = valueBytes(plan, sizes, write->value);
     TILEWRIGHT_TRY(bytes);
     if (*bytes != write->elements.size() * sizeof(int64_t))
-      return {Code::Malformed,
-              fmt::format("'{}' of {} bytes cannot hold {} dimensions", plan.values[write->value].name, *bytes, write->elements.size())};
+      return {Code::Malformed, fmt::format("'{}' of {} bytes cannot hold {} dimensions", plan.values[write->value].name,
+                                           *bytes, write->elements.size())};
   }
   return {};
 }
 
 /// Whether the arena holds a root, and from when to when.
-static bool livesInArena(const Plan &plan, const PlanAnalysis &analysis, ValueId id, ArenaScope scope, Lifetime &lifetime) {
+static bool livesInArena(const Plan &plan, const PlanAnalysis &analysis, ValueId id, ArenaScope scope,
+                         Lifetime &lifetime) {
   const Value &value = plan.values[id];
   bool used = analysis.firstUse[id] != INT64_MAX;
   lifetime.first = analysis.firstUse[id];
@@ -152,7 +157,8 @@ static void place(const Plan &plan, const PlanAnalysis &analysis, ArenaScope sco
   frame.arenaBytes = arena.bytes;
 }
 
-Expected<std::unique_ptr<Frame>> makeFrame(const Plan &plan, const PlanAnalysis &analysis, std::vector<int64_t> symbols, ArenaScope scope) {
+Expected<std::unique_ptr<Frame>> makeFrame(const Plan &plan, const PlanAnalysis &analysis, std::vector<int64_t> symbols,
+                                           ArenaScope scope) {
   auto frame = std::make_unique<Frame>();
   frame->symbols = std::move(symbols);
   frame->sizes = ExprValues::evaluate(plan.exprs, frame->symbols);

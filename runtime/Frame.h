@@ -1,5 +1,5 @@
-// A plan at given sizes: every expression evaluated, every value sized and placed, every guard that can be checked, checked. Made once for
-// each combination of symbol values and kept by the Context.
+// A plan at given sizes: every expression evaluated, every value sized and placed, every guard that can be checked,
+// checked. Made once for each combination of symbol values and kept by the Context.
 #pragma once
 
 #include "runtime/ArenaPlan.h"
@@ -34,13 +34,15 @@ struct Frame {
 /// Which values the arena holds besides temporaries: on a device with memory of its own, inputs and outputs too.
 enum class ArenaScope { Temporaries, InputsAndOutputsToo };
 
-Expected<std::unique_ptr<Frame>> makeFrame(const Plan &plan, const PlanAnalysis &analysis, std::vector<int64_t> symbols, ArenaScope scope);
+Expected<std::unique_ptr<Frame>> makeFrame(const Plan &plan, const PlanAnalysis &analysis, std::vector<int64_t> symbols,
+                                           ArenaScope scope);
 
 /// Bytes of a value whose dimensions are known. Code::Malformed if it is negative or beyond 2^48.
 Expected<uint64_t> valueBytes(const Plan &plan, const ExprValues &sizes, ValueId id);
 Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id);
 
-/// What must hold of a step's sizes before it runs: guards, views inside what they view, equal sizes of copies, grids not negative.
+/// What must hold of a step's sizes before it runs: guards, views inside what they view, equal sizes of copies, grids
+/// not negative.
 Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const ExprValues &sizes, const Step &step);
 
 } // namespace tilewright::runtime

@@ -1,20 +1,24 @@
-// How compiled kernels are called. The compiler emits code against this file; changing it is a new major version of the artifact.
+// How compiled kernels are called. The compiler emits code against this file; changing it is a new major version of the
+// artifact.
 //
 // Both kinds of kernel get buffers, then i64 scalars, then a place to report a fault:
-//   - A buffer is the address of its first byte. Inputs, outputs, constants and temporaries start at a multiple of 64 bytes (an
-//     alias at its root plus the plan's byte offset). A buffer of zero bytes still has some address, which must not be read.
-//   - Buffers that one launch writes overlap no other buffer of that launch, unless the plan names the same bytes twice.
-//   - An index that a kernel takes from data is checked by the kernel. A bad one writes `(code << 32) | index` to the error word, where
-//     `code` is a Fault and `index` names a sentence in Plan::faults, and goes on with some legal index. Any one of several
-//     faults may win. The word is read when the run ends.
+//   - A buffer is the address of its first byte. Inputs, outputs, constants and temporaries start at a multiple of 64
+//     bytes (an alias at its root plus the plan's byte offset). A buffer of zero bytes still has some address, which
+//     must not be read.
+//   - Buffers that one launch writes overlap no other buffer of that launch, unless the plan names the same bytes
+//     twice.
+//   - An index that a kernel takes from data is checked by the kernel. A bad one writes `(code << 32) | index` to the
+//     error word, where `code` is a Fault and `index` names a sentence in Plan::faults, and goes on with some legal
+//     index. Any one of several faults may win. The word is read when the run ends.
 //
-// Host: `extern "C" void entry(const HostKernelArgs *, int64_t first, int64_t last)` runs programs [first, last) of the grid, linearized
-// with x fastest: program p is x = p % grid[0], y = p / grid[0] % grid[1], z = p / (grid[0] * grid[1]). Any split of the range over
-// threads gives the same bytes. Code is freestanding and position-independent: it calls nothing outside itself, holds no writable
-// data, and needs the CPU features that the plan lists.
+// Host: `extern "C" void entry(const HostKernelArgs *, int64_t first, int64_t last)` runs programs [first, last) of the
+// grid, linearized with x fastest: program p is x = p % grid[0], y = p / grid[0] % grid[1], z = p / (grid[0] *
+// grid[1]). Any split of the range over threads gives the same bytes. Code is freestanding and position-independent: it
+// calls nothing outside itself, holds no writable data, and needs the CPU features that the plan lists.
 //
-// GPU: the kernel's parameters are, in order, one 64-bit global pointer for each buffer, one i64 for each scalar, and the 64-bit pointer of
-// the error word. Block, cluster and shared memory come from the plan's Kernel, the grid from its Launch.
+// GPU: the kernel's parameters are, in order, one 64-bit global pointer for each buffer, one i64 for each scalar, and
+// the 64-bit pointer of the error word. Block, cluster and shared memory come from the plan's Kernel, the grid from its
+// Launch.
 #pragma once
 
 #include <cstdint>

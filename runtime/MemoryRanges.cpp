@@ -51,7 +51,8 @@ void releasePages(std::span<const std::byte> bytes) {
   if (!liesIn(Backing::File, bytes))
     return;
   auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  uintptr_t from = (addressOf(bytes.data()) + page - 1) / page * page, to = (addressOf(bytes.data()) + bytes.size()) / page * page;
+  uintptr_t from = (addressOf(bytes.data()) + page - 1) / page * page,
+            to = (addressOf(bytes.data()) + bytes.size()) / page * page;
   if (from < to)
     ::madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
 }

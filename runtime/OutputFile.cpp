@@ -38,8 +38,8 @@ Expected<OutputFile> OutputFile::create(const std::filesystem::path &path) {
 }
 
 OutputFile::OutputFile(OutputFile &&other) noexcept
-    : shown_(std::move(other.shown_)), target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})),
-      file_(std::exchange(other.file_, -1)) {}
+    : shown_(std::move(other.shown_)), target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})), file_(std::exchange(other.file_, -1)) {}
 
 OutputFile::~OutputFile() {
   if (file_ >= 0)
@@ -48,7 +48,9 @@ OutputFile::~OutputFile() {
     ::unlink(temporary_.c_str());
 }
 
-Status OutputFile::failure() const { return {Code::Io, fmt::format("cannot write {}: {}", shown_, std::strerror(errno))}; }
+Status OutputFile::failure() const {
+  return {Code::Io, fmt::format("cannot write {}: {}", shown_, std::strerror(errno))};
+}
 
 Status OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -79,7 +81,8 @@ Status OutputFile::commit() {
 Status checkWritable(std::initializer_list<std::filesystem::path> paths) {
   std::error_code error;
   for (const std::filesystem::path &path : paths)
-    if (!path.empty() && !std::filesystem::is_fifo(path, error)) // whose reader may not be there yet, and would see it end
+    if (!path.empty() &&
+        !std::filesystem::is_fifo(path, error)) // whose reader may not be there yet, and would see it end
       TILEWRIGHT_TRY(OutputFile::create(path));
   return {};
 }

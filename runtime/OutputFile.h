@@ -13,9 +13,9 @@
 
 namespace tilewright {
 
-/// Bytes go into a temporary file beside the wanted one, which `commit` puts in its place: a full disk or an interrupted process leaves
-/// whatever was there before. What is no regular file (a device, a pipe) is written through, because replacing /dev/null by a
-/// file would help nobody; a symbolic link keeps pointing where it does.
+/// Bytes go into a temporary file beside the wanted one, which `commit` puts in its place: a full disk or an
+/// interrupted process leaves whatever was there before. What is no regular file (a device, a pipe) is written through,
+/// because replacing /dev/null by a file would help nobody; a symbolic link keeps pointing where it does.
 class OutputFile {
 public:
   /// Code::Io where the folder cannot be written or `path` is a folder.
@@ -38,8 +38,8 @@ private:
   int file_ = -1;
 };
 
-/// Code::Io for the first of `paths` that OutputFile::create could not make; empty ones do not count. To be asked before long work, so that
-/// its results have a place.
+/// Code::Io for the first of `paths` that OutputFile::create could not make; empty ones do not count. To be asked
+/// before long work, so that its results have a place.
 Status checkWritable(std::initializer_list<std::filesystem::path> paths);
 
 /// `text` as the whole content of `path`.

@@ -36,8 +36,8 @@ using KernelId = uint32_t;
 using GroupId = uint32_t;
 inline constexpr uint32_t none = UINT32_MAX; // "no such id" wherever an id is optional
 
-/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is `none`, by the step
-/// that runs this plan as a body (the first `givenSymbols`), or by a step while it runs.
+/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is
+/// `none`, by the step that runs this plan as a body (the first `givenSymbols`), or by a step while it runs.
 struct Symbol {
   std::string name;
   uint32_t input = none;
@@ -67,16 +67,16 @@ enum class BufferAccess : uint8_t { Read = 0, Write = 1, ReadWrite = 2 };
 
 /// Something that can be launched; see KernelAbi.h for how. Kernels are shared by launches, so sizes are the launch's.
 struct Kernel {
-  std::string name; // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
+  std::string name;     // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
   uint32_t code = none; // index into Contents::code
   std::string entry;    // symbol in that code object
   std::vector<BufferAccess> buffers;
-  uint32_t scalars = 0;                     // number of i64 arguments after the buffers
+  uint32_t scalars = 0;                        // number of i64 arguments after the buffers
   std::array<uint32_t, 3> block = {1, 1, 1};   // threads of a block; host: {1, 1, 1}
   std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
-  uint32_t staticSharedBytes = 0;  // part of the code, for reports and checks
-  uint32_t dynamicSharedBytes = 0; // asked for at launch
-  uint32_t flags = 0;              // reserved, must be 0
+  uint32_t staticSharedBytes = 0;              // part of the code, for reports and checks
+  uint32_t dynamicSharedBytes = 0;             // asked for at launch
+  uint32_t flags = 0;                          // reserved, must be 0
   bool operator==(const Kernel &) const = default;
 };
 
@@ -86,7 +86,7 @@ struct Launch {
   std::vector<ValueId> buffers;
   std::vector<ExprId> scalars;
   std::array<ExprId, 3> grid = {none, none, none}; // an empty grid (some extent 0) is legal and does nothing
-  ExprId workspaceBytes = none; // host only: scratch for each worker thread; `none` means 0
+  ExprId workspaceBytes = none;                    // host only: scratch for each worker thread; `none` means 0
   GroupId group = none;
   bool operator==(const Launch &) const = default;
 };
@@ -137,8 +137,8 @@ struct Guard {
   bool operator==(const Guard &) const = default;
 };
 
-/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last inputs are `captures`, the
-/// values around it that it reads.
+/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last
+/// inputs are `captures`, the values around it that it reads.
 struct BodyUse {
   uint32_t body = none;
   std::vector<ExprId> sizes;
@@ -169,27 +169,28 @@ struct Slices {
 ///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`, captures...
 ///   the body's outputs   [condition] if `conditional`, carried..., a slice of each of `collected`
 ///
-/// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or never), or before a turn
-/// whose condition is false. `finals` take what is carried at the end; without a turn, that is `carried`. A carried value may change its
-/// shape from turn to turn, collected slices must agree.
+/// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or
+/// never), or before a turn whose condition is false. `finals` take what is carried at the end; without a turn, that is
+/// `carried`. A carried value may change its shape from turn to turn, collected slices must agree.
 struct Loop {
   ValueId tripCount = none;
   ValueId condition = none;
   bool counted = true;
-  bool conditional = true; // otherwise what was true before the first turn stays so, and nothing is read back from the device
+  bool conditional =
+      true; // otherwise what was true before the first turn stays so, and nothing is read back from the device
   std::vector<ValueId> carried;
   std::vector<Slices> scanned;
   BodyUse body;
-  std::vector<ValueId> finals;   // `none` for one that nobody reads
-  std::vector<Slices> collected; // likewise
+  std::vector<ValueId> finals;    // `none` for one that nobody reads
+  std::vector<Slices> collected;  // likewise
   std::vector<BoundSymbol> binds; // of outputs numbered finals first, then collected
   std::string node;               // ONNX node name, for messages
   GroupId group = none;
   bool operator==(const Loop &) const = default;
 };
 
-/// The other way round from WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is i64 of rank 1 and known
-/// length; a bind's `dim` is the element, its `output` 0.
+/// The other way round from WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is
+/// i64 of rank 1 and known length; a bind's `dim` is the element, its `output` 0.
 struct ReadSizes {
   ValueId value = none;
   std::vector<BoundSymbol> binds;
@@ -199,7 +200,8 @@ struct ReadSizes {
 
 using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop, ReadSizes>;
 
-/// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows with its filters.
+/// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows
+/// with its filters.
 struct Product {
   ExprId batch = none, m = none, n = none, k = none;
   DType type = DType::F32; // of the operands
@@ -218,12 +220,14 @@ struct Group {
   bool operator==(const Group &) const = default;
 };
 
-/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as well.
+/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as
+/// well.
 inline constexpr std::string_view broadcastingSuffix = "+broadcast";
 
 struct Plan {
   std::string target; // "host", "sm_90a", "gfx942", ...
-  std::string mode;   // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
+  std::string
+      mode; // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
   std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;
@@ -233,9 +237,10 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Group> groups;
-  std::vector<std::string> faults; // a kernel's error word holds an index into these sentences (KernelAbi.h); a body has its root's
-  uint32_t givenSymbols = 0;       // of a body: how many of its first symbols the step that runs it binds
-  std::vector<Plan> bodies;        // what Branch and Loop steps run; for the same target and mode
+  std::vector<std::string>
+      faults; // a kernel's error word holds an index into these sentences (KernelAbi.h); a body has its root's
+  uint32_t givenSymbols = 0; // of a body: how many of its first symbols the step that runs it binds
+  std::vector<Plan> bodies;  // what Branch and Loop steps run; for the same target and mode
 };
 
 enum class CodeKind : uint8_t {

@@ -56,8 +56,8 @@ std::vector<ValueId> controlReads(const Step &step) {
 }
 
 bool runsOnHost(const Step &step) {
-  return std::holds_alternative<HostCall>(step) || std::holds_alternative<Branch>(step) || std::holds_alternative<Loop>(step) ||
-         std::holds_alternative<ReadSizes>(step);
+  return std::holds_alternative<HostCall>(step) || std::holds_alternative<Branch>(step) ||
+         std::holds_alternative<Loop>(step) || std::holds_alternative<ReadSizes>(step);
 }
 
 static void findRoots(const Plan &plan, PlanAnalysis &analysis) {
@@ -78,7 +78,8 @@ static void findSteps(const Plan &plan, PlanAnalysis &analysis) {
     if (node.kind == ExprKind::Symbol)
       step = symbolStep[static_cast<size_t>(node.lhs)];
     else if (node.kind != ExprKind::Constant)
-      step = std::max(analysis.exprStep[static_cast<size_t>(node.lhs)], analysis.exprStep[static_cast<size_t>(node.rhs)]);
+      step =
+          std::max(analysis.exprStep[static_cast<size_t>(node.lhs)], analysis.exprStep[static_cast<size_t>(node.rhs)]);
     analysis.exprStep.push_back(step);
   }
   for (const Value &value : plan.values) {

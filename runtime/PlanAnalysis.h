@@ -29,7 +29,8 @@ PlanAnalysis analyzePlan(const Plan &plan);
 
 /// The symbols that a step binds once it has run.
 std::span<const BoundSymbol> bindsOf(const Step &step);
-/// The values that a step which binds symbols writes, by the numbers that its binds use; `none` for one that nobody reads.
+/// The values that a step which binds symbols writes, by the numbers that its binds use; `none` for one that nobody
+/// reads.
 std::vector<ValueId> outputsOf(const Step &step);
 /// How a Branch or a Loop uses its bodies.
 std::vector<const BodyUse *> bodiesOf(const Step &step);

@@ -1,7 +1,8 @@
 // The serialized form of every struct of a plan: its fields in order, written down once for the writer and the reader.
 //
-// `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in file order. A list
-// of fields is part of the artifact's specification (Format.h): appending to one is a new major version.
+// `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in
+// file order. A list of fields is part of the artifact's specification (Format.h): appending to one is a new major
+// version.
 #pragma once
 
 #include "runtime/Plan.h"
@@ -31,9 +32,12 @@ concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
 
 template <typename A> void fields(A &archive, Is<Expr> auto &s) { archive(s.kind, s.lhs, s.rhs); }
 template <typename A> void fields(A &archive, Is<Symbol> auto &s) { archive(s.name, s.input, s.dim); }
-template <typename A> void fields(A &archive, Is<Value> auto &s) { archive(s.name, s.dtype, s.kind, s.dims, s.source, s.byteOffset); }
+template <typename A> void fields(A &archive, Is<Value> auto &s) {
+  archive(s.name, s.dtype, s.kind, s.dims, s.source, s.byteOffset);
+}
 template <typename A> void fields(A &archive, Is<Kernel> auto &s) {
-  archive(s.name, s.code, s.entry, s.buffers, s.scalars, s.block, s.cluster, s.staticSharedBytes, s.dynamicSharedBytes, s.flags);
+  archive(s.name, s.code, s.entry, s.buffers, s.scalars, s.block, s.cluster, s.staticSharedBytes, s.dynamicSharedBytes,
+          s.flags);
 }
 template <typename A> void fields(A &archive, Is<Launch> auto &s) {
   archive(s.kernel, s.buffers, s.scalars, s.grid, s.workspaceBytes, s.group);
@@ -51,7 +55,8 @@ template <typename A> void fields(A &archive, Is<Branch> auto &s) {
 }
 template <typename A> void fields(A &archive, Is<Slices> auto &s) { archive(s.value, s.reverse); }
 template <typename A> void fields(A &archive, Is<Loop> auto &s) {
-  archive(s.tripCount, s.condition, s.counted, s.conditional, s.carried, s.scanned, s.body, s.finals, s.collected, s.binds, s.node, s.group);
+  archive(s.tripCount, s.condition, s.counted, s.conditional, s.carried, s.scanned, s.body, s.finals, s.collected,
+          s.binds, s.node, s.group);
 }
 template <typename A> void fields(A &archive, Is<ReadSizes> auto &s) { archive(s.value, s.binds, s.node); }
 template <typename A> void fields(A &archive, Is<Product> auto &s) { archive(s.batch, s.m, s.n, s.k, s.type); }
@@ -59,13 +64,17 @@ template <typename A> void fields(A &archive, Is<Group> auto &s) {
   archive(s.name, s.rootKind, s.members, s.bytesMoved, s.flops, s.reasons, s.products);
 }
 template <typename A> void fields(A &archive, Is<Plan> auto &s) {
-  archive(s.target, s.mode, s.requirements, s.symbols, s.exprs, s.values, s.inputs, s.outputs, s.kernels, s.steps, s.groups, s.faults,
-          s.givenSymbols, s.bodies);
+  archive(s.target, s.mode, s.requirements, s.symbols, s.exprs, s.values, s.inputs, s.outputs, s.kernels, s.steps,
+          s.groups, s.faults, s.givenSymbols, s.bodies);
 }
 template <typename A> void fields(A &archive, Is<CodeSymbol> auto &s) { archive(s.name, s.offset); }
-template <typename A> void fields(A &archive, Is<CodeObject> auto &s) { archive(s.kind, s.target, s.symbols); } // bytes: a Code section
+template <typename A> void fields(A &archive, Is<CodeObject> auto &s) {
+  archive(s.kind, s.target, s.symbols);
+} // bytes: a Code section
 template <typename A> void fields(A &archive, Is<ConstantEntry> auto &s) { archive(s.offset, s.bytes); }
-template <typename A> void fields(A &archive, Is<Metadata> auto &s) { archive(s.modelName, s.compilerVersion, s.options); }
+template <typename A> void fields(A &archive, Is<Metadata> auto &s) {
+  archive(s.modelName, s.compilerVersion, s.options);
+}
 
 /// True for the structs above, which archives visit through `fields`.
 template <typename T>

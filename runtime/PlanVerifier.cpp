@@ -1,4 +1,5 @@
-// Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at every turn.
+// Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at
+// every turn.
 #include "runtime/PlanVerifier.h"
 
 #include "runtime/Format.h"
@@ -21,7 +22,8 @@ namespace {
 /// One plan with what is known of it once its tables are checked.
 class PlanChecker {
 public:
-  PlanChecker(const Contents &contents, const Plan &plan, int depth = 0) : contents_(contents), plan_(plan), depth_(depth) {}
+  PlanChecker(const Contents &contents, const Plan &plan, int depth = 0)
+      : contents_(contents), plan_(plan), depth_(depth) {}
 
   Status check() {
     TILEWRIGHT_TRY(checkExprs());
@@ -85,7 +87,8 @@ private:
   Status checkOne(int64_t step, const Loop &loop);
   Status checkOne(int64_t step, const ReadSizes &read);
   std::optional<int64_t> elementsRead(const ReadSizes &read) const;
-  Status checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs, const std::vector<Passed> &outputs) const;
+  Status checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs,
+                  const std::vector<Passed> &outputs) const;
   Status checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const;
 
   const Contents &contents_;
@@ -126,8 +129,10 @@ Status PlanChecker::checkValue(ValueId id) const {
     return {};
   }
   auto isNumbered = [&](const std::vector<ValueId> &list) { return v.source < list.size() && list[v.source] == id; };
-  if ((v.kind == ValueKind::Input && !isNumbered(plan_.inputs)) || (v.kind == ValueKind::Output && !isNumbered(plan_.outputs)))
-    return broken("value '{}' is not the {} that its number says", v.name, v.kind == ValueKind::Input ? "input" : "output");
+  if ((v.kind == ValueKind::Input && !isNumbered(plan_.inputs)) ||
+      (v.kind == ValueKind::Output && !isNumbered(plan_.outputs)))
+    return broken("value '{}' is not the {} that its number says", v.name,
+                  v.kind == ValueKind::Input ? "input" : "output");
   if (v.kind == ValueKind::Constant && v.source >= contents_.constants.size())
     return broken("constant '{}' names entry {} of a pool of {}", v.name, v.source, contents_.constants.size());
   return {};
@@ -161,7 +166,8 @@ Status PlanChecker::checkInterface() const {
   };
   bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // may give another rank
   if (!std::ranges::equal(plan_.inputs, first.inputs, agrees) ||
-      !(otherSizes ? std::ranges::equal(plan_.outputs, first.outputs, sameType) : std::ranges::equal(plan_.outputs, first.outputs, agrees)))
+      !(otherSizes ? std::ranges::equal(plan_.outputs, first.outputs, sameType)
+                   : std::ranges::equal(plan_.outputs, first.outputs, agrees)))
     return broken("its inputs or outputs differ in name, type or rank from the first plan's");
   return {};
 }
@@ -285,13 +291,15 @@ Status PlanChecker::checkValueSizes() const {
     uint64_t bytes = v.dtype == DType::String ? 1 : elementBytes(v.dtype);
     for (ExprId dim : v.dims) {
       const Expr &extent = plan_.exprs[dim];
-      if (extent.kind != ExprKind::Constant || extent.lhs < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent.lhs), &bytes))
+      if (extent.kind != ExprKind::Constant || extent.lhs < 0 ||
+          __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent.lhs), &bytes))
         return broken("constant '{}' has a dimension that is not a constant size", v.name);
     }
     if (v.dtype == DType::String && !countsStrings(contents_.constants[v.source], bytes))
       return broken("constant '{}' is of {} strings, its entry in the pool is not", v.name, bytes);
     if (v.dtype != DType::String && bytes != contents_.constants[v.source].size())
-      return broken("constant '{}' has {} bytes, its entry in the pool {}", v.name, bytes, contents_.constants[v.source].size());
+      return broken("constant '{}' has {} bytes, its entry in the pool {}", v.name, bytes,
+                    contents_.constants[v.source].size());
   }
   return {};
 }
@@ -345,8 +353,8 @@ Status PlanChecker::checkOne(int64_t step, const Launch &launch) {
     return broken("step {} launches kernel {} of {}", step, launch.kernel, plan_.kernels.size());
   const Kernel &kernel = plan_.kernels[launch.kernel];
   if (launch.buffers.size() != kernel.buffers.size() || launch.scalars.size() != kernel.scalars)
-    return broken("step {} passes {} buffers and {} scalars to '{}', which takes {} and {}", step, launch.buffers.size(),
-                  launch.scalars.size(), kernel.name, kernel.buffers.size(), kernel.scalars);
+    return broken("step {} passes {} buffers and {} scalars to '{}', which takes {} and {}", step,
+                  launch.buffers.size(), launch.scalars.size(), kernel.name, kernel.buffers.size(), kernel.scalars);
   TILEWRIGHT_TRY(checkKnown(step, launch.scalars));
   TILEWRIGHT_TRY(checkKnown(step, launch.grid));
   if (launch.workspaceBytes != none)
@@ -391,13 +399,15 @@ std::optional<int64_t> PlanChecker::elementsRead(const ReadSizes &read) const {
 
 Status PlanChecker::checkOne(int64_t step, const ReadSizes &read) {
   TILEWRIGHT_TRY(checkReads(step, read.value));
-  return elementsRead(read) ? Status() : broken("step {} reads sizes from '{}', which is no int64 vector of known length", step,
-                                                value(read.value).name);
+  return elementsRead(read) ? Status()
+                            : broken("step {} reads sizes from '{}', which is no int64 vector of known length", step,
+                                     value(read.value).name);
 }
 
 Status PlanChecker::checkOne(int64_t step, const Copy &copy) {
   TILEWRIGHT_TRY(checkReads(step, copy.source));
-  if ((isObject(value(copy.source).dtype) || isObject(value(copy.target).dtype)) && value(copy.source).dtype != value(copy.target).dtype)
+  if ((isObject(value(copy.source).dtype) || isObject(value(copy.target).dtype)) &&
+      value(copy.source).dtype != value(copy.target).dtype)
     return broken("step {} copies a {} to a {}", step, name(value(copy.source).dtype), name(value(copy.target).dtype));
   return checkWrites(step, copy.target);
 }
@@ -411,8 +421,8 @@ Status PlanChecker::checkOne(int64_t step, const Guard &guard) {
 Status PlanChecker::checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const {
   const Value &taken = body.values[inside];
   if (taken.dtype != passed.type || (passed.rank && taken.dims.size() != *passed.rank))
-    return broken("step {} passes '{}' of {} to or from '{}' of {} in its body, whose type or rank differs", step, passed.what,
-                  name(passed.type), taken.name, name(taken.dtype));
+    return broken("step {} passes '{}' of {} to or from '{}' of {} in its body, whose type or rank differs", step,
+                  passed.what, name(passed.type), taken.name, name(taken.dtype));
   return {};
 }
 
@@ -424,13 +434,15 @@ Status PlanChecker::checkUse(int64_t step, const BodyUse &use, const std::vector
   const Plan &body = plan_.bodies[use.body];
   if (use.sizes.size() != body.givenSymbols || inputs.size() + use.captures.size() != body.inputs.size() ||
       outputs.size() != body.outputs.size())
-    return broken("step {} passes {} sizes and {} values to a body for {} values, which takes {} and {} for {}", step, use.sizes.size(),
-                  inputs.size() + use.captures.size(), outputs.size(), body.givenSymbols, body.inputs.size(), body.outputs.size());
+    return broken("step {} passes {} sizes and {} values to a body for {} values, which takes {} and {} for {}", step,
+                  use.sizes.size(), inputs.size() + use.captures.size(), outputs.size(), body.givenSymbols,
+                  body.inputs.size(), body.outputs.size());
   TILEWRIGHT_TRY(checkKnown(step, use.sizes));
   for (ValueId capture : use.captures)
     TILEWRIGHT_TRY(checkReads(step, capture));
   for (size_t i = 0; i < body.inputs.size(); ++i)
-    TILEWRIGHT_TRY(checkPassed(step, i < inputs.size() ? inputs[i] : passed(use.captures[i - inputs.size()]), body, body.inputs[i]));
+    TILEWRIGHT_TRY(checkPassed(step, i < inputs.size() ? inputs[i] : passed(use.captures[i - inputs.size()]), body,
+                               body.inputs[i]));
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].unread)
       TILEWRIGHT_TRY(checkPassed(step, outputs[i], body, body.outputs[i]));

@@ -37,18 +37,19 @@ static Expected<const Plan *> choosePlan(const Artifact &artifact, const DeviceI
   if (!refused.ok())
     return refused;
   if (targetFound)
-    return Status(Code::Usage, fmt::format("{} has no plan for fusion mode '{}' on {}, it has {}; compile with --fuse={}", artifact.name(),
-                                           mode, device.name, listed(contents, &Plan::mode), mode));
-  return Status(Code::Device,
-                fmt::format("{} holds code for {}, {} runs {}; compile again with --target {}", artifact.name(),
-                            listed(contents, &Plan::target), device.name, fmt::join(device.targets, ", "), device.targets.front()));
+    return Status(Code::Usage,
+                  fmt::format("{} has no plan for fusion mode '{}' on {}, it has {}; compile with --fuse={}",
+                              artifact.name(), mode, device.name, listed(contents, &Plan::mode), mode));
+  return Status(Code::Device, fmt::format("{} holds code for {}, {} runs {}; compile again with --target {}",
+                                          artifact.name(), listed(contents, &Plan::target), device.name,
+                                          fmt::join(device.targets, ", "), device.targets.front()));
 }
 
 static Status checkHostCalls(const Plan &plan) {
   for (const Step &step : plan.steps)
     if (const auto *call = std::get_if<HostCall>(&step); call && !hasReference(call->op, call->domain, call->opset))
-      return {Code::Unsupported,
-              fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for", call->node, call->op, call->opset)};
+      return {Code::Unsupported, fmt::format("node '{}' needs {} of opset {}, which this runtime has no kernel for",
+                                             call->node, call->op, call->opset)};
   for (const Plan &body : plan.bodies)
     TILEWRIGHT_TRY(checkHostCalls(body));
   return {};
@@ -68,7 +69,8 @@ Expected<std::shared_ptr<const Program>> Program::load(const std::filesystem::pa
   return create(*artifact, device, mode);
 }
 
-Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, const DeviceInfo &device, const std::string &mode) {
+Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, const DeviceInfo &device,
+                                                         const std::string &mode) {
   Expected<const Plan *> plan = choosePlan(artifact, device, mode);
   TILEWRIGHT_TRY(plan);
   TILEWRIGHT_TRY(checkHostCalls(**plan));
@@ -76,7 +78,8 @@ Expected<std::shared_ptr<const Program>> Program::create(Artifact artifact, cons
   program->artifact_ = std::move(artifact);
   program->tree_ = analyzeTree(**plan);
   std::string other = mode + std::string(broadcastingSuffix);
-  if (std::ranges::any_of(program->artifact_.contents().plans, [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
+  if (std::ranges::any_of(program->artifact_.contents().plans,
+                          [&](const Plan &p) { return p.mode == other && p.target == (*plan)->target; })) {
     auto broadcasting = create(program->artifact_, device, other);
     TILEWRIGHT_TRY(broadcasting);
     program->broadcasting_ = std::move(*broadcasting);
@@ -102,7 +105,8 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
-/// Whether kernels on the host may read a constant where it is: in huge pages of its own, as the compiler leaves what it has just packed.
+/// Whether kernels on the host may read a constant where it is: in huge pages of its own, as the compiler leaves what
+/// it has just packed.
 static bool isInPlace(const DeviceImage &image, std::span<const std::byte> constant) {
   return image.device->info().hostMemory && liesIn(Backing::HugePages, constant);
 }
@@ -117,8 +121,9 @@ static void markConstants(const Plan &plan, std::vector<bool> &used) {
     markConstants(body, used);
 }
 
-/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has small pages, which
-/// halve the rate at which weights are read (HostMemory.h). What is copied out of a file need not stay in memory twice.
+/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has
+/// small pages, which halve the rate at which weights are read (HostMemory.h). What is copied out of a file need not
+/// stay in memory twice.
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());
@@ -153,7 +158,8 @@ static Status placeConstants(const Contents &contents, const Plan &plan, DeviceI
 }
 
 static uint64_t countModules(const DeviceImage &image) {
-  return std::count_if(image.modules.begin(), image.modules.end(), [](const std::unique_ptr<Module> &module) { return module != nullptr; });
+  return std::count_if(image.modules.begin(), image.modules.end(),
+                       [](const std::unique_ptr<Module> &module) { return module != nullptr; });
 }
 
 Expected<std::shared_ptr<const DeviceImage>> Program::image(std::shared_ptr<Device> device) const {

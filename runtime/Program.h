@@ -29,17 +29,19 @@ struct DeviceImage {
   std::shared_ptr<Device> device;
   std::vector<std::unique_ptr<Module>> modules; // by code object; null where the plan uses none of it
   KernelTree kernels;
-  std::vector<void *> constants;                // by entry of the pool; null where the plan does not use it
+  std::vector<void *> constants; // by entry of the pool; null where the plan does not use it
   std::shared_ptr<void> constantMemory;
 };
 
 class Program {
 public:
-  /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode` ("all",
-  /// "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the mode is not there.
+  /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode`
+  /// ("all", "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the mode
+  /// is not there.
   static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device,
                                                        const std::string &mode = "all");
-  static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device, const std::string &mode = "all");
+  static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device,
+                                                         const std::string &mode = "all");
 
   const Artifact &artifact() const { return artifact_; }
   const Plan &plan() const { return *tree_.plan; }
@@ -53,8 +55,8 @@ public:
 
   /// The program on `device`; made once and shared for as long as somebody holds it.
   Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
-  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other sizes does not add to
-  /// it.
+  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other
+  /// sizes does not add to it.
   uint64_t codeLoads() const { return codeLoads_; }
 
 private:

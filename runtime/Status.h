@@ -53,11 +53,12 @@ private:
   std::variant<T, Status> state_;
 };
 
-/// Returns from the current function with the failure of `call` (a Status, or an Expected whose value does not matter), if it failed.
-#define TILEWRIGHT_TRY(...)                                                                                                                \
-  do {                                                                                                                                     \
-    if (auto &&tried = (__VA_ARGS__); !tried.ok())                                                                                         \
-      return ::tilewright::statusOf(tried);                                                                                                \
+/// Returns from the current function with the failure of `call` (a Status, or an Expected whose value does not matter),
+/// if it failed.
+#define TILEWRIGHT_TRY(...)                                                                                            \
+  do {                                                                                                                 \
+    if (auto &&tried = (__VA_ARGS__); !tried.ok())                                                                     \
+      return ::tilewright::statusOf(tried);                                                                            \
   } while (false)
 
 inline Status statusOf(const Status &status) { return status; }

@@ -38,7 +38,8 @@ Tensor Tensor::allocate(DType type, Shape shape) {
   expectFits(type, shape);
   if (isObject(type)) {
     int64_t count = elementCount(shape);
-    return Tensor(type, std::move(shape), type == DType::String ? makeObjects<std::string>(count) : makeObjects<Tensor>(count));
+    return Tensor(type, std::move(shape),
+                  type == DType::String ? makeObjects<std::string>(count) : makeObjects<Tensor>(count));
   }
   Tensor tensor(type, std::move(shape), nullptr);
   size_t bytes = tensor.byteSize();
@@ -51,7 +52,8 @@ Tensor Tensor::allocate(DType type, Shape shape) {
 }
 
 Tensor Tensor::view(DType type, Shape shape, void *data) {
-  return Tensor(type, std::move(shape), std::shared_ptr<std::byte[]>(static_cast<std::byte *>(data), [](std::byte *) {}));
+  return Tensor(type, std::move(shape),
+                std::shared_ptr<std::byte[]>(static_cast<std::byte *>(data), [](std::byte *) {}));
 }
 
 } // namespace tilewright

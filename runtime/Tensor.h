@@ -1,6 +1,7 @@
 // A dense row-major tensor in host memory: what reference kernels compute on, and what files are read into.
 //
-// Values that are no numbers are tensors as well, whose elements are objects, so that everything that carries a Tensor carries them:
+// Values that are no numbers are tensors as well, whose elements are objects, so that everything that carries a Tensor
+// carries them:
 //   String    any shape, elements std::string
 //   Sequence  [n], elements Tensor
 //   Optional  [0] or [1], elements Tensor
@@ -52,8 +53,8 @@ public:
   std::byte *bytes() { return bytes_.get(); }
   const std::byte *bytes() const { return bytes_.get(); }
   /// The elements as T, which must be the memory type of type(): float, double, intN_t, uintN_t; uint8_t for Bool;
-  /// uint16_t bit patterns for F16 and BF16, uint8_t ones for floats of 8 and 4 bits; int8_t or uint8_t for integers of 4 and 2 bits;
-  /// std::complex for C64 and C128; std::string for String, Tensor for the other objects.
+  /// uint16_t bit patterns for F16 and BF16, uint8_t ones for floats of 8 and 4 bits; int8_t or uint8_t for integers of
+  /// 4 and 2 bits; std::complex for C64 and C128; std::string for String, Tensor for the other objects.
   template <typename T> T *data() { return reinterpret_cast<T *>(bytes_.get()); }
   template <typename T> const T *data() const { return reinterpret_cast<const T *>(bytes_.get()); }
 

@@ -1,7 +1,8 @@
 // The process's one pool of worker threads.
 //
-// A range is cut into chunks that do not depend on who runs them, and every chunk is handed out once, so that results never depend
-// on the number of threads. A loop started from inside another one, or while another caller has the pool, runs serially on its caller.
+// A range is cut into chunks that do not depend on who runs them, and every chunk is handed out once, so that results
+// never depend on the number of threads. A loop started from inside another one, or while another caller has the pool,
+// runs serially on its caller.
 #pragma once
 
 #include "runtime/Status.h"
@@ -16,13 +17,14 @@
 
 namespace tilewright::runtime {
 
-/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the variable is no
-/// number.
+/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the
+/// variable is no number.
 Expected<int> threadSetting();
 
 class ThreadPool {
 public:
-  /// With threadSetting() threads, or one if that fails (openDevice("host") reports it); the caller of a loop is one of them.
+  /// With threadSetting() threads, or one if that fails (openDevice("host") reports it); the caller of a loop is one of
+  /// them.
   static ThreadPool &instance();
 
   explicit ThreadPool(int threads);
@@ -30,12 +32,15 @@ public:
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls `body(first, last, worker)` for disjoint ranges that cover [0, count), and returns when all are done. `worker` is below
-  /// threads(), and no two calls of one loop that run at the same time share one.
+  /// Calls `body(first, last, worker)` for disjoint ranges that cover [0, count), and returns when all are done.
+  /// `worker` is below threads(), and no two calls of one loop that run at the same time share one.
   template <typename Body> void forRange(int64_t count, const Body &body) {
-    run(count, [](const void *context, int64_t first, int64_t last, int worker) {
-      (*static_cast<const Body *>(context))(first, last, worker);
-    }, &body);
+    run(
+        count,
+        [](const void *context, int64_t first, int64_t last, int worker) {
+          (*static_cast<const Body *>(context))(first, last, worker);
+        },
+        &body);
   }
 
 private:
@@ -48,8 +53,9 @@ private:
   std::vector<std::thread> workers_;
   std::mutex busy_; // held by the caller whose loop runs
 
-  // The loop at hand. Its caller writes these fields while `open_` is false and no worker is `inside_`; a worker reads them only if it
-  // has found `open_` true after counting itself in. So a worker that wakes up late holds nobody up: it finds the loop closed.
+  // The loop at hand. Its caller writes these fields while `open_` is false and no worker is `inside_`; a worker reads
+  // them only if it has found `open_` true after counting itself in. So a worker that wakes up late holds nobody up: it
+  // finds the loop closed.
   Function function_ = nullptr;
   const void *context_ = nullptr;
   int64_t count_ = 0;

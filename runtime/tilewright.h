@@ -48,9 +48,10 @@ typedef struct tilewright_dl_device {
 } tilewright_dl_device;
 
 typedef struct tilewright_dl_dtype {
-  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool; 10 float8_e4m3fn, 11 e4m3fnuz, 12 e5m2, 13 e5m2fnuz,
+  uint8_t
+      code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool; 10 float8_e4m3fn, 11 e4m3fnuz, 12 e5m2, 13 e5m2fnuz,
                    14 e8m0fnu, 17 float4_e2m1fn */
-  uint8_t bits; /* elements of 2 and 4 bits take one byte each, as with DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED */
+  uint8_t bits;   /* elements of 2 and 4 bits take one byte each, as with DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED */
   uint16_t lanes; /* 1 */
 } tilewright_dl_dtype;
 
@@ -104,36 +105,45 @@ TILEWRIGHT_API void tilewright_device_free(tilewright_device *device);
 
 /* Verifies all of the artifact, then loads its code for `device`. `options` may be NULL. */
 TILEWRIGHT_API tilewright_status tilewright_program_load(const char *path, const tilewright_device *device,
-                                                         const tilewright_load_options *options, tilewright_program **program);
-TILEWRIGHT_API tilewright_status tilewright_program_load_memory(const void *bytes, size_t size, const tilewright_device *device,
-                                                                const tilewright_load_options *options, tilewright_program **program);
+                                                         const tilewright_load_options *options,
+                                                         tilewright_program **program);
+TILEWRIGHT_API tilewright_status tilewright_program_load_memory(const void *bytes, size_t size,
+                                                                const tilewright_device *device,
+                                                                const tilewright_load_options *options,
+                                                                tilewright_program **program);
 TILEWRIGHT_API void tilewright_program_free(tilewright_program *program);
 TILEWRIGHT_API size_t tilewright_program_input_count(const tilewright_program *program);
 TILEWRIGHT_API size_t tilewright_program_output_count(const tilewright_program *program);
-TILEWRIGHT_API tilewright_status tilewright_program_input(const tilewright_program *program, size_t index, tilewright_tensor_info *info);
-TILEWRIGHT_API tilewright_status tilewright_program_output(const tilewright_program *program, size_t index, tilewright_tensor_info *info);
+TILEWRIGHT_API tilewright_status tilewright_program_input(const tilewright_program *program, size_t index,
+                                                          tilewright_tensor_info *info);
+TILEWRIGHT_API tilewright_status tilewright_program_output(const tilewright_program *program, size_t index,
+                                                           tilewright_tensor_info *info);
 
 /* `options` may be NULL: a stream of the context's own. */
-TILEWRIGHT_API tilewright_status tilewright_context_create(const tilewright_program *program, const tilewright_context_options *options,
+TILEWRIGHT_API tilewright_status tilewright_context_create(const tilewright_program *program,
+                                                           const tilewright_context_options *options,
                                                            tilewright_context **context);
 TILEWRIGHT_API void tilewright_context_free(tilewright_context *context);
 
 /* Runs once and waits. With outputs (one for each of the model's, all with data and the right shape), they receive the results; with none,
  * tilewright_context_output gives them. Memory of the context's GPU, and host memory on the host, is used in place if it is 64-byte
  * aligned. */
-TILEWRIGHT_API tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
-                                                        const tilewright_tensor *outputs, size_t output_count);
+TILEWRIGHT_API tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs,
+                                                        size_t input_count, const tilewright_tensor *outputs,
+                                                        size_t output_count);
 
 /* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns before the work is done,
  * in order with the stream; synchronize waits and reports what kernels found wrong. Outputs must be memory of the device, 64-byte aligned.
  */
-TILEWRIGHT_API tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs, size_t input_count,
-                                                         const tilewright_tensor *outputs, size_t output_count);
+TILEWRIGHT_API tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs,
+                                                         size_t input_count, const tilewright_tensor *outputs,
+                                                         size_t output_count);
 TILEWRIGHT_API tilewright_status tilewright_context_execute(tilewright_context *context);
 TILEWRIGHT_API tilewright_status tilewright_context_synchronize(tilewright_context *context);
 
 /* Output `index` of the last run, in host memory that stays until the context runs or binds again, or is freed. */
-TILEWRIGHT_API tilewright_status tilewright_context_output(tilewright_context *context, size_t index, tilewright_tensor *output);
+TILEWRIGHT_API tilewright_status tilewright_context_output(tilewright_context *context, size_t index,
+                                                           tilewright_tensor *output);
 
 /* The same of any type. Outputs that are strings, sequences, optional values or maps have no DLPack type (their bits are 0 in
  * tilewright_tensor_info), and are read through these. Values belong to the context, and stay as long as its outputs do. */
@@ -145,16 +155,19 @@ typedef enum tilewright_kind {
   TILEWRIGHT_KIND_OPTIONAL = 3, /* no element, or one */
   TILEWRIGHT_KIND_MAP = 4       /* two elements: the keys, and as many values */
 } tilewright_kind;
-TILEWRIGHT_API tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index, const tilewright_value **value);
+TILEWRIGHT_API tilewright_status tilewright_context_output_value(tilewright_context *context, size_t index,
+                                                                 const tilewright_value **value);
 TILEWRIGHT_API tilewright_kind tilewright_value_kind(const tilewright_value *value);
 /* Dimensions of a tensor of numbers or strings; 0 of the others. */
 TILEWRIGHT_API size_t tilewright_value_shape(const tilewright_value *value, const int64_t **dims);
 /* Elements: of a tensor its numbers or strings. */
 TILEWRIGHT_API size_t tilewright_value_count(const tilewright_value *value);
 TILEWRIGHT_API tilewright_status tilewright_value_tensor(const tilewright_value *value, tilewright_tensor *tensor);
-TILEWRIGHT_API tilewright_status tilewright_value_element(const tilewright_value *value, size_t index, const tilewright_value **element);
+TILEWRIGHT_API tilewright_status tilewright_value_element(const tilewright_value *value, size_t index,
+                                                          const tilewright_value **element);
 /* UTF-8 as the model gave it, with a zero after the last byte; `bytes` may be NULL. */
-TILEWRIGHT_API tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text, size_t *bytes);
+TILEWRIGHT_API tilewright_status tilewright_value_string(const tilewright_value *value, size_t index, const char **text,
+                                                         size_t *bytes);
 
 #ifdef __cplusplus
 }

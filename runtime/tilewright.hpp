@@ -1,4 +1,5 @@
-// The C interface as C++ objects that free themselves. Header only; nothing here throws, and only the C functions cross the library's border.
+// The C interface as C++ objects that free themselves. Header only; nothing here throws, and only the C functions cross
+// the library's border.
 //
 //   tilewright::api::Device device;
 //   tilewright::api::Program program;
@@ -23,7 +24,8 @@ namespace tilewright::api {
 class [[nodiscard]] Failure {
 public:
   Failure() = default;
-  explicit Failure(tilewright_status status) : status_(status), message_(status == TILEWRIGHT_OK ? "" : tilewright_last_error()) {}
+  explicit Failure(tilewright_status status)
+      : status_(status), message_(status == TILEWRIGHT_OK ? "" : tilewright_last_error()) {}
 
   explicit operator bool() const { return status_ != TILEWRIGHT_OK; }
   tilewright_status status() const { return status_; }
@@ -44,7 +46,13 @@ template <typename T> constexpr tilewright_dl_dtype dlType() {
 template <typename T> tilewright_tensor hostTensor(T *data, std::span<const int64_t> shape) {
   using Element = std::remove_const_t<T>;
   return {sizeof(tilewright_tensor),
-          {const_cast<Element *>(data), {1, 0}, static_cast<int32_t>(shape.size()), dlType<Element>(), const_cast<int64_t *>(shape.data()), nullptr, 0}};
+          {const_cast<Element *>(data),
+           {1, 0},
+           static_cast<int32_t>(shape.size()),
+           dlType<Element>(),
+           const_cast<int64_t *>(shape.data()),
+           nullptr,
+           0}};
 }
 
 template <typename Handle, void (*release)(Handle *)> struct Releaser {
@@ -77,12 +85,17 @@ public:
   Failure load(std::span<const std::byte> artifact, const Device &device, const char *fusionMode = nullptr) {
     tilewright_load_options options = {sizeof options, fusionMode};
     tilewright_program *handle = nullptr;
-    Failure failure(tilewright_program_load_memory(artifact.data(), artifact.size(), device.handle(), &options, &handle));
+    Failure failure(
+        tilewright_program_load_memory(artifact.data(), artifact.size(), device.handle(), &options, &handle));
     handle_.reset(handle);
     return failure;
   }
-  std::vector<tilewright_tensor_info> inputs() const { return describe(tilewright_program_input_count(handle()), tilewright_program_input); }
-  std::vector<tilewright_tensor_info> outputs() const { return describe(tilewright_program_output_count(handle()), tilewright_program_output); }
+  std::vector<tilewright_tensor_info> inputs() const {
+    return describe(tilewright_program_input_count(handle()), tilewright_program_input);
+  }
+  std::vector<tilewright_tensor_info> outputs() const {
+    return describe(tilewright_program_output_count(handle()), tilewright_program_output);
+  }
   tilewright_program *handle() const { return handle_.get(); }
 
 private:

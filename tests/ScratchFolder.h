@@ -10,7 +10,8 @@
 
 namespace tilewright::test {
 
-/// A new, empty folder below the system's temporary one, removed with all that is in it. Ends the program where none can be made.
+/// A new, empty folder below the system's temporary one, removed with all that is in it. Ends the program where none
+/// can be made.
 class ScratchFolder {
 public:
   ScratchFolder() {

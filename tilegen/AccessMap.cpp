@@ -40,15 +40,17 @@ Exprs loopExprs(MLIRContext *context, unsigned count, unsigned first) {
   return exprs;
 }
 
-//===- Merging dimensions of buffers ----------------------------------------------------------------------------------===//
+//===- Merging dimensions of buffers ------------------------------------------------------------------------------===//
 
-MergedCoordinates mergeDims(IndexAlgebra &algebra, ArrayRef<AffineExpr> sizes, ArrayRef<AffineExpr> coordinates, const DimGroups &groups) {
+MergedCoordinates mergeDims(IndexAlgebra &algebra, ArrayRef<AffineExpr> sizes, ArrayRef<AffineExpr> coordinates,
+                            const DimGroups &groups) {
   MergedCoordinates merged;
   unsigned first = 0;
   for (unsigned count : groups) {
     MLIRContext *context = algebra.getContext();
     merged.sizes.push_back(algebra.simplify(product(context, sizes.slice(first, count))));
-    merged.coordinates.push_back(algebra.simplify(linearize(context, coordinates.slice(first, count), sizes.slice(first, count))));
+    merged.coordinates.push_back(
+        algebra.simplify(linearize(context, coordinates.slice(first, count), sizes.slice(first, count))));
     first += count;
   }
   return merged;
@@ -62,8 +64,8 @@ static SmallVector<bool> leavingDims(IndexAlgebra &algebra, const Access &access
   return leaving;
 }
 
-/// Merges neighbours of `groups` for one access while that removes divisions. A dimension that an access may leave can only be the
-/// outermost of its group: merged under another, its own bounds would no longer tell.
+/// Merges neighbours of `groups` for one access while that removes divisions. A dimension that an access may leave can
+/// only be the outermost of its group: merged under another, its own bounds would no longer tell.
 static void growGroups(IndexAlgebra &algebra, const Access &access, ArrayRef<bool> leaving, DimGroups &groups) {
   MergedCoordinates merged = mergeDims(algebra, access.sizes, access.coordinates, groups);
   unsigned first = access.sizes.size();
@@ -80,7 +82,7 @@ static void growGroups(IndexAlgebra &algebra, const Access &access, ArrayRef<boo
   }
 }
 
-//===- LoopNest -------------------------------------------------------------------------------------------------------===//
+//===- LoopNest ---------------------------------------------------------------------------------------------------===//
 
 IndexAlgebra LoopNest::algebra(ArrayRef<AffineExpr> indexSizes) const {
   Exprs sizes;

@@ -29,9 +29,9 @@ mlir::AffineExpr product(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Affine
 Exprs loopExprs(mlir::MLIRContext *context, unsigned count, unsigned first = 0);
 
 struct Access {
-  unsigned buffer;                        // arguments of the kernel, then its results
-  Exprs sizes;                            // of the buffer
-  Exprs coordinates;                      // of loops, then of `indices` index values
+  unsigned buffer;                                // arguments of the kernel, then its results
+  Exprs sizes;                                    // of the buffer
+  Exprs coordinates;                              // of loops, then of `indices` index values
   llvm::SmallVector<mlir::AffineExpr> indexSizes; // what each index value is below
 };
 
@@ -49,8 +49,8 @@ using DimGroups = llvm::SmallVector<unsigned>;
 struct MergedCoordinates {
   Exprs sizes, coordinates;
 };
-MergedCoordinates mergeDims(IndexAlgebra &algebra, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<mlir::AffineExpr> coordinates,
-                            const DimGroups &groups);
+MergedCoordinates mergeDims(IndexAlgebra &algebra, llvm::ArrayRef<mlir::AffineExpr> sizes,
+                            llvm::ArrayRef<mlir::AffineExpr> coordinates, const DimGroups &groups);
 
 /// The loops of a kernel and everything that is written in them.
 class LoopNest {

@@ -1,4 +1,5 @@
-// Pulls coordinates through a kernel's body: which coordinates of which arguments an output needs, without emitting anything.
+// Pulls coordinates through a kernel's body: which coordinates of which arguments an output needs, without emitting
+// anything.
 #pragma once
 
 #include "frontend/graph/GraphOps.h"
@@ -14,11 +15,12 @@ struct Coordinates {
   llvm::SmallVector<mlir::AffineExpr> indexSizes;
 };
 
-/// The coordinates of `access`'s data for coordinates of its result. Index operands that are new become further index dimensions.
+/// The coordinates of `access`'s data for coordinates of its result. Index operands that are new become further index
+/// dimensions.
 Coordinates throughAccess(graph::AccessOpInterface access, const Coordinates &at, unsigned loops);
 
-/// Where input `i` of `concat` is read for coordinates of the result: shifted along the axis, and out of bounds where another input is
-/// meant.
+/// Where input `i` of `concat` is read for coordinates of the result: shifted along the axis, and out of bounds where
+/// another input is meant.
 Coordinates throughConcat(graph::ConcatOp concat, unsigned i, const Coordinates &at);
 /// Where input `i` of `concat` begins along its axis.
 mlir::AffineExpr concatOffset(graph::ConcatOp concat, unsigned i);

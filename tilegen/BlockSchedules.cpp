@@ -1,6 +1,7 @@
 // Schedules for targets whose programs are blocks of threads.
 //
-// A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the threads; edges are masked.
+// A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
+// threads; edges are masked.
 #include "tilegen/SelectSchedule.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -26,18 +27,21 @@ constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issu
 constexpr int64_t stepsOfLargestTile = 12; // at least
 constexpr int64_t mostStages = 12;
 
-/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200 (docs/performance.md): with
-/// matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that narrow rows with deep steps beat square tiles.
-/// Those that four warps issue together want larger tiles, and are worth it if no more than half of the device lies idle; where operands
-/// cannot be copied 16 bytes at a time but pass through registers, fewer threads are better.
+/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
+/// (docs/performance.md): with matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that
+/// narrow rows with deep steps beat square tiles. Those that four warps issue together want larger tiles, and are worth
+/// it if no more than half of the device lies idle; where operands cannot be copied 16 bytes at a time but pass through
+/// registers, fewer threads are better.
 struct MatmulTile {
   int64_t rows, columns, warps;
   int64_t blocksOfUnit = 1; // that shared memory is divided among
 };
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
-constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {16, 64, 4}, {16, 32, 2}};
-constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
+constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
+                                    {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
+constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
+                                     {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
 } // namespace
 
@@ -46,9 +50,12 @@ static std::optional<int64_t> constantOf(AffineExpr size) {
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
-static int64_t powerAbove(int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1))); }
+static int64_t powerAbove(int64_t value) {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
+}
 
-/// The largest power of two up to `limit` that wastes at most an eighth of `size` in its last tile, and is not below 32 for that.
+/// The largest power of two up to `limit` that wastes at most an eighth of `size` in its last tile, and is not below 32
+/// for that.
 static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
   if (!size)
     return limit;
@@ -62,7 +69,8 @@ static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
 
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
-  SmallVector<unsigned> parallel = space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
+  SmallVector<unsigned> parallel =
+      space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
   for (unsigned loop : llvm::reverse(parallel)) {
     tiles.insert(tiles.begin(), tileOf(constantOf(space.loops()[loop].size), elements));
     elements = std::max<int64_t>(1, elements / tiles.front());
@@ -75,7 +83,8 @@ static int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target
   return threads / target.warpWidth;
 }
 
-/// Elements of one block: few enough that a small problem still reaches every unit. Unknown sizes count as 1, for that is where it matters.
+/// Elements of one block: few enough that a small problem still reaches every unit. Unknown sizes count as 1, for that
+/// is where it matters.
 static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
   int64_t total = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
@@ -97,16 +106,17 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     steps.insert(steps.begin(), step);
     row *= step;
   }
-  int64_t each = space.root == Root::RowReduction ? std::max<int64_t>(1, pointwiseElements / row) : parallelElements(space, target);
+  int64_t each = space.root == Root::RowReduction ? std::max<int64_t>(1, pointwiseElements / row)
+                                                  : parallelElements(space, target);
   SmallVector<int64_t> tile = tileParallelLoops(space, each);
   int64_t elements = row;
   for (int64_t size : tile)
     elements *= size;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, warpsFor(elements, elementsPerThread, target), 1,
-                                 {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps,
+                                 warpsFor(elements, elementsPerThread, target), 1, {}, 0);
 }
 
-//===- Contractions ---------------------------------------------------------------------------------------------------===//
+//===- Contractions -----------------------------------------------------------------------------------------------===//
 
 /// Blocks that the product is cut into.
 static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
@@ -119,8 +129,8 @@ static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   return blocks;
 }
 
-/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a matrix instruction:
-/// a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
+/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a
+/// matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
 static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
   auto contract = cast<graph::ContractOp>(space.loopOps[0]);
   Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
@@ -132,7 +142,8 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
   if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
     return {};
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv), height = 1;
+  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
+          height = 1;
   bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
@@ -150,17 +161,22 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
     steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
     elements *= steps.front();
   }
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, warpsFor(elements, elementsPerThreadOfGemv, target),
-                                 1, {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps,
+                                 warpsFor(elements, elementsPerThreadOfGemv, target), 1, {}, 0);
 }
 
-/// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is no larger.
-static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted, const TargetDesc &target) {
-  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size).value_or(guessOfUnknown); };
+/// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is
+/// no larger.
+static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted,
+                                    const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) {
+    return constantOf(space.loops()[space.loopsOfKind(kind).back()].size).value_or(guessOfUnknown);
+  };
   int64_t rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
   const MatmulTile *chosen = nullptr;
   for (const MatmulTile &tile : tiles) {
-    bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) || tile.columns > std::max<int64_t>(32, powerAbove(columns));
+    bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) ||
+                    tile.columns > std::max<int64_t>(32, powerAbove(columns));
     if (tooLarge || tile.warps * target.warpWidth > target.maxThreads)
       continue;
     if (!chosen || blocksOf(space, *chosen) < wanted)
@@ -170,7 +186,8 @@ static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTil
 }
 
 static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages) {
-  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
+      steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({chosen.rows, chosen.columns});
   steps.back() = step;
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen.warps, stages, {}, 0);
@@ -179,19 +196,21 @@ static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile 
 /// Does the target have an instruction for these elements that four warps issue together?
 static bool hasWarpgroups(const TargetDesc &target, Type element) {
   return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
-    return instruction.warps == 4 &&
-           ((instruction.type == MatrixType::F16 && element.isF16()) || (instruction.type == MatrixType::BF16 && element.isBF16()) ||
-            (instruction.type == MatrixType::I8 && element.isInteger(8)));
+    return instruction.warps == 4 && ((instruction.type == MatrixType::F16 && element.isF16()) ||
+                                      (instruction.type == MatrixType::BF16 && element.isBF16()) ||
+                                      (instruction.type == MatrixType::I8 && element.isInteger(8)));
   });
 }
 
-/// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter padding, or too few
-/// blocks are left.
+/// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter
+/// padding, or too few blocks are left.
 static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
-  int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column),
+                         depth = sizeOf(LoopKind::Reduction);
+  int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8,
+          depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
   if (padded - depth.value_or(padded) > padded / 4)
     return {};
@@ -203,7 +222,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
-  // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it stores.
+  // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
+  // stores.
   if (isCopied && (!rows || steps < stepsOfLargestTile))
     tiles = tiles.drop_front();
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
@@ -217,7 +237,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
-  if (tile::ScheduleAttr schedule = hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
+  if (tile::ScheduleAttr schedule =
+          hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
     return schedule;
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   bool half = bytes <= 2;
@@ -225,13 +246,18 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   if (!tile)
     tile = &tiles.back();
-  int64_t step = half ? 128 : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
-  int64_t depth = constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
+  int64_t step =
+      half
+          ? 128
+          : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
+  int64_t depth =
+      constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
   while (step > 16 && (step > deepest || (tile->rows + tile->columns) * step * bytes > bytesOfStage))
     step /= 2;
   int64_t stageBytes = (tile->rows + tile->columns) * step * bytes;
-  return makeMatmul(space, *tile, step, target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
+  return makeMatmul(space, *tile, step,
+                    target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
 }
 
 tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {
@@ -245,7 +271,8 @@ tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc 
   int64_t elements = 1;
   for (int64_t size : tile)
     elements *= size;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1, {}, 0);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1,
+                                 {}, 0);
 }
 
 } // namespace tilewright::tilegen

@@ -2,11 +2,12 @@
 //
 //   result[b, m, n] += lhs[b, m, k] * rhs[b, k, n]        loops (b..., k outer..., m, n, k)
 //
-// Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n, whatever that does to
-// coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets harder, so that loads along the
-// innermost k stay contiguous. Only a window of few elements that slides along rows of unknown length keeps m = x, and (image, y) are batch
-// loops: its elements are read in place, which a division by that length would cost more than the product. What follows the contraction
-// must be one-to-one: each output's coordinates are the result's, followed through reshapes and transposes.
+// Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n,
+// whatever that does to coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets
+// harder, so that loads along the innermost k stay contiguous. Only a window of few elements that slides along rows of
+// unknown length keeps m = x, and (image, y) are batch loops: its elements are read in place, which a division by that
+// length would cost more than the product. What follows the contraction must be one-to-one: each output's coordinates
+// are the result's, followed through reshapes and transposes.
 #include "tilegen/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"
@@ -17,13 +18,13 @@ namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-//===- Following the result -------------------------------------------------------------------------------------------===//
+//===- Following the result ---------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// Where each value that follows the contraction element by element has the result's current element: the way to an output is followed
-/// forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled backwards, a reshape of symbolic sizes is
-/// divisions that only facts about these sizes can undo.)
+/// Where each value that follows the contraction element by element has the result's current element: the way to an
+/// output is followed forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled
+/// backwards, a reshape of symbolic sizes is divisions that only facts about these sizes can undo.)
 class Followers {
 public:
   Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()), nest(nest) {
@@ -49,7 +50,8 @@ private:
 
 } // namespace
 
-/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any proof.
+/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any
+/// proof.
 Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
   Value data = reshape.getData();
   for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());
@@ -66,7 +68,8 @@ bool Followers::isSamePoint(const Exprs &a, const Exprs &b) const {
   for (auto [expr, loop] : llvm::zip_equal(at, nest.loops))
     if (loop.size == getAffineConstantExpr(1, nest.context))
       expr = getAffineConstantExpr(0, nest.context);
-  return llvm::equal(a, b, [&](AffineExpr x, AffineExpr y) { return x == y || x.replaceDims(at) == y.replaceDims(at); });
+  return llvm::equal(a, b,
+                     [&](AffineExpr x, AffineExpr y) { return x == y || x.replaceDims(at) == y.replaceDims(at); });
 }
 
 LogicalResult Followers::visit(Operation *op) {
@@ -101,7 +104,7 @@ LogicalResult Followers::visit(Operation *op) {
   return success();
 }
 
-//===- Analysis -------------------------------------------------------------------------------------------------------===//
+//===- Analysis ---------------------------------------------------------------------------------------------------===//
 
 /// The shortest innermost reduced loop that stands alone, and the elements of a window that is read in place.
 static constexpr int64_t shortestInner = 16, fewTaps = 32;
@@ -133,8 +136,8 @@ private:
   bool swapped = false;
 };
 
-/// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the left side) names
-/// them.
+/// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the
+/// left side) names them.
 LogicalResult ContractionBuilder::makeLoops() {
   AffineMap lhs = contract.getMap(0), rhs = contract.getMap(1), result = contract.getMap(2);
   unsigned count = lhs.getNumDims();
@@ -160,17 +163,21 @@ LogicalResult ContractionBuilder::makeLoops() {
   for (LoopKind kind : {LoopKind::Parallel, LoopKind::Reduction, LoopKind::Row, LoopKind::Column})
     for (unsigned loop : order) {
       bool left = names(swapped, loop), right = names(!swapped, loop), kept = names(2, loop);
-      LoopKind actual = !kept ? LoopKind::Reduction : left && right ? LoopKind::Parallel : left ? LoopKind::Row : LoopKind::Column;
+      LoopKind actual = !kept           ? LoopKind::Reduction
+                        : left && right ? LoopKind::Parallel
+                        : left          ? LoopKind::Row
+                                        : LoopKind::Column;
       if (!left && !right)
-        return contract.emitOpError() << "expected every loop in an operand, got loop " << loop << " in the result alone";
+        return contract.emitOpError() << "expected every loop in an operand, got loop " << loop
+                                      << " in the result alone";
       if (actual != kind)
         continue;
       loopOf[loop] = getAffineDimExpr(space.nest.loops.size(), kernel.getContext());
       space.nest.loops.push_back({sizes[loop], kind});
     }
   if (llvm::is_contained(loopOf, AffineExpr()))
-    return contract.emitOpError(
-        "expected every loop in the left side or the result because a sum over the right side alone is a reduction of its own");
+    return contract.emitOpError("expected every loop in the left side or the result because a sum over the right side "
+                                "alone is a reduction of its own");
   return success();
 }
 
@@ -186,11 +193,13 @@ LogicalResult ContractionBuilder::placeOutputs() {
   Followers followers(space.nest, contract.getResult(), coordinatesOf(2));
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (failed(followers.visit(&op)))
-      return op.emitOpError("expected to follow the contraction element by element because the kernel's root is the contraction");
+      return op.emitOpError(
+          "expected to follow the contraction element by element because the kernel's root is the contraction");
   for (Value output : returned.getOperands()) {
     const Exprs *coordinates = followers.find(output);
     if (!coordinates)
-      return returned.emitOpError("expected every output to follow the contraction element by element, got one that does not use it");
+      return returned.emitOpError(
+          "expected every output to follow the contraction element by element, got one that does not use it");
     space.nest.tracked.push_back(*coordinates);
   }
   return success();
@@ -202,7 +211,8 @@ LogicalResult ContractionBuilder::collectAccesses() {
   LogicalResult status = success();
   auto second = [&](Operation *op, const Coordinates &) {
     if (op != contract.getOperation())
-      status = op->emitOpError("expected no reduction beside a contraction because the kernel's root is the contraction");
+      status =
+          op->emitOpError("expected no reduction beside a contraction because the kernel's root is the contraction");
   };
   walk.walk(contract.getLhs(), {coordinatesOf(0), {}}, second);
   walk.walk(contract.getRhs(), {coordinatesOf(1), {}}, second);
@@ -221,8 +231,9 @@ bool ContractionBuilder::slidesAlongUnknownRows() {
     taps = taps * space.nest.loops[loop].size;
   SmallVector<unsigned> rows = space.loopsOfKind(LoopKind::Row);
   auto count = dyn_cast<AffineConstantExpr>(taps);
-  if (!count || count.getValue() > fewTaps || !cast<RankedTensorType>(contract.getLhs().getType()).getElementType().isF32() ||
-      rows.size() < 2 || isa<AffineConstantExpr>(space.nest.loops[rows.back()].size))
+  if (!count || count.getValue() > fewTaps ||
+      !cast<RankedTensorType>(contract.getLhs().getType()).getElementType().isF32() || rows.size() < 2 ||
+      isa<AffineConstantExpr>(space.nest.loops[rows.back()].size))
     return false;
   IndexAlgebra facts = space.nest.algebra();
   return llvm::any_of(space.nest.accesses, [&](const Access &access) {
@@ -262,9 +273,11 @@ FailureOr<KernelSpace> ContractionBuilder::build() {
       space.nest.loops[loop].kind = LoopKind::Parallel;
   }
   space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
-  // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides its index.
+  // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides
+  // its index.
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  auto inner = reduced.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(space.nest.loops[reduced.back()].size);
+  auto inner =
+      reduced.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(space.nest.loops[reduced.back()].size);
   if (inner && inner.getValue() < shortestInner)
     space.nest.collapseLoops({LoopKind::Reduction});
   addMissingLoops();
@@ -289,7 +302,8 @@ bool KernelSpace::columnsAreContiguous() const {
     return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
   };
   return llvm::all_of(nest.accesses, [&](const Access &access) {
-    return !varies(access, column) || !varies(access, reduced) || strideOf(access, column) == getAffineConstantExpr(1, nest.context);
+    return !varies(access, column) || !varies(access, reduced) ||
+           strideOf(access, column) == getAffineConstantExpr(1, nest.context);
   });
 }
 

@@ -1,7 +1,7 @@
 // Stage "tile": every graph.kernel becomes a tile.kernel of the same name.
 //
-//   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise, tile = [4, 256],
-//   ...>}
+//   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise,
+//   tile = [4, 256], ...>}
 //
 //   tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0, 768)>, %y: !tile.buffer<...>, %s0: index)
 //       attributes {grid = affine_map<()[s0] -> ((s0 ceildiv 4) * 3, 1, 1)>, symbols = array<i64: 2>, schedule = ...}
@@ -52,20 +52,22 @@ private:
 LogicalResult KernelEmitter::assignTiles() {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   if (!isScheduledBy(space.root, schedule.getRoot()))
-    return source.emitOpError() << "expected a schedule of root " << rootName(space.root) << " because the kernel has that root, got "
+    return source.emitOpError() << "expected a schedule of root " << rootName(space.root)
+                                << " because the kernel has that root, got " << schedule;
+  if (schedule.getTile().size() + reduced.size() != space.loops().size() ||
+      schedule.getReduce().size() != reduced.size())
+    return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and "
+                                << reduced.size() << " reduce sizes because the kernel has that many loops, got "
                                 << schedule;
-  if (schedule.getTile().size() + reduced.size() != space.loops().size() || schedule.getReduce().size() != reduced.size())
-    return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and " << reduced.size()
-                                << " reduce sizes because the kernel has that many loops, got " << schedule;
   size_t parallel = 0, inner = 0;
   for (const Loop &loop : space.loops())
     tiles.push_back(loop.kind == LoopKind::Reduction ? schedule.getReduce()[inner++] : schedule.getTile()[parallel++]);
   if (schedule.getRoot() == rootName(Root::Matmul))
     for (unsigned loop : ArrayRef(reduced).drop_back())
       if (tiles[loop] != 1)
-        return source.emitOpError()
-               << "expected outer reduce sizes of 1 because only the innermost reduced loop is a dimension of the product, got "
-               << schedule;
+        return source.emitOpError() << "expected outer reduce sizes of 1 because only the innermost reduced loop is a "
+                                       "dimension of the product, got "
+                                    << schedule;
   return success();
 }
 
@@ -137,7 +139,8 @@ AffineMap KernelEmitter::grid() {
 }
 
 void KernelEmitter::setOffsets(TileEmitter &emitter) {
-  AffineExpr one = getAffineConstantExpr(1, source.getContext()), stride = one, id = getAffineDimExpr(0, source.getContext());
+  AffineExpr one = getAffineConstantExpr(1, source.getContext()), stride = one,
+             id = getAffineDimExpr(0, source.getContext());
   emitter.at(0);
   Value program = tile::ProgramIdOp::create(emitter.getBuilder(), emitter.loc, emitter.getBuilder().getIndexType(), 0);
   SmallVector<unsigned> numbered;
@@ -179,7 +182,8 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
     if (packed && *packed == i) {
-      attrs.push_back(builder.getNamedAttr("tile.packed_from", AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
+      attrs.push_back(builder.getNamedAttr("tile.packed_from",
+                                           AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
       attrs.push_back(builder.getNamedAttr("tile.source", TypeAttr::get(type)));
     }
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
@@ -188,11 +192,13 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(source.getNumArguments() + i, type));
   types.append(symbols.size(), builder.getIndexType());
   argumentAttrs.resize(types.size(), builder.getDictionaryAttr({}));
-  auto kernel = tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
-                                       packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
+  auto kernel =
+      tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
+                             packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
   kernel->setAttr("schedule", schedule);
   kernel->setAttr("symbols", builder.getDenseI64ArrayAttr(symbols));
-  Block *block = builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
+  Block *block =
+      builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
   builder.setInsertionPointToEnd(block);
   tile::ReturnOp::create(builder, UnknownLoc::get(context));
   return kernel;

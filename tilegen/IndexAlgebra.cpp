@@ -10,13 +10,15 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-//===- Order and ring -------------------------------------------------------------------------------------------------===//
+//===- Order and ring ---------------------------------------------------------------------------------------------===//
 
 /// Dimensions before symbols before divisions; the same in every process, so not by address.
 static int compareAtoms(AffineExpr a, AffineExpr b) {
   if (a == b)
     return 0;
-  auto rank = [](AffineExpr e) { return e.getKind() == AffineExprKind::DimId ? 0 : e.getKind() == AffineExprKind::SymbolId ? 1 : 2; };
+  auto rank = [](AffineExpr e) {
+    return e.getKind() == AffineExprKind::DimId ? 0 : e.getKind() == AffineExprKind::SymbolId ? 1 : 2;
+  };
   if (int difference = rank(a) - rank(b))
     return difference;
   if (auto dim = dyn_cast<AffineDimExpr>(a))
@@ -48,7 +50,8 @@ static int compareProducts(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
 static void addTerm(Sum &sum, const Term &term) {
   if (term.coefficient == 0)
     return;
-  auto *at = llvm::lower_bound(sum, term, [](const Term &a, const Term &b) { return compareProducts(a.atoms, b.atoms) < 0; });
+  auto *at =
+      llvm::lower_bound(sum, term, [](const Term &a, const Term &b) { return compareProducts(a.atoms, b.atoms) < 0; });
   if (at == sum.end() || compareProducts(at->atoms, term.atoms) != 0) {
     sum.insert(at, term);
     return;
@@ -92,7 +95,8 @@ static Sum multiply(const Sum &a, const Sum &b) {
 static bool isEqualSum(const Sum &a, const Sum &b) { return subtract(a, b).empty(); }
 
 /// The product without `divisor`'s atoms, or nothing if one of them is missing.
-static std::optional<SmallVector<AffineExpr, 2>> removeAtoms(ArrayRef<AffineExpr> product, ArrayRef<AffineExpr> divisor) {
+static std::optional<SmallVector<AffineExpr, 2>> removeAtoms(ArrayRef<AffineExpr> product,
+                                                             ArrayRef<AffineExpr> divisor) {
   SmallVector<AffineExpr, 2> rest(product);
   for (AffineExpr atom : divisor) {
     auto *at = llvm::find(rest, atom);
@@ -103,7 +107,7 @@ static std::optional<SmallVector<AffineExpr, 2>> removeAtoms(ArrayRef<AffineExpr
   return rest;
 }
 
-//===- Expressions to sums and back -----------------------------------------------------------------------------------===//
+//===- Expressions to sums and back -------------------------------------------------------------------------------===//
 
 Sum IndexAlgebra::toSum(AffineExpr expr) {
   if (auto known = sums.find(expr); known != sums.end())
@@ -184,7 +188,7 @@ AffineMap IndexAlgebra::simplify(AffineMap map) {
   return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, context);
 }
 
-//===- Division -------------------------------------------------------------------------------------------------------===//
+//===- Division ---------------------------------------------------------------------------------------------------===//
 
 /// Polynomial division by the leading term; coefficients divide with a remainder that is not negative.
 IndexAlgebra::Division IndexAlgebra::divide(const Sum &dividend, const Sum &divisor) {
@@ -275,12 +279,13 @@ std::optional<IndexAlgebra::Division> IndexAlgebra::divideByFactor(const Sum &re
   return std::nullopt;
 }
 
-//===- Putting quotient and rest together -----------------------------------------------------------------------------===//
+//===- Putting quotient and rest together -------------------------------------------------------------------------===//
 
 /// Whether `sum` contains all of `part`, coefficient by coefficient.
 static bool contains(const Sum &sum, const Sum &part) {
   return llvm::all_of(part, [&](const Term &term) {
-    return llvm::any_of(sum, [&](const Term &other) { return other.coefficient == term.coefficient && other.atoms == term.atoms; });
+    return llvm::any_of(
+        sum, [&](const Term &other) { return other.coefficient == term.coefficient && other.atoms == term.atoms; });
   });
 }
 
@@ -323,11 +328,12 @@ Sum IndexAlgebra::recombine(Sum sum) {
   return sum;
 }
 
-//===- Bounds ---------------------------------------------------------------------------------------------------------===//
+//===- Bounds -----------------------------------------------------------------------------------------------------===//
 
 static bool isSizeOnly(const Sum &sum) {
-  return llvm::all_of(
-      sum, [](const Term &term) { return llvm::all_of(term.atoms, [](AffineExpr atom) { return atom.isSymbolicOrConstant(); }); });
+  return llvm::all_of(sum, [](const Term &term) {
+    return llvm::all_of(term.atoms, [](AffineExpr atom) { return atom.isSymbolicOrConstant(); });
+  });
 }
 
 IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> mayBeZero)
@@ -345,7 +351,8 @@ IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, Arr
       least[position] = 0;
   }
   for (const Sum &size : sums) // s - c
-    if (size.size() == 2 && size[0].coefficient == 1 && size[0].atoms.size() == 1 && size[1].atoms.empty() && size[1].coefficient < 0)
+    if (size.size() == 2 && size[0].coefficient == 1 && size[0].atoms.size() == 1 && size[1].atoms.empty() &&
+        size[1].coefficient < 0)
       if (auto symbol = dyn_cast<AffineSymbolExpr>(size[0].atoms[0])) {
         int64_t &value = least.try_emplace(symbol.getPosition(), 1).first->second;
         value = std::max(value, 1 - size[1].coefficient);
@@ -353,8 +360,8 @@ IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, Arr
   this->sums.clear(); // what was simplified without these facts
 }
 
-/// Inclusive bounds as sums of symbols alone. What multiplies the same atom is one factor, so that d0 * s0 - d0 is never negative; a factor
-/// whose sign is not known is taken term by term.
+/// Inclusive bounds as sums of symbols alone. What multiplies the same atom is one factor, so that d0 * s0 - d0 is
+/// never negative; a factor whose sign is not known is taken term by term.
 std::optional<IndexAlgebra::Range> IndexAlgebra::range(const Sum &sum) {
   Range total;
   SmallVector<std::pair<AffineExpr, Sum>> varying;
@@ -411,8 +418,8 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
   return Range{divide(whole->low, by).quotient, divide(whole->high, by).quotient};
 }
 
-/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, or its least value + t, and then
-/// every coefficient must be >= 0. A negative multiple of x / b is bounded by one of x.
+/// A sum of symbols is not negative for all symbols >= 1: every symbol is written 1 + t, or its least value + t, and
+/// then every coefficient must be >= 0. A negative multiple of x / b is bounded by one of x.
 bool IndexAlgebra::isSizeNonNegative(Sum sum) {
   for (int step = 0; step < 8; ++step) {
     auto *negative = llvm::find_if(sum, [](const Term &term) {
@@ -435,7 +442,8 @@ bool IndexAlgebra::isSizeNonNegative(Sum sum) {
       if (auto symbol = dyn_cast<AffineSymbolExpr>(atom)) {
         auto known = least.find(symbol.getPosition());
         shiftedAtom = add(shiftedAtom, constantSum(known == least.end() ? 1 : known->second));
-      } else if (auto binary = dyn_cast<AffineBinaryOpExpr>(atom); binary && binary.getKind() == AffineExprKind::FloorDiv) {
+      } else if (auto binary = dyn_cast<AffineBinaryOpExpr>(atom);
+                 binary && binary.getKind() == AffineExprKind::FloorDiv) {
         if (!isSizeNonNegative(toSum(binary.getLHS()))) // else at least 0
           return false;
       }
@@ -459,13 +467,17 @@ bool IndexAlgebra::isNonNegative(AffineExpr expr) {
 
 bool IndexAlgebra::isInside(AffineExpr expr, AffineExpr size) { return isWithin(toSum(expr), toSum(size)); }
 
-bool IndexAlgebra::divides(AffineExpr divisor, AffineExpr expr) { return divide(toSum(expr), toSum(divisor)).rest.empty(); }
+bool IndexAlgebra::divides(AffineExpr divisor, AffineExpr expr) {
+  return divide(toSum(expr), toSum(divisor)).rest.empty();
+}
 
-AffineExpr IndexAlgebra::divideExactly(AffineExpr expr, AffineExpr divisor) { return toExpr(divide(toSum(expr), toSum(divisor)).quotient); }
+AffineExpr IndexAlgebra::divideExactly(AffineExpr expr, AffineExpr divisor) {
+  return toExpr(divide(toSum(expr), toSum(divisor)).quotient);
+}
 
 bool IndexAlgebra::isEqual(AffineExpr a, AffineExpr b) { return isEqualSum(toSum(a), toSum(b)); }
 
-//===- Questions ------------------------------------------------------------------------------------------------------===//
+//===- Questions --------------------------------------------------------------------------------------------------===//
 
 unsigned countDivisions(AffineExpr expr) {
   unsigned count = 0;

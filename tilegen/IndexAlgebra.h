@@ -1,7 +1,9 @@
-// Exact arithmetic on index expressions: canonical sums of products, division with remainder, and bounds that hold for all sizes.
+// Exact arithmetic on index expressions: canonical sums of products, division with remainder, and bounds that hold for
+// all sizes.
 //
-// An expression over dimensions d<i> and symbols s<i> is a sum of terms, each a coefficient times a product of atoms. An atom is a
-// dimension, a symbol, or a floordiv or mod that nothing simplifies. With the facts 0 <= d<i> < size<i> and s<i> >= 1 (or 0),
+// An expression over dimensions d<i> and symbols s<i> is a sum of terms, each a coefficient times a product of atoms.
+// An atom is a dimension, a symbol, or a floordiv or mod that nothing simplifies. With the facts 0 <= d<i> < size<i>
+// and s<i> >= 1 (or 0),
 //
 //     ((d0 * 12 + d1) floordiv 12) * 12 + (d0 * 12 + d1) mod 12   becomes   d0 * 12 + d1   (0 <= d1 < 12)
 //     (d0 * s1 + d1) floordiv s1                                  becomes   d0             (0 <= d1 < s1)
@@ -26,12 +28,13 @@ struct Term {
 /// A sum of terms with different products and no zero coefficients, ordered: equal sums are equal vectors.
 using Sum = llvm::SmallVector<Term, 4>;
 
-/// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says nothing about its
-/// dimension. There is nothing to know where a size is not positive: a symbol that is a factor of one is at least 1, and of s0 - 2 at
-/// least 3.
+/// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says
+/// nothing about its dimension. There is nothing to know where a size is not positive: a symbol that is a factor of one
+/// is at least 1, and of s0 - 2 at least 3.
 class IndexAlgebra {
 public:
-  IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> mayBeZero = {});
+  IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,
+               llvm::ArrayRef<int64_t> mayBeZero = {});
 
   mlir::AffineExpr simplify(mlir::AffineExpr expr) { return toExpr(toSum(expr)); }
   mlir::AffineMap simplify(mlir::AffineMap map);

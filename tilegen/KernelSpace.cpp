@@ -2,8 +2,9 @@
 //
 //   out[r, c] = x[r, c] / broadcast(sum(x, axes [1]))[r, c]
 //
-// The output's loops are r and c. Pulling from it, the sum is needed at (r): so r is a row, and c, which the sum does not depend on and
-// which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling), the reduced loops are added.
+// The output's loops are r and c. Pulling from it, the sum is needed at (r): so r is a row, and c, which the sum does
+// not depend on and which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling), the
+// reduced loops are added.
 #include "tilegen/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"
@@ -23,7 +24,7 @@ bool isScheduledBy(Root root, llvm::StringRef schedule) {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-//===- KernelSpace ----------------------------------------------------------------------------------------------------===//
+//===- KernelSpace ------------------------------------------------------------------------------------------------===//
 
 SmallVector<unsigned> KernelSpace::loopsOfKind(LoopKind kind) const {
   SmallVector<unsigned> found;
@@ -50,7 +51,8 @@ Exprs KernelSpace::reducedCoordinates(graph::ReduceOp reduce) const {
     reducedSizes.push_back(sizes[axis]);
   Exprs reduced = delinearize(positionIn(*this, LoopKind::Reduction), reducedSizes), coordinates;
   for (size_t i = 0, kept = 0, inner = 0; i < sizes.size(); ++i)
-    coordinates.push_back(llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(i)) ? reduced[inner++] : loopOpResults[which][kept++]);
+    coordinates.push_back(llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(i)) ? reduced[inner++]
+                                                                                        : loopOpResults[which][kept++]);
   return coordinates;
 }
 
@@ -71,7 +73,7 @@ AffineExpr KernelSpace::strideOf(const Access &access, unsigned loop) const {
   return facts.toExpr(stride);
 }
 
-//===- Analysis -------------------------------------------------------------------------------------------------------===//
+//===- Analysis ---------------------------------------------------------------------------------------------------===//
 
 LoopNest nestOf(graph::KernelOp kernel, SmallVector<Loop> loops) {
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -84,7 +86,8 @@ namespace {
 class SpaceBuilder {
 public:
   explicit SpaceBuilder(graph::KernelOp kernel)
-      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())), space(nestOf(kernel, {})) {}
+      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+        space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build();
 
@@ -133,10 +136,11 @@ bool SpaceBuilder::startFrom(unsigned i) {
   output(i) = loopExprs(kernel.getContext(), loops.size());
   base = i;
   bool found = false;
-  AccessWalk(loops.size(), space.nest.accesses).walk(returned.getOperand(i), {output(i), {}}, [&](Operation *op, const Coordinates &at) {
-    result(llvm::find(space.loopOps, op) - space.loopOps.begin()) = at.exprs;
-    found = true;
-  });
+  AccessWalk(loops.size(), space.nest.accesses)
+      .walk(returned.getOperand(i), {output(i), {}}, [&](Operation *op, const Coordinates &at) {
+        result(llvm::find(space.loopOps, op) - space.loopOps.begin()) = at.exprs;
+        found = true;
+      });
   space.nest.splitLoops();
   return found;
 }
@@ -149,16 +153,17 @@ void SpaceBuilder::chooseBase() {
   startFrom(order.front());
 }
 
-/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its result reads the
-/// second.
+/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its
+/// result reads the second.
 unsigned SpaceBuilder::knownReduction() {
-  auto *known = llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
+  auto *known =
+      llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
   // A result without dimensions has no coordinates either: any reduction will do then.
   return known == space.loopOps.end() ? 0 : known - space.loopOps.begin();
 }
 
-/// Marks the loops that the known reduction does not depend on as the reduced ones, if they have the reduced size; else adds loops for its
-/// axes.
+/// Marks the loops that the known reduction does not depend on as the reduced ones, if they have the reduced size; else
+/// adds loops for its axes.
 LogicalResult SpaceBuilder::addReducedLoops() {
   MLIRContext *context = kernel.getContext();
   unsigned first = knownReduction();
@@ -206,13 +211,14 @@ LogicalResult SpaceBuilder::placeOutputs() {
       space.loopOpResults.assign(space.nest.tracked.begin() + returned.getNumOperands(), space.nest.tracked.end());
       output(i) = delinearize(linearize(context, space.reducedCoordinates(reduce), sizesOf(reduce.getInput())), sizes);
     } else
-      return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got " << value.getType()
-                                    << " and " << returned.getOperand(base).getType();
+      return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got "
+                                    << value.getType() << " and " << returned.getOperand(base).getType();
   }
   return success();
 }
 
-/// All accesses, through the reductions too, in the final set of loops. Every use of a reduction must be at the same coordinates.
+/// All accesses, through the reductions too, in the final set of loops. Every use of a reduction must be at the same
+/// coordinates.
 LogicalResult SpaceBuilder::collectAccesses() {
   LoopNest &nest = space.nest;
   nest.accesses.clear();
@@ -227,7 +233,8 @@ LogicalResult SpaceBuilder::collectAccesses() {
       simple.push_back(facts.simplify(expr));
     if (reached[which]) {
       if (simple != result(which))
-        status = op->emitOpError("expected one row at a time because the kernel has one set of rows, got uses at different coordinates");
+        status = op->emitOpError(
+            "expected one row at a time because the kernel has one set of rows, got uses at different coordinates");
       return;
     }
     reached[which] = true;
@@ -240,8 +247,8 @@ LogicalResult SpaceBuilder::collectAccesses() {
     for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
       looped = looped * nest.loops[loop].size;
       if (llvm::any_of(simple, [&](AffineExpr expr) { return dependsOn(expr, loop); }))
-        status =
-            op->emitOpError("expected a result that does not depend on the reduced loops because all reductions of a kernel share them");
+        status = op->emitOpError("expected a result that does not depend on the reduced loops because all reductions "
+                                 "of a kernel share them");
     }
     if (!isEqual(reduced, looped))
       status = op->emitOpError() << "expected " << graph::printSize(facts.simplify(looped))
@@ -258,9 +265,10 @@ LogicalResult SpaceBuilder::collectAccesses() {
   return status;
 }
 
-/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of few elements would
-/// leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local response normalization slides along
-/// channels), or nearly so (a pooling whose channels come first steps over 2 or 3 columns).
+/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of
+/// few elements would leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local
+/// response normalization slides along channels), or nearly so (a pooling whose channels come first steps over 2 or 3
+/// columns).
 void SpaceBuilder::orderLoops() {
   constexpr int64_t fewElements = 8, shortStep = 4;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);
@@ -278,13 +286,16 @@ void SpaceBuilder::orderLoops() {
   auto count = [&](int loop, int64_t least, int64_t most) {
     return llvm::count_if(space.nest.accesses, [&](const Access &access) {
       bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
-      auto stride = varies && loop >= 0 ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop)) : AffineConstantExpr();
+      auto stride = varies && loop >= 0 ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop))
+                                        : AffineConstantExpr();
       return stride && stride.getValue() >= least && stride.getValue() <= most;
     });
   };
   auto contiguousAlong = [&](int loop) { return count(loop, 1, 1); };
-  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer), stepVotes = count(outer, 2, shortStep);
-  // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against what is not.
+  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer),
+          stepVotes = count(outer, 2, shortStep);
+  // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against
+  // what is not.
   if (windowVotes > 0)
     rowVotes -= llvm::count_if(space.nest.accesses, [&](const Access &access) {
       bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, outer); });
@@ -302,7 +313,8 @@ void SpaceBuilder::orderLoops() {
     reducedElements *= size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
   }
   auto innerSize = inner < 0 ? nullptr : dyn_cast<AffineConstantExpr>(space.nest.loops[inner].size);
-  bool slides = stepVotes > 0 && stepVotes + windowVotes >= rowVotes && innerSize && innerSize.getValue() <= fewElements;
+  bool slides =
+      stepVotes > 0 && stepVotes + windowVotes >= rowVotes && innerSize && innerSize.getValue() <= fewElements;
   bool isRow = rowVotes >= windowVotes && !slides && !(windowVotes > 0 && reducedElements <= fewElements);
   space.root = isRow ? Root::RowReduction : Root::Window;
   SmallVector<unsigned> order = space.root == Root::Window ? reduced : kept;

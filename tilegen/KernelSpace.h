@@ -23,11 +23,11 @@ struct KernelSpace {
   graph::KernelOp source;
   Root root = Root::Pointwise;
   LoopNest nest;
-  llvm::SmallVector<Exprs> outputs;          // coordinates of each returned value
-  llvm::SmallVector<DimGroups> buffers;      // merged dimensions of each argument, then of each result
+  llvm::SmallVector<Exprs> outputs;             // coordinates of each returned value
+  llvm::SmallVector<DimGroups> buffers;         // merged dimensions of each argument, then of each result
   llvm::SmallVector<mlir::Operation *> loopOps; // the contraction, or the reductions in program order
-  llvm::SmallVector<Exprs> loopOpResults;    // coordinates of their results
-  mlir::Value lhs, rhs;                      // matmul: the operand with the rows, and the one with the columns
+  llvm::SmallVector<Exprs> loopOpResults;       // coordinates of their results
+  mlir::Value lhs, rhs;                         // matmul: the operand with the rows, and the one with the columns
   Exprs lhsCoordinates, rhsCoordinates;
 
   explicit KernelSpace(LoopNest nest) : nest(std::move(nest)) {}

@@ -12,36 +12,88 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-// mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16". g = lane / 4 is the row (A, C) or column (B), t = lane % 4 a pair of neighbours.
-// mfma: AMD "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from the plain reading:
-//  - operands are exchanged (the instruction computes the transpose), so that a lane's neighbouring registers are neighbours of a row of the
-//    result, which is stored as vectors;
-//  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an instruction sums is free
-//    as long as both operands agree. Only where a step has no more than 16 k, the smaller instruction stands alone.
-// wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16 rows each. One row of this table is the least that
-// is worth it: 64 columns, and as much k as 128 bytes hold. A warp's neighbouring columns, up to 256, are one instruction. Operands stay in
-// shared memory; their fragments are those that they would have in registers.
-// Bytes: four neighbours along k are a word, so a lane's words are where its pairs of halves would be, at twice the k ("Matrix Fragments for mma.m16n8k32",
-// "Register Fragments for wgmma.mma_async.m64nNk32").
-// The order is the order of preference.
+// mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16". g = lane / 4 is the row (A, C) or column (B), t = lane % 4 a
+// pair of neighbours. mfma: AMD "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two
+// differences from the plain reading:
+//  - operands are exchanged (the instruction computes the transpose), so that a lane's neighbouring registers are
+//    neighbours of a row of the result, which is stored as vectors;
+//  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an
+//    instruction sums is free as long as both operands agree. Only where a step has no more than 16 k, the smaller
+//    instruction stands alone. wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16
+//    rows each. One row of this table is the least that is worth it: 64 columns, and as much k as 128 bytes hold. A
+//    warp's neighbouring columns, up to 256, are one instruction. Operands stay in shared memory; their fragments are
+//    those that they would have in registers. Bytes: four neighbours along k are a word, so a lane's words are where
+//    its pairs of halves would be, at twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for
+//    wgmma.mma_async.m64nNk32"). The order is the order of preference.
 static constexpr Fragments fragmentTable[] = {
-    {"wgmma.m64n64k16x4", 64, 64, 64, 4, Feed::Shared,
-     {"k0 m3 k3 k4 k5", "k0 k3 k4 k5 n3 n4 n5", "n0 m3 n3 n4 n5"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"m4 m5", "0 0", "m4 m5"}},
-    {"wgmma.m64n64k32x4.s8", 64, 64, 128, 4, Feed::Shared,
-     {"k0 k1 m3 k4 k5 k6", "k0 k1 k4 k5 k6 n3 n4 n5", "n0 m3 n3 n4 n5"}, {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"m4 m5", "0 0", "m4 m5"}, 1},
-    {"mma.m16n8k32.s8", 16, 8, 32, 1, Feed::RegistersAlongK,
-     {"k0 k1 m3 k4", "k0 k1 k4", "n0 m3"}, {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"", "", ""}, 1},
-    {"mma.m16n8k16", 16, 8, 16, 1, Feed::Registers,
-     {"k0 m3 k3", "k0 k3", "n0 m3"}, {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"}, {"", "", ""}},
-    {"mfma.32x32x8x2", 32, 32, 16, 2, Feed::RegistersAlongK,
-     {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"}, {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"}, {"", "", ""}},
-    {"mfma.16x16x16x2", 16, 16, 32, 2, Feed::RegistersAlongK,
-     {"k0 k1 k2", "k0 k1 k2", "n0 n1"}, {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"}, {"", "", ""}},
-    {"mfma.16x16x16", 16, 16, 16, 1, Feed::RegistersAlongK,
-     {"k0 k1", "k0 k1", "n0 n1"}, {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"}, {"", "", ""}},
+    {"wgmma.m64n64k16x4",
+     64,
+     64,
+     64,
+     4,
+     Feed::Shared,
+     {"k0 m3 k3 k4 k5", "k0 k3 k4 k5 n3 n4 n5", "n0 m3 n3 n4 n5"},
+     {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"m4 m5", "0 0", "m4 m5"}},
+    {"wgmma.m64n64k32x4.s8",
+     64,
+     64,
+     128,
+     4,
+     Feed::Shared,
+     {"k0 k1 m3 k4 k5 k6", "k0 k1 k4 k5 k6 n3 n4 n5", "n0 m3 n3 n4 n5"},
+     {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"m4 m5", "0 0", "m4 m5"},
+     1},
+    {"mma.m16n8k32.s8",
+     16,
+     8,
+     32,
+     1,
+     Feed::RegistersAlongK,
+     {"k0 k1 m3 k4", "k0 k1 k4", "n0 m3"},
+     {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""},
+     1},
+    {"mma.m16n8k16",
+     16,
+     8,
+     16,
+     1,
+     Feed::Registers,
+     {"k0 m3 k3", "k0 k3", "n0 m3"},
+     {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""}},
+    {"mfma.32x32x8x2",
+     32,
+     32,
+     16,
+     2,
+     Feed::RegistersAlongK,
+     {"k0 k1 k2", "k0 k1 k2", "n0 n1 n3 n4"},
+     {"m0 m1 m2 m3 m4 k3", "n0 n1 n2 n3 n4 k3", "m0 m1 m2 m3 m4 n2"},
+     {"", "", ""}},
+    {"mfma.16x16x16x2",
+     16,
+     16,
+     32,
+     2,
+     Feed::RegistersAlongK,
+     {"k0 k1 k2", "k0 k1 k2", "n0 n1"},
+     {"m0 m1 m2 m3 k3 k4", "n0 n1 n2 n3 k3 k4", "m0 m1 m2 m3 n2 n3"},
+     {"", "", ""}},
+    {"mfma.16x16x16",
+     16,
+     16,
+     16,
+     1,
+     Feed::RegistersAlongK,
+     {"k0 k1", "k0 k1", "n0 n1"},
+     {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"},
+     {"", "", ""}},
 };
 
-//===- Shapes ---------------------------------------------------------------------------------------------------------===//
+//===- Shapes -----------------------------------------------------------------------------------------------------===//
 
 bool TileShape::valid(ArrayRef<int64_t> sizes) {
   unsigned bits = 0;
@@ -63,7 +115,7 @@ TileShape::TileShape(ArrayRef<int64_t> sizes) : bits_(sizes.size()), shift_(size
   }
 }
 
-//===- Layouts --------------------------------------------------------------------------------------------------------===//
+//===- Layouts ----------------------------------------------------------------------------------------------------===//
 
 static uint32_t combine(ArrayRef<uint32_t> bases, uint32_t bits) {
   uint32_t part = 0;
@@ -73,7 +125,9 @@ static uint32_t combine(ArrayRef<uint32_t> bases, uint32_t bits) {
   return part;
 }
 
-uint32_t Layout::element(uint32_t r, uint32_t l, uint32_t w) const { return combine(reg, r) ^ combine(lane, l) ^ combine(warp, w); }
+uint32_t Layout::element(uint32_t r, uint32_t l, uint32_t w) const {
+  return combine(reg, r) ^ combine(lane, l) ^ combine(warp, w);
+}
 
 std::optional<unsigned> Layout::registerOf(uint32_t part) const {
   for (unsigned r = 0; r < registers(); ++r)
@@ -118,11 +172,12 @@ Conversion tilewright::tile::conversion(const Layout &from, const Layout &to) {
     return Conversion::None;
   if (from.lane != to.lane || from.warp != to.warp)
     return Conversion::Shared;
-  bool held = llvm::all_of(llvm::seq(to.registers()), [&](unsigned r) { return from.registerOf(combine(to.reg, r)).has_value(); });
+  bool held = llvm::all_of(llvm::seq(to.registers()),
+                           [&](unsigned r) { return from.registerOf(combine(to.reg, r)).has_value(); });
   return held ? Conversion::Registers : Conversion::Shared;
 }
 
-//===- Blocked --------------------------------------------------------------------------------------------------------===//
+//===- Blocked ----------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// Hands out the bits of a tile, lowest first, dimension after dimension.
@@ -164,7 +219,7 @@ Layout tilewright::tile::blocked(const TileShape &shape, const Blocking &blockin
   return layout;
 }
 
-//===- Fragments ------------------------------------------------------------------------------------------------------===//
+//===- Fragments --------------------------------------------------------------------------------------------------===//
 
 ArrayRef<Fragments> tilewright::tile::allFragments() { return fragmentTable; }
 
@@ -192,7 +247,8 @@ static SmallVector<uint32_t> basesOf(StringRef bits, Operand operand, const Tile
 }
 
 WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps) {
-  unsigned m = acc.bits(acc.rank() - 2) - llvm::Log2_32(fragments.m), n = acc.bits(acc.rank() - 1) - llvm::Log2_32(fragments.n);
+  unsigned m = acc.bits(acc.rank() - 2) - llvm::Log2_32(fragments.m),
+           n = acc.bits(acc.rank() - 1) - llvm::Log2_32(fragments.n);
   unsigned mSize = acc.bits(acc.rank() - 2), nSize = acc.bits(acc.rank() - 1);
   WarpGrid grid;
   for (unsigned bits = llvm::Log2_32(warps / fragments.warps()); bits > 0; --bits) {
@@ -205,7 +261,8 @@ WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileSha
   return grid;
 }
 
-Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape, WarpGrid grid, unsigned warps) {
+Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape,
+                                        WarpGrid grid, unsigned warps) {
   int which = static_cast<int>(operand);
   Layout layout;
   layout.reg = basesOf(fragments.reg[which], operand, shape);
@@ -228,8 +285,10 @@ Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand oper
   return layout;
 }
 
-Layout tilewright::tile::multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape) {
-  unsigned rank = shape.rank(), own = operand == Operand::A ? rank - 2 : rank - 1, k = operand == Operand::A ? rank - 1 : rank - 2;
+Layout tilewright::tile::multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand,
+                                            const TileShape &shape) {
+  unsigned rank = shape.rank(), own = operand == Operand::A ? rank - 2 : rank - 1,
+           k = operand == Operand::A ? rank - 1 : rank - 2;
   auto translate = [&](uint32_t basis) {
     uint32_t coordinate = accShape.coordinate(basis, own);
     return coordinate ? shape.basis(own, llvm::Log2_32(coordinate)) : 0;
@@ -245,7 +304,7 @@ Layout tilewright::tile::multiplyAddOperand(const Layout &acc, const TileShape &
   return layout;
 }
 
-//===- Shared memory --------------------------------------------------------------------------------------------------===//
+//===- Shared memory ----------------------------------------------------------------------------------------------===//
 
 uint32_t SharedLayout::address(uint32_t flat) const {
   uint32_t row = 0, rowBits = 0;

@@ -5,18 +5,20 @@
 //     bit   6 5 4 | 3 2 1 0
 //           row   | column
 //
-// A layout says which of those bits each bit of a place toggles. Places have three parts: the number of a register in its thread, the
-// thread's lane in its warp (wavefront), and the warp in its block. With reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = []:
+// A layout says which of those bits each bit of a place toggles. Places have three parts: the number of a register in
+// its thread, the thread's lane in its warp (wavefront), and the warp in its block. With reg = [1, 2], lane = [4, 8,
+// 16, 32, 64], warp = []:
 //
 //     element(register r, lane l) = xor of reg[i] for the bits i of r, and of lane[i] for the bits i of l
 //
-// so a thread holds four neighbours of a row, and four lanes hold a row. A basis of 0 means that places differing in that bit hold the
-// same element (a broadcast). Everything else follows from those lists of numbers:
+// so a thread holds four neighbours of a row, and four lanes hold a row. A basis of 0 means that places differing in
+// that bit hold the same element (a broadcast). Everything else follows from those lists of numbers:
 //   - blocked layouts, and the operand fragments of matrix instructions, are rows of such numbers;
-//   - a value whose size is 1 in some dimension has the layout of its larger neighbours with that dimension's bits struck out;
-//   - shared memory with a swizzle is a map of the same kind (xor-linear) from flat indices to addresses, so a thread's address is the xor
-//     of a part known at compile time (its register) and a part computed once (its lane and warp).
-// The idea of layouts as linear maps over bits is Triton's "linear layouts".
+//   - a value whose size is 1 in some dimension has the layout of its larger neighbours with that dimension's bits
+//     struck out;
+//   - shared memory with a swizzle is a map of the same kind (xor-linear) from flat indices to addresses, so a thread's
+//     address is the xor of a part known at compile time (its register) and a part computed once (its lane and warp).
+//     The idea of layouts as linear maps over bits is Triton's "linear layouts".
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -59,17 +61,17 @@ struct Layout {
   bool operator==(const Layout &) const = default;
 };
 
-/// The layout of a value that is broadcast from `narrow` to `wide` sizes: bits of dimensions of size 1 are struck out, and registers that
-/// then repeat are dropped.
+/// The layout of a value that is broadcast from `narrow` to `wide` sizes: bits of dimensions of size 1 are struck out,
+/// and registers that then repeat are dropped.
 Layout project(const Layout &layout, const TileShape &wide, const TileShape &narrow);
 
 /// What it takes to bring a tile from one layout to another.
 enum class Conversion { None, Registers, Shared };
 Conversion conversion(const Layout &from, const Layout &to);
 
-/// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then warps, then further
-/// registers, each filling the dimensions in that order (fastest first). `registersFirst` is a dimension of which each thread also holds
-/// that many (2^n) neighbours, for transposing in registers.
+/// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then
+/// warps, then further registers, each filling the dimensions in that order (fastest first). `registersFirst` is a
+/// dimension of which each thread also holds that many (2^n) neighbours, for transposing in registers.
 struct Blocking {
   llvm::SmallVector<unsigned> order;
   unsigned vector = 1;
@@ -86,10 +88,11 @@ enum class Operand { A, B, C };
 enum class Feed {
   RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
   Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
-  Shared,          // the instruction reads shared memory itself, in rows of 128 bytes along either dimension, while its warps go on
+  Shared, // the instruction reads shared memory itself, in rows of 128 bytes along either dimension, while its warps go on
 };
 
-/// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a bit that repeats.
+/// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a
+/// bit that repeats.
 struct Fragments {
   llvm::StringLiteral name;
   unsigned m, n, k;
@@ -115,19 +118,22 @@ llvm::ArrayRef<Fragments> allFragments();
 struct WarpGrid {
   unsigned mBits = 0, nBits = 0;
 };
-/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat others'. Where several
-/// warps issue an instruction together, they count as one.
+/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat
+/// others'. Where several warps issue an instruction together, they count as one.
 WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
 
-/// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size 1.
-Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape, WarpGrid grid, unsigned warps);
+/// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size
+/// 1.
+Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape, WarpGrid grid,
+                      unsigned warps);
 
 /// Without matrix units, a thread multiplies what its accumulators need: their m and n bits, and every k.
 Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape);
 
-/// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with the row number, so
-/// that eight rows' chunks at one position lie in different banks. A tile with longer rows than `bankRow` is cut into panels of that width,
-/// one after the other: the form that matrix instructions read by themselves (PTX ISA, "128-byte swizzling").
+/// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with
+/// the row number, so that eight rows' chunks at one position lie in different banks. A tile with longer rows than
+/// `bankRow` is cut into panels of that width, one after the other: the form that matrix instructions read by
+/// themselves (PTX ISA, "128-byte swizzling").
 struct SharedLayout {
   TileShape shape;
   unsigned fast = 0;

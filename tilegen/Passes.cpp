@@ -19,7 +19,8 @@ namespace tilewright {
 namespace {
 
 /// Runs a stage that asks for a target by name.
-template <typename Pass> void runStage(Pass &pass, llvm::StringRef name, LogicalResult (*stage)(ModuleOp, const TargetDesc &)) {
+template <typename Pass>
+void runStage(Pass &pass, llvm::StringRef name, LogicalResult (*stage)(ModuleOp, const TargetDesc &)) {
   Expected<const TargetDesc *> target = findTarget(name);
   if (!target) {
     pass.getOperation().emitError(target.status().message());
@@ -30,9 +31,9 @@ template <typename Pass> void runStage(Pass &pass, llvm::StringRef name, Logical
 }
 
 struct SelectSchedulesPass : impl::SelectSchedulesPassBase<SelectSchedulesPass> {
+  using OperationPass::getOperation;
   using SelectSchedulesPassBase::SelectSchedulesPassBase;
   using SelectSchedulesPassBase::signalPassFailure;
-  using OperationPass::getOperation;
   void runOnOperation() override { runStage(*this, target, selectSchedules); }
 };
 

@@ -1,4 +1,4 @@
-//===- Passes.td - the schedule and tile stages as passes, for tilewright-opt -----------------------------------------------===//
+//===- Passes.td - the schedule and tile stages as passes, for tilewright-opt -------------------------------------===//
 #ifndef TILEWRIGHT_TILEGEN_PASSES
 #define TILEWRIGHT_TILEGEN_PASSES
 

@@ -11,7 +11,7 @@ namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-//===- What was pulled before -----------------------------------------------------------------------------------------===//
+//===- What was pulled before -------------------------------------------------------------------------------------===//
 
 /// A tile is the same if the value, its coordinates, the offsets of the loops in them, and what stands outside are.
 Puller::Key Puller::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
@@ -41,7 +41,7 @@ void Puller::simplify(Place &place) const {
     expr = facts.simplify(expr);
 }
 
-//===- Loads ----------------------------------------------------------------------------------------------------------===//
+//===- Loads ------------------------------------------------------------------------------------------------------===//
 
 Value Puller::loadArgument(BlockArgument argument, const Place &place, const Frame &frame, TypedAttr fill) {
   Key key = keyOf(argument, place, frame, fill);
@@ -60,10 +60,12 @@ Value Puller::loadArgument(BlockArgument argument, const Place &place, const Fra
   return tile;
 }
 
-/// The load of an argument behind accesses that only rename dimensions, so that leaving `value` is leaving the buffer. Null otherwise.
+/// The load of an argument behind accesses that only rename dimensions, so that leaving `value` is leaving the buffer.
+/// Null otherwise.
 Value Puller::loadThroughRenaming(Value value, Place place, const Frame &frame, TypedAttr fill) {
   while (auto transpose = value.getDefiningOp<graph::TransposeOp>()) {
-    place.at = throughAccess(cast<graph::AccessOpInterface>(transpose.getOperation()), place.at, emitter.getSpace().loops().size());
+    place.at = throughAccess(cast<graph::AccessOpInterface>(transpose.getOperation()), place.at,
+                             emitter.getSpace().loops().size());
     value = transpose.getData();
   }
   auto argument = dyn_cast<BlockArgument>(value);
@@ -73,7 +75,7 @@ Value Puller::loadThroughRenaming(Value value, Place place, const Frame &frame, 
   return loadArgument(argument, place, frame, fill);
 }
 
-//===- Accesses -------------------------------------------------------------------------------------------------------===//
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 /// The place in `access`'s data, with the index tiles of a gather loaded and checked.
 std::optional<Place> Puller::through(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
@@ -82,7 +84,8 @@ std::optional<Place> Puller::through(graph::AccessOpInterface access, const Plac
     for (auto [i, index] : llvm::enumerate(gather.getIndices())) {
       int64_t dim = gatheredDim(gather, i);
       if (dim < 0) {
-        gather.emitOpError() << "expected index operand " << i << " to be a coordinate by itself, got " << gather.getMapAttr();
+        gather.emitOpError() << "expected index operand " << i << " to be a coordinate by itself, got "
+                             << gather.getMapAttr();
         return std::nullopt;
       }
       Value tile = pull(index, place, frame);
@@ -143,7 +146,7 @@ Value Puller::emitConcat(graph::ConcatOp concat, const Place &place, const Frame
   return result;
 }
 
-//===- Elementwise ----------------------------------------------------------------------------------------------------===//
+//===- Elementwise ------------------------------------------------------------------------------------------------===//
 
 Value Puller::emitElementwise(Operation *op, const Place &place, const Frame &frame) {
   IRMapping mapping;
@@ -169,7 +172,7 @@ Value Puller::emitElementwise(Operation *op, const Place &place, const Frame &fr
   return clone->getResult(0);
 }
 
-//===- Pulling --------------------------------------------------------------------------------------------------------===//
+//===- Pulling ----------------------------------------------------------------------------------------------------===//
 
 Value Puller::emit(Value value, const Place &place, const Frame &frame) {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -180,13 +183,15 @@ Value Puller::emit(Value value, const Place &place, const Frame &frame) {
   if (auto access = dyn_cast<graph::AccessOpInterface>(op))
     return emitAccess(access, place, frame);
   if (auto iota = dyn_cast<graph::IotaOp>(op))
-    return emitter.evaluate(place.at.exprs[iota.getDim()], place, frame, cast<RankedTensorType>(iota.getType()).getElementType());
+    return emitter.evaluate(place.at.exprs[iota.getDim()], place, frame,
+                            cast<RankedTensorType>(iota.getType()).getElementType());
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
       return emitter.splat(cast<TypedAttr>(splat.getSplatValue<Attribute>()), TileEmitter::ones(frame));
   if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1)
     return emitElementwise(op, place, frame);
-  op->emitOpError("expected an access, a splat constant or an elementwise operation because a tile is pulled through it");
+  op->emitOpError(
+      "expected an access, a splat constant or an elementwise operation because a tile is pulled through it");
   return {};
 }
 

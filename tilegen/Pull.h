@@ -4,7 +4,8 @@
 //     %1 = graph.transpose %x perm [1, 0]    math.exp : tensor<4x64xf32>
 //     %2 = math.exp %1
 //
-// Elementwise operations are cloned onto tiles, accesses compose into the maps of loads, and the root's own results are what it resolved.
+// Elementwise operations are cloned onto tiles, accesses compose into the maps of loads, and the root's own results are
+// what it resolved.
 #pragma once
 
 #include "tilegen/TileEmitter.h"
@@ -18,7 +19,8 @@ public:
   /// The tile of `value` at `place`; null after a diagnostic.
   mlir::Value pull(mlir::Value value, const Place &place, const Frame &frame);
   /// The same, with `dead` beyond the end of the loops in `masked`.
-  mlir::Value pullMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked, mlir::TypedAttr dead);
+  mlir::Value pullMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                         mlir::TypedAttr dead);
   /// The tile that `result` of a contraction or reduction stands for from now on.
   void resolve(mlir::Value result, mlir::Value tile) { resolved[result] = tile; }
   /// Stores returned value `i`.
@@ -35,7 +37,8 @@ private:
   mlir::Value emitElementwise(mlir::Operation *op, const Place &place, const Frame &frame);
   mlir::Value loadArgument(mlir::BlockArgument argument, const Place &place, const Frame &frame, mlir::TypedAttr fill);
   mlir::Value loadThroughRenaming(mlir::Value value, Place place, const Frame &frame, mlir::TypedAttr fill);
-  mlir::Value pullWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked, mlir::TypedAttr fill);
+  mlir::Value pullWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                           mlir::TypedAttr fill);
   std::optional<Place> through(graph::AccessOpInterface access, const Place &place, const Frame &frame);
 
   TileEmitter &emitter;

@@ -1,4 +1,5 @@
-// What is true of each target, as rows of one table. Code that serves several targets asks for a fact, never for a name.
+// What is true of each target, as rows of one table. Code that serves several targets asks for a fact, never for a
+// name.
 #pragma once
 
 #include "runtime/Status.h"
@@ -33,23 +34,24 @@ struct TargetDesc {
   std::string_view cpu;  // as LLVM spells it
   Backend backend;
   ProgramModel model;
-  int vectorBits;        // Vector: a register; Block: the widest access of one thread
-  int vectorRegisters;   // Vector: how many; Block: 32-bit registers of one thread at most
-  int warpWidth;         // 1 for Vector
-  int maxThreads;        // of one block
-  int units;             // multiprocessors or compute units; 1 for Vector (a thread pool decides)
-  int64_t sharedBytes;   // of one block at most
-  double bandwidth;      // of memory, bytes a second; 0 unknown
-  double peakF32;        // floating point operations a second without matrix instructions; 0 unknown
-  double peakF16;        // with matrix instructions, f32 accumulators, dense; 0 unknown
+  int vectorBits;      // Vector: a register; Block: the widest access of one thread
+  int vectorRegisters; // Vector: how many; Block: 32-bit registers of one thread at most
+  int warpWidth;       // 1 for Vector
+  int maxThreads;      // of one block
+  int units;           // multiprocessors or compute units; 1 for Vector (a thread pool decides)
+  int64_t sharedBytes; // of one block at most
+  double bandwidth;    // of memory, bytes a second; 0 unknown
+  double peakF32;      // floating point operations a second without matrix instructions; 0 unknown
+  double peakF16;      // with matrix instructions, f32 accumulators, dense; 0 unknown
   std::span<const MatrixInstruction> matrix;
-  bool asyncCopies;      // from memory to shared memory beside the registers
+  bool asyncCopies;              // from memory to shared memory beside the registers
   std::string_view feature = {}; // beyond those of `cpu`, as LLVM spells it
 };
 
 std::span<const TargetDesc> targets();
 
-/// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the best row.
+/// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the
+/// best row.
 Expected<const TargetDesc *> findTarget(std::string_view name);
 
 } // namespace tilewright

@@ -73,7 +73,8 @@ Value TileEmitter::evaluateBinary(AffineBinaryOpExpr expr, const Place &place, c
 static Value conjunction(TileEmitter &emitter, Value a, Value b) {
   if (!a || !b)
     return a ? a : b;
-  SmallVector<int64_t> shape = TileEmitter::joinShapes({a, b}, SmallVector<int64_t>(cast<RankedTensorType>(a.getType()).getRank(), 1));
+  SmallVector<int64_t> shape =
+      TileEmitter::joinShapes({a, b}, SmallVector<int64_t>(cast<RankedTensorType>(a.getType()).getRank(), 1));
   a = emitter.broadcast(a, shape);
   b = emitter.broadcast(b, shape);
   emitter.at(std::max(emitter.depthOf(a), emitter.depthOf(b)));
@@ -108,7 +109,8 @@ Value TileEmitter::liveMask(unsigned loop, const Frame &frame) {
 }
 
 Value TileEmitter::select(Value mask, Value tile, TypedAttr otherwise) {
-  SmallVector<int64_t> shape = joinShapes({mask, tile}, SmallVector<int64_t>(cast<RankedTensorType>(tile.getType()).getRank(), 1));
+  SmallVector<int64_t> shape =
+      joinShapes({mask, tile}, SmallVector<int64_t>(cast<RankedTensorType>(tile.getType()).getRank(), 1));
   mask = broadcast(mask, shape);
   tile = broadcast(tile, shape);
   Value other = splat(otherwise, shape);

@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayRef<int64_t> symbols, ArrayRef<int64_t> tiles,
-                         Type indexType)
+TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayRef<int64_t> symbols,
+                         ArrayRef<int64_t> tiles, Type indexType)
     : loc(kernel.getLoc()), kernel(kernel), context(kernel.getContext()), space(space), builder(kernel.getContext()),
       numSymbols(symbols.size()), indexType(indexType) {
   scopes.push_back({&kernel.getBody().front(), nullptr});
@@ -19,7 +19,7 @@ TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayR
     states.push_back({tile, indexConstant(0)});
 }
 
-//===- Loops and scopes -----------------------------------------------------------------------------------------------===//
+//===- Loops and scopes -------------------------------------------------------------------------------------------===//
 
 bool TileEmitter::isWhole(unsigned loop) const {
   auto size = dyn_cast<AffineConstantExpr>(sizeOf(loop));
@@ -84,7 +84,7 @@ SmallVector<Value> TileEmitter::forEachTile(ArrayRef<unsigned> loops, ValueRange
   return llvm::to_vector_of<Value>(forOp.getResults());
 }
 
-//===- Index values and tiles -----------------------------------------------------------------------------------------===//
+//===- Index values and tiles -------------------------------------------------------------------------------------===//
 
 AffineExpr TileEmitter::local(AffineExpr expr) const { return expr.replaceSymbols(localSymbols); }
 
@@ -113,7 +113,8 @@ Value TileEmitter::index(AffineExpr expr, ValueRange dims) {
   for (Value value : dims)
     depth = std::max(depth, depthOf(value));
   at(depth);
-  return tile::SizeOp::create(builder, loc, builder.getIndexType(), AffineMapAttr::get(localMap(dims.size(), {expr})), dims);
+  return tile::SizeOp::create(builder, loc, builder.getIndexType(), AffineMapAttr::get(localMap(dims.size(), {expr})),
+                              dims);
 }
 
 Value TileEmitter::splat(TypedAttr value, ArrayRef<int64_t> shape) {
@@ -149,9 +150,10 @@ SmallVector<int64_t> TileEmitter::joinShapes(ValueRange tiles, SmallVector<int64
   return shape;
 }
 
-//===- Memory ---------------------------------------------------------------------------------------------------------===//
+//===- Memory -----------------------------------------------------------------------------------------------------===//
 
-/// Offsets and bounds of a tile of `shape`: those of the loops along which `exprs` vary, and the first of one elsewhere.
+/// Offsets and bounds of a tile of `shape`: those of the loops along which `exprs` vary, and the first of one
+/// elsewhere.
 TileEmitter::Window TileEmitter::windowOf(ArrayRef<int64_t> shape, ArrayRef<AffineExpr> exprs, const Frame &frame) {
   Window window;
   for (auto [size, loop] : llvm::zip_equal(shape, frame)) {
@@ -164,7 +166,8 @@ TileEmitter::Window TileEmitter::windowOf(ArrayRef<int64_t> shape, ArrayRef<Affi
 }
 
 /// Expressions of loops as expressions of the frame's dimensions.
-SmallVector<AffineExpr> TileEmitter::frameExprs(ArrayRef<AffineExpr> exprs, const Frame &frame, unsigned indices) const {
+SmallVector<AffineExpr> TileEmitter::frameExprs(ArrayRef<AffineExpr> exprs, const Frame &frame,
+                                                unsigned indices) const {
   SmallVector<AffineExpr> dims(space.loops().size(), getAffineConstantExpr(0, context)), results;
   for (auto [position, loop] : llvm::enumerate(frame))
     dims[loop] = getAffineDimExpr(position, context);
@@ -174,7 +177,8 @@ SmallVector<AffineExpr> TileEmitter::frameExprs(ArrayRef<AffineExpr> exprs, cons
   return results;
 }
 
-Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> sizes, const Frame &frame, Type element, TypedAttr fill) {
+Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> sizes, const Frame &frame, Type element,
+                        TypedAttr fill) {
   IndexAlgebra facts = algebra(place);
   SmallVector<int64_t> guard;
   for (auto [i, expr, size] : llvm::enumerate(place.at.exprs, sizes))
@@ -203,8 +207,8 @@ Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> s
   AffineMap map = localMap(frame.size() + indices.size(), frameExprs(exprs, frame, indices.size()));
   at(window.depth);
   return tile::LoadOp::create(builder, loc, RankedTensorType::get(shape, element), buffer, window.offsets, indices,
-                              AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(map), builder.getDenseI64ArrayAttr(guard),
-                              fill);
+                              AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(map),
+                              builder.getDenseI64ArrayAttr(guard), fill);
 }
 
 void TileEmitter::store(Value tile, Value buffer, ArrayRef<AffineExpr> coordinates, const Frame &frame) {
@@ -219,8 +223,9 @@ void TileEmitter::store(Value tile, Value buffer, ArrayRef<AffineExpr> coordinat
 Value TileEmitter::check(Value index, AffineExpr size, int64_t site, const Frame &frame) {
   Window window = windowOf(cast<RankedTensorType>(index.getType()).getShape(), {}, frame);
   at(std::max(window.depth, depthOf(index)));
-  return tile::CheckOp::create(builder, loc, index.getType(), index, window.offsets, AffineMapAttr::get(localMap(0, window.bounds)),
-                               AffineMapAttr::get(localMap(0, {size})), builder.getI64IntegerAttr(site));
+  return tile::CheckOp::create(builder, loc, index.getType(), index, window.offsets,
+                               AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(localMap(0, {size})),
+                               builder.getI64IntegerAttr(site));
 }
 
 } // namespace tilewright::tilegen

@@ -1,8 +1,8 @@
 // Builds the body of a tile.kernel: loops with their current offsets, tiles over them, loads, stores and masks.
 //
-// A *frame* is the list of loops that the dimensions of a tile stand for, outermost first. A tile has the loop's tile size where its
-// values vary with that loop, and size 1 where they do not: what belongs to a row is computed once a row, and broadcast where it meets the
-// rest. Every operation is put as far out as the loops that it depends on allow.
+// A *frame* is the list of loops that the dimensions of a tile stand for, outermost first. A tile has the loop's tile
+// size where its values vary with that loop, and size 1 where they do not: what belongs to a row is computed once a
+// row, and broadcast where it meets the rest. Every operation is put as far out as the loops that it depends on allow.
 #pragma once
 
 #include "tilegen/KernelSpace.h"
@@ -25,8 +25,8 @@ struct Place {
 
 class TileEmitter {
 public:
-  TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols, llvm::ArrayRef<int64_t> tiles,
-              mlir::Type indexType);
+  TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols,
+              llvm::ArrayRef<int64_t> tiles, mlir::Type indexType);
 
   //===- Loops and scopes
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -37,7 +37,8 @@ public:
   /// Whether every tile of the loop is full.
   bool isEven(unsigned loop) const;
   void setOffset(unsigned loop, mlir::Value offset);
-  /// Runs `body` for every tile of `loops`, outermost first, as nested scf.for with the carried tiles; a loop of one tile is no scf.for.
+  /// Runs `body` for every tile of `loops`, outermost first, as nested scf.for with the carried tiles; a loop of one
+  /// tile is no scf.for.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried)>;
   llvm::SmallVector<mlir::Value> forEachTile(llvm::ArrayRef<unsigned> loops, mlir::ValueRange initial, Body body);
   unsigned depthOf(mlir::Value value) const;
@@ -65,8 +66,8 @@ public:
   mlir::Value select(mlir::Value mask, mlir::Value tile, mlir::TypedAttr otherwise);
 
   //===- Memory
-  mlir::Value load(mlir::Value buffer, const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame, mlir::Type element,
-                   mlir::TypedAttr fill);
+  mlir::Value load(mlir::Value buffer, const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame,
+                   mlir::Type element, mlir::TypedAttr fill);
   void store(mlir::Value tile, mlir::Value buffer, llvm::ArrayRef<mlir::AffineExpr> coordinates, const Frame &frame);
   mlir::Value check(mlir::Value index, mlir::AffineExpr size, int64_t site, const Frame &frame);
 
@@ -93,7 +94,8 @@ private:
     unsigned depth = 0;
   };
   Window windowOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame);
-  llvm::SmallVector<mlir::AffineExpr> frameExprs(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame, unsigned indices) const;
+  llvm::SmallVector<mlir::AffineExpr> frameExprs(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame,
+                                                 unsigned indices) const;
   mlir::Value evaluateBinary(mlir::AffineBinaryOpExpr expr, const Place &place, const Frame &frame, mlir::Type type);
   mlir::Value castInteger(mlir::Value tile, mlir::Type type);
 

@@ -10,18 +10,20 @@ using namespace tilewright;
 Value AmdgcnTarget::threadId(Builder &b) { return callIntrinsic(b, "llvm.amdgcn.workitem.id.x", b.getI32Type(), {}); }
 
 Value AmdgcnTarget::blockId(Builder &b, unsigned dim) {
-  static constexpr StringRef names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y", "llvm.amdgcn.workgroup.id.z"};
+  static constexpr StringRef names[] = {"llvm.amdgcn.workgroup.id.x", "llvm.amdgcn.workgroup.id.y",
+                                        "llvm.amdgcn.workgroup.id.z"};
   return callIntrinsic(b, names[dim], b.getI32Type(), {});
 }
 
-/// Within four lanes by DPP (quad_perm), within 32 by ds_swizzle (bit mode: xor mask in bits 10 to 14), else by ds_bpermute. None of them
-/// touches LDS memory.
+/// Within four lanes by DPP (quad_perm), within 32 by ds_swizzle (bit mode: xor mask in bits 10 to 14), else by
+/// ds_bpermute. None of them touches LDS memory.
 Value AmdgcnTarget::shuffle(Builder &b, Value word, unsigned mask) {
   Type i32 = b.getI32Type();
   if (mask == 1 || mask == 2) {
     int64_t quadPerm = mask == 1 ? 0xb1 : 0x4e; // lanes 1 0 3 2, and 2 3 0 1
     Value all = wordConstant(b, 0xf), bounds = arith::ConstantOp::create(b, b.getBoolAttr(true));
-    return callIntrinsic(b, "llvm.amdgcn.update.dpp.i32", i32, {word, word, wordConstant(b, quadPerm), all, all, bounds});
+    return callIntrinsic(b, "llvm.amdgcn.update.dpp.i32", i32,
+                         {word, word, wordConstant(b, quadPerm), all, all, bounds});
   }
   if (mask < 32)
     return callIntrinsic(b, "llvm.amdgcn.ds.swizzle", i32, {word, wordConstant(b, mask << 10 | 0x1f)});
@@ -49,21 +51,23 @@ void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, 
   Value data = LLVM::LoadOp::create(b, type, global, bytes);
   if (live) {
     Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, live, wordConstant(b, 0));
-    data = arith::SelectOp::create(b, all, data, arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getI32IntegerAttr(0))));
+    data = arith::SelectOp::create(b, all, data,
+                                   arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getI32IntegerAttr(0))));
   }
   LLVM::StoreOp::create(b, data, shared, bytes);
 }
 
 SmallVector<Value> AmdgcnTarget::readMatrices(Builder &, Value, bool) { llvm_unreachable("readsMatrices is false"); }
 
-/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is the transpose of
-/// what its fragments say (Layout.cpp).
-SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc,
-                                          Unsigned) {
+/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is
+/// the transpose of what its fragments say (Layout.cpp).
+SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                          ArrayRef<Value> acc, Unsigned) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   bool isBrain = element.isBF16();
-  StringRef name = fragments.m == 32 ? (isBrain ? "llvm.amdgcn.mfma.f32.32x32x8bf16.1k" : "llvm.amdgcn.mfma.f32.32x32x8f16")
-                                     : (isBrain ? "llvm.amdgcn.mfma.f32.16x16x16bf16.1k" : "llvm.amdgcn.mfma.f32.16x16x16f16");
+  StringRef name = fragments.m == 32
+                       ? (isBrain ? "llvm.amdgcn.mfma.f32.32x32x8bf16.1k" : "llvm.amdgcn.mfma.f32.32x32x8f16")
+                       : (isBrain ? "llvm.amdgcn.mfma.f32.16x16x16bf16.1k" : "llvm.amdgcn.mfma.f32.16x16x16f16");
   auto part = [&](Value fragment, int64_t step) -> Value {
     SmallVector<int64_t> lanes = {step * 4, step * 4 + 1, step * 4 + 2, step * 4 + 3};
     Value four = vector::ShuffleOp::create(b, fragment, fragment, lanes);
@@ -81,19 +85,21 @@ SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fra
 
 void AmdgcnTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
-      {"math.exp2", "llvm.amdgcn.exp2.f32"}, // 1 ulp; subnormal results are zero
-      {"math.rsqrt", "llvm.amdgcn.rsq.f32"}, // 1 ulp
+      {"math.exp2", "llvm.amdgcn.exp2.f32"},   // 1 ulp; subnormal results are zero
+      {"math.rsqrt", "llvm.amdgcn.rsq.f32"},   // 1 ulp
       {"arith.divf", "llvm.amdgcn.fdiv.fast"}, // 2.5 ulp
   };
   multiplyByReciprocals(root, "llvm.amdgcn.rcp.f32"); // 1 ulp
   replaceByIntrinsics(root, rows);
 }
 
-/// Empty assembly. The number that it is handed makes it differ from the same elsewhere: LLVM would keep one result for both.
+/// Empty assembly. The number that it is handed makes it differ from the same elsewhere: LLVM would keep one result for
+/// both.
 Value AmdgcnTarget::opaque(Builder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i",
-                                   /*has_side_effects=*/false,
-                                   /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+  return LLVM::InlineAsmOp::create(
+             b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i",
+             /*has_side_effects=*/false,
+             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getRes();
 }
 
@@ -112,7 +118,8 @@ void AmdgcnTarget::markKernel(LLVM::LLVMFuncOp function, unsigned threads) {
   function.setCConv(LLVM::cconv::CConv::AMDGPU_KERNEL);
   GpuTarget::Builder b(function.getLoc(), function.getContext());
   std::string size = std::to_string(threads);
-  function.setPassthroughAttr(b.getArrayAttr(
-      {b.getStrArrayAttr({"amdgpu-flat-work-group-size", size + "," + size}), b.getStrArrayAttr({"uniform-work-group-size", "true"}),
-       b.getStrArrayAttr({"amdgpu-no-implicitarg-ptr", ""}), b.getStrArrayAttr({"denormal-fp-math-f32", "ieee,ieee"})}));
+  function.setPassthroughAttr(b.getArrayAttr({b.getStrArrayAttr({"amdgpu-flat-work-group-size", size + "," + size}),
+                                              b.getStrArrayAttr({"uniform-work-group-size", "true"}),
+                                              b.getStrArrayAttr({"amdgpu-no-implicitarg-ptr", ""}),
+                                              b.getStrArrayAttr({"denormal-fp-math-f32", "ieee,ieee"})}));
 }

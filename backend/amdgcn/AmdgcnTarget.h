@@ -20,8 +20,8 @@ public:
   void waitCopies(Builder &, unsigned) override {}
   bool readsMatrices() const override { return false; }
   llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
-  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc,
-                                    Unsigned) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                    llvm::ArrayRef<Value> acc, Unsigned) override;
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;
   Value opaque(Builder &b, Value value) override;

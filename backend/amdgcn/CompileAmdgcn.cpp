@@ -23,8 +23,9 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Functions without an instruction, of which LLVM would make calls of a library.
-static const std::set<std::string> unselectable = {"llvm.pow",   "llvm.powi", "llvm.tan",  "llvm.asin", "llvm.acos", "llvm.atan",
-                                                   "llvm.atan2", "llvm.sinh", "llvm.cosh", "llvm.tanh", "llvm.modf"};
+static const std::set<std::string> unselectable = {"llvm.pow",  "llvm.powi", "llvm.tan",   "llvm.asin",
+                                                   "llvm.acos", "llvm.atan", "llvm.atan2", "llvm.sinh",
+                                                   "llvm.cosh", "llvm.tanh", "llvm.modf"};
 
 static void initialize() {
   static std::once_flag once;
@@ -37,12 +38,16 @@ static void initialize() {
   });
 }
 
-static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options, llvm::CodeGenFileType output) {
+static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options,
+                                      llvm::CodeGenFileType output) {
   initialize();
   loadDialects(*module.getContext());
   std::string diagnostics;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
-  auto failed = [&](StringRef step) { return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics)); };
+  ScopedDiagnosticHandler handler(module.getContext(),
+                                  [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
+  auto failed = [&](StringRef step) {
+    return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics));
+  };
   AmdgcnTarget target(desc.warpWidth);
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
@@ -50,12 +55,17 @@ static Expected<std::string> generate(ModuleOp module, const TargetDesc &desc, c
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
   uint32_t version = options.codeObjectVersion * 100; // as LLVM numbers them
-  return generateCode(
-      **distributed,
-      {"amdgcn-amd-amdhsa", std::string(desc.cpu), "", output, unselectable, options.llvmText, {{"amdhsa_code_object_version", version}}});
+  return generateCode(**distributed, {"amdgcn-amd-amdhsa",
+                                      std::string(desc.cpu),
+                                      "",
+                                      output,
+                                      unselectable,
+                                      options.llvmText,
+                                      {{"amdhsa_code_object_version", version}}});
 }
 
-Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc, const AmdgcnOptions &options) {
+Expected<std::string> tilewright::assemblyAmdgcn(ModuleOp module, const TargetDesc &desc,
+                                                 const AmdgcnOptions &options) {
   return generate(module, desc, options, llvm::CodeGenFileType::AssemblyFile);
 }
 

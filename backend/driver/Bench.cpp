@@ -28,8 +28,9 @@ struct BenchCommand {
 } // namespace
 
 static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::Artifact &artifact,
-                                                                const std::shared_ptr<runtime::Device> &device, const std::string &mode,
-                                                                std::vector<Tensor> &inputs, const InputOptions &options) {
+                                                                const std::shared_ptr<runtime::Device> &device,
+                                                                const std::string &mode, std::vector<Tensor> &inputs,
+                                                                const InputOptions &options) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   if (!program)
     return program.status();
@@ -70,10 +71,12 @@ static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused,
   return {};
 }
 
-static Status measure(const BenchCommand &command, runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
+static Status measure(const BenchCommand &command, runtime::Context &fused, runtime::Context &unfused,
+                      BenchReport &report) {
   TILEWRIGHT_TRY(compareOutputs(fused, unfused, report));
   Progress progress("measuring", !command.model.quiet);
-  auto latencies = measureInterleaved({&fused, &unfused}, command.duration, [&](double share) { progress.show(share); });
+  auto latencies =
+      measureInterleaved({&fused, &unfused}, command.duration, [&](double share) { progress.show(share); });
   if (!latencies)
     return latencies.status();
   if (!command.noGroups) {
@@ -82,7 +85,8 @@ static Status measure(const BenchCommand &command, runtime::Context &fused, runt
     report.peaks = *peaks;
   }
   const size_t rounds = command.noGroups ? 1 : 15; // one tells what is moved and launched
-  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, rounds), unfusedSteps = profileSteps(unfused, rounds);
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, rounds),
+                                              unfusedSteps = profileSteps(unfused, rounds);
   if (!fusedSteps || !unfusedSteps)
     return !fusedSteps ? fusedSteps.status() : unfusedSteps.status();
   report.fused = countSide(fused, (*latencies)[0], *fusedSteps);
@@ -100,8 +104,10 @@ static Status writeText(const std::string &path, const std::string &text) {
 }
 
 /// One run of each, step by step.
-static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused, const BenchReport &report) {
-  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, 1), unfusedSteps = profileSteps(unfused, 1);
+static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused,
+                          const BenchReport &report) {
+  Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, 1),
+                                              unfusedSteps = profileSteps(unfused, 1);
   TILEWRIGHT_TRY(fusedSteps);
   TILEWRIGHT_TRY(unfusedSteps);
   return writeText(path, toText(chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps))));
@@ -116,8 +122,10 @@ static Expected<std::string> fusedMode(const ModelOptions &options, const runtim
   if (mode == "none" && modes.size() > 1)
     return Status(Code::Usage, "--fuse=none: that plan is what bench measures the fused one beside; leave --fuse out");
   if (mode == "none" || !modes.contains("none"))
-    return Status(Code::Usage, fmt::format("{} holds no {} plan to compare with: compile the model with --with-unfused{}", options.model,
-                                           mode == "none" ? "fused" : "unfused", mode == "none" ? " and without --fuse=none" : ""));
+    return Status(Code::Usage,
+                  fmt::format("{} holds no {} plan to compare with: compile the model with --with-unfused{}",
+                              options.model, mode == "none" ? "fused" : "unfused",
+                              mode == "none" ? " and without --fuse=none" : ""));
   return mode;
 }
 
@@ -125,7 +133,8 @@ static Status bench(BenchCommand &command) {
   TILEWRIGHT_TRY(checkWritable({command.exportJson, command.exportTrace, command.report}));
   if (inputKind(command.model.model) != InputKind::Artifact && command.model.fuse == "none")
     return {Code::Usage, "--fuse=none: that is what bench measures beside fusion; leave it out"};
-  Expected<runtime::Artifact> artifact = loadOrCompile(command.model, {*parsePlanMode(command.model.fuse), PlanMode::None});
+  Expected<runtime::Artifact> artifact =
+      loadOrCompile(command.model, {*parsePlanMode(command.model.fuse), PlanMode::None});
   if (!artifact)
     return artifact.status();
   Expected<std::string> mode = fusedMode(command.model, artifact->contents());
@@ -146,8 +155,8 @@ static Status bench(BenchCommand &command) {
   report.target = (*fused)->program().plan().target;
   report.machine = machineFacts((*device)->info());
   for (size_t i = 0; i < inputs.size(); ++i)
-    report.inputs.push_back(
-        fmt::format("{} {} [{}]", (*fused)->program().input(i).name, name(inputs[i].type()), fmt::join(inputs[i].shape(), ", ")));
+    report.inputs.push_back(fmt::format("{} {} [{}]", (*fused)->program().input(i).name, name(inputs[i].type()),
+                                        fmt::join(inputs[i].shape(), ", ")));
   report.assumed = assumedSymbols((*fused)->program().plan(), command.inputs);
   TILEWRIGHT_TRY(measure(command, **fused, **unfused, report));
   fmt::print("{}", command.json ? toText(jsonReport(report), 2) + "\n" : printReport(report, !command.noGroups));
@@ -158,7 +167,8 @@ static Status bench(BenchCommand &command) {
     TILEWRIGHT_TRY(writeText(command.report, htmlReport(report)));
   return report.agree
              ? Status()
-             : Status(Code::Differs, "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
+             : Status(Code::Differs,
+                      "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
 }
 
 void addBenchCommand(CLI::App &app, int &exitCode) {
@@ -169,21 +179,26 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")
       ->check(notNegative)
       ->capture_default_str();
-  auto *milliseconds = command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")
-                           ->check(notNegative)
-                           ->capture_default_str();
+  auto *milliseconds =
+      command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")
+          ->check(notNegative)
+          ->capture_default_str();
   command
       ->add_option_function<double>(
-          "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; }, "the same in seconds")
+          "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; },
+          "the same in seconds")
       ->check(notNegative)
       ->excludes(milliseconds);
   command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
   command->add_flag("--json", options->json, "print what --export-json writes, instead of tables");
   command->add_option("--export-json", options->exportJson, "write everything measured to this file");
-  command->add_option("--export-trace", options->exportTrace, "write one run of each as a Chrome trace, for chrome://tracing or Perfetto");
+  command->add_option("--export-trace", options->exportTrace,
+                      "write one run of each as a Chrome trace, for chrome://tracing or Perfetto");
   command->add_option("--report", options->report, "write tables and a chart as one HTML file");
-  command->footer("Example: tilewright bench model.onnx --shapes=x:8x128x256 --report bench.html --export-trace bench.json\n"
-                  "Beside the products of OpenBLAS, MKL or BLIS on the host, cuBLAS on NVIDIA GPUs, where the library is installed.");
+  command->footer(
+      "Example: tilewright bench model.onnx --shapes=x:8x128x256 --report bench.html --export-trace bench.json\n"
+      "Beside the products of OpenBLAS, MKL or BLIS on the host, cuBLAS on NVIDIA GPUs, where the library is "
+      "installed.");
   command->callback([options, &exitCode] { exitCode = report(bench(*options)); });
 }
 

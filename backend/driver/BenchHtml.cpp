@@ -7,7 +7,8 @@
 
 namespace tilewright {
 
-// Nothing has a width of its own but in shares of the page: what is wider scrolls by itself, so that a telephone shows all of it.
+// Nothing has a width of its own but in shares of the page: what is wider scrolls by itself, so that a telephone shows
+// all of it.
 static constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --faint: #667080; --rule: #d8dde3; --fused: #1f6feb; --unfused: #c9832b; }
 @media (prefers-color-scheme: dark) { :root { --page: #14171b; --ink: #e4e7ea; --faint: #98a2ae; --rule: #343a42; --fused: #6ea8fe; --unfused: #e0a75a; } }
@@ -56,7 +57,9 @@ static std::string cells(const std::string &tag, const std::vector<std::string> 
   return row + "</tr>\n";
 }
 
-static std::string ratio(double unfused, double fused) { return fused > 0 ? fmt::format("{:.2f}", unfused / fused) : "-"; }
+static std::string ratio(double unfused, double fused) {
+  return fused > 0 ? fmt::format("{:.2f}", unfused / fused) : "-";
+}
 
 static std::string sidesTable(const BenchReport &report) {
   const BenchSide &fused = report.fused, &unfused = report.unfused;
@@ -67,10 +70,13 @@ static std::string sidesTable(const BenchReport &report) {
   times("median latency, ms", fused.latency.medianMs, unfused.latency.medianMs);
   if (fused.latency.p99Ms && unfused.latency.p99Ms)
     times("p99 latency, ms", *fused.latency.p99Ms, *unfused.latency.p99Ms);
-  table += cells("td", {"kernels", std::to_string(fused.kernels), std::to_string(unfused.kernels), ratio(unfused.kernels, fused.kernels)});
+  table += cells("td", {"kernels", std::to_string(fused.kernels), std::to_string(unfused.kernels),
+                        ratio(unfused.kernels, fused.kernels)});
   if (fused.hostCalls + unfused.hostCalls > 0)
-    table += cells("td", {"nodes run by the reference", std::to_string(fused.hostCalls), std::to_string(unfused.hostCalls), ""});
-  table += cells("td", {"moved through memory", bytesText(fused.bytes), bytesText(unfused.bytes), ratio(unfused.bytes, fused.bytes)});
+    table += cells(
+        "td", {"nodes run by the reference", std::to_string(fused.hostCalls), std::to_string(unfused.hostCalls), ""});
+  table += cells("td", {"moved through memory", bytesText(fused.bytes), bytesText(unfused.bytes),
+                        ratio(unfused.bytes, fused.bytes)});
   return table + "</table></div>\n";
 }
 
@@ -82,19 +88,20 @@ static std::string chart(const std::vector<GroupRow> &rows) {
   std::string bars;
   for (const GroupRow &row : rows) {
     std::string times = row.launches > 1 ? fmt::format(" &times; {}", row.launches) : "";
-    bars += fmt::format("<div class=\"group\" title=\"{}\">{}{}\n", escape(fmt::format("{}", fmt::join(row.members, " "))),
-                        escape(row.name), times);
+    bars += fmt::format("<div class=\"group\" title=\"{}\">{}{}\n",
+                        escape(fmt::format("{}", fmt::join(row.members, " "))), escape(row.name), times);
     for (auto [kind, ms] : {std::pair("fused", row.fusedMs), {"unfused", row.unfusedMs}})
-      bars += fmt::format("<div class=\"bar\"><i class=\"{}\" style=\"width: {:.2f}%\"></i><span>{}</span></div>\n", kind,
-                          longest > 0 ? 70 * ms / longest : 0, millisecondsText(ms, 4));
+      bars += fmt::format("<div class=\"bar\"><i class=\"{}\" style=\"width: {:.2f}%\"></i><span>{}</span></div>\n",
+                          kind, longest > 0 ? 70 * ms / longest : 0, millisecondsText(ms, 4));
     bars += "</div>\n";
   }
   return bars;
 }
 
 static std::string groupsTable(const std::vector<GroupRow> &rows) {
-  std::string table = "<div class=\"wide\"><table>\n" + cells("th", {"group", "runs", "ms", "share", "parts unfused, ms", "vendor, ms",
-                                                                     "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
+  std::string table =
+      "<div class=\"wide\"><table>\n" + cells("th", {"group", "runs", "ms", "share", "parts unfused, ms", "vendor, ms",
+                                                     "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
   for (const GroupRow &row : rows)
     table += cells("td", groupCells(row));
   return table + "</table></div>\n";
@@ -121,18 +128,21 @@ std::string htmlReport(const BenchReport &report) {
   page += fmt::format("<p class=\"conclusion\">{}</p>\n", escape(conclusion(report)));
   if (!report.assumed.empty())
     page += fmt::format("<p class=\"warning\">{}</p>\n", escape(assumedText(report)));
-  page += fmt::format("<p>Fused (--fuse={}) beside unfused, one kernel for each node: {} interleaved runs each{}{}.</p>\n",
-                      escape(report.fused.mode), report.fused.latency.runs, report.inputs.empty() ? "" : " of ",
-                      escape(fmt::format("{}", fmt::join(report.inputs, ", "))));
+  page +=
+      fmt::format("<p>Fused (--fuse={}) beside unfused, one kernel for each node: {} interleaved runs each{}{}.</p>\n",
+                  escape(report.fused.mode), report.fused.latency.runs, report.inputs.empty() ? "" : " of ",
+                  escape(fmt::format("{}", fmt::join(report.inputs, ", "))));
   page += sidesTable(report);
   page += fmt::format("<p>Largest difference of the outputs {:.3g}{}.</p>\n", report.largestDifference,
                       report.agree ? "" : ", beyond the tolerance");
   if (!report.groups.empty()) {
     std::vector<GroupRow> rows = mergedRows(report.groups);
-    page += "<h2>Groups: milliseconds <span class=\"fused\">fused</span> and <span class=\"unfused\">unfused</span></h2>\n" + chart(rows) +
-            groupsTable(rows);
+    page += "<h2>Groups: milliseconds <span class=\"fused\">fused</span> and <span "
+            "class=\"unfused\">unfused</span></h2>\n" +
+            chart(rows) + groupsTable(rows);
     page += "<p>" +
-            escape(report.vendor.empty() ? report.vendorAbsent : "Vendor: the matrix products of each group alone, by " + report.vendor) +
+            escape(report.vendor.empty() ? report.vendorAbsent
+                                         : "Vendor: the matrix products of each group alone, by " + report.vendor) +
             "</p>\n";
   }
   return page + "<h2>Machine</h2>\n" + facts(report) + "</body></html>\n";

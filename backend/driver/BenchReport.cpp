@@ -34,7 +34,8 @@ static double valueOf(const runtime::Context &context, runtime::ExprId id) {
   return value ? static_cast<double>(*value) : 0;
 }
 
-BenchSide countSide(const runtime::Context &context, Latency latency, const std::vector<runtime::StepProfile> &profile) {
+BenchSide countSide(const runtime::Context &context, Latency latency,
+                    const std::vector<runtime::StepProfile> &profile) {
   runtime::Work all;
   for (const runtime::StepProfile &step : profile)
     all += step.work;
@@ -86,7 +87,8 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
                                 const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
                                 const Peaks &peaks) {
   const runtime::Plan &plan = fused.program().plan(), &parts = unfused.program().plan();
-  // A fused group's parts are the unfused steps all of whose nodes it holds; a node that several groups hold counts for the first.
+  // A fused group's parts are the unfused steps all of whose nodes it holds; a node that several groups hold counts for
+  // the first.
   std::vector<bool> taken(parts.steps.size(), false);
   std::vector<GroupRow> rows;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -107,7 +109,8 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
       if (part == runtime::none || taken[j])
         continue;
       const auto &nodes = parts.groups[part].members;
-      if (nodes.empty() || !std::all_of(nodes.begin(), nodes.end(), [&](const std::string &node) { return members.count(node); }))
+      if (nodes.empty() ||
+          !std::all_of(nodes.begin(), nodes.end(), [&](const std::string &node) { return members.count(node); }))
         continue;
       taken[j] = true;
       row.unfusedMs += unfusedSteps[j].ms;
@@ -144,7 +147,8 @@ static void add(GroupRow &to, const GroupRow &row) {
 std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups) {
   std::vector<GroupRow> rows;
   for (const GroupRow &row : groups) {
-    auto same = std::ranges::find_if(rows, [&](const GroupRow &other) { return !row.kernel.empty() && other.kernel == row.kernel; });
+    auto same = std::ranges::find_if(
+        rows, [&](const GroupRow &other) { return !row.kernel.empty() && other.kernel == row.kernel; });
     if (same == rows.end())
       rows.push_back(row);
     else
@@ -170,8 +174,9 @@ std::string conclusion(const BenchReport &report) {
 std::string assumedText(const BenchReport &report) {
   if (report.assumed.empty())
     return "";
-  return fmt::format("warning: nobody said how large {} {}, so {} taken to be 1: --dim {}=8 says it", fmt::join(report.assumed, ", "),
-                     report.assumed.size() == 1 ? "is" : "are", report.assumed.size() == 1 ? "it is" : "they are", report.assumed.front());
+  return fmt::format("warning: nobody said how large {} {}, so {} taken to be 1: --dim {}=8 says it",
+                     fmt::join(report.assumed, ", "), report.assumed.size() == 1 ? "is" : "are",
+                     report.assumed.size() == 1 ? "it is" : "they are", report.assumed.front());
 }
 
 std::string bytesText(double bytes) {
@@ -182,7 +187,9 @@ std::string bytesText(double bytes) {
 
 std::string membersText(const std::vector<std::string> &members) {
   std::string text = fmt::format("{}", fmt::join(members, " "));
-  return text.size() <= 60 || members.empty() ? text : fmt::format("{} .. {} ({} nodes)", members.front(), members.back(), members.size());
+  return text.size() <= 60 || members.empty()
+             ? text
+             : fmt::format("{} .. {} ({} nodes)", members.front(), members.back(), members.size());
 }
 
 static std::string sidesTable(const BenchReport &report) {
@@ -208,7 +215,9 @@ static std::string sidesTable(const BenchReport &report) {
 }
 
 std::vector<std::string> groupCells(const GroupRow &row) {
-  auto rate = [&](double amount) { return amount > 0 && row.fusedMs > 0 ? fmt::format("{:.1f}", amount / row.fusedMs / 1e6) : "-"; };
+  auto rate = [&](double amount) {
+    return amount > 0 && row.fusedMs > 0 ? fmt::format("{:.1f}", amount / row.fusedMs / 1e6) : "-";
+  };
   return {row.name,
           std::to_string(row.launches),
           millisecondsText(row.fusedMs, 4),
@@ -224,7 +233,8 @@ std::vector<std::string> groupCells(const GroupRow &row) {
 
 static std::string groupsTable(const BenchReport &report) {
   bool vendor = !report.vendor.empty();
-  std::vector<std::string> header = {"group", "runs", "ms", "share", "parts unfused, ms", "GFLOP/s", "GB/s", "of roof", "roof", "nodes"};
+  std::vector<std::string> header = {"group",   "runs", "ms",      "share", "parts unfused, ms",
+                                     "GFLOP/s", "GB/s", "of roof", "roof",  "nodes"};
   if (vendor)
     header.insert(header.begin() + 5, "vendor, ms");
   Table table(header);
@@ -239,12 +249,15 @@ static std::string groupsTable(const BenchReport &report) {
 
 std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
   auto rate = [](double value, const char *unit) { return fmt::format("{:.1f} {}/s", value / 1e9, unit); };
-  std::vector<std::pair<std::string, std::string>> facts = {{"copied (measured now)", rate(peaks.bytesPerSecond, "GB")}};
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"copied (measured now)", rate(peaks.bytesPerSecond, "GB")}};
   for (const Peaks::Cache &cache : peaks.caches)
-    facts.emplace_back(fmt::format("read from {} (measured now)", bytesText(cache.bytes)), rate(cache.bytesPerSecond, "GB"));
+    facts.emplace_back(fmt::format("read from {} (measured now)", bytesText(cache.bytes)),
+                       rate(cache.bytesPerSecond, "GB"));
   const char *source = peaks.halfFlopsPerSecond > 0 ? "data sheet" : "measured now";
   if (peaks.flopsPerSecond > 0)
-    facts.emplace_back(fmt::format("multiplied and added in float32 ({})", source), rate(peaks.flopsPerSecond, "GFLOP"));
+    facts.emplace_back(fmt::format("multiplied and added in float32 ({})", source),
+                       rate(peaks.flopsPerSecond, "GFLOP"));
   if (peaks.halfFlopsPerSecond > 0)
     facts.emplace_back(fmt::format("in half types ({})", source), rate(peaks.halfFlopsPerSecond, "GFLOP"));
   return facts;
@@ -254,31 +267,35 @@ std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
 static std::string inputsText(const BenchReport &report) {
   constexpr size_t most = 8;
   size_t shown = std::min(most, report.inputs.size());
-  std::string text = fmt::format("of {}", fmt::join(report.inputs.begin(), report.inputs.begin() + static_cast<ptrdiff_t>(shown), ", "));
+  std::string text = fmt::format(
+      "of {}", fmt::join(report.inputs.begin(), report.inputs.begin() + static_cast<ptrdiff_t>(shown), ", "));
   return report.inputs.empty()           ? "without inputs"
          : shown == report.inputs.size() ? text
                                          : fmt::format("{} and {} more", text, report.inputs.size() - shown);
 }
 
 std::string printReport(const BenchReport &report, bool perKernel) {
-  std::string text = fmt::format("{}\n{} on {} ({}), {} interleaved runs each, {}\n", conclusion(report), report.model, report.device,
-                                 report.target, report.fused.latency.runs, inputsText(report));
+  std::string text = fmt::format("{}\n{} on {} ({}), {} interleaved runs each, {}\n", conclusion(report), report.model,
+                                 report.device, report.target, report.fused.latency.runs, inputsText(report));
   if (std::string assumed = assumedText(report); !assumed.empty())
     text += assumed + "\n";
   text += "\n" + sidesTable(report) + "\n";
-  text +=
-      fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference, report.agree ? "" : ": beyond the tolerance");
+  text += fmt::format("largest difference of the outputs {:.3g}{}\n", report.largestDifference,
+                      report.agree ? "" : ": beyond the tolerance");
   if (!perKernel)
     return text;
   text += "\nroof: ";
   for (const auto &[what, rate] : roofFacts(report.peaks))
     text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ",\n      ", rate, what);
   text += "\n";
-  text += report.vendor.empty() ? report.vendorAbsent : "vendor: the matrix products of each group alone, by " + report.vendor;
+  text += report.vendor.empty() ? report.vendorAbsent
+                                : "vendor: the matrix products of each group alone, by " + report.vendor;
   return text + "\n\n" + groupsTable(report);
 }
 
-static nlohmann::json orNull(const std::optional<double> &value) { return value ? nlohmann::json(*value) : nlohmann::json(nullptr); }
+static nlohmann::json orNull(const std::optional<double> &value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
 
 static nlohmann::json jsonSide(const BenchSide &side) {
   return {{"mode", side.mode},

@@ -19,7 +19,8 @@ struct BenchSide {
   double bytes = 0;     // unique bytes that its launches move through memory, counted alike
 };
 
-/// A step that took part of a run: a launch, a node through the reference, or a copy. Between two of them the host prepares the next.
+/// A step that took part of a run: a launch, a node through the reference, or a copy. Between two of them the host
+/// prepares the next.
 struct StepRow {
   std::string name;
   std::vector<std::string> members; // ONNX node names
@@ -27,7 +28,8 @@ struct StepRow {
   double bytes = 0, flops = 0;
 };
 
-/// One launch of the fused program beside the unfused launches of the same ONNX nodes; or several of one kernel together.
+/// One launch of the fused program beside the unfused launches of the same ONNX nodes; or several of one kernel
+/// together.
 struct GroupRow {
   std::string name;
   std::string kernel; // empty where the step is no launch
@@ -62,7 +64,8 @@ std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector
 
 /// The groups of `fused` in order, with times from both profiles.
 std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector<runtime::StepProfile> &fusedSteps,
-                                const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps, const Peaks &peaks);
+                                const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
+                                const Peaks &peaks);
 
 /// Launches of one kernel as one row, the longest time first: what tables show.
 std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups);

@@ -9,7 +9,8 @@ namespace tilewright {
 
 static void addRun(nlohmann::json &events, int process, const std::string &name, const std::vector<StepRow> &steps) {
   events.push_back({{"ph", "M"}, {"pid", process}, {"name", "process_name"}, {"args", {{"name", name}}}});
-  events.push_back({{"ph", "M"}, {"pid", process}, {"name", "process_sort_index"}, {"args", {{"sort_index", process}}}});
+  events.push_back(
+      {{"ph", "M"}, {"pid", process}, {"name", "process_sort_index"}, {"args", {{"sort_index", process}}}});
   for (const StepRow &step : steps)
     events.push_back({{"ph", "X"},
                       {"pid", process},
@@ -21,12 +22,14 @@ static void addRun(nlohmann::json &events, int process, const std::string &name,
                       {"args", {{"nodes", step.members}, {"bytes", step.bytes}, {"flops", step.flops}}}});
 }
 
-nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused, const std::vector<StepRow> &unfused) {
+nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused,
+                           const std::vector<StepRow> &unfused) {
   nlohmann::json events = nlohmann::json::array();
   addRun(events, 1, "fused", fused);
   addRun(events, 2, "unfused", unfused);
   return {{"displayTimeUnit", "ms"},
-          {"otherData", {{"schema", schemaVersion}, {"model", report.model}, {"device", report.device}, {"target", report.target}}},
+          {"otherData",
+           {{"schema", schemaVersion}, {"model", report.model}, {"device", report.device}, {"target", report.target}}},
           {"traceEvents", std::move(events)}};
 }
 

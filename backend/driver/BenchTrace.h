@@ -5,7 +5,9 @@
 
 namespace tilewright {
 
-/// One process row for each program, one slice for each step, in microseconds: its nodes, bytes and operations are the slice's arguments.
-nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused, const std::vector<StepRow> &unfused);
+/// One process row for each program, one slice for each step, in microseconds: its nodes, bytes and operations are the
+/// slice's arguments.
+nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused,
+                           const std::vector<StepRow> &unfused);
 
 } // namespace tilewright

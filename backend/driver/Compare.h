@@ -8,8 +8,8 @@
 
 namespace tilewright {
 
-/// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part is taken of the
-/// largest magnitude in the expected tensor instead: what half precision can promise after cancellation.
+/// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part is
+/// taken of the largest magnitude in the expected tensor instead: what half precision can promise after cancellation.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
@@ -20,8 +20,8 @@ struct Tolerance {
 /// float64 1e-7 relative; integers and bool exact.
 Tolerance defaultTolerance(DType type);
 
-/// The default for values inside of a model, whose small elements come of cancellation: float32 1e-4 of the largest magnitude, else as
-/// above.
+/// The default for values inside of a model, whose small elements come of cancellation: float32 1e-4 of the largest
+/// magnitude, else as above.
 Tolerance innerTolerance(DType type);
 
 struct Comparison {
@@ -32,6 +32,7 @@ struct Comparison {
 };
 
 /// Compares type, shape and elements. NaN equals NaN, infinities equal themselves.
-Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected, const std::optional<Tolerance> &tolerance = {});
+Comparison compare(const std::string &name, const Tensor &actual, const Tensor &expected,
+                   const std::optional<Tolerance> &tolerance = {});
 
 } // namespace tilewright

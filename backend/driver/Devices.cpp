@@ -47,16 +47,18 @@ void addDevicesCommand(CLI::App &app, int &) {
 }
 
 void addVersionCommand(CLI::App &app, int &) {
-  auto *command = app.add_subcommand("version", "Print the versions of Tilewright, of its LLVM and of the artifacts that it writes");
+  auto *command = app.add_subcommand(
+      "version", "Print the versions of Tilewright, of its LLVM and of the artifacts that it writes");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print JSON");
   command->callback([json] {
     std::string artifact = fmt::format("{}.{}", runtime::format::majorVersion, runtime::format::minorVersion);
     if (*json)
-      fmt::print(
-          "{}\n",
-          toText(nlohmann::json{{"schema", schemaVersion}, {"tilewright", version()}, {"llvm", LLVM_VERSION_STRING}, {"artifact", artifact}},
-                 2));
+      fmt::print("{}\n", toText(nlohmann::json{{"schema", schemaVersion},
+                                               {"tilewright", version()},
+                                               {"llvm", LLVM_VERSION_STRING},
+                                               {"artifact", artifact}},
+                                2));
     else
       fmt::print("tilewright {} (LLVM {}), artifact version {}\n", version(), LLVM_VERSION_STRING, artifact);
   });

@@ -37,7 +37,8 @@ Expected<ValueMap> evaluate(const Evaluation &evaluation, const ValueMap &inputs
   TILEWRIGHT_TRY(compiled);
   Expected<runtime::Artifact> artifact = compiled->artifact();
   TILEWRIGHT_TRY(artifact);
-  auto program = runtime::Program::create(*artifact, evaluation.device->info(), std::string(name(options.modes.front())));
+  auto program =
+      runtime::Program::create(*artifact, evaluation.device->info(), std::string(name(options.modes.front())));
   TILEWRIGHT_TRY(program);
   Expected<std::vector<Tensor>> ordered = inputsOf((*program)->plan(), inputs);
   TILEWRIGHT_TRY(ordered);
@@ -53,10 +54,12 @@ Expected<ValueMap> evaluate(const Evaluation &evaluation, const ValueMap &inputs
   return values;
 }
 
-Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs, runtime::Plan *plan) {
+Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs,
+                                 runtime::Plan *plan) {
   auto bytes = std::make_shared<std::string>();
   if (!model.SerializeToString(bytes.get()))
-    return Status(Code::Unsupported, "the model is too large to be written in one piece: its weights belong into external data");
+    return Status(Code::Unsupported,
+                  "the model is too large to be written in one piece: its weights belong into external data");
   Evaluation ofModel = evaluation;
   ofModel.options.modelBytes = bytes;
   return evaluate(ofModel, inputs, plan);

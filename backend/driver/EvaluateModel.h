@@ -13,7 +13,8 @@ struct Evaluation {
   std::shared_ptr<runtime::Device> device;
 };
 
-/// The same model node by node, through the reference on the host, for the sizes of `inputs`: nothing about shapes is left to be inferred.
+/// The same model node by node, through the reference on the host, for the sizes of `inputs`: nothing about shapes is
+/// left to be inferred.
 Expected<Evaluation> referenceOf(const Evaluation &evaluation, const ValueMap &inputs);
 
 /// The outputs of the model in the one mode of `options`, and its plan where `plan` asks for it.

@@ -36,7 +36,9 @@ static void onTerminate() {
   } catch (const std::bad_alloc &) {
     end(Code::Device, noMemory);
   } catch (const std::system_error &error) { // a thread that could not be started
-    end(Code::Device, fmt::format("the system refuses a thread or another resource: {}; set TILEWRIGHT_NUM_THREADS lower", error.what()));
+    end(Code::Device,
+        fmt::format("the system refuses a thread or another resource: {}; set TILEWRIGHT_NUM_THREADS lower",
+                    error.what()));
   } catch (const std::exception &error) {
     end(Code::Internal, fmt::format("an exception that nobody catches, which is a bug of ours: {}", error.what()));
   } catch (...) {
@@ -44,7 +46,9 @@ static void onTerminate() {
   end(Code::Internal, "an exception that nobody catches, which is a bug of ours");
 }
 
-static void onBusError(int) { end(Code::Io, "a file became shorter while it was read (the model, its data or an artifact)"); }
+static void onBusError(int) {
+  end(Code::Io, "a file became shorter while it was read (the model, its data or an artifact)");
+}
 
 void installFatalErrorHandlers() {
   std::set_terminate(onTerminate);
@@ -57,12 +61,13 @@ void installFatalErrorHandlers() {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
-//===- What is printed ----------------------------------------------------------------------------------------------------===//
+//===- What is printed --------------------------------------------------------------------------------------------===//
 
 static std::string shortened(std::string_view word, size_t longest) {
   if (word.size() <= longest)
     return std::string(word);
-  return fmt::format("{}...({} bytes)...{}", word.substr(0, longest / 2), word.size(), word.substr(word.size() - longest / 4));
+  return fmt::format("{}...({} bytes)...{}", word.substr(0, longest / 2), word.size(),
+                     word.substr(word.size() - longest / 4));
 }
 
 /// `word` with control characters escaped and what is no UTF-8 replaced.
@@ -95,15 +100,18 @@ static std::string printable(std::string_view text, size_t longestWord) {
 }
 
 std::string printable(std::string_view text) {
-  constexpr size_t longestSentence = 300;          // unless it is one of many words, or lines
-  constexpr size_t longestWords[] = {240, 64, 32}; // a path that people type, names of generated nodes, and of those that are meant to harm
+  constexpr size_t longestSentence = 300; // unless it is one of many words, or lines
+  constexpr size_t longestWords[] = {
+      240, 64, 32}; // a path that people type, names of generated nodes, and of those that are meant to harm
   std::string result;
   for (size_t longest : longestWords)
     if (result = printable(text, longest); result.size() <= longestSentence || result.find('\n') != std::string::npos)
       return result;
   constexpr std::string_view cut = " ... ";
-  size_t front = longestSentence * 2 / 3, back = longestSentence - front - cut.size(); // what is wrong stands at either end
-  return fmt::format("{}{}{}", std::string_view(result).substr(0, front), cut, std::string_view(result).substr(result.size() - back));
+  size_t front = longestSentence * 2 / 3,
+         back = longestSentence - front - cut.size(); // what is wrong stands at either end
+  return fmt::format("{}{}{}", std::string_view(result).substr(0, front), cut,
+                     std::string_view(result).substr(result.size() - back));
 }
 
 } // namespace tilewright

@@ -9,7 +9,8 @@ namespace tilewright {
 
 static bool decides(const Tensor &tensor) {
   bool small = tensor.rank() <= 1 && tensor.count() <= 64;
-  return small && (tensor.type() == DType::I64 || tensor.type() == DType::I32 || tensor.type() == DType::F32 || tensor.type() == DType::Bool);
+  return small && (tensor.type() == DType::I64 || tensor.type() == DType::I32 || tensor.type() == DType::F32 ||
+                   tensor.type() == DType::Bool);
 }
 
 Expected<std::shared_ptr<std::string>> freezeInputs(const std::string &path, const std::vector<NamedTensor> &given) {

@@ -37,13 +37,15 @@ struct Product {
 // Prototypes and numbers follow NVIDIA's "cuBLAS" and AMD's "rocBLAS" manuals. A status of 0 is success.
 using Create = int (*)(Handle *);
 using Destroy = int (*)(Handle);
-using CublasGemm = int (*)(Handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a, int typeA, int lda,
-                           long long strideA, const void *b, int typeB, int ldb, long long strideB, const void *beta, void *c, int typeC,
-                           int ldc, long long strideC, int batch, int compute, int algorithm);
-using RocblasGemm = int (*)(Handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a, int typeA, int lda,
-                            long long strideA, const void *b, int typeB, int ldb, long long strideB, const void *beta, const void *c,
-                            int typeC, int ldc, long long strideC, void *d, int typeD, int ldd, long long strideD, int batch, int compute,
-                            int algorithm, int solution, unsigned flags);
+using CublasGemm = int (*)(Handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a,
+                           int typeA, int lda, long long strideA, const void *b, int typeB, int ldb, long long strideB,
+                           const void *beta, void *c, int typeC, int ldc, long long strideC, int batch, int compute,
+                           int algorithm);
+using RocblasGemm = int (*)(Handle, int transA, int transB, int m, int n, int k, const void *alpha, const void *a,
+                            int typeA, int lda, long long strideA, const void *b, int typeB, int ldb, long long strideB,
+                            const void *beta, const void *c, int typeC, int ldc, long long strideC, void *d, int typeD,
+                            int ldd, long long strideD, int batch, int compute, int algorithm, int solution,
+                            unsigned flags);
 
 struct TypeRow {
   DType type;
@@ -53,23 +55,25 @@ struct TypeRow {
 
 int cublas(void *function, Handle handle, const TypeRow &type, const Product &p) {
   constexpr int notTransposed = 0, defaultAlgorithm = -1; // CUBLAS_OP_N, CUBLAS_GEMM_DEFAULT
-  return reinterpret_cast<CublasGemm>(function)(handle, notTransposed, notTransposed, p.m, p.n, p.k, p.alpha, p.a.data, type.element,
-                                                p.a.leading, p.a.stride, p.b.data, type.element, p.b.leading, p.b.stride, p.beta,
-                                                const_cast<void *>(p.c.data), type.element, p.c.leading, p.c.stride, p.batch, type.compute,
-                                                defaultAlgorithm);
+  return reinterpret_cast<CublasGemm>(function)(
+      handle, notTransposed, notTransposed, p.m, p.n, p.k, p.alpha, p.a.data, type.element, p.a.leading, p.a.stride,
+      p.b.data, type.element, p.b.leading, p.b.stride, p.beta, const_cast<void *>(p.c.data), type.element, p.c.leading,
+      p.c.stride, p.batch, type.compute, defaultAlgorithm);
 }
 
 int rocblas(void *function, Handle handle, const TypeRow &type, const Product &p) {
   constexpr int notTransposed = 111, standard = 0; // rocblas_operation_none, rocblas_gemm_algo_standard
-  return reinterpret_cast<RocblasGemm>(function)(handle, notTransposed, notTransposed, p.m, p.n, p.k, p.alpha, p.a.data, type.element,
-                                                 p.a.leading, p.a.stride, p.b.data, type.element, p.b.leading, p.b.stride, p.beta, p.c.data,
-                                                 type.element, p.c.leading, p.c.stride, const_cast<void *>(p.c.data), type.element,
-                                                 p.c.leading, p.c.stride, p.batch, type.compute, standard, 0, 0);
+  return reinterpret_cast<RocblasGemm>(function)(
+      handle, notTransposed, notTransposed, p.m, p.n, p.k, p.alpha, p.a.data, type.element, p.a.leading, p.a.stride,
+      p.b.data, type.element, p.b.leading, p.b.stride, p.beta, p.c.data, type.element, p.c.leading, p.c.stride,
+      const_cast<void *>(p.c.data), type.element, p.c.leading, p.c.stride, p.batch, type.compute, standard, 0, 0);
 }
 
 // CUDA_R_32F and its siblings, CUBLAS_COMPUTE_32F and _64F; rocblas_datatype_f32_r and its siblings.
-constexpr TypeRow cublasTypes[] = {{DType::F32, 0, 68}, {DType::F64, 1, 70}, {DType::F16, 2, 68}, {DType::BF16, 14, 68}};
-constexpr TypeRow rocblasTypes[] = {{DType::F32, 151, 151}, {DType::F64, 152, 152}, {DType::F16, 150, 151}, {DType::BF16, 168, 151}};
+constexpr TypeRow cublasTypes[] = {
+    {DType::F32, 0, 68}, {DType::F64, 1, 70}, {DType::F16, 2, 68}, {DType::BF16, 14, 68}};
+constexpr TypeRow rocblasTypes[] = {
+    {DType::F32, 151, 151}, {DType::F64, 152, 152}, {DType::F16, 150, 151}, {DType::BF16, 168, 151}};
 constexpr const char *cublasLibraries[] = {"libcublas.so.13", "libcublas.so.12"};
 constexpr const char *rocblasLibraries[] = {"librocblas.so", "librocblas.so.5", "librocblas.so.4", "librocblas.so.0"};
 
@@ -82,9 +86,10 @@ struct LibraryRow {
   int (*multiply)(void *function, Handle, const TypeRow &, const Product &);
 };
 constexpr LibraryRow libraryRows[] = {
-    {"cuda", "cuBLAS", cublasLibraries, "cublasCreate_v2", "cublasDestroy_v2", "cublasGemmStridedBatchedEx", cublasTypes, cublas},
-    {"hip", "rocBLAS", rocblasLibraries, "rocblas_create_handle", "rocblas_destroy_handle", "rocblas_gemm_strided_batched_ex", rocblasTypes,
-     rocblas},
+    {"cuda", "cuBLAS", cublasLibraries, "cublasCreate_v2", "cublasDestroy_v2", "cublasGemmStridedBatchedEx",
+     cublasTypes, cublas},
+    {"hip", "rocBLAS", rocblasLibraries, "rocblas_create_handle", "rocblas_destroy_handle",
+     "rocblas_gemm_strided_batched_ex", rocblasTypes, rocblas},
 };
 
 constexpr size_t rounds = 15, callsOfRound = 20; // so many that the calls, not the way to the device, are timed
@@ -161,23 +166,26 @@ private:
     return statusOf((*stream)->synchronize());
   }
 
-  /// Products one after the other between two events on the default stream, where these libraries work unless told otherwise; the time of
-  /// one.
+  /// Products one after the other between two events on the default stream, where these libraries work unless told
+  /// otherwise; the time of one.
   Expected<double> timeOnce(const ProductSize &size, void *a, void *b, void *c) {
     const Driver &driver = context->driver;
     const TypeRow &type = *rowOf(size.type);
     const float one = 1, zero = 0;
     const double wideOne = 1, wideZero = 0;
     bool wide = size.type == DType::F64;
-    const void *alpha = wide ? static_cast<const void *>(&wideOne) : &one, *beta = wide ? static_cast<const void *>(&wideZero) : &zero;
+    const void *alpha = wide ? static_cast<const void *>(&wideOne) : &one,
+               *beta = wide ? static_cast<const void *>(&wideZero) : &zero;
     int m = size.m, n = size.n, k = size.k, batch = size.batch;
-    Product product = {n, m, k, batch, alpha, beta, {b, n, size.k * size.n}, {a, k, size.m * size.k}, {c, n, size.m * size.n}};
+    Product product = {
+        n, m, k, batch, alpha, beta, {b, n, size.k * size.n}, {a, k, size.m * size.k}, {c, n, size.m * size.n}};
     TILEWRIGHT_GPU_TRY(driver, eventRecord, "timing " + name(), start, nullptr);
     int status = 0;
     for (size_t call = 0; call < callsOfRound && !status; ++call)
       status = row.multiply(functions.gemm, handle, type, product);
     if (status)
-      return Status(Code::Device, fmt::format("{} failed with status {} for {} x {} x {} x {}", row.gemm, status, batch, m, n, k));
+      return Status(Code::Device,
+                    fmt::format("{} failed with status {} for {} x {} x {} x {}", row.gemm, status, batch, m, n, k));
     TILEWRIGHT_GPU_TRY(driver, eventRecord, "timing " + name(), end, nullptr);
     TILEWRIGHT_GPU_TRY(driver, streamSynchronize, "timing " + name(), nullptr);
     float milliseconds = 0;
@@ -216,8 +224,8 @@ Expected<std::unique_ptr<VendorLibrary>> openGpuBlas(runtime::Device &device) {
   const LibraryRow &row = *std::ranges::find(libraryRows, id.substr(0, id.find(':')), &LibraryRow::kind);
   OpenedLibrary opened = openFirst(row.files);
   if (!opened.handle)
-    return Status(Code::Device,
-                  fmt::format("no vendor library was found to compare products with; looked for {}", fmt::join(row.files, ", ")));
+    return Status(Code::Device, fmt::format("no vendor library was found to compare products with; looked for {}",
+                                            fmt::join(row.files, ", ")));
   const char *library = row.files[opened.row];
   BlasFunctions functions;
   for (auto [symbol, function] : {std::pair(row.create, reinterpret_cast<void **>(&functions.create)),

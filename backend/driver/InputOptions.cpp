@@ -17,21 +17,26 @@ namespace tilewright {
 void addInputOptions(CLI::App &command, InputOptions &options) {
   command
       .add_option("--inputs", options.inputs,
-                  "a folder of test data, NAME=FILE.npy, FILE.npz (arrays by name), NAME=FILE.npz, or random:SEED (the default, random:0)")
+                  "a folder of test data, NAME=FILE.npy, FILE.npz (arrays by name), NAME=FILE.npz, or random:SEED (the "
+                  "default, random:0)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--dim,-f", options.sizes, "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")
+  command
+      .add_option("--dim,-f", options.sizes,
+                  "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "invent inputs from this seed: the same as --inputs random:SEED");
-  command.add_option("--device", options.device, "host, cuda, cuda:N, hip or hip:N; by default what runs the first target");
+  command.add_option("--device", options.device,
+                     "host, cuda, cuda:N, hip or hip:N; by default what runs the first target");
 }
 
 static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const std::vector<std::string> &texts) {
   std::vector<std::pair<std::string, int64_t>> sizes;
   for (const std::string &text : texts) {
     size_t equal = text.find_first_of("=:");
-    std::optional<int64_t> size = equal == std::string::npos ? std::nullopt : parseSize(std::string_view(text).substr(equal + 1));
+    std::optional<int64_t> size =
+        equal == std::string::npos ? std::nullopt : parseSize(std::string_view(text).substr(equal + 1));
     if (!size || *size == 0 || equal == 0)
       return Status(Code::Usage, fmt::format("--dim {}: expected NAME=SIZE, a size of 1 or more", text));
     sizes.emplace_back(text.substr(0, equal), *size);
@@ -47,7 +52,8 @@ static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, c
   for (NamedTensor &array : *arrays)
     if (array.name == wanted || arrays->size() == 1)
       return std::vector<NamedTensor>{{wanted, std::move(array.tensor)}};
-  return Status(Code::Usage, fmt::format("--inputs {}={}: has {} arrays, none of them of that name", wanted, file, arrays->size()));
+  return Status(Code::Usage,
+                fmt::format("--inputs {}={}: has {} arrays, none of them of that name", wanted, file, arrays->size()));
 }
 
 /// A name that the user has written is meant; those inside of files may be of another tool.
@@ -61,7 +67,8 @@ static Status checkName(const runtime::Plan &plan, const std::string &name, cons
 }
 
 /// What one --inputs names; `seed` is set by random:SEED.
-static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan, uint64_t &seed) {
+static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan,
+                                                     uint64_t &seed) {
   if (source.starts_with("random:")) {
     std::string_view digits = std::string_view(source).substr(7);
     auto [end, error] = std::from_chars(digits.begin(), digits.end(), seed);
@@ -71,7 +78,8 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
   }
   if (fs::is_directory(source)) {
     Expected<std::vector<NamedTensor>> values = readValues(source, DataKind::Input, plan);
-    return values && values->empty() && !plan.inputs.empty() ? nothingFound("--inputs", source, DataKind::Input) : values;
+    return values && values->empty() && !plan.inputs.empty() ? nothingFound("--inputs", source, DataKind::Input)
+                                                             : values;
   }
   size_t equal = source.find('=');
   std::string name = equal == std::string::npos ? "" : source.substr(0, equal),
@@ -80,7 +88,9 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
   if (file.ends_with(".npz"))
     return readArchive(file, name);
   if (name.empty())
-    return Status(Code::Io, fmt::format("--inputs {}: is no folder, and not of the form NAME=FILE.npy, FILE.npz or random:SEED", source));
+    return Status(
+        Code::Io,
+        fmt::format("--inputs {}: is no folder, and not of the form NAME=FILE.npy, FILE.npz or random:SEED", source));
   Expected<NamedTensor> tensor = readTensorFile(file);
   if (!tensor)
     return tensor.status();
@@ -104,9 +114,9 @@ static Status checkSymbols(const runtime::Plan &plan, const std::vector<std::pai
   std::vector<std::string> names = inputSymbols(plan);
   for (const auto &[name, size] : sizes)
     if (std::ranges::find(names, name) == names.end())
-      return {Code::Usage, names.empty()
-                               ? fmt::format("--dim {}={}: no size of an input is symbolic", name, size)
-                               : fmt::format("--dim {}={}: the symbolic sizes of the inputs are {}", name, size, fmt::join(names, ", "))};
+      return {Code::Usage, names.empty() ? fmt::format("--dim {}={}: no size of an input is symbolic", name, size)
+                                         : fmt::format("--dim {}={}: the symbolic sizes of the inputs are {}", name,
+                                                       size, fmt::join(names, ", "))};
   return {};
 }
 
@@ -128,12 +138,14 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
   if (given.empty())
     return randomInputs(plan, seed, *sizes);
   if (!sizes->empty() || options.seed)
-    return Status(Code::Usage, fmt::format("--{} is for invented inputs, and --inputs gives them", options.seed ? "seed" : "dim"));
+    return Status(Code::Usage,
+                  fmt::format("--{} is for invented inputs, and --inputs gives them", options.seed ? "seed" : "dim"));
   return orderInputs(plan, given);
 }
 
 std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options) {
-  bool invented = std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
+  bool invented =
+      std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
   auto sizes = parseSizes(options.sizes);
   std::vector<std::string> assumed;
   for (const std::string &symbol : inputSymbols(plan))
@@ -142,7 +154,8 @@ std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOp
   return assumed;
 }
 
-Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents) {
+Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options,
+                                                         const runtime::Contents &contents) {
   const char *preferred = std::getenv("TILEWRIGHT_DEVICE");
   std::string id = !options.device.empty() ? options.device : preferred ? preferred : "";
   if (id.empty() && !contents.plans.empty()) {

@@ -29,6 +29,7 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
 std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
 
 /// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.
-Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options, const runtime::Contents &contents);
+Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options,
+                                                         const runtime::Contents &contents);
 
 } // namespace tilewright

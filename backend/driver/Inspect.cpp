@@ -44,7 +44,8 @@ static nlohmann::json kernelsJson(const runtime::Plan &plan) {
   for (const runtime::Step &step : plan.steps)
     if (auto *launch = std::get_if<runtime::Launch>(&step))
       json.push_back({{"kernel", plan.kernels[launch->kernel].name},
-                      {"nodes", launch->group == runtime::none ? std::vector<std::string>() : plan.groups[launch->group].members}});
+                      {"nodes", launch->group == runtime::none ? std::vector<std::string>()
+                                                               : plan.groups[launch->group].members}});
     else if (auto *call = std::get_if<runtime::HostCall>(&step))
       json.push_back({{"reference", call->op}, {"nodes", {call->node}}});
     else if (auto *branch = std::get_if<runtime::Branch>(&step))
@@ -88,17 +89,19 @@ static Status inspectSupport(const InspectCommand &command) {
                            {"reference", nlohmann::json::array()},
                            {"unsupported", nlohmann::json::array()}};
     for (const auto &entry : report.fallbacks)
-      json["reference"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
+      json["reference"].push_back(
+          {{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
     for (const auto &entry : report.unsupported)
-      json["unsupported"].push_back({{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
+      json["unsupported"].push_back(
+          {{"node", entry.node}, {"op", entry.op}, {"opset", entry.opset}, {"reason", entry.reason}});
     fmt::print("{}\n", toText(json, 2));
   } else {
     for (const auto &entry : report.fallbacks)
       fmt::print("reference    {} (opset {}) node '{}': {}\n", entry.op, entry.opset, entry.node, entry.reason);
     for (const auto &entry : report.unsupported)
       fmt::print("unsupported  {} (opset {}) node '{}': {}\n", entry.op, entry.opset, entry.node, entry.reason);
-    fmt::print("{} nodes: {} run through the reference, {} are unsupported\n", report.nodeCount, report.fallbacks.size(),
-               report.unsupported.size());
+    fmt::print("{} nodes: {} run through the reference, {} are unsupported\n", report.nodeCount,
+               report.fallbacks.size(), report.unsupported.size());
   }
   return module ? Status() : module.status();
 }
@@ -143,12 +146,14 @@ static Status inspect(InspectCommand &command) {
 }
 
 void addInspectCommand(CLI::App &app, int &exitCode) {
-  auto *command = app.add_subcommand("inspect", "Show inputs and outputs, kernels, fusion, memory, or what is not supported");
+  auto *command =
+      app.add_subcommand("inspect", "Show inputs and outputs, kernels, fusion, memory, or what is not supported");
   auto options = std::make_shared<InspectCommand>();
   addModelOptions(*command, options->model);
   auto *io = command->add_flag("--io", options->io, "inputs and outputs");
   auto *ops = command->add_flag("--ops", options->ops, "kernels and the nodes in each");
-  auto *fusion = command->add_flag("--fusion", options->fusion, "what was fused, and why not more; of an artifact as JSON");
+  auto *fusion =
+      command->add_flag("--fusion", options->fusion, "what was fused, and why not more; of an artifact as JSON");
   auto *memory = command->add_flag("--memory", options->memory, "bytes of constants and code, number of temporaries");
   auto *support = command->add_flag("--support", options->support, "all nodes that are not compiled, at once");
   for (CLI::Option *other : {io, ops, memory})

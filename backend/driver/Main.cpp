@@ -36,8 +36,9 @@ static int parse(CLI::App &app, int argc, char **argv) {
   } catch (const RefusedOption &refused) {
     return report({Code::Usage, refused.what()});
   } catch (const CLI::ParseError &error) {
-    return report({Code::Usage, fmt::format("{}{}tilewright {} --help lists what is understood", error.what(),
-                                            std::string_view(error.what()).ends_with('.') ? " " : "; ", isCommand ? first : "")});
+    return report(
+        {Code::Usage, fmt::format("{}{}tilewright {} --help lists what is understood", error.what(),
+                                  std::string_view(error.what()).ends_with('.') ? " " : "; ", isCommand ? first : "")});
   }
   return 0;
 }
@@ -47,7 +48,8 @@ static Status outputStatus() {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return {};
-  return {Code::Io, fmt::format("standard output cannot be written{}{}", errno ? ": " : "", errno ? std::strerror(errno) : "")};
+  return {Code::Io,
+          fmt::format("standard output cannot be written{}{}", errno ? ": " : "", errno ? std::strerror(errno) : "")};
 }
 
 int main(int argc, char **argv) {

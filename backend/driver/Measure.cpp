@@ -13,7 +13,9 @@ namespace tilewright {
 
 using Clock = std::chrono::steady_clock;
 
-static double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+static double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 Latency summarize(std::vector<double> milliseconds) {
   if (milliseconds.empty())
@@ -35,7 +37,8 @@ static Expected<double> timeOnce(runtime::Context &context) {
   return millisecondsSince(start);
 }
 
-Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts, const Duration &duration,
+Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts,
+                                                  const Duration &duration,
                                                   const std::function<void(double)> &progress) {
   for (Clock::time_point start = Clock::now(); millisecondsSince(start) < duration.warmupMs;)
     for (runtime::Context *context : contexts)
@@ -78,27 +81,30 @@ Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &conte
   return steps;
 }
 
-//===- Peaks of the host ----------------------------------------------------------------------------------------------===//
+//===- Peaks of the host ------------------------------------------------------------------------------------------===//
 
 // Twelve independent chains hide the latency of a multiply-add (4 cycles, two a cycle) on every x86-64 core with FMA.
 static constexpr int chains = 12;
 static constexpr int rounds = 1 << 16;
 
-#define FMA_LOOP(TYPE, SET, FMA)                                                                                                           \
-  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                                            \
-  for (TYPE & sum : sums)                                                                                                                  \
-    sum = SET(1.0f);                                                                                                                       \
-  for (int i = 0; i < rounds; ++i)                                                                                                         \
-    _Pragma("clang loop unroll(full)") for (TYPE & sum : sums) { /* else the sums live in memory without optimization */                   \
-      sum = FMA(sum, factor, addend);                                                                                                      \
-      asm volatile("" : "+v"(sum));                                                                                                        \
-    }                                                                                                                                      \
-  float result;                                                                                                                            \
-  std::memcpy(&result, &sums[0], sizeof result);                                                                                           \
+#define FMA_LOOP(TYPE, SET, FMA)                                                                                       \
+  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                        \
+  for (TYPE &sum : sums)                                                                                               \
+    sum = SET(1.0f);                                                                                                   \
+  for (int i = 0; i < rounds; ++i)                                                                                     \
+    _Pragma("clang loop unroll(full)") for (TYPE &sum :                                                                \
+                                            sums) { /* else the sums live in memory without optimization */            \
+      sum = FMA(sum, factor, addend);                                                                                  \
+      asm volatile("" : "+v"(sum));                                                                                    \
+    }                                                                                                                  \
+  float result;                                                                                                        \
+  std::memcpy(&result, &sums[0], sizeof result);                                                                       \
   return result
 
 __attribute__((target("avx512f"))) static float multiplyAdds512() { FMA_LOOP(__m512, _mm512_set1_ps, _mm512_fmadd_ps); }
-__attribute__((target("avx2,fma"))) static float multiplyAdds256() { FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps); }
+__attribute__((target("avx2,fma"))) static float multiplyAdds256() {
+  FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps);
+}
 #undef FMA_LOOP
 
 /// Best of `times` runs, in seconds: a peak is what the machine reaches when it is left alone.
@@ -125,7 +131,8 @@ static double hostFlopsPerSecond() {
   return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
 }
 
-// Sizes of working sets that caches of every x86-64 processor hold: of a core's own second level, and of the level that cores share.
+// Sizes of working sets that caches of every x86-64 processor hold: of a core's own second level, and of the level that
+// cores share.
 static constexpr size_t cacheSizes[] = {256 << 10, 4 << 20};
 
 /// Every line of `bytes` read, each thread its share.
@@ -153,15 +160,16 @@ static double readBytesPerSecond(const std::byte *data, size_t bytes) {
 
 Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half) {
   auto cache = std::ranges::find_if(peaks.caches, [&](const Peaks::Cache &level) { return bytes <= level.bytes; });
-  Roof roof =
-      cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"} : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
+  Roof roof = cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"}
+                                          : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
   double rate = half && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
   double computeMs = rate > 0 ? flops / rate * 1e3 : 0;
   return computeMs > roof.milliseconds ? Roof{computeMs, "compute"} : roof;
 }
 
 Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target) {
-  const size_t bytes = device.info().hostMemory ? size_t(64) << 20 : size_t(512) << 20; // well beyond the last-level cache's share
+  const size_t bytes =
+      device.info().hostMemory ? size_t(64) << 20 : size_t(512) << 20; // well beyond the last-level cache's share
   auto from = device.allocate(bytes), to = device.allocate(bytes);
   if (!from || !to)
     return !from ? from.status() : to.status();

@@ -23,7 +23,8 @@ const CLI::Validator notNegative(
     "NUMBER");
 
 static void addModelArgument(CLI::App &command, ModelOptions &options) {
-  command.add_option("MODEL", options.model, "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages");
+  command.add_option("MODEL", options.model,
+                     "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages");
   command.add_option("--onnx,--loadEngine", options.model, "MODEL")->group(otherTools);
   command.parse_complete_callback([&command, &options] {
     if (options.model.empty())
@@ -35,11 +36,16 @@ static void addModelArgument(CLI::App &command, ModelOptions &options) {
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
   addModelArgument(command, options);
-  command.add_option("--target", options.targets, "host, sm_80, sm_90a, gfx90a, gfx942, ...; may be repeated")->allow_extra_args(false);
-  command.add_option("--shapes", options.shapes, "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")
+  command.add_option("--target", options.targets, "host, sm_80, sm_90a, gfx90a, gfx942, ...; may be repeated")
+      ->allow_extra_args(false);
+  command
+      .add_option("--shapes", options.shapes,
+                  "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")
       ->allow_extra_args(false);
   command.add_option("--input-shapes", options.shapes, "--shapes, as x:[8,128] y:[8]")->group(otherTools);
-  command.add_option("--fuse", options.fuse, "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")
+  command
+      .add_option("--fuse", options.fuse,
+                  "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")
       ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
   command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")
       ->expected(0, 1)
@@ -52,7 +58,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
                   "of AMD's code: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
       ->check(CLI::IsMember({4, 5, 6}))
       ->default_str("5");
-  command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")->default_str("0");
+  command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")
+      ->default_str("0");
   command.add_flag("-q,--quiet", options.quiet, "no remarks, no progress");
 }
 
@@ -107,7 +114,8 @@ static Status parseShapes(const std::vector<std::string> &texts, ImportOptions &
         return {Code::Usage, fmt::format("--shapes {}: expected NAME:8x128", item)};
       std::optional<Shape> shape = parseSizes(item.substr(colon + 1));
       if (!shape)
-        return {Code::Usage, fmt::format("--shapes {}: expected sizes like 8x128 or [8,128], got '{}'", item, item.substr(colon + 1))};
+        return {Code::Usage, fmt::format("--shapes {}: expected sizes like 8x128 or [8,128], got '{}'", item,
+                                         item.substr(colon + 1))};
       std::string name = item.substr(0, colon);
       if (name.size() > 2 && name.front() == '\'' && name.back() == '\'')
         name = name.substr(1, name.size() - 2);
@@ -156,9 +164,9 @@ void printRemarks(const ModelOptions &options, const CompiledModel &model) {
   if (options.quiet)
     return;
   for (const ImportReport::Entry &entry : model.importReport().fallbacks)
-    fmt::print(
-        stderr, "{}\n",
-        printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node, entry.op, entry.reason)));
+    fmt::print(stderr, "{}\n",
+               printable(fmt::format("remark: node '{}' ({}) runs through the reference, not compiled: {}", entry.node,
+                                     entry.op, entry.reason)));
   for (const std::string &warning : model.importReport().warnings)
     fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }
@@ -178,7 +186,8 @@ Expected<CompiledModel> compileShowingProgress(CompileOptions options, bool quie
 
 Status printFusionReport(const CompiledModel &model, bool json) {
   if (!json && model.fusionReport().empty() && !model.fusionReportJson().empty())
-    return {Code::Usage, "the groups of this stage were formed by an earlier run, whose report it holds as JSON: ask for JSON"};
+    return {Code::Usage,
+            "the groups of this stage were formed by an earlier run, whose report it holds as JSON: ask for JSON"};
   fmt::print("{}", json ? model.fusionReportJson() : model.fusionReport());
   return {};
 }

@@ -24,8 +24,8 @@ struct ModelOptions {
   bool quiet = false;
 };
 
-/// Adds MODEL and the options that say how to compile it. Spellings of trtexec and onnxruntime_perf_test are accepted. Once all options are
-/// read, those that MODEL cannot honour are refused (OptionTable.h).
+/// Adds MODEL and the options that say how to compile it. Spellings of trtexec and onnxruntime_perf_test are accepted.
+/// Once all options are read, those that MODEL cannot honour are refused (OptionTable.h).
 void addModelOptions(CLI::App &command, ModelOptions &options);
 /// A size of a dimension, as options spell it: digits.
 std::optional<int64_t> parseSize(std::string_view text);

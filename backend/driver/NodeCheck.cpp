@@ -30,10 +30,12 @@ public:
       return true;
     return std::ranges::any_of(model.readersOf(value), [&](int reader) {
       if (!isView(reader))
-        return std::ranges::none_of(groups[reader], [&](runtime::GroupId group) { return groups[producer].count(group); });
+        return std::ranges::none_of(groups[reader],
+                                    [&](runtime::GroupId group) { return groups[producer].count(group); });
       const auto &outputs = model.node(reader).output();
-      return seen.insert(reader).second &&
-             std::ranges::any_of(outputs, [&](const std::string &output) { return leavesKernel(output, producer, seen); });
+      return seen.insert(reader).second && std::ranges::any_of(outputs, [&](const std::string &output) {
+               return leavesKernel(output, producer, seen);
+             });
     });
   }
 
@@ -66,7 +68,8 @@ std::vector<std::string> materializedValues(const OnnxModel &model, const runtim
   return values;
 }
 
-Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type, const std::optional<Tolerance> &given) {
+Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type,
+                      const std::optional<Tolerance> &given) {
   return given ? *given : model.isOutput(value) ? defaultTolerance(type) : innerTolerance(type);
 }
 

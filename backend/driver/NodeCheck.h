@@ -1,7 +1,8 @@
 // Comparing a compiled model node by node: every value that a kernel leaves in memory against what it should be.
 //
 //   x ── Mul ── Add ── Relu ──> r ── MatMul ── Bias ──> y         groups (Mul Add Relu) (MatMul Bias): r and y are in memory,
-//                                                                  the values between are in registers and cannot be looked at
+//                                                                  the values between are in registers and cannot be
+//                                                                  looked at
 #pragma once
 
 #include "backend/driver/Compare.h"
@@ -18,10 +19,11 @@ struct NodeRow {
 std::vector<std::string> materializedValues(const OnnxModel &model, const runtime::Plan &plan);
 
 /// `given` where the command line has one; else by type, and for values inside of `model` innerTolerance.
-Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type, const std::optional<Tolerance> &given);
+Tolerance toleranceAt(const OnnxModel &model, const std::string &value, DType type,
+                      const std::optional<Tolerance> &given);
 
-/// Compiles `model` with each materialized value as an output besides, and compares those that `expected` has. A value that becomes an
-/// output is stored in ONNX's layout too; nothing else about the kernels changes.
+/// Compiles `model` with each materialized value as an output besides, and compares those that `expected` has. A value
+/// that becomes an output is stored in ONNX's layout too; nothing else about the kernels changes.
 Expected<std::vector<NodeRow>> checkNodes(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &inputs,
                                           const ValueMap &expected, const std::optional<Tolerance> &tolerance);
 

@@ -1,4 +1,5 @@
-// Reads and writes .npy:  "\x93NUMPY" major minor, header length, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", bytes.
+// Reads and writes .npy:  "\x93NUMPY" major minor, header length, "{'descr': '<f4', 'fortran_order': False, 'shape':
+// (2, 3), }", bytes.
 #include "backend/driver/Npy.h"
 
 #include "frontend/MappedFile.h"
@@ -19,9 +20,9 @@ struct Descriptor {
 } // namespace
 
 static constexpr Descriptor descriptors[] = {
-    {"<f4", DType::F32}, {"<f2", DType::F16}, {"<f8", DType::F64}, {"<i8", DType::I64}, {"<i4", DType::I32}, {"<i2", DType::I16},
-    {"|i1", DType::I8},  {"<u8", DType::U64}, {"<u4", DType::U32}, {"<u2", DType::U16}, {"|u1", DType::U8},  {"|b1", DType::Bool},
-    {"<c8", DType::C64}, {"<c16", DType::C128},
+    {"<f4", DType::F32}, {"<f2", DType::F16},  {"<f8", DType::F64}, {"<i8", DType::I64},   {"<i4", DType::I32},
+    {"<i2", DType::I16}, {"|i1", DType::I8},   {"<u8", DType::U64}, {"<u4", DType::U32},   {"<u2", DType::U16},
+    {"|u1", DType::U8},  {"|b1", DType::Bool}, {"<c8", DType::C64}, {"<c16", DType::C128},
 };
 
 static constexpr std::string_view magic = "\x93NUMPY";
@@ -80,8 +81,9 @@ static Expected<Tensor> parseElements(std::string_view header, std::string_view 
     std::copy(data.begin(), data.end(), reinterpret_cast<char *>(tensor.bytes()));
     return tensor;
   }
-  return malformed(
-      fmt::format("has elements of type '{}', expected one of f4, f2, f8, i1 to i8, u1 to u8 or b1 in little-endian order", *descr));
+  return malformed(fmt::format(
+      "has elements of type '{}', expected one of f4, f2, f8, i1 to i8, u1 to u8 or b1 in little-endian order",
+      *descr));
 }
 
 Expected<Tensor> parseNpy(std::span<const std::byte> bytes, const std::string &name) {

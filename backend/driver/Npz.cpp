@@ -20,12 +20,14 @@ namespace tilewright {
 
 namespace {
 
-constexpr uint32_t localSignature = 0x04034b50, entrySignature = 0x02014b50, endSignature = 0x06054b50, end64Signature = 0x06064b50,
-                   locatorSignature = 0x07064b50;
-constexpr size_t localBytes = 30, entryBytes = 46, endBytes = 22, end64Bytes = 56, locatorBytes = 20, longestComment = 65535;
+constexpr uint32_t localSignature = 0x04034b50, entrySignature = 0x02014b50, endSignature = 0x06054b50,
+                   end64Signature = 0x06064b50, locatorSignature = 0x07064b50;
+constexpr size_t localBytes = 30, entryBytes = 46, endBytes = 22, end64Bytes = 56, locatorBytes = 20,
+                 longestComment = 65535;
 constexpr uint16_t stored = 0, deflated = 8, encrypted = 1, extra64 = 1;
 constexpr uint32_t see64 = 0xffffffff; // the field is in the 64-bit extra
-constexpr uint64_t bestRatio = 1032;   // deflate cannot do better: a larger promise is a lie, refused before memory is asked for
+constexpr uint64_t bestRatio =
+    1032; // deflate cannot do better: a larger promise is a lie, refused before memory is asked for
 
 /// Little-endian fields at checked places: what lies outside reads as nothing.
 class Bytes {
@@ -107,8 +109,8 @@ bool readEntry(const Bytes &file, uint64_t &at, Member &member) {
             file.get<uint32_t>(at + 20),
             file.get<uint32_t>(at + 24),
             file.get<uint32_t>(at + 42)};
-  uint64_t nameBytes = file.get<uint16_t>(at + 28), extraBytes = file.get<uint16_t>(at + 30), commentBytes = file.get<uint16_t>(at + 32),
-           name = at + entryBytes;
+  uint64_t nameBytes = file.get<uint16_t>(at + 28), extraBytes = file.get<uint16_t>(at + 30),
+           commentBytes = file.get<uint16_t>(at + 32), name = at + entryBytes;
   at = name + nameBytes + extraBytes + commentBytes;
   if (!file.has(name, nameBytes + extraBytes + commentBytes))
     return false;
@@ -123,7 +125,8 @@ std::optional<std::vector<std::byte>> inflateAll(std::span<const std::byte> pack
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) // negative: no header of zlib's own
     return std::nullopt;
-  constexpr uint64_t most = 1u << 26; // at a time: zlib counts in 32 bits, and memory grows only as far as the data really goes
+  constexpr uint64_t most =
+      1u << 26; // at a time: zlib counts in 32 bits, and memory grows only as far as the data really goes
   uint64_t in = 0, out = 0;
   int status = Z_OK;
   std::byte nowhere[1]; // zlib wants a place even for no bytes
@@ -160,12 +163,15 @@ Expected<NamedTensor> readMember(const Bytes &file, const Member &member, const 
     return malformed(fmt::format("is packed with method {}, expected 0 (stored) or 8 (deflated)", member.method));
   if (!file.has(member.header, localBytes) || file.get<uint32_t>(member.header) != localSignature)
     return malformed("has no header where the directory says");
-  uint64_t at = member.header + localBytes + file.get<uint16_t>(member.header + 26) + file.get<uint16_t>(member.header + 28);
+  uint64_t at =
+      member.header + localBytes + file.get<uint16_t>(member.header + 26) + file.get<uint16_t>(member.header + 28);
   if (!file.has(at, member.packedBytes))
-    return malformed(fmt::format("is to have {} bytes at {}, the file ends at {}", member.packedBytes, at, file.size()));
+    return malformed(
+        fmt::format("is to have {} bytes at {}, the file ends at {}", member.packedBytes, at, file.size()));
   std::span<const std::byte> data = file.part(at, member.packedBytes);
   std::optional<std::vector<std::byte>> unpacked;
-  if (member.method == stored ? member.bytes != member.packedBytes : member.bytes > bestRatio * (member.packedBytes + 1))
+  if (member.method == stored ? member.bytes != member.packedBytes
+                              : member.bytes > bestRatio * (member.packedBytes + 1))
     return malformed(fmt::format("is to have {} bytes, which its {} cannot hold", member.bytes, member.packedBytes));
   if (member.method == deflated) {
     unpacked = inflateAll(data, member.bytes);
@@ -185,14 +191,16 @@ Expected<NamedTensor> readMember(const Bytes &file, const Member &member, const 
 static Expected<std::vector<NamedTensor>> readMembers(const Bytes &file, const std::string &name) {
   std::optional<Directory> directory = findDirectory(file);
   if (!directory)
-    return Status(Code::Malformed,
-                  fmt::format("{}: is not a .npz file: no end of a zip archive's directory in its {} bytes", name, file.size()));
+    return Status(
+        Code::Malformed,
+        fmt::format("{}: is not a .npz file: no end of a zip archive's directory in its {} bytes", name, file.size()));
   std::vector<NamedTensor> tensors;
   uint64_t at = directory->at, packedBytes = 0;
   for (uint64_t i = 0; i < directory->count; ++i) {
     Member member;
     if (!readEntry(file, at, member))
-      return Status(Code::Malformed, fmt::format("{}: the directory breaks off at member {} of {}", name, i, directory->count));
+      return Status(Code::Malformed,
+                    fmt::format("{}: the directory breaks off at member {} of {}", name, i, directory->count));
     if (packedBytes += std::min(member.packedBytes, file.size()); packedBytes > file.size())
       return Status(Code::Malformed, fmt::format("{}: member '{}' overlaps another one", name, member.name));
     Expected<NamedTensor> tensor = readMember(file, member, name);
@@ -216,7 +224,7 @@ Expected<std::vector<NamedTensor>> readNpz(const std::filesystem::path &path) {
   return parseNpz(file->bytes(), path.string());
 }
 
-//===- Writing ------------------------------------------------------------------------------------------------------------===//
+//===- Writing ----------------------------------------------------------------------------------------------------===//
 
 template <typename... Fields> static std::string record(Fields... fields) {
   std::string bytes;
@@ -234,24 +242,27 @@ Status writeNpz(const std::filesystem::path &path, const std::vector<NamedTensor
     std::string member = name + ".npy", header = npyHeader(tensor);
     uint64_t bytes = header.size() + tensor.byteSize();
     if (member.size() > UINT16_MAX)
-      return {Code::Unsupported, fmt::format("{}: an output's name has {} bytes, and a .npz file holds names of at most {}; write a folder "
-                                             "of .npy files instead",
-                                             path.string(), name.size(), UINT16_MAX - 4)};
+      return {
+          Code::Unsupported,
+          fmt::format("{}: an output's name has {} bytes, and a .npz file holds names of at most {}; write a folder "
+                      "of .npy files instead",
+                      path.string(), name.size(), UINT16_MAX - 4)};
     if (at + bytes + member.size() > see64 - longestComment)
-      return {Code::Unsupported, fmt::format("{}: would be larger than 4 GiB; write a folder of .npy files instead", path.string())};
+      return {Code::Unsupported,
+              fmt::format("{}: would be larger than 4 GiB; write a folder of .npy files instead", path.string())};
     std::span<const std::byte> elements(tensor.bytes(), tensor.byteSize());
     uint32_t checksum = checksumOf(elements, checksumOf(std::as_bytes(std::span(header))));
     std::string facts = record(version, utf8, stored, midnight, newYear1980, checksum, uint32_t(bytes), uint32_t(bytes),
                                uint16_t(member.size()), uint16_t(0));
-    directory +=
-        record(entrySignature, version) + facts + record(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(at)) + member;
+    directory += record(entrySignature, version) + facts +
+                 record(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(at)) + member;
     TILEWRIGHT_TRY(file->write(record(localSignature) + facts + member + header));
     TILEWRIGHT_TRY(file->write(elements));
     at += localBytes + member.size() + bytes;
   }
   uint16_t count = tensors.size();
-  TILEWRIGHT_TRY(file->write(
-      directory + record(endSignature, uint16_t(0), uint16_t(0), count, count, uint32_t(directory.size()), uint32_t(at), uint16_t(0))));
+  TILEWRIGHT_TRY(file->write(directory + record(endSignature, uint16_t(0), uint16_t(0), count, count,
+                                                uint32_t(directory.size()), uint32_t(at), uint16_t(0))));
   return file->commit();
 }
 

@@ -1,12 +1,13 @@
-// NumPy's .npz files: a zip archive of .npy files, stored (np.savez) or deflated (np.savez_compressed). (PKWARE's APPNOTE.TXT 6.3.)
+// NumPy's .npz files: a zip archive of .npy files, stored (np.savez) or deflated (np.savez_compressed). (PKWARE's
+// APPNOTE.TXT 6.3.)
 #pragma once
 
 #include "backend/driver/TensorFiles.h"
 
 namespace tilewright {
 
-/// All arrays of the archive in its order, named as its members without ".npy". Every offset, length and checksum is verified before it is
-/// believed: Code::Malformed names the member and what is wrong with it.
+/// All arrays of the archive in its order, named as its members without ".npy". Every offset, length and checksum is
+/// verified before it is believed: Code::Malformed names the member and what is wrong with it.
 Expected<std::vector<NamedTensor>> readNpz(const std::filesystem::path &path);
 Expected<std::vector<NamedTensor>> parseNpz(std::span<const std::byte> bytes, const std::string &name);
 

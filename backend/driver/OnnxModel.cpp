@@ -11,7 +11,8 @@
 
 namespace tilewright {
 
-/// What a node reads from the graph around it: its inputs, and whatever its branches name. Names of the branches' own are harmless here.
+/// What a node reads from the graph around it: its inputs, and whatever its branches name. Names of the branches' own
+/// are harmless here.
 static std::set<std::string> readsOf(const onnx::NodeProto &node) {
   std::set<std::string> reads(node.input().begin(), node.input().end());
   for (const auto &attribute : node.attribute()) {
@@ -29,7 +30,8 @@ Expected<OnnxModel> OnnxModel::read(const std::string &path) {
   TILEWRIGHT_TRY(file);
   OnnxModel model;
   model.model = std::make_shared<onnx::ModelProto>();
-  if (file->bytes().size() > INT_MAX || !model.model->ParseFromArray(file->bytes().data(), static_cast<int>(file->bytes().size())))
+  if (file->bytes().size() > INT_MAX ||
+      !model.model->ParseFromArray(file->bytes().data(), static_cast<int>(file->bytes().size())))
     return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model", path));
   model.index();
   if (model.order_.size() < static_cast<size_t>(model.model->graph().node_size()))
@@ -111,25 +113,29 @@ onnx::ModelProto OnnxModel::withOutputs(const std::vector<std::string> &outputs)
   return marked;
 }
 
-//===- Parts --------------------------------------------------------------------------------------------------------------===//
+//===- Parts ------------------------------------------------------------------------------------------------------===//
 
-/// Contents that shape arithmetic reads, or that do not depend on the model's inputs, decide what is compiled: they stay known.
+/// Contents that shape arithmetic reads, or that do not depend on the model's inputs, decide what is compiled: they
+/// stay known.
 bool OnnxModel::isConstant(const std::string &value, const ValueMap &known) const {
   int producer = producerOf(value);
   auto tensor = known.find(value);
   if (producer < 0 || tensor == known.end())
     return false;
   constexpr int64_t shapeLike = 16; // elements
-  return !reached[producer] || (tensor->second.type() == DType::I64 && tensor->second.rank() <= 1 && tensor->second.count() <= shapeLike);
+  return !reached[producer] ||
+         (tensor->second.type() == DType::I64 && tensor->second.rank() <= 1 && tensor->second.count() <= shapeLike);
 }
 
-/// The type that the model declares if the value at hand fits it, so that a size that was a symbol stays one; else the value's own.
+/// The type that the model declares if the value at hand fits it, so that a size that was a symbol stays one; else the
+/// value's own.
 onnx::ValueInfoProto OnnxModel::describe(const std::string &value, const ValueMap &known) const {
   const Tensor &tensor = known.at(value);
   for (const auto *list : {&model->graph().input(), &model->graph().value_info(), &model->graph().output()})
     for (const auto &info : *list) {
       const auto &type = info.type().tensor_type();
-      bool fits = info.name() == value && type.elem_type() == static_cast<int>(tensor.type()) && type.shape().dim_size() == tensor.rank();
+      bool fits = info.name() == value && type.elem_type() == static_cast<int>(tensor.type()) &&
+                  type.shape().dim_size() == tensor.rank();
       for (int i = 0; fits && i < type.shape().dim_size(); ++i)
         fits = type.shape().dim(i).has_dim_param() || type.shape().dim(i).dim_value() == tensor.shape()[i];
       if (fits)
@@ -170,7 +176,8 @@ onnx::ModelProto OnnxModel::part(const std::vector<int> &nodes, const ValueMap &
         *graph.add_input() = describe(value, known);
     }
     for (const std::string &value : node(index).output()) {
-      bool leaves = isOutput(value) || std::ranges::any_of(readersOf(value), [&](int reader) { return !inside.count(reader); });
+      bool leaves =
+          isOutput(value) || std::ranges::any_of(readersOf(value), [&](int reader) { return !inside.count(reader); });
       if (leaves && known.count(value))
         *graph.add_output() = describe(value, known);
     }

@@ -1,4 +1,5 @@
-// An ONNX model as a graph of named values, and parts of it as models of their own: what `verify` marks, cuts and writes.
+// An ONNX model as a graph of named values, and parts of it as models of their own: what `verify` marks, cuts and
+// writes.
 #pragma once
 
 #include "runtime/Status.h"
@@ -35,8 +36,8 @@ public:
   /// The whole model, returning `outputs`.
   onnx::ModelProto withOutputs(const std::vector<std::string> &outputs) const;
 
-  /// `nodes` alone. What they read of other nodes are inputs, with types and sizes of `known`, but for small integers and what no input of
-  /// the model reaches, which stay constants. What anything else reads of them are outputs.
+  /// `nodes` alone. What they read of other nodes are inputs, with types and sizes of `known`, but for small integers
+  /// and what no input of the model reaches, which stay constants. What anything else reads of them are outputs.
   onnx::ModelProto part(const std::vector<int> &nodes, const ValueMap &known) const;
 
 private:
@@ -55,7 +56,8 @@ private:
 /// A tensor as ONNX writes it, its bytes inside.
 onnx::TensorProto toProto(const std::string &name, const Tensor &tensor);
 
-/// Moves the data of all initializers into `model`: from files below `folder`, or invented from `seed` where they are absent.
+/// Moves the data of all initializers into `model`: from files below `folder`, or invented from `seed` where they are
+/// absent.
 Status embedWeights(onnx::ModelProto &model, const std::string &folder, std::optional<uint64_t> seed);
 
 } // namespace tilewright

@@ -1,7 +1,8 @@
 // The table of options, and the refusals that follow from it.
 //
-// Every option of every command with a MODEL has a row; tests/backend/driver/OptionsTest.cpp walks CLI11's own list, so that a new one
-// fails until it has its row. What depends on an option's value (--fuse=none for bench) is checked where the value is used.
+// Every option of every command with a MODEL has a row; tests/backend/driver/OptionsTest.cpp walks CLI11's own list, so
+// that a new one fails until it has its row. What depends on an option's value (--fuse=none for bench) is checked where
+// the value is used.
 #include "backend/driver/OptionTable.h"
 
 #include "frontend/MappedFile.h"
@@ -19,7 +20,8 @@ static constexpr std::string_view yes = "";
 // Of artifacts.
 static constexpr std::string_view compiled = "it is compiled already: run, bench, verify and inspect take it";
 static constexpr std::string_view nothingCompiles = "nothing is compiled: give it to compile, with the model";
-static constexpr std::string_view hasTargets = "it runs the code inside: choose among its targets by --device, or compile the model again";
+static constexpr std::string_view hasTargets =
+    "it runs the code inside: choose among its targets by --device, or compile the model again";
 static constexpr std::string_view hasSizes =
     "its sizes were settled when it was compiled: compile the model with --shapes, or give sizes by --dim or --inputs";
 static constexpr std::string_view hasWeights = "its weights are inside";
@@ -30,7 +32,8 @@ static constexpr std::string_view hasKernels =
 // Of stages.
 static constexpr std::string_view sizesInside = "its sizes are part of the IR: compile the model with --shapes";
 static constexpr std::string_view weightsBeside = "its weights lie beside it in constants.bin";
-static constexpr std::string_view imported = "import has decided what runs through the reference: give it with the model";
+static constexpr std::string_view imported =
+    "import has decided what runs through the reference: give it with the model";
 
 // Of both.
 static constexpr std::string_view needsNodes = "it looks at the nodes of the ONNX model: give the model itself";
@@ -92,7 +95,8 @@ std::span<const OptionRow> optionRows() { return rows; }
 
 const OptionRow *findOptionRow(std::string_view command, std::string_view option) {
   for (std::string_view of : {command, std::string_view()})
-    if (auto row = std::ranges::find_if(rows, [&](const OptionRow &row) { return row.command == of && row.option == option; });
+    if (auto row =
+            std::ranges::find_if(rows, [&](const OptionRow &row) { return row.command == of && row.option == option; });
         row != std::end(rows))
       return row;
   return nullptr;
@@ -113,11 +117,13 @@ InputKind inputKind(const std::string &path) {
     return InputKind::Stage;
   Expected<MappedFile> file = MappedFile::open(path); // what is no regular file is refused there, not waited for
   constexpr auto &magic = runtime::format::magic;
-  bool isArtifact = file && file->bytes().size() >= magic.size() && std::memcmp(file->bytes().data(), magic.data(), magic.size()) == 0;
+  bool isArtifact = file && file->bytes().size() >= magic.size() &&
+                    std::memcmp(file->bytes().data(), magic.data(), magic.size()) == 0;
   return isArtifact ? InputKind::Artifact : InputKind::Model;
 }
 
-RefusedOption::RefusedOption(const std::string &sentence) : CLI::ParseError("RefusedOption", sentence, CLI::ExitCodes::ValidationError) {}
+RefusedOption::RefusedOption(const std::string &sentence)
+    : CLI::ParseError("RefusedOption", sentence, CLI::ExitCodes::ValidationError) {}
 
 void checkOptions(const CLI::App &command, const std::string &model) {
   InputKind kind = inputKind(model);
@@ -125,7 +131,8 @@ void checkOptions(const CLI::App &command, const std::string &model) {
   if (std::string_view why = whyRefused(command.get_name(), "MODEL", kind); !why.empty())
     throw RefusedOption(fmt::format("{} does not take {}, {}: {}", command.get_name(), what, model, why));
   for (const CLI::Option *option : command.get_options())
-    if (std::string_view why = whyRefused(command.get_name(), option->get_single_name(), kind); option->count() > 0 && !why.empty())
+    if (std::string_view why = whyRefused(command.get_name(), option->get_single_name(), kind);
+        option->count() > 0 && !why.empty())
       throw RefusedOption(fmt::format("--{} is not for {}, {}: {}", option->get_single_name(), what, model, why));
 }
 

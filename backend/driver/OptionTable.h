@@ -12,7 +12,8 @@ namespace tilewright {
 /// What MODEL may name.
 enum class InputKind { Model, Artifact, Stage };
 
-/// By the first bytes for an artifact, by the ending for a stage (.mlir); what cannot be read counts as a model, whose reader says why.
+/// By the first bytes for an artifact, by the ending for a stage (.mlir); what cannot be read counts as a model, whose
+/// reader says why.
 InputKind inputKind(const std::string &path);
 
 /// One option of one command, or of every command with a MODEL.
@@ -26,8 +27,8 @@ struct OptionRow {
 std::span<const OptionRow> optionRows();
 /// The row of an option, or null.
 const OptionRow *findOptionRow(std::string_view command, std::string_view option);
-/// Why `option` of `command` cannot be honoured for an input of `kind`; empty where it can. A command that does not take the kind as MODEL
-/// has no option for it.
+/// Why `option` of `command` cannot be honoured for an input of `kind`; empty where it can. A command that does not
+/// take the kind as MODEL has no option for it.
 std::string_view whyRefused(std::string_view command, std::string_view option, InputKind kind);
 
 /// One sentence of the usage's, complete as it stands.

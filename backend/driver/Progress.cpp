@@ -34,8 +34,8 @@ void Progress::show(double share, std::string_view detail) {
   if (!terminal)
     return;
   int percent = static_cast<int>(std::clamp(share, 0.0, 1.0) * 100), filled = percent * width / 100;
-  std::string line =
-      fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent, detail.empty() ? "" : " ", detail);
+  std::string line = fmt::format("{} [{:#<{}}{:{}}] {} %{}{}", what, "", filled, "", width - filled, percent,
+                                 detail.empty() ? "" : " ", detail);
   if (line == shown)
     return;
   draw(line, shown.size());
@@ -43,7 +43,8 @@ void Progress::show(double share, std::string_view detail) {
 }
 
 void StepProgress::begin(std::string_view step) {
-  progress.show(static_cast<double>(begun) / steps, fmt::format("{} ({} of {})", step, std::min(begun + 1, steps), steps));
+  progress.show(static_cast<double>(begun) / steps,
+                fmt::format("{} ({} of {})", step, std::min(begun + 1, steps), steps));
   ++begun;
 }
 

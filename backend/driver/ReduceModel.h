@@ -14,8 +14,8 @@
 
 namespace tilewright {
 
-/// The smallest subset of `nodes` for which `fails` holds and from which no node can be left out. (Zeller and Hildebrandt's delta
-/// debugging: whole halves first, then ever smaller pieces.) `fails(nodes)` must hold.
+/// The smallest subset of `nodes` for which `fails` holds and from which no node can be left out. (Zeller and
+/// Hildebrandt's delta debugging: whole halves first, then ever smaller pieces.) `fails(nodes)` must hold.
 std::vector<int> shrink(std::vector<int> nodes, const std::function<bool(const std::vector<int> &)> &fails);
 
 struct Reduction {
@@ -24,12 +24,13 @@ struct Reduction {
   std::string difference; // a sentence about the first output that differs
 };
 
-/// `known` holds every value of the model, as it should be. Code::Differs where the part that is all of it does not fail.
+/// `known` holds every value of the model, as it should be. Code::Differs where the part that is all of it does not
+/// fail.
 Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
                                 const std::optional<Tolerance> &tolerance);
 
 /// Writes the folder. `command` is the line that reproduces the difference there.
-Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known, const Reduction &reduction,
-                      const std::filesystem::path &folder, const std::string &command);
+Status writeReduction(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
+                      const Reduction &reduction, const std::filesystem::path &folder, const std::string &command);
 
 } // namespace tilewright

@@ -32,8 +32,9 @@ struct RunCommand {
 static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> &outputs, const fs::path &folder) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (isObject(outputs[i].type()))
-      return {Code::Unsupported, fmt::format("--outputs {}: output '{}' is a {}, which .npy and .npz cannot hold", folder.string(),
-                                             plan.values[plan.outputs[i]].name, name(outputs[i].type()))};
+      return {Code::Unsupported,
+              fmt::format("--outputs {}: output '{}' is a {}, which .npy and .npz cannot hold", folder.string(),
+                          plan.values[plan.outputs[i]].name, name(outputs[i].type()))};
   if (folder.extension() == ".npz") {
     std::vector<NamedTensor> named;
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -44,8 +45,8 @@ static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> 
   for (runtime::ValueId id : plan.outputs)
     if (auto [file, isNew] = files.try_emplace(fileName(plan.values[id].name), plan.values[id].name);
         !isNew && file->second != plan.values[id].name)
-      return {Code::Usage, fmt::format("--outputs {}: outputs '{}' and '{}' would both be {}.npy; write a FILE.npz", folder.string(),
-                                       file->second, plan.values[id].name, file->first)};
+      return {Code::Usage, fmt::format("--outputs {}: outputs '{}' and '{}' would both be {}.npy; write a FILE.npz",
+                                       folder.string(), file->second, plan.values[id].name, file->first)};
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -87,8 +88,8 @@ static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan,
     if (!result.same)
       differences += (differences.empty() ? "" : "\n  ") + result.sentence;
     else
-      fmt::print(stderr, "output '{}' [{}] agrees; the largest difference is {:.3g}\n", plan.values[plan.outputs[i]].name,
-                 fmt::join(outputs[i].shape(), ", "), result.largestDifference);
+      fmt::print(stderr, "output '{}' [{}] agrees; the largest difference is {:.3g}\n",
+                 plan.values[plan.outputs[i]].name, fmt::join(outputs[i].shape(), ", "), result.largestDifference);
   }
   return differences.empty() ? Status() : Status(Code::Differs, differences);
 }
@@ -134,9 +135,11 @@ static std::map<std::string, Shape> sizesAtHand(const RunCommand &command, const
   return sizes;
 }
 
-/// A model whose symbols do not take the sizes at hand, or that does not compile with symbols, is compiled for these sizes.
+/// A model whose symbols do not take the sizes at hand, or that does not compile with symbols, is compiled for these
+/// sizes.
 static Status executeSpecialized(const RunCommand &command, const Status &refused, Execution &execution) {
-  bool isSizes = refused.code() == Code::Usage || refused.code() == Code::Malformed || refused.code() == Code::Unsupported;
+  bool isSizes =
+      refused.code() == Code::Usage || refused.code() == Code::Malformed || refused.code() == Code::Unsupported;
   if (!isSizes || inputKind(command.model.model) != InputKind::Model || !command.model.shapes.empty() ||
       !command.model.model.ends_with(".onnx"))
     return refused;
@@ -152,8 +155,8 @@ static Status executeSpecialized(const RunCommand &command, const Status &refuse
     std::vector<std::string> shapes;
     for (const auto &[name, shape] : model.sizesAtHand)
       shapes.push_back(fmt::format("{}:[{}]", name, fmt::join(shape, ",")));
-    fmt::print(stderr, "remark: compiled for the sizes at hand, --shapes {}, because with symbolic sizes {}\n", fmt::join(shapes, ","),
-               refused.message());
+    fmt::print(stderr, "remark: compiled for the sizes at hand, --shapes {}, because with symbolic sizes {}\n",
+               fmt::join(shapes, ","), refused.message());
   }
   return {};
 }
@@ -181,12 +184,17 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<RunCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--outputs", options->outputs, "write the outputs: each as NAME.npy into this folder, or all of them into FILE.npz");
-  auto *check = command->add_option(
-      "--check", options->check,
-      "compare with output_N.pb of this test data folder (its input_N.pb are the inputs), or with what --outputs wrote");
-  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")->check(notNegative)->needs(check);
-  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")->check(notNegative)->needs(check);
+  command->add_option("--outputs", options->outputs,
+                      "write the outputs: each as NAME.npy into this folder, or all of them into FILE.npz");
+  auto *check = command->add_option("--check", options->check,
+                                    "compare with output_N.pb of this test data folder (its input_N.pb are the "
+                                    "inputs), or with what --outputs wrote");
+  command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")
+      ->check(notNegative)
+      ->needs(check);
+  command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")
+      ->check(notNegative)
+      ->needs(check);
   command->add_flag("--json", options->json, "print names, types and shapes of the outputs as JSON");
   command->footer("Example: tilewright run model.onnx --inputs x=image.npy --outputs out.npz");
   command->callback([options, &exitCode] { exitCode = report(run(*options)); });

@@ -43,11 +43,13 @@ Expected<NamedTensor> readTensorFile(const fs::path &path) {
 Expected<std::vector<size_t>> matchOutputs(const runtime::Plan &plan, const std::vector<NamedTensor> &expected) {
   std::vector<size_t> places;
   for (size_t i = 0; i < expected.size(); ++i) {
-    auto named = std::ranges::find_if(plan.outputs, [&](runtime::ValueId id) { return plan.values[id].name == expected[i].name; });
+    auto named = std::ranges::find_if(plan.outputs,
+                                      [&](runtime::ValueId id) { return plan.values[id].name == expected[i].name; });
     places.push_back(named == plan.outputs.end() ? i : static_cast<size_t>(named - plan.outputs.begin()));
   }
   if (places.empty() || expected.size() > plan.outputs.size())
-    return Status(Code::Differs, fmt::format("the model has {} outputs, the data set {}", plan.outputs.size(), expected.size()));
+    return Status(Code::Differs,
+                  fmt::format("the model has {} outputs, the data set {}", plan.outputs.size(), expected.size()));
   return places;
 }
 
@@ -85,14 +87,16 @@ Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, DataKind
   }
 }
 
-/// NumPy has no bfloat16 and nothing narrower than a byte, and ONNX before 1.13 wrote bfloat16 as uint16: such files hold the bits.
+/// NumPy has no bfloat16 and nothing narrower than a byte, and ONNX before 1.13 wrote bfloat16 as uint16: such files
+/// hold the bits.
 static Tensor withType(const Tensor &given, DType expected) {
   bool bits = given.type() == DType::U8 || given.type() == DType::U16;
   bool hasNoFormat = expected == DType::BF16 || (isStorageOnly(expected) && !isComplex(expected));
   if (!bits || !hasNoFormat || elementBytes(given.type()) != elementBytes(expected))
     return given;
   Tensor shared = given;
-  return Tensor(expected, given.shape(), std::shared_ptr<std::byte[]>(std::make_shared<Tensor>(shared), shared.bytes()));
+  return Tensor(expected, given.shape(),
+                std::shared_ptr<std::byte[]>(std::make_shared<Tensor>(shared), shared.bytes()));
 }
 
 Expected<std::vector<NamedTensor>> readValues(const fs::path &path, DataKind kind, const runtime::Plan &plan) {
@@ -121,8 +125,8 @@ Expected<std::vector<NamedTensor>> readValues(const fs::path &path, DataKind kin
 }
 
 Status nothingFound(const std::string &option, const fs::path &path, DataKind kind) {
-  return {Code::Io, fmt::format("{} {}: holds no {}_0.pb, and no array with the name of an {}", option, path.string(), kindName(kind),
-                                kindName(kind))};
+  return {Code::Io, fmt::format("{} {}: holds no {}_0.pb, and no array with the name of an {}", option, path.string(),
+                                kindName(kind), kindName(kind))};
 }
 
 Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given) {
@@ -133,8 +137,8 @@ Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::
     if (named == given.end() && i < given.size())
       named = given.begin() + i;
     if (named == given.end())
-      return Status(Code::Usage,
-                    fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(), plan.inputs.size()));
+      return Status(Code::Usage, fmt::format("input '{}' is missing: {} inputs given, {} expected", name, given.size(),
+                                             plan.inputs.size()));
     ordered.push_back(withType(named->tensor, plan.values[plan.inputs[i]].dtype));
   }
   return ordered;
@@ -176,9 +180,10 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
         break;
       }
       // Little-endian, zeroed before; at most 1 for int2.
-      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) = generator() % (tensor.type() == DType::I2   ? 2
-                                                                                                      : tensor.type() == DType::U2 ? 4
-                                                                                                                                   : 8);
+      *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) =
+          generator() % (tensor.type() == DType::I2   ? 2
+                         : tensor.type() == DType::U2 ? 4
+                                                      : 8);
     }
 }
 
@@ -195,15 +200,19 @@ Expected<std::vector<Tensor>> randomInputs(const runtime::Plan &plan, uint64_t s
   std::vector<int64_t> symbols;
   for (const runtime::Symbol &symbol : plan.symbols) {
     auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto &pair) { return pair.first == symbol.name; });
-    symbols.push_back(symbol.input == runtime::none ? runtime::ExprValues::unknown : size == sizes.end() ? 1 : size->second);
+    symbols.push_back(symbol.input == runtime::none ? runtime::ExprValues::unknown
+                      : size == sizes.end()         ? 1
+                                                    : size->second);
   }
   runtime::ExprValues values = runtime::ExprValues::evaluate(plan.exprs, symbols);
   std::mt19937_64 generator(seed);
   std::vector<Tensor> inputs;
   for (runtime::ValueId id : plan.inputs) {
     if (isObject(plan.values[id].dtype) && plan.values[id].dtype != DType::String)
-      return Status(Code::Usage, fmt::format("input '{}' is a {}, which cannot be invented: give a folder of ONNX test data by --inputs",
-                                             plan.values[id].name, name(plan.values[id].dtype)));
+      return Status(
+          Code::Usage,
+          fmt::format("input '{}' is a {}, which cannot be invented: give a folder of ONNX test data by --inputs",
+                      plan.values[id].name, name(plan.values[id].dtype)));
     Shape shape;
     for (runtime::ExprId dim : plan.values[id].dims) {
       Expected<int64_t> size = values.get(dim);

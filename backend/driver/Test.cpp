@@ -1,4 +1,5 @@
-// tilewright test: ONNX test folders (model.onnx beside test_data_set_N), fused and unfused, against a list of known failures.
+// tilewright test: ONNX test folders (model.onnx beside test_data_set_N), fused and unfused, against a list of known
+// failures.
 #include "backend/driver/Commands.h"
 #include "backend/driver/Compare.h"
 #include "backend/driver/FreezeInputs.h"
@@ -44,7 +45,8 @@ struct Outcome {
 
 } // namespace
 
-// The rule of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b|, but two units in the last place of bfloat16.
+// The rule of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b|, but two units in the last place of
+// bfloat16.
 static constexpr Tolerance onnxTolerance = {1e-3, 1e-7, false};
 static constexpr double bfloatRelative = 0x1p-6;
 
@@ -62,8 +64,9 @@ static Tolerance toleranceOf(const fs::path &folder) {
   return tolerance;
 }
 
-static Status runDataSet(const std::shared_ptr<const runtime::Program> &program, const std::shared_ptr<runtime::Device> &device,
-                         const fs::path &folder, const Tolerance &tolerance) {
+static Status runDataSet(const std::shared_ptr<const runtime::Program> &program,
+                         const std::shared_ptr<runtime::Device> &device, const fs::path &folder,
+                         const Tolerance &tolerance) {
   Expected<std::vector<NamedTensor>> given = readTestData(folder, DataKind::Input, program->plan()),
                                      expected = readTestData(folder, DataKind::Output, program->plan());
   if (!given || !expected)
@@ -91,9 +94,10 @@ static Status runDataSet(const std::shared_ptr<const runtime::Program> &program,
 }
 
 /// The model compiled for this data set alone, with the contents of its deciding inputs taken as known.
-static Status runSpecialized(const ModelOptions &options, const std::shared_ptr<runtime::Device> &device, const fs::path &dataSet,
-                             const Tolerance &tolerance) {
-  Expected<std::vector<NamedTensor>> given = readTestData(dataSet, DataKind::Input, {}); // tensors alone: only those are frozen
+static Status runSpecialized(const ModelOptions &options, const std::shared_ptr<runtime::Device> &device,
+                             const fs::path &dataSet, const Tolerance &tolerance) {
+  Expected<std::vector<NamedTensor>> given =
+      readTestData(dataSet, DataKind::Input, {}); // tensors alone: only those are frozen
   TILEWRIGHT_TRY(given);
   Expected<std::shared_ptr<std::string>> bytes = freezeInputs(options.model, *given);
   TILEWRIGHT_TRY(bytes);
@@ -258,7 +262,8 @@ static Expected<std::map<std::string, std::string>> readKnownFailures(const std:
   return known;
 }
 
-static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::string, std::string> &known, const TestCommand &command) {
+static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::string, std::string> &known,
+                    const TestCommand &command) {
   size_t passed = 0, expected = 0;
   std::vector<std::string> surprises;
   for (const Outcome &outcome : outcomes) {
@@ -279,8 +284,8 @@ static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::st
                               2));
   for (size_t i = 0; !command.json && i < surprises.size(); ++i)
     fmt::print("UNEXPECTED {}\n", surprises[i]);
-  fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected, surprises.size(),
-             outcomes.size());
+  fmt::print(command.json ? stderr : stdout, "{} passed, {} failed as known, {} unexpected, of {}\n", passed, expected,
+             surprises.size(), outcomes.size());
   if (!surprises.empty())
     return {Code::Differs, fmt::format("{} tests did not do what was expected of them", surprises.size())};
   if (passed < command.atLeast)
@@ -307,25 +312,30 @@ static Status test(const TestCommand &command) {
 void addTestCommand(CLI::App &app, int &exitCode) {
   auto *command = app.add_subcommand("test", "Run ONNX test folders, fused and unfused");
   auto options = std::make_shared<TestCommand>();
-  command->add_option("DIR", options->model.model, "searched for folders with a model.onnx and test_data_set_N")->required();
+  command->add_option("DIR", options->model.model, "searched for folders with a model.onnx and test_data_set_N")
+      ->required();
   command->add_option("--modes", options->modes, "fusion modes that must all pass")
       ->delimiter(',')
       ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}))
       ->capture_default_str();
-  auto *known =
-      command->add_option("--known-failures", options->knownFailures, "lines 'name: reason'; a pass of one of them fails the run");
-  auto *list =
-      command->add_flag("--list-failures", options->writeKnownFailures, "print the failures as such a list instead of judging them");
+  auto *known = command->add_option("--known-failures", options->knownFailures,
+                                    "lines 'name: reason'; a pass of one of them fails the run");
+  auto *list = command->add_flag("--list-failures", options->writeKnownFailures,
+                                 "print the failures as such a list instead of judging them");
   auto *least = command->add_option("--at-least", options->atLeast, "how many must pass");
   auto *json = command->add_flag("--json", options->json, "print the verdict as JSON");
   for (CLI::Option *ofVerdicts : {known, least, json})
     list->excludes(ofVerdicts);
-  command->add_option("--timeout", options->timeout, "seconds for one test")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--jobs", options->jobs, "tests that run at a time; 0 is one for each processor")->capture_default_str();
-  command->add_flag(
-      "--specialize", options->specialize,
-      "where a model cannot be compiled so, compile it for the contents of its small inputs (axes, pads, scales) in each data set");
-  command->add_flag("--no-fallback", options->model.noFallback, "fail where an operator would run through the reference");
+  command->add_option("--timeout", options->timeout, "seconds for one test")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--jobs", options->jobs, "tests that run at a time; 0 is one for each processor")
+      ->capture_default_str();
+  command->add_flag("--specialize", options->specialize,
+                    "where a model cannot be compiled so, compile it for the contents of its small inputs (axes, pads, "
+                    "scales) in each data set");
+  command->add_flag("--no-fallback", options->model.noFallback,
+                    "fail where an operator would run through the reference");
   command->footer("Example: tilewright test /usr/share/libonnx-testdata/data/node --no-fallback --list-failures");
   command->callback([options, &exitCode] { exitCode = report(test(*options)); });
 }

@@ -16,7 +16,9 @@ class Decoder {
 public:
   Decoder(std::string file, std::shared_ptr<const void> owner) : file(std::move(file)), owner(std::move(owner)) {}
 
-  Expected<Tensor> operator()(const onnx::TensorProto &tensor) const { return decodeTensor(tensor, file, {nullptr, owner, std::nullopt}); }
+  Expected<Tensor> operator()(const onnx::TensorProto &tensor) const {
+    return decodeTensor(tensor, file, {nullptr, owner, std::nullopt});
+  }
 
   Expected<Tensor> operator()(const values::Sequence &sequence) const {
     std::vector<Tensor> elements;

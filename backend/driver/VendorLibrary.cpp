@@ -17,8 +17,8 @@ namespace tilewright {
 namespace {
 
 // Arguments and codes follow the reference C interface to BLAS (netlib), with 32-bit integers.
-using Sgemm = void (*)(int order, int transA, int transB, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
-                       int ldb, float beta, float *c, int ldc);
+using Sgemm = void (*)(int order, int transA, int transB, int m, int n, int k, float alpha, const float *a, int lda,
+                       const float *b, int ldb, float beta, float *c, int ldc);
 using SetThreads = void (*)(long); // int in some of them: the same register
 constexpr int rowMajor = 101, noTranspose = 111;
 
@@ -40,16 +40,18 @@ public:
   std::string name() const override { return fmt::format("{} ({})", row.name, row.library); }
 
   bool has(const ProductSize &size) const override {
-    return size.type == DType::F32 && std::min({size.batch, size.m, size.n, size.k}) > 0 && std::max({size.m, size.n, size.k}) <= INT_MAX;
+    return size.type == DType::F32 && std::min({size.batch, size.m, size.n, size.k}) > 0 &&
+           std::max({size.m, size.n, size.k}) <= INT_MAX;
   }
 
   Expected<double> time(const ProductSize &size) override {
-    Tensor a = filled({size.batch, size.m, size.k}), b = filled({size.batch, size.k, size.n}), c = filled({size.batch, size.m, size.n});
+    Tensor a = filled({size.batch, size.m, size.k}), b = filled({size.batch, size.k, size.n}),
+           c = filled({size.batch, size.m, size.n});
     const int m = size.m, n = size.n, k = size.k;
     auto once = [&] {
       for (int64_t i = 0; i < size.batch; ++i)
-        sgemm(rowMajor, noTranspose, noTranspose, m, n, k, 1, a.data<float>() + i * m * k, k, b.data<float>() + i * k * n, n, 0,
-              c.data<float>() + i * m * n, n);
+        sgemm(rowMajor, noTranspose, noTranspose, m, n, k, 1, a.data<float>() + i * m * k, k,
+              b.data<float>() + i * k * n, n, 0, c.data<float>() + i * m * n, n);
     };
     once(); // its threads start, its buffers are made
     std::vector<double> times;
@@ -90,8 +92,8 @@ Expected<std::unique_ptr<VendorLibrary>> openHostBlas() {
     libraries.push_back(row.library);
   OpenedLibrary opened = openFirst(libraries);
   if (!opened.handle)
-    return Status(Code::Device,
-                  fmt::format("no vendor library was found to compare products with; looked for {}", fmt::join(libraries, ", ")));
+    return Status(Code::Device, fmt::format("no vendor library was found to compare products with; looked for {}",
+                                            fmt::join(libraries, ", ")));
   const HostRow &row = hostRows[opened.row];
   auto sgemm = reinterpret_cast<Sgemm>(dlsym(opened.handle, "cblas_sgemm"));
   if (!sgemm)

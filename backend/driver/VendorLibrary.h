@@ -1,4 +1,5 @@
-// The matrix product of a vendor's library, opened at run time where one is installed: what `bench` shows beside our contractions.
+// The matrix product of a vendor's library, opened at run time where one is installed: what `bench` shows beside our
+// contractions.
 //
 //   host   cblas_sgemm of OpenBLAS, MKL or BLIS        (float32)
 //   cuda   cublasGemmStridedBatchedEx of cuBLAS        (float32, float64, float16, bfloat16)

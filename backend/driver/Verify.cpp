@@ -1,5 +1,5 @@
-// tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs, then nodes, then the
-// smallest part.
+// tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs,
+// then nodes, then the smallest part.
 #include "backend/driver/Commands.h"
 #include "backend/driver/InputOptions.h"
 #include "backend/driver/Json.h"
@@ -50,7 +50,7 @@ static std::optional<Tolerance> toleranceOf(const VerifyCommand &command) {
   return Tolerance{command.relative.value_or(0), command.absolute.value_or(0), false};
 }
 
-//===- Outputs ------------------------------------------------------------------------------------------------------------===//
+//===- Outputs ----------------------------------------------------------------------------------------------------===//
 
 /// A program's inputs and what it makes of them.
 struct ModeRun {
@@ -58,8 +58,8 @@ struct ModeRun {
   std::vector<NamedTensor> outputs;
 };
 
-static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::string &mode, const InputOptions &options,
-                                 const std::shared_ptr<runtime::Device> &device) {
+static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::string &mode,
+                                 const InputOptions &options, const std::shared_ptr<runtime::Device> &device) {
   auto program = runtime::Program::create(artifact, device->info(), mode);
   TILEWRIGHT_TRY(program);
   const runtime::Plan &plan = (*program)->plan();
@@ -78,12 +78,15 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
 }
 
 /// What the outputs are held against: another mode's, or those of a test data folder.
-static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command, const runtime::Artifact &artifact,
-                                                          const std::shared_ptr<runtime::Device> &device, const ModeRun &actual) {
+static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command,
+                                                          const runtime::Artifact &artifact,
+                                                          const std::shared_ptr<runtime::Device> &device,
+                                                          const ModeRun &actual) {
   if (command.againstFolder())
     return readValues(command.against, DataKind::Output, artifact.contents().plans.front());
   if (!command.interprets()) {
-    Expected<ModeRun> run = runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
+    Expected<ModeRun> run =
+        runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
     TILEWRIGHT_TRY(run);
     return run->outputs;
   }
@@ -108,12 +111,13 @@ static Status compareOutputs(const VerifyCommand &command, const runtime::Plan &
   TILEWRIGHT_TRY(places);
   for (size_t e = 0; e < expected.size(); ++e) {
     const NamedTensor &output = actual.outputs[(*places)[e]];
-    findings.outputs.emplace_back(output.name, compare(output.name, output.tensor, expected[e].tensor, toleranceOf(command)));
+    findings.outputs.emplace_back(output.name,
+                                  compare(output.name, output.tensor, expected[e].tensor, toleranceOf(command)));
   }
   return {};
 }
 
-//===- Nodes --------------------------------------------------------------------------------------------------------------===//
+//===- Nodes ------------------------------------------------------------------------------------------------------===//
 
 /// Values by name in a folder: NAME.npy, the arrays of .npz files, and output_N.pb by the names inside.
 static Expected<ValueMap> readAllValues(const OnnxModel &model, const fs::path &folder) {
@@ -144,13 +148,14 @@ static Expected<ValueMap> readAllValues(const OnnxModel &model, const fs::path &
   return values;
 }
 
-/// Every value of the model as it should be: by the interpreter or the unfused program with all of them as outputs, or as the folder has
-/// it.
-static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation,
-                                         const ValueMap &inputs) {
+/// Every value of the model as it should be: by the interpreter or the unfused program with all of them as outputs, or
+/// as the folder has it.
+static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model,
+                                         const Evaluation &evaluation, const ValueMap &inputs) {
   if (command.againstFolder())
     return readAllValues(model, command.against);
-  Expected<Evaluation> other = command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation, inputs);
+  Expected<Evaluation> other =
+      command.against == "unfused" ? Expected<Evaluation>(evaluation) : referenceOf(evaluation, inputs);
   TILEWRIGHT_TRY(other);
   if (command.against == "unfused")
     other->options.modes = {PlanMode::None};
@@ -172,8 +177,9 @@ static std::string shellWord(std::string_view text) {
 }
 
 static std::string commandFor(const VerifyCommand &command) {
-  std::string line = fmt::format("tilewright verify {} --inputs {} --against {} --fuse={}", shellWord(command.reduce + "/model.onnx"),
-                                 shellWord(command.reduce), shellWord(command.against), command.model.fuse);
+  std::string line =
+      fmt::format("tilewright verify {} --inputs {} --against {} --fuse={}", shellWord(command.reduce + "/model.onnx"),
+                  shellWord(command.reduce), shellWord(command.against), command.model.fuse);
   for (const std::string &target : command.model.targets)
     line += " --target " + target;
   if (command.relative)
@@ -183,8 +189,8 @@ static std::string commandFor(const VerifyCommand &command) {
   return line;
 }
 
-static Status reduce(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation, const ValueMap &expected,
-                     Findings &findings) {
+static Status reduce(const VerifyCommand &command, const OnnxModel &model, const Evaluation &evaluation,
+                     const ValueMap &expected, Findings &findings) {
   Expected<Reduction> reduction = reduceModel(model, evaluation, expected, toleranceOf(command));
   TILEWRIGHT_TRY(reduction);
   std::string line = commandFor(command);
@@ -201,8 +207,9 @@ static Status reduce(const VerifyCommand &command, const OnnxModel &model, const
 }
 
 /// --per-node and --reduce: what needs the model as ONNX.
-static Status lookInside(const VerifyCommand &command, const CompileOptions &compile, std::shared_ptr<runtime::Device> device,
-                         const ValueMap &inputs, bool differs, Findings &findings) {
+static Status lookInside(const VerifyCommand &command, const CompileOptions &compile,
+                         std::shared_ptr<runtime::Device> device, const ValueMap &inputs, bool differs,
+                         Findings &findings) {
   Expected<OnnxModel> model = OnnxModel::read(command.model.model);
   TILEWRIGHT_TRY(model);
   Evaluation evaluation{compile, std::move(device)};
@@ -221,7 +228,7 @@ static Status lookInside(const VerifyCommand &command, const CompileOptions &com
   return command.reduce.empty() || !differs ? Status() : reduce(command, *model, evaluation, *expected, findings);
 }
 
-//===- The command --------------------------------------------------------------------------------------------------------===//
+//===- The command ------------------------------------------------------------------------------------------------===//
 
 static nlohmann::json jsonFindings(const VerifyCommand &command, const Findings &findings, bool same) {
   nlohmann::json json = {{"schema", schemaVersion},
@@ -230,8 +237,9 @@ static nlohmann::json jsonFindings(const VerifyCommand &command, const Findings 
                          {"same", same},
                          {"outputs", nlohmann::json::array()}};
   auto facts = [](const Comparison &result) {
-    return nlohmann::json{
-        {"same", result.same}, {"largest_difference", result.largestDifference}, {"largest_relative", result.largestRelative}};
+    return nlohmann::json{{"same", result.same},
+                          {"largest_difference", result.largestDifference},
+                          {"largest_relative", result.largestRelative}};
   };
   for (const auto &[name, result] : findings.outputs) {
     json["outputs"].push_back(facts(result));
@@ -259,13 +267,14 @@ static void printFindings(const Findings &findings) {
     if (first == findings.nodes.end())
       fmt::print("every value that a kernel leaves in memory agrees\n");
     else
-      fmt::print("the first that differs is made by node '{}' ({}): {}\n", first->node, first->op, first->result.sentence);
+      fmt::print("the first that differs is made by node '{}' ({}): {}\n", first->node, first->op,
+                 first->result.sentence);
   }
   if (!findings.reduction.is_null())
     fmt::print("\nreduced to {} nodes after {} parts tried: {}\n  {}\nwritten to {}; reproduce with\n  {}\n",
-               findings.reduction["nodes"].size(), findings.reduction["parts_tried"].get<size_t>(), toText(findings.reduction["nodes"]),
-               findings.reduction["difference"].get<std::string>(), findings.reduction["folder"].get<std::string>(),
-               findings.reduction["command"].get<std::string>());
+               findings.reduction["nodes"].size(), findings.reduction["parts_tried"].get<size_t>(),
+               toText(findings.reduction["nodes"]), findings.reduction["difference"].get<std::string>(),
+               findings.reduction["folder"].get<std::string>(), findings.reduction["command"].get<std::string>());
 }
 
 static Status conclude(const VerifyCommand &command, const Findings &findings) {
@@ -287,10 +296,12 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 static Status checkOptions(const VerifyCommand &command) {
   if (!command.reduce.empty() && command.againstFolder())
     return {Code::Usage, "--reduce needs every value of the model: --against interpreter or unfused"};
-  bool isThere = fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
+  bool isThere =
+      fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
   if (command.againstFolder() && !isThere)
     return {Code::Io,
-            fmt::format("--against {}: expected interpreter, unfused, a folder or FILE.npz, and there is no such thing", command.against)};
+            fmt::format("--against {}: expected interpreter, unfused, a folder or FILE.npz, and there is no such thing",
+                        command.against)};
   return {};
 }
 
@@ -301,15 +312,17 @@ static Expected<std::string> modeToVerify(const VerifyCommand &command, const ru
     return mode;
   if (mode == other)
     return Status(Code::Usage, fmt::format("--against {}: {} would be compared with itself", command.against,
-                                           command.model.fuseIsGiven ? "--fuse=" + mode : "the only plan of " + command.model.model));
+                                           command.model.fuseIsGiven ? "--fuse=" + mode
+                                                                     : "the only plan of " + command.model.model));
   if (command.interprets())
     return mode;
   if (!std::ranges::any_of(contents.plans, [&](const runtime::Plan &plan) { return plan.mode == other; }))
-    return Status(Code::Usage,
-                  command.against == "unfused"
-                      ? fmt::format("{} holds no unfused plan: compile the model with --with-unfused", command.model.model)
-                      : fmt::format("{}: the interpreter needs the ONNX model; give that, --against unfused, or --against FOLDER",
-                                    command.model.model));
+    return Status(
+        Code::Usage,
+        command.against == "unfused"
+            ? fmt::format("{} holds no unfused plan: compile the model with --with-unfused", command.model.model)
+            : fmt::format("{}: the interpreter needs the ONNX model; give that, --against unfused, or --against FOLDER",
+                          command.model.model));
   return mode;
 }
 
@@ -337,34 +350,39 @@ static Status verify(const VerifyCommand &command) {
     Status inside = lookInside(command, *compile, *device, actual->inputs, differs, findings);
     if (!inside) {
       Status outside = conclude(command, findings);
-      return outside.ok() || inside.code() != Code::Differs ? inside : Status(Code::Differs, outside.message() + "\n  " + inside.message());
+      return outside.ok() || inside.code() != Code::Differs
+                 ? inside
+                 : Status(Code::Differs, outside.message() + "\n  " + inside.message());
     }
   }
   return conclude(command, findings);
 }
 
 void addVerifyCommand(CLI::App &app, int &exitCode) {
-  auto *command =
-      app.add_subcommand("verify", "Compare a compiled model with the interpreter, with itself unfused, or with expected outputs");
+  auto *command = app.add_subcommand(
+      "verify", "Compare a compiled model with the interpreter, with itself unfused, or with expected outputs");
   auto options = std::make_shared<VerifyCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
   command
       ->add_option("--against", options->against,
-                   "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz; what run --outputs writes)")
+                   "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz; what run "
+                   "--outputs writes)")
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
                     "compare every value that a kernel leaves in memory, and name the first node that differs");
   command
-      ->add_option("--reduce", options->reduce,
-                   "shrink a model whose outputs differ to the fewest nodes that still do, and write them to this folder")
+      ->add_option(
+          "--reduce", options->reduce,
+          "shrink a model whose outputs differ to the fewest nodes that still do, and write them to this folder")
       ->expected(0, 1)
       ->default_str("reduced");
   command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")->check(notNegative);
   command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")->check(notNegative);
   command->add_flag("--json", options->json, "print what was found as JSON");
-  command->footer("Example: tilewright verify model.onnx --per-node --reduce bug\n"
-                  "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");
+  command->footer(
+      "Example: tilewright verify model.onnx --per-node --reduce bug\n"
+      "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");
   command->callback([options, &exitCode] { exitCode = report(verify(*options)); });
 }
 

@@ -1,5 +1,5 @@
-// Tiles whose neighbours in memory lie along a column: square blocks of them are transposed in registers, where rows would be gathered or
-// scattered element by element.
+// Tiles whose neighbours in memory lie along a column: square blocks of them are transposed in registers, where rows
+// would be gathered or scattered element by element.
 //
 //   registers = 16 columns of y, 16 rows long       lane = row            lane = column
 //   registers = transpose(registers)             x[k, c .. c+15] -> panel[c .. c+15, k]
@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// The transpose of as many rows as they have elements: each step interleaves the upper half of the rows with the lower.
+/// The transpose of as many rows as they have elements: each step interleaves the upper half of the rows with the
+/// lower.
 Rows Emitter::transpose(Rows rows) {
   int count = rows.size();
   for (int step = 1; step < count; step *= 2) {
@@ -37,8 +38,9 @@ void Emitter::overBlocks(const Group &group, llvm::function_ref<void(Ix, Ix, con
         position.outer[position.outer.size() - (axis - 1)] = coordinate;
         nest(axis - 1);
       });
-    math.loop(math.constant(0), group.limits[0], narrow,
-              [&](Ix column) { math.loop(math.constant(0), group.limits[1], narrow, [&](Ix row) { body(column, row, position); }); });
+    math.loop(math.constant(0), group.limits[0], narrow, [&](Ix column) {
+      math.loop(math.constant(0), group.limits[1], narrow, [&](Ix row) { body(column, row, position); });
+    });
   };
   nest(group.limits.size() - 1);
 }
@@ -74,7 +76,8 @@ Rows Emitter::pullAcross(Value value, const Position &position, Ix column, Ix ro
   return lines;
 }
 
-/// A held tile, read by columns. Rows beyond the last block's end are computed again where the tile ends within a block.
+/// A held tile, read by columns. Rows beyond the last block's end are computed again where the tile ends within a
+/// block.
 void Emitter::emitLoadAcross(Group &group) {
   flush();
   prepare(group);
@@ -94,7 +97,8 @@ void Emitter::emitLoadAcross(Group &group) {
   group = {};
 }
 
-/// Stores of values that are computed from `loads`, which are read by columns: everything else is computed for as many rows.
+/// Stores of values that are computed from `loads`, which are read by columns: everything else is computed for as many
+/// rows.
 void Emitter::emitFromAcross(const Group &group, ArrayRef<Value> loads) {
   Ix columns = group.limits[0], rows = group.limits[1];
   overBlocks(group, [&](Ix column, Ix row, const Position &position) {
@@ -122,7 +126,8 @@ void Emitter::emitFromAcross(const Group &group, ArrayRef<Value> loads) {
   });
 }
 
-/// A store whose rows would be scattered: its value, held unless it is cheap to compute by blocks, is written by columns.
+/// A store whose rows would be scattered: its value, held unless it is cheap to compute by blocks, is written by
+/// columns.
 void Emitter::emitStoreAcross(Group &group, tile::StoreOp store) {
   Value value = store.getValue();
   SmallVector<Value> heavy;
@@ -154,7 +159,8 @@ void Emitter::emitStoreAcross(Group &group, tile::StoreOp store) {
       to.width = narrow;
       to.end = math.alwaysLess(math.add(row, last), rows) ? nullptr : rows;
       to.rows = {math.add(column, math.constant(i))};
-      math.when(math.alwaysLess(to.rows[0], columns) ? nullptr : math.less(to.rows[0], columns), [&] { emitStore(store, to, {lines[i]}); });
+      math.when(math.alwaysLess(to.rows[0], columns) ? nullptr : math.less(to.rows[0], columns),
+                [&] { emitStore(store, to, {lines[i]}); });
     }
   });
 }

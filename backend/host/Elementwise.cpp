@@ -1,6 +1,8 @@
-// Elementwise operations: tables from operation to instruction, intrinsic or comparison, and the few that need more than one.
+// Elementwise operations: tables from operation to instruction, intrinsic or comparison, and the few that need more
+// than one.
 //
-// Half types are storage: operands are widened to f32, the result is rounded. Integer division never traps, whatever dead lanes hold.
+// Half types are storage: operands are widened to f32, the result is rounded. Integer division never traps, whatever
+// dead lanes hold.
 #include "backend/host/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +21,7 @@ namespace intrinsic = llvm::Intrinsic;
 
 namespace tilewright::host {
 
-//===- Tables ---------------------------------------------------------------------------------------------------------===//
+//===- Tables -----------------------------------------------------------------------------------------------------===//
 
 namespace {
 struct InstructionRow {
@@ -42,18 +44,31 @@ struct CostRow {
 
 using I = llvm::Instruction;
 static const InstructionRow binaryRows[] = {
-    {"arith.addf", I::FAdd}, {"arith.subf", I::FSub},  {"arith.mulf", I::FMul},  {"arith.divf", I::FDiv}, {"arith.addi", I::Add},
-    {"arith.subi", I::Sub},  {"arith.muli", I::Mul},   {"arith.andi", I::And},   {"arith.ori", I::Or},    {"arith.xori", I::Xor},
-    {"arith.shli", I::Shl},  {"arith.shrsi", I::AShr}, {"arith.shrui", I::LShr},
+    {"arith.addf", I::FAdd},  {"arith.subf", I::FSub}, {"arith.mulf", I::FMul}, {"arith.divf", I::FDiv},
+    {"arith.addi", I::Add},   {"arith.subi", I::Sub},  {"arith.muli", I::Mul},  {"arith.andi", I::And},
+    {"arith.ori", I::Or},     {"arith.xori", I::Xor},  {"arith.shli", I::Shl},  {"arith.shrsi", I::AShr},
+    {"arith.shrui", I::LShr},
 };
 
 static const IntrinsicRow intrinsicRows[] = {
-    {"arith.maximumf", intrinsic::maximum}, {"arith.minimumf", intrinsic::minimum},   {"arith.maxnumf", intrinsic::maxnum},
-    {"arith.minnumf", intrinsic::minnum},   {"arith.maxsi", intrinsic::smax},         {"arith.minsi", intrinsic::smin},
-    {"arith.maxui", intrinsic::umax},       {"arith.minui", intrinsic::umin},         {"math.fma", intrinsic::fma},
-    {"math.sqrt", intrinsic::sqrt},         {"math.absf", intrinsic::fabs},           {"math.copysign", intrinsic::copysign},
-    {"math.floor", intrinsic::floor},       {"math.ceil", intrinsic::ceil},           {"math.trunc", intrinsic::trunc},
-    {"math.round", intrinsic::round},       {"math.roundeven", intrinsic::roundeven}, {"math.ctpop", intrinsic::ctpop},
+    {"arith.maximumf", intrinsic::maximum},
+    {"arith.minimumf", intrinsic::minimum},
+    {"arith.maxnumf", intrinsic::maxnum},
+    {"arith.minnumf", intrinsic::minnum},
+    {"arith.maxsi", intrinsic::smax},
+    {"arith.minsi", intrinsic::smin},
+    {"arith.maxui", intrinsic::umax},
+    {"arith.minui", intrinsic::umin},
+    {"math.fma", intrinsic::fma},
+    {"math.sqrt", intrinsic::sqrt},
+    {"math.absf", intrinsic::fabs},
+    {"math.copysign", intrinsic::copysign},
+    {"math.floor", intrinsic::floor},
+    {"math.ceil", intrinsic::ceil},
+    {"math.trunc", intrinsic::trunc},
+    {"math.round", intrinsic::round},
+    {"math.roundeven", intrinsic::roundeven},
+    {"math.ctpop", intrinsic::ctpop},
 };
 
 static const CastRow castRows[] = {
@@ -62,9 +77,10 @@ static const CastRow castRows[] = {
 };
 
 static const StringRef otherOperations[] = {
-    "arith.fptosi",     "arith.fptoui",    "arith.negf",  "arith.cmpf",  "arith.cmpi",  "arith.select",     "arith.extf",
-    "arith.truncf",     "arith.divsi",     "arith.divui", "arith.remsi", "arith.remui", "arith.index_cast", "arith.index_castui",
-    "arith.floordivsi", "arith.ceildivsi", "math.absi",   "math.isnan",  "math.isinf",  "math.isfinite",
+    "arith.fptosi",    "arith.fptoui", "arith.negf",       "arith.cmpf",         "arith.cmpi",
+    "arith.select",    "arith.extf",   "arith.truncf",     "arith.divsi",        "arith.divui",
+    "arith.remsi",     "arith.remui",  "arith.index_cast", "arith.index_castui", "arith.floordivsi",
+    "arith.ceildivsi", "math.absi",    "math.isnan",       "math.isinf",         "math.isfinite",
 };
 
 static const CostRow costRows[] = {
@@ -73,7 +89,8 @@ static const CostRow costRows[] = {
     {"arith.select", 1}, {"arith.maximumf", 2}, {"arith.minimumf", 2},
 };
 
-/// The row of `op` in the one table of that kind of rows, by a hash of the name: this is asked many times for each operation of a kernel.
+/// The row of `op` in the one table of that kind of rows, by a hash of the name: this is asked many times for each
+/// operation of a kernel.
 template <typename Row, size_t N> static const Row *find(const Row (&rows)[N], Operation *op) {
   static const llvm::StringMap<const Row *> index = [&] {
     llvm::StringMap<const Row *> result;
@@ -103,7 +120,7 @@ unsigned elementwiseCost(Operation *op) {
   return row ? row->cost : 1;
 }
 
-//===- Types ----------------------------------------------------------------------------------------------------------===//
+//===- Types ------------------------------------------------------------------------------------------------------===//
 
 llvm::Type *elementType(llvm::LLVMContext &context, Type type) {
   type = getElementTypeOrSelf(type);
@@ -120,11 +137,15 @@ llvm::Type *elementType(llvm::LLVMContext &context, Type type) {
   return type.isF64() ? llvm::Type::getDoubleTy(context) : nullptr;
 }
 
-llvm::Type *vectorOf(llvm::Type *type, unsigned width) { return width == 1 ? type : llvm::FixedVectorType::get(type, width); }
+llvm::Type *vectorOf(llvm::Type *type, unsigned width) {
+  return width == 1 ? type : llvm::FixedVectorType::get(type, width);
+}
 
-static bool isHalf(llvm::Type *type) { return type->getScalarType()->isHalfTy() || type->getScalarType()->isBFloatTy(); }
+static bool isHalf(llvm::Type *type) {
+  return type->getScalarType()->isHalfTy() || type->getScalarType()->isBFloatTy();
+}
 
-//===- Conversions ----------------------------------------------------------------------------------------------------===//
+//===- Conversions ------------------------------------------------------------------------------------------------===//
 
 static llvm::Value *floatOfBFloat(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
   llvm::Value *bits = ir.CreateBitCast(value, vectorOf(ir.getInt16Ty(), width));
@@ -145,13 +166,14 @@ static llvm::Value *bfloatOfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, uns
   return ir.CreateBitCast(narrow, vectorOf(ir.getBFloatTy(), width));
 }
 
-/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result moves to its odd
-/// neighbour beyond the value.
+/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result
+/// moves to its odd neighbour beyond the value.
 static llvm::Value *oddFloatOfDouble(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
   llvm::Type *f32 = vectorOf(ir.getFloatTy(), width), *i32 = vectorOf(ir.getInt32Ty(), width);
   llvm::Value *rounded = ir.CreateFPTrunc(value, f32), *back = ir.CreateFPExt(rounded, value->getType()),
               *bits = ir.CreateBitCast(rounded, i32);
-  llvm::Value *isEven = ir.CreateICmpEQ(ir.CreateAnd(bits, llvm::ConstantInt::get(i32, 1)), llvm::ConstantInt::get(i32, 0));
+  llvm::Value *isEven =
+      ir.CreateICmpEQ(ir.CreateAnd(bits, llvm::ConstantInt::get(i32, 1)), llvm::ConstantInt::get(i32, 0));
   llvm::Value *isSmaller =
       ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(intrinsic::fabs, back), ir.CreateUnaryIntrinsic(intrinsic::fabs, value));
   llvm::Value *step = ir.CreateSelect(isSmaller, llvm::ConstantInt::get(i32, 1), llvm::Constant::getAllOnesValue(i32));
@@ -178,10 +200,11 @@ llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type 
   return ir.CreateFPCast(value, vectorOf(element, width));
 }
 
-//===- Comparisons, divisions and the rest ----------------------------------------------------------------------------===//
+//===- Comparisons, divisions and the rest ------------------------------------------------------------------------===//
 
 static llvm::CmpInst::Predicate predicate(arith::CmpFPredicate predicate) {
-  // Both enumerations list false, oeq, ogt, oge, olt, ole, one, ord, then the unordered ones; only ueq..uno are ordered differently.
+  // Both enumerations list false, oeq, ogt, oge, olt, ole, one, ord, then the unordered ones; only ueq..uno are ordered
+  // differently.
   using P = arith::CmpFPredicate;
   using C = llvm::CmpInst;
   static const std::pair<P, C::Predicate> rows[] = {
@@ -195,9 +218,10 @@ static llvm::CmpInst::Predicate predicate(arith::CmpFPredicate predicate) {
 static llvm::CmpInst::Predicate predicate(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   using C = llvm::CmpInst;
-  static const std::pair<P, C::Predicate> rows[] = {
-      {P::eq, C::ICMP_EQ},   {P::ne, C::ICMP_NE},   {P::slt, C::ICMP_SLT}, {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT},
-      {P::sge, C::ICMP_SGE}, {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT}, {P::uge, C::ICMP_UGE}};
+  static const std::pair<P, C::Predicate> rows[] = {{P::eq, C::ICMP_EQ},   {P::ne, C::ICMP_NE},   {P::slt, C::ICMP_SLT},
+                                                    {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT}, {P::sge, C::ICMP_SGE},
+                                                    {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT},
+                                                    {P::uge, C::ICMP_UGE}};
   return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
 }
 
@@ -230,7 +254,8 @@ static llvm::Value *divide(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x
 static llvm::Value *classify(llvm::IRBuilder<> &ir, StringRef name, llvm::Value *x) {
   if (name == "math.isnan")
     return ir.CreateFCmpUNO(x, x);
-  llvm::Value *infinity = llvm::ConstantFP::getInfinity(x->getType()), *size = ir.CreateUnaryIntrinsic(intrinsic::fabs, x);
+  llvm::Value *infinity = llvm::ConstantFP::getInfinity(x->getType()),
+              *size = ir.CreateUnaryIntrinsic(intrinsic::fabs, x);
   return name == "math.isinf" ? ir.CreateFCmpOEQ(size, infinity) : ir.CreateFCmpOLT(size, infinity);
 }
 
@@ -241,7 +266,8 @@ static std::optional<double> splatOf(Value value) {
   return splat.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// Whether a conversion's operand is clamped to numbers that its result has, so that it cannot leave them: quantization does that.
+/// Whether a conversion's operand is clamped to numbers that its result has, so that it cannot leave them: quantization
+/// does that.
 static bool isClamped(Operation *convert) {
   auto most = convert->getOperand(0).getDefiningOp<arith::MinNumFOp>();
   auto least = most ? most.getLhs().getDefiningOp<arith::MaxNumFOp>() : arith::MaxNumFOp();
@@ -251,9 +277,9 @@ static bool isClamped(Operation *convert) {
   return low && high && *low >= -(1 << 30) && *high <= (1 << 30);
 }
 
-/// x / y for a quantization's constant y: the quotient by the reciprocal, corrected by its remainder (Markstein 1990), which is the
-/// correctly rounded quotient for all but a few y, and then next to it. Where the quotient is no finite number, there is nothing to
-/// correct.
+/// x / y for a quantization's constant y: the quotient by the reciprocal, corrected by its remainder (Markstein 1990),
+/// which is the correctly rounded quotient for all but a few y, and then next to it. Where the quotient is no finite
+/// number, there is nothing to correct.
 static llvm::Value *divideByConstant(llvm::IRBuilder<> &ir, llvm::Value *x, llvm::Value *y, double divisor) {
   llvm::Type *type = x->getType();
   llvm::Value *reciprocal = llvm::ConstantFP::get(type, 1.0f / static_cast<float>(divisor));
@@ -265,8 +291,8 @@ static llvm::Value *divideByConstant(llvm::IRBuilder<> &ir, llvm::Value *x, llvm
 
 static bool dividesToQuantize(Operation *op) {
   std::optional<double> divisor = isa<arith::DivFOp>(op) && op->hasOneUse() ? splatOf(op->getOperand(1)) : std::nullopt;
-  return divisor && isa<math::RoundEvenOp>(*op->user_begin()) && std::abs(*divisor) > 1e-30 && std::abs(*divisor) < 1e30 &&
-         getElementTypeOrSelf(op->getResult(0)).isF32();
+  return divisor && isa<math::RoundEvenOp>(*op->user_begin()) && std::abs(*divisor) > 1e-30 &&
+         std::abs(*divisor) < 1e30 && getElementTypeOrSelf(op->getResult(0)).isF32();
 }
 
 /// On operands that are no half floats.

@@ -19,7 +19,8 @@ bool isElementwise(mlir::Operation *op);
 unsigned elementwiseCost(mlir::Operation *op);
 
 /// Emits `op` on operands of `width` lanes; null if there is no rule for it.
-llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands, unsigned width);
+llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands,
+                             unsigned width);
 
 /// Rounds to nearest even. No conversion calls a library.
 llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width);

@@ -1,4 +1,5 @@
-// Pulls values: memo, uniform values as scalars, elementwise operations, broadcasts, coordinates; and index arithmetic on demand.
+// Pulls values: memo, uniform values as scalars, elementwise operations, broadcasts, coordinates; and index arithmetic
+// on demand.
 #include "backend/host/Emitter.h"
 
 #include "backend/host/Elementwise.h"
@@ -18,9 +19,11 @@ void Emitter::fail(Operation *op, const Twine &reason) {
 
 llvm::Type *Emitter::typeOf(Value value) { return elementType(context, value.getType()); }
 
-//===- Index arithmetic -----------------------------------------------------------------------------------------------===//
+//===- Index arithmetic -------------------------------------------------------------------------------------------===//
 
-Ix Emitter::evaluate(AffineMap map, unsigned result, ArrayRef<Ix> dims) { return math.evaluate(map.getResult(result), dims, symbols); }
+Ix Emitter::evaluate(AffineMap map, unsigned result, ArrayRef<Ix> dims) {
+  return math.evaluate(map.getResult(result), dims, symbols);
+}
 
 /// Not memoized: IndexMath finds equal arithmetic again by itself, in whatever scope it is still valid.
 Ix Emitter::index(Value value) {
@@ -47,7 +50,8 @@ Ix Emitter::indexOf(Operation *op) {
       .Case([&](arith::AddIOp) { return math.add(operand(0), operand(1)); })
       .Case([&](arith::SubIOp) { return math.sub(operand(0), operand(1)); })
       .Case([&](arith::MulIOp) { return math.mul(operand(0), operand(1)); })
-      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>([&](auto) { return math.floorDiv(operand(0), operand(1)); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) { return math.floorDiv(operand(0), operand(1)); })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) { return math.ceilDiv(operand(0), operand(1)); })
       .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) { return math.mod(operand(0), operand(1)); })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return math.min(operand(0), operand(1)); })
@@ -58,11 +62,12 @@ Ix Emitter::indexOf(Operation *op) {
       });
 }
 
-//===- Memo -----------------------------------------------------------------------------------------------------------===//
+//===- Memo -------------------------------------------------------------------------------------------------------===//
 
 Emitter::PositionKey Emitter::keyOf(Value value, const Position &position) {
-  PositionKey key = {value.getAsOpaquePointer(), reinterpret_cast<const void *>(uintptr_t(position.width)), position.column,
-                     reinterpret_cast<const void *>(uintptr_t(position.unseen)), reinterpret_cast<const void *>(uintptr_t(position.lanes))};
+  PositionKey key = {value.getAsOpaquePointer(), reinterpret_cast<const void *>(uintptr_t(position.width)),
+                     position.column, reinterpret_cast<const void *>(uintptr_t(position.unseen)),
+                     reinterpret_cast<const void *>(uintptr_t(position.lanes))};
   key.insert(key.end(), position.rows.begin(), position.rows.end());
   key.insert(key.end(), position.outer.begin(), position.outer.end());
   return key;
@@ -76,7 +81,7 @@ void Emitter::remember(Value value, const Position &position, const Rows &rows) 
   pulledAtDepth[math.depth()].push_back(std::move(key));
 }
 
-//===- Values ---------------------------------------------------------------------------------------------------------===//
+//===- Values -----------------------------------------------------------------------------------------------------===//
 
 /// 0, 1, 2, ... as a vector.
 llvm::Value *Emitter::lanes(llvm::Type *type, unsigned width) {
@@ -107,8 +112,8 @@ Position Emitter::uniformAt(const Position &position) {
   return result;
 }
 
-/// Whether all lanes at `position` hold the same element. Asked at every value of a kernel, and of all that it is computed from: so each
-/// answer is kept.
+/// Whether all lanes at `position` hold the same element. Asked at every value of a kernel, and of all that it is
+/// computed from: so each answer is kept.
 bool Emitter::isUniform(Value value, const Position &position) {
   PositionKey key = {position.column, reinterpret_cast<const void *>(uintptr_t(position.width))};
   for (const Position::Live &fact : position.live)
@@ -135,18 +140,21 @@ bool Emitter::findUniform(Value value, const Position &position) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](arith::ConstantOp) { return true; })
       .Case([&](tile::BroadcastOp broadcast) {
-        return cast<RankedTensorType>(broadcast.getInput().getType()).getDimSize(last) == 1 || isUniform(broadcast.getInput(), position);
+        return cast<RankedTensorType>(broadcast.getInput().getType()).getDimSize(last) == 1 ||
+               isUniform(broadcast.getInput(), position);
       })
       .Case([&](tile::LoadOp load) {
         return !load.getMap().isFunctionOfDim(last) &&
                llvm::all_of(load.getIndices(), [&](Value index) { return isUniform(index, position); }) &&
                columnIsLive(load.getOffsets(), load.getBounds());
       })
-      .Case(
-          [&](tile::CheckOp check) { return isUniform(check.getIndex(), position) && columnIsLive(check.getOffsets(), check.getBounds()); })
+      .Case([&](tile::CheckOp check) {
+        return isUniform(check.getIndex(), position) && columnIsLive(check.getOffsets(), check.getBounds());
+      })
       .Case([&](tile::CoordinateOp coordinate) { return coordinate.getDim() != last; })
       .Default([&](Operation *other) {
-        return isElementwise(other) && llvm::all_of(other->getOperands(), [&](Value operand) { return isUniform(operand, position); });
+        return isElementwise(other) &&
+               llvm::all_of(other->getOperands(), [&](Value operand) { return isUniform(operand, position); });
       });
 }
 
@@ -218,7 +226,8 @@ Rows Emitter::emitElements(Operation *op, const Position &position) {
       fail(op, "only constants of one value are tiles");
       return {};
     }
-    return splat({constantOf(typeOf(constant), elements.getSplatValue<Attribute>())}, position.rows.size(), position.width);
+    return splat({constantOf(typeOf(constant), elements.getSplatValue<Attribute>())}, position.rows.size(),
+                 position.width);
   }
   if (!isElementwise(op)) {
     fail(op, "there is no rule for this operation on tiles");

@@ -1,10 +1,11 @@
-// One tile kernel to one LLVM function, by demand: a store pulls its value one register tile at a time through whatever computes it.
+// One tile kernel to one LLVM function, by demand: a store pulls its value one register tile at a time through whatever
+// computes it.
 //
 //   store y[r, c..c+63]  <-  mulf  <-  load x[r, c..c+63]
 //                                  <-  broadcast <- reduce (held in the workspace: computed once per row)
 //
-// Emitter.cpp pulls values, Memory.cpp reads and writes memory, Loops.cpp runs dot, reduce and scf.for in registers, Program.cpp decides
-// what is held in the workspace and in which loops the stores run.
+// Emitter.cpp pulls values, Memory.cpp reads and writes memory, Loops.cpp runs dot, reduce and scf.for in registers,
+// Program.cpp decides what is held in the workspace and in which loops the stores run.
 #pragma once
 
 #include "backend/host/HostBackend.h"
@@ -19,7 +20,8 @@ namespace tilewright::host {
 
 using Rows = llvm::SmallVector<llvm::Value *, 8>; // one vector, or scalar, for each row of a position
 
-/// A tile held in memory: rows of `rowStride` elements, or panels of `panel` columns (all rows of one panel, then the next).
+/// A tile held in memory: rows of `rowStride` elements, or panels of `panel` columns (all rows of one panel, then the
+/// next).
 struct Held {
   llvm::Value *base = nullptr;
   llvm::SmallVector<int64_t> shape;
@@ -89,7 +91,8 @@ private:
   void addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result);
   Rows emitLoad(tile::LoadOp op, const Position &position);
   llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel);
-  llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills);
+  llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory,
+                      llvm::Value *fills);
   llvm::Value *loadAt(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width);
   Rows emitCheck(tile::CheckOp op, const Position &position);
   void emitStore(tile::StoreOp op, const Position &position, const Rows &rows);
@@ -113,13 +116,15 @@ private:
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
   llvm::Value *slot(llvm::Type *type); // an alloca, which becomes a register
   Ix liveSize(mlir::Value value, unsigned axis, Ix size, llvm::SmallVectorImpl<Position::Live> &facts);
-  std::optional<Position::Live> liveBelow(mlir::Value value, unsigned axis, llvm::SmallVectorImpl<mlir::Value> &operands);
+  std::optional<Position::Live> liveBelow(mlir::Value value, unsigned axis,
+                                          llvm::SmallVectorImpl<mlir::Value> &operands);
   llvm::Value *convertIfFloat(llvm::Value *value, llvm::Type *element, unsigned width);
   llvm::Value *columnsBefore(const Position &position); // lanes before position.end
   void pullUniform(mlir::Value value, const Position &position, llvm::DenseSet<mlir::Value> &seen);
-  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to `wholeTo` `position`'s facts
-  /// about columns hold.
-  void overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position, llvm::function_ref<void(const Position &)> body);
+  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to
+  /// `wholeTo` `position`'s facts about columns hold.
+  void overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position,
+                   llvm::function_ref<void(const Position &)> body);
 
   //===- Program.cpp
   void emitPrograms(llvm::Function *function);

@@ -29,15 +29,19 @@ static constexpr RelocationRow relocationRows[] = {
     {ELF::R_X86_64_PC64, 8},
 };
 
-static Status broken(const Twine &what) { return Status(Code::Internal, ("host code cannot be linked: " + what).str()); }
+static Status broken(const Twine &what) {
+  return Status(Code::Internal, ("host code cannot be linked: " + what).str());
+}
 
 static bool isLoaded(const ELF64LEObjectFile &file, const SectionRef &section) {
   const ELF64LE::Shdr *header = file.getSection(section.getRawDataRefImpl());
   return header->sh_flags & ELF::SHF_ALLOC && header->sh_type != ELF::SHT_X86_64_UNWIND;
 }
 
-static Status applyRelocation(const RelocationRef &relocation, uint64_t place, uint64_t target, std::vector<char> &bytes) {
-  const RelocationRow *row = find_if(relocationRows, [&](const RelocationRow &row) { return row.type == relocation.getType(); });
+static Status applyRelocation(const RelocationRef &relocation, uint64_t place, uint64_t target,
+                              std::vector<char> &bytes) {
+  const RelocationRow *row =
+      find_if(relocationRows, [&](const RelocationRow &row) { return row.type == relocation.getType(); });
   if (row == std::end(relocationRows))
     return broken("relocation type " + Twine(relocation.getType()));
   llvm::Expected<int64_t> addend = ELFRelocationRef(relocation).getAddend();
@@ -90,7 +94,9 @@ Expected<FlatImage> linkFlat(MemoryBufferRef object) {
       std::optional<uint64_t> target = addressOf(*symbol);
       if (!target)
         return broken("'" + cantFail(symbol->getName()) + "' is not defined in it");
-      if (Status status = applyRelocation(relocation, offsets[*relocated] + relocation.getOffset(), *target, image.bytes); !status)
+      if (Status status =
+              applyRelocation(relocation, offsets[*relocated] + relocation.getOffset(), *target, image.bytes);
+          !status)
         return status;
     }
   }

@@ -16,8 +16,8 @@ struct FlatImage {
   llvm::StringMap<uint64_t> symbols; // defined functions, as offsets
 };
 
-/// Lays the object's code and constants out one after another and applies its PC-relative relocations. An undefined symbol, writable data
-/// or another kind of relocation is our own bug: Code::Internal, naming it.
+/// Lays the object's code and constants out one after another and applies its PC-relative relocations. An undefined
+/// symbol, writable data or another kind of relocation is our own bug: Code::Internal, naming it.
 Expected<FlatImage> linkFlat(llvm::MemoryBufferRef object);
 
 } // namespace tilewright::host

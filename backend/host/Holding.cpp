@@ -16,10 +16,12 @@ bool hasEffects(Operation *op) {
   return op->walk([](tile::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-//===- Positions ------------------------------------------------------------------------------------------------------===//
+//===- Positions --------------------------------------------------------------------------------------------------===//
 
-/// Calls `visit` for every carried tile of a loop within `scope` that `value` reads, and whether that is at the same position.
-static void visitCarried(Value value, Operation *scope, bool samePlace, llvm::DenseSet<std::pair<Value, unsigned>> &seen,
+/// Calls `visit` for every carried tile of a loop within `scope` that `value` reads, and whether that is at the same
+/// position.
+static void visitCarried(Value value, Operation *scope, bool samePlace,
+                         llvm::DenseSet<std::pair<Value, unsigned>> &seen,
                          llvm::function_ref<void(BlockArgument, bool)> visit) {
   if (!isa<RankedTensorType>(value.getType()) || !seen.insert({value, unsigned(samePlace)}).second)
     return;
@@ -76,7 +78,7 @@ bool updatesInPlace(scf::ForOp loop, unsigned i) {
   return result;
 }
 
-//===- Operands of dots -----------------------------------------------------------------------------------------------===//
+//===- Operands of dots -------------------------------------------------------------------------------------------===//
 
 /// Whether neighbours along the tile's last dimension are neighbours in the buffer, whatever the alignment.
 static bool isContiguous(tile::LoadOp load) {
@@ -86,7 +88,8 @@ static bool isContiguous(tile::LoadOp load) {
     if (expr.isFunctionOfDim(last))
       return false;
   AffineExpr dim = getAffineDimExpr(last, load.getContext());
-  return !simplifyAffineExpr(map.getResults().back() - dim, map.getNumDims(), map.getNumSymbols()).isFunctionOfDim(last);
+  return !simplifyAffineExpr(map.getResults().back() - dim, map.getNumDims(), map.getNumSymbols())
+              .isFunctionOfDim(last);
 }
 
 bool isPacked(tile::LoadOp load) {
@@ -140,13 +143,13 @@ bool hasDirectOperands(Operation *op, unsigned registerRows) {
   return !op->walk([&](tile::DotOp dot) {
               auto type = cast<RankedTensorType>(dot.getResult().getType());
               int64_t rows = type.getDimSize(type.getRank() - 2);
-              bool direct =
-                  isDirectOperand(dot.getLhs(), true, rows, registerRows) && isDirectOperand(dot.getRhs(), false, rows, registerRows);
+              bool direct = isDirectOperand(dot.getLhs(), true, rows, registerRows) &&
+                            isDirectOperand(dot.getRhs(), false, rows, registerRows);
               return direct ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
 }
 
-//===- Runs -----------------------------------------------------------------------------------------------------------===//
+//===- Runs -------------------------------------------------------------------------------------------------------===//
 
 /// The greatest common divisor of what coordinate `dim` itself is divided by in `expr`; 0: by nothing.
 static int64_t blockOf(AffineExpr expr, unsigned dim) {
@@ -160,8 +163,8 @@ static int64_t blockOf(AffineExpr expr, unsigned dim) {
   return divisor ? divisor.getValue() : 1;
 }
 
-/// By how much `expr` grows with coordinate `dim` within a block: divisions by multiples of the block leave all of the coordinate or
-/// nothing.
+/// By how much `expr` grows with coordinate `dim` within a block: divisions by multiples of the block leave all of the
+/// coordinate or nothing.
 static std::optional<int64_t> stepWithin(AffineExpr expr, unsigned dim, int64_t block) {
   if (!expr.isFunctionOfDim(dim))
     return 0;
@@ -196,8 +199,8 @@ static std::optional<int64_t> runAlong(AffineMap map, unsigned dim) {
   return block;
 }
 
-/// Calls `visit` for `value` and everything that it is computed from, each once, operands in order. Where `visit` says no, the walk does
-/// not go on to the operands.
+/// Calls `visit` for `value` and everything that it is computed from, each once, operands in order. Where `visit` says
+/// no, the walk does not go on to the operands.
 static void walkUp(Value value, llvm::function_ref<bool(Value)> visit) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> waiting = {value};
@@ -270,7 +273,8 @@ bool storesAcross(tile::StoreOp store, unsigned lanes) {
     return false;
   AffineMap map = store.getMap();
   std::optional<int64_t> run = runAlong(map, type.getRank() - 2);
-  return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) && !isa<BlockArgument>(store.getValue());
+  return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) &&
+         !isa<BlockArgument>(store.getValue());
 }
 
 bool loadsAcross(Value value, unsigned lanes) {
@@ -299,14 +303,15 @@ void collectLoadsAcross(Value value, unsigned lanes, SmallVectorImpl<Value> &res
   });
 }
 
-//===- Turns ----------------------------------------------------------------------------------------------------------===//
+//===- Turns ------------------------------------------------------------------------------------------------------===//
 
 static constexpr int64_t mostTurns = 8, mostOperations = 12, mostTaps = 32; // of what is unrolled
 
 bool isUnrolled(scf::ForOp loop) {
-  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()), to = getConstantIntValue(loop.getUpperBound()),
-                         step = getConstantIntValue(loop.getStep());
-  return from && to && step && (*to - *from) <= mostTurns * *step && loop.getBody()->getOperations().size() <= mostOperations &&
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                         to = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  return from && to && step && (*to - *from) <= mostTurns * *step &&
+         loop.getBody()->getOperations().size() <= mostOperations &&
          llvm::none_of(*loop.getBody(), [](Operation &op) { return isHeavy(&op); });
 }
 
@@ -320,8 +325,8 @@ bool hasFewTaps(Value lhs) {
   for (AffineExpr expr : load.getMap().getResults())
     block = std::gcd(block, blockOf(expr, row));
   auto taps = dyn_cast<AffineConstantExpr>(load.getBounds().getResults().back()); // all of them, so that none is dead
-  return type.getElementType().isF32() && taps && taps.getValue() == type.getShape().back() && taps.getValue() <= mostTaps &&
-         (block == 0 || block == type.getDimSize(row));
+  return type.getElementType().isF32() && taps && taps.getValue() == type.getShape().back() &&
+         taps.getValue() <= mostTaps && (block == 0 || block == type.getDimSize(row));
 }
 
 void collectGuarded(Value value, llvm::function_ref<bool(Value)> isHeld, SmallVectorImpl<tile::LoadOp> &result) {
@@ -381,7 +386,7 @@ tile::LoadOp loadOfTurn(scf::ForOp loop, unsigned i) {
   return nullptr;
 }
 
-//===- Sharing --------------------------------------------------------------------------------------------------------===//
+//===- Sharing ----------------------------------------------------------------------------------------------------===//
 
 static constexpr unsigned costlyFrom = 8; // instructions that are dearer than a store and a load of the workspace
 
@@ -409,10 +414,12 @@ SharedValues::SharedValues(Block &block) : block(block) {
       consumers[result] = consumersOf(result);
 }
 
-unsigned SharedValues::numberOf(const void *consumer) { return numbers.try_emplace(consumer, numbers.size()).first->second; }
+unsigned SharedValues::numberOf(const void *consumer) {
+  return numbers.try_emplace(consumer, numbers.size()).first->second;
+}
 
-/// The loops in which `value` will be computed, by what starts them: a reduction, a dot, a nested loop; all stores of the block are one.
-/// Whatever else reads it comes later in the block, so its own consumers are known.
+/// The loops in which `value` will be computed, by what starts them: a reduction, a dot, a nested loop; all stores of
+/// the block are one. Whatever else reads it comes later in the block, so its own consumers are known.
 llvm::SmallBitVector SharedValues::consumersOf(Value value) {
   llvm::SmallBitVector result;
   auto add = [&](const void *consumer) {
@@ -442,7 +449,8 @@ bool SharedValues::isSharedAndCostly(Value value) const {
     return false;
   // Only where paths part: if one user is needed in as many loops, that one is held instead.
   return llvm::none_of(value.getUsers(), [&](Operation *user) {
-    return user->getBlock() == &block && isElementwise(user) && consumers.lookup(user->getResult(0)).count() == found->second.count();
+    return user->getBlock() == &block && isElementwise(user) &&
+           consumers.lookup(user->getResult(0)).count() == found->second.count();
   });
 }
 

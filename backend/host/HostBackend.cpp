@@ -1,14 +1,13 @@
 // compileHost: expand math, emit LLVM IR, optimize a little, generate code, link flat.
 //
-// Emission already hoists, folds bounds and chooses vectors, so what is left for LLVM's passes is to turn allocas into registers and to
-// combine instructions: a tenth of the time of -O3 for the same code.
+// Emission already hoists, folds bounds and chooses vectors, so what is left for LLVM's passes is to turn allocas into
+// registers and to combine instructions: a tenth of the time of -O3 for the same code.
 #include "backend/host/HostBackend.h"
 
 #include "backend/host/Emitter.h"
 #include "backend/host/FlatLink.h"
 #include "backend/lowering/MathExpansion.h"
 
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -17,6 +16,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
@@ -27,7 +27,9 @@ namespace tilewright {
 // One round of instcombine is enough here; that a second would find something is no error.
 static constexpr const char *passes = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-static std::string featuresOf(const HostOptions &options) { return options.feature.empty() ? "" : "+" + options.feature; }
+static std::string featuresOf(const HostOptions &options) {
+  return options.feature.empty() ? "" : "+" + options.feature;
+}
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &options) {
   static std::once_flag once;
@@ -40,8 +42,9 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &opt
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, options.cpu, featuresOf(options), llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, options.cpu, featuresOf(options), llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -61,12 +64,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 namespace {
-/// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything already.
-///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel from register to
-///    register.
-///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the registers of the
-///  accumulators.
-/// LLVM offers no other handle than its command-line options.
+/// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything
+/// already.
+///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel
+///    from register to register.
+///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the
+///    registers of the accumulators. LLVM offers no other handle than its command-line options.
 class KeepPlaces {
 public:
   KeepPlaces() {
@@ -87,7 +90,8 @@ private:
 };
 } // namespace
 
-static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
+static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMachine &machine,
+                                           llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager manager;
@@ -138,7 +142,8 @@ Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
     options.assemblyText->assign(text.begin(), text.end());
   }
   llvm::SmallVector<char, 0> object = generate(llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
-  Expected<host::FlatImage> image = host::linkFlat(llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "host"));
+  Expected<host::FlatImage> image =
+      host::linkFlat(llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "host"));
   if (!image)
     return image.status();
   code.bytes = std::move(image->bytes);

@@ -1,4 +1,5 @@
-// The host backend: tile kernels to position-independent x86-64 machine code, ready to map and call (runtime/KernelAbi.h).
+// The host backend: tile kernels to position-independent x86-64 machine code, ready to map and call
+// (runtime/KernelAbi.h).
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -11,10 +12,10 @@
 namespace tilewright {
 
 struct HostOptions {
-  std::string cpu = "x86-64-v4";   // an x86-64 microarchitecture level: v3 (AVX2, FMA, F16C) or v4 (AVX-512)
-  unsigned vectorBits = 512;       // width of a vector register that code should use
-  std::string feature = {};        // beyond the level's: avx512vnni or avxvnni, products of bytes summed by fours; or none
-  std::string *llvmText = nullptr; // receives the optimized LLVM IR, if set
+  std::string cpu = "x86-64-v4"; // an x86-64 microarchitecture level: v3 (AVX2, FMA, F16C) or v4 (AVX-512)
+  unsigned vectorBits = 512;     // width of a vector register that code should use
+  std::string feature = {}; // beyond the level's: avx512vnni or avxvnni, products of bytes summed by fours; or none
+  std::string *llvmText = nullptr;     // receives the optimized LLVM IR, if set
   std::string *assemblyText = nullptr; // receives the assembly, if set
 };
 
@@ -29,7 +30,8 @@ struct HostCode {
   std::vector<HostKernelCode> kernels;
 };
 
-/// Compiles every tile.kernel of `module` (which stays as it is). Fails with Code::Unsupported for what the backend cannot express.
+/// Compiles every tile.kernel of `module` (which stays as it is). Fails with Code::Unsupported for what the backend
+/// cannot express.
 Expected<HostCode> compileHost(mlir::ModuleOp module, const HostOptions &options);
 
 } // namespace tilewright

@@ -12,10 +12,12 @@ using llvm::Value;
 
 namespace tilewright::host {
 
-//===- Facts ----------------------------------------------------------------------------------------------------------===//
+//===- Facts ------------------------------------------------------------------------------------------------------===//
 
 static const llvm::ConstantInt *asConstant(Value *value) { return llvm::dyn_cast<llvm::ConstantInt>(value); }
-static bool isConstant(Value *value, int64_t expected) { return asConstant(value) && asConstant(value)->getSExtValue() == expected; }
+static bool isConstant(Value *value, int64_t expected) {
+  return asConstant(value) && asConstant(value)->getSExtValue() == expected;
+}
 
 Facts IndexMath::facts(Value *value) const {
   if (value->getType()->isIntegerTy(1) && llvm::isa<llvm::ConstantInt>(value))
@@ -64,7 +66,7 @@ static Facts mulFacts(const Facts &a, const Facts &b) {
   return result;
 }
 
-//===- Placement ------------------------------------------------------------------------------------------------------===//
+//===- Placement --------------------------------------------------------------------------------------------------===//
 
 Value *IndexMath::place(Key key, unsigned depth, llvm::function_ref<Value *()> make, Facts facts) {
   auto found = memo.find(key);
@@ -102,7 +104,7 @@ std::pair<Ix, int64_t> IndexMath::split(Ix index) const {
   return found == sums.end() ? std::pair(index, int64_t(0)) : found->second;
 }
 
-//===- Arithmetic -----------------------------------------------------------------------------------------------------===//
+//===- Arithmetic -------------------------------------------------------------------------------------------------===//
 
 Ix IndexMath::add(Ix a, Ix b) {
   if (asConstant(a))
@@ -110,9 +112,10 @@ Ix IndexMath::add(Ix a, Ix b) {
   if (isConstant(b, 0))
     return a;
   Facts fa = facts(a), fb = facts(b);
-  Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  Ix sum = place(
-      {Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+  Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX),
+               std::gcd(fa.divisor, fb.divisor)};
+  Ix sum =
+      place({Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
   if (asConstant(b) && !asConstant(sum)) {
     auto [base, constant] = split(a);
     sums[sum] = {base, constant + asConstant(b)->getSExtValue()};
@@ -128,8 +131,7 @@ Ix IndexMath::sub(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
   int64_t low = isOpen(fb.max) ? INT64_MIN : -fb.max, high = isOpen(fb.min) ? INT64_MAX : -fb.min;
   Facts result{0, addEnds(fa.min, low, INT64_MIN), addEnds(fa.max, high, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place(
-      {Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
+  return place({Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
 }
 
 Ix IndexMath::mul(Ix a, Ix b) {
@@ -140,8 +142,7 @@ Ix IndexMath::mul(Ix a, Ix b) {
   if (isConstant(b, 0))
     return b;
   Facts result = mulFacts(facts(a), facts(b));
-  return place(
-      {Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
+  return place({Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
 }
 
 Ix IndexMath::floorDiv(Ix a, Ix b) {
@@ -199,8 +200,8 @@ Ix IndexMath::min(Ix a, Ix b) {
     return b;
   Facts result{0, std::min(fa.min, fb.min), std::min(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
   return place(
-      {Kind::Min, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); },
-      result);
+      {Kind::Min, a, b, nullptr}, std::max(fa.depth, fb.depth),
+      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }, result);
 }
 
 Ix IndexMath::max(Ix a, Ix b) {
@@ -211,8 +212,8 @@ Ix IndexMath::max(Ix a, Ix b) {
     return b;
   Facts result{0, std::max(fa.min, fb.min), std::max(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
   return place(
-      {Kind::Max, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); },
-      result);
+      {Kind::Max, a, b, nullptr}, std::max(fa.depth, fb.depth),
+      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); }, result);
 }
 
 bool IndexMath::alwaysLess(Ix a, Ix b) {
@@ -247,11 +248,13 @@ Value *IndexMath::both(Value *a, Value *b) {
     return b == ir.getTrue() ? nullptr : b;
   if (!b || b == ir.getTrue() || a == b)
     return a;
-  return place({Kind::And, a, b, nullptr}, std::max(facts(a).depth, facts(b).depth), [&] { return ir.CreateAnd(a, b); });
+  return place({Kind::And, a, b, nullptr}, std::max(facts(a).depth, facts(b).depth),
+               [&] { return ir.CreateAnd(a, b); });
 }
 
 Value *IndexMath::negate(Value *condition) {
-  return place({Kind::Not, condition, nullptr, nullptr}, facts(condition).depth, [&] { return ir.CreateNot(condition); });
+  return place({Kind::Not, condition, nullptr, nullptr}, facts(condition).depth,
+               [&] { return ir.CreateNot(condition); });
 }
 
 Value *IndexMath::choose(Value *condition, Value *a, Value *b) {
@@ -297,7 +300,7 @@ Ix IndexMath::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::Arr
   }
 }
 
-//===- Control flow ---------------------------------------------------------------------------------------------------===//
+//===- Control flow -----------------------------------------------------------------------------------------------===//
 
 /// Rotated loops: the test is at the end, and once before unless the first turn is certain.
 void IndexMath::loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body) {

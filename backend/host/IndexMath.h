@@ -1,7 +1,9 @@
-// Scalar index arithmetic that places itself: every value is computed once, in the outermost scope in which its operands exist.
+// Scalar index arithmetic that places itself: every value is computed once, in the outermost scope in which its
+// operands exist.
 //
-// A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion to do, and facts
-// about values (range, divisor) fold most bound checks and all of the remainders of aligned loops before any instruction is made.
+// A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion
+// to do, and facts about values (range, divisor) fold most bound checks and all of the remainders of aligned loops
+// before any instruction is made.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -55,7 +57,8 @@ public:
   Ix define(llvm::Value *value, Facts facts);
 
   unsigned depth() const { return static_cast<unsigned>(scopes.size()); }
-  /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs once.
+  /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs
+  /// once.
   void loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body);
   void when(llvm::Value *condition, llvm::function_ref<void()> body);
   /// Runs the body in a scope of its own, so that what is remembered inside is forgotten: one turn of an unrolled loop.

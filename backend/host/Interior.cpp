@@ -27,7 +27,8 @@ static std::optional<Span> spanOf(Value index) {
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
   if (!loop || index != loop.getInductionVar())
     return std::nullopt;
-  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()), to = getConstantIntValue(loop.getUpperBound());
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                         to = getConstantIntValue(loop.getUpperBound());
   return from && to && *from < *to ? std::optional(Span{*from, *to - 1}) : std::nullopt;
 }
 
@@ -70,16 +71,16 @@ static std::optional<Span> spanOf(AffineExpr expr, ArrayRef<std::optional<Span>>
   }
 }
 
-/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer. Nothing is said of coordinates that do not
-/// go up with the row, or by other things that have no constant ends.
+/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer. Nothing is said of
+/// coordinates that do not go up with the row, or by other things that have no constant ends.
 void Emitter::tighten(Interior &interior, tile::LoadOp load, int64_t dim) {
   auto type = load.getResult().getType();
   unsigned row = type.getRank() - 2;
   AffineMap map = load.getMap();
   AffineExpr expr = map.getResult(dim), zero = getAffineConstantExpr(0, load.getContext());
-  auto step = dyn_cast<AffineConstantExpr>(
-      simplifyAffineExpr(expr.replace(getAffineDimExpr(row, load.getContext()), getAffineDimExpr(row, load.getContext()) + 1) - expr,
-                         map.getNumDims(), map.getNumSymbols()));
+  auto step = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
+      expr.replace(getAffineDimExpr(row, load.getContext()), getAffineDimExpr(row, load.getContext()) + 1) - expr,
+      map.getNumDims(), map.getNumSymbols()));
   if (!step || step.getValue() <= 0 || type.getDimSize(row) == 1)
     return;
   SmallVector<std::optional<Span>> dims;
@@ -102,8 +103,7 @@ Emitter::Interior Emitter::interiorOf(const Group &group) {
   Interior result;
   SmallVector<tile::LoadOp> loads;
   for (Value value : group.heavy)
-    collectGuarded(
-        value, [&](Value other) { return held.count(other) != 0; }, loads);
+    collectGuarded(value, [&](Value other) { return held.count(other) != 0; }, loads);
   for (tile::LoadOp load : loads)
     if (load.getResult().getType().getRank() >= 2 && !contracted.count(load.getResult()))
       for (int64_t dim : load.getGuard())

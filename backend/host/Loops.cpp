@@ -44,7 +44,8 @@ void Emitter::overColumns(Ix from, Ix to, Ix wholeTo, unsigned widest, const Pos
   steps(narrowEnd, to, masks ? narrow : 1, false, masks);
 }
 
-/// What the load or check of `value` says of the tile's coordinates along `axis`; `operands` get the values that have their own say.
+/// What the load or check of `value` says of the tile's coordinates along `axis`; `operands` get the values that have
+/// their own say.
 std::optional<Position::Live> Emitter::liveBelow(Value value, unsigned axis, SmallVectorImpl<Value> &operands) {
   Operation *op = value.getDefiningOp();
   auto type = cast<RankedTensorType>(value.getType());
@@ -62,7 +63,8 @@ std::optional<Position::Live> Emitter::liveBelow(Value value, unsigned axis, Sma
   return std::nullopt;
 }
 
-/// How many coordinates along `axis` all loads below `value` have alive, at most `size`; `facts` get what that says, each once.
+/// How many coordinates along `axis` all loads below `value` have alive, at most `size`; `facts` get what that says,
+/// each once.
 Ix Emitter::liveSize(Value value, unsigned axis, Ix size, SmallVectorImpl<Position::Live> &facts) {
   llvm::DenseSet<Value> seen;
   llvm::SetVector<std::pair<Ix, Ix>> ends;
@@ -83,7 +85,7 @@ Ix Emitter::liveSize(Value value, unsigned axis, Ix size, SmallVectorImpl<Positi
   return size;
 }
 
-//===- Reductions -----------------------------------------------------------------------------------------------------===//
+//===- Reductions -------------------------------------------------------------------------------------------------===//
 
 using tile::ReduceKind;
 
@@ -116,15 +118,15 @@ llvm::Value *Emitter::identity(ReduceKind kind, llvm::Type *type) {
   case ReduceKind::Prod:
     return isFloat ? (llvm::Value *)llvm::ConstantFP::get(type, 1.0) : llvm::ConstantInt::get(type, 1);
   case ReduceKind::Max:
-    return isFloat
-               ? (llvm::Value *)llvm::ConstantFP::getInfinity(type, true)
-               : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 0)
-                                                                          : llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
+    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type, true)
+                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1)
+                                                      ? llvm::APInt(1, 0)
+                                                      : llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
   case ReduceKind::Min:
-    return isFloat
-               ? (llvm::Value *)llvm::ConstantFP::getInfinity(type)
-               : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1) ? llvm::APInt(1, 1)
-                                                                          : llvm::APInt::getSignedMaxValue(type->getScalarSizeInBits()));
+    return isFloat ? (llvm::Value *)llvm::ConstantFP::getInfinity(type)
+                   : llvm::ConstantInt::get(type, type->isIntOrIntVectorTy(1)
+                                                      ? llvm::APInt(1, 1)
+                                                      : llvm::APInt::getSignedMaxValue(type->getScalarSizeInBits()));
   }
   return nullptr;
 }
@@ -171,8 +173,8 @@ Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
       ir.CreateStore(combine(kind, ir.CreateLoad(vector, slots[row]), value), slots[row]);
     }
   };
-  auto *before =
-      cast<llvm::Instruction>(ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
+  auto *before = cast<llvm::Instruction>(
+      ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
   Position source = position;
   if (axis == 0) {
     source.forget(0);
@@ -204,11 +206,12 @@ Rows Emitter::emitReduce(tile::ReduceOp op, const Position &position) {
       result[row] = result[row] ? combine(kind, result[row], value) : value;
     }
   for (llvm::Value *&value : result)
-    value = convertIfFloat(value ? value : identity(kind, vectorOf(wideElement, position.width)), element, position.width);
+    value =
+        convertIfFloat(value ? value : identity(kind, vectorOf(wideElement, position.width)), element, position.width);
   return result;
 }
 
-//===- Contractions ---------------------------------------------------------------------------------------------------===//
+//===- Contractions -----------------------------------------------------------------------------------------------===//
 
 static bool isZero(Attribute fill) {
   auto number = dyn_cast_or_null<FloatAttr>(fill);
@@ -249,7 +252,8 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
     llvm::Value *b = widen(pull(op.getRhs(), right).front(), width, op.getRhsUnsigned());
     Rows a = pull(op.getLhs(), left);
     for (auto [row, place] : llvm::enumerate(accumulators)) {
-      llvm::Value *scalar = splat({widen(a[row], 1, op.getLhsUnsigned())}, 1, width).front(), *sum = ir.CreateLoad(vector, place);
+      llvm::Value *scalar = splat({widen(a[row], 1, op.getLhsUnsigned())}, 1, width).front(),
+                  *sum = ir.CreateLoad(vector, place);
       llvm::Value *next = element->isIntegerTy() ? ir.CreateAdd(sum, ir.CreateMul(scalar, b))
                                                  : ir.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {scalar, b, sum});
       ir.CreateStore(next, place);
@@ -261,7 +265,8 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
     for (int64_t k = 0, end = 0, taps = lhs.getDimSize(rank - 1); k < taps; k = end) {
       auto load = op.getLhs().getDefiningOp<tile::LoadOp>();
       auto guardsAt = [&](int64_t tap) {
-        return isZero(load.getFillAttr()) ? commonGuards(load, at(math.constant(tap)).first, nullptr) : SmallVector<llvm::Value *>();
+        return isZero(load.getFillAttr()) ? commonGuards(load, at(math.constant(tap)).first, nullptr)
+                                          : SmallVector<llvm::Value *>();
       };
       SmallVector<llvm::Value *> guards = guardsAt(k);
       for (end = k + 1; end < taps && guardsAt(end) == guards;)
@@ -277,7 +282,7 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
   return result;
 }
 
-//===- scf.for in registers -------------------------------------------------------------------------------------------===//
+//===- scf.for in registers ---------------------------------------------------------------------------------------===//
 
 /// The carried tiles that `result` needs at its own position: those that its yielded value reads, and so on.
 static SmallVector<unsigned> carriedFor(scf::ForOp op, unsigned result) {
@@ -295,7 +300,8 @@ static SmallVector<unsigned> carriedFor(scf::ForOp op, unsigned result) {
       } else if (Operation *definition = value.getDefiningOp(); op->isProperAncestor(definition)) {
         stack.append(definition->operand_begin(), definition->operand_end());
         if (auto inner = dyn_cast<scf::ForOp>(definition))
-          stack.append(inner.getBody()->getTerminator()->operand_begin(), inner.getBody()->getTerminator()->operand_end());
+          stack.append(inner.getBody()->getTerminator()->operand_begin(),
+                       inner.getBody()->getTerminator()->operand_end());
       }
     }
   }
@@ -349,7 +355,8 @@ Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) 
     });
   };
   if (isUnrolled(op))
-    for (int64_t iv = *getConstantIntValue(op.getLowerBound()), end = *getConstantIntValue(op.getUpperBound()); iv < end; iv += *step)
+    for (int64_t iv = *getConstantIntValue(op.getLowerBound()), end = *getConstantIntValue(op.getUpperBound());
+         iv < end; iv += *step)
       math.once([&] { turn(math.constant(iv)); });
   else
     math.loop(index(op.getLowerBound()), index(op.getUpperBound()), *step, turn);

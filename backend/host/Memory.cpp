@@ -1,9 +1,9 @@
 // Reads and writes of global memory through maps, and of tiles held in the workspace.
 //
-// An address is evaluated for all lanes at once as base + stride * lane, where base is a sum of terms, each in its own scope. A division
-// keeps that form if alignment shows that no lane crosses a multiple of the divisor ((64 q + lane) mod 64 = lane); otherwise lanes differ
-// by a vector of small integers, and the access is a gather. Lanes of one vector lie within 2^31 elements of each other, but for index
-// tiles, which get 64 bits.
+// An address is evaluated for all lanes at once as base + stride * lane, where base is a sum of terms, each in its own
+// scope. A division keeps that form if alignment shows that no lane crosses a multiple of the divisor ((64 q + lane)
+// mod 64 = lane); otherwise lanes differ by a vector of small integers, and the access is a gather. Lanes of one vector
+// lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-//===- Coordinates along the lanes ------------------------------------------------------------------------------------===//
+//===- Coordinates along the lanes --------------------------------------------------------------------------------===//
 
 struct Emitter::Lanes {
   SmallVector<Ix, 4> base;      // summed
@@ -56,7 +56,8 @@ llvm::Value *Emitter::deltas(const Lanes &value, unsigned width) {
 }
 
 static std::pair<llvm::Value *, llvm::Value *> sameWidth(llvm::IRBuilder<> &ir, llvm::Value *a, llvm::Value *b) {
-  llvm::Type *type = a->getType()->getScalarSizeInBits() > b->getType()->getScalarSizeInBits() ? a->getType() : b->getType();
+  llvm::Type *type =
+      a->getType()->getScalarSizeInBits() > b->getType()->getScalarSizeInBits() ? a->getType() : b->getType();
   return {ir.CreateSExt(a, type), ir.CreateSExt(b, type)};
 }
 
@@ -85,7 +86,8 @@ Emitter::Lanes Emitter::scaleLanes(const Lanes &a, Ix factor, unsigned width) {
     result.base.push_back(math.mul(term, factor));
   result.stride = a.stride ? math.mul(a.stride, factor) : nullptr;
   if (a.delta)
-    result.delta = ir.CreateMul(a.delta, ir.CreateVectorSplat(width, ir.CreateIntCast(factor, a.delta->getType()->getScalarType(), true)));
+    result.delta = ir.CreateMul(
+        a.delta, ir.CreateVectorSplat(width, ir.CreateIntCast(factor, a.delta->getType()->getScalarType(), true)));
   result.signedDelta = a.signedDelta || constantOf(factor).value_or(0) < 0;
   result.count = a.count;
   return result;
@@ -97,7 +99,8 @@ static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix div
   llvm::Value *by = ir.CreateVectorSplat(width, ir.CreateIntCast(divisor, type->getScalarType(), true));
   if (!isSigned && isa<llvm::ConstantInt>(divisor))
     return ir.CreateUDiv(t, by);
-  if (!isSigned && type->getScalarSizeInBits() == 32) { // quotients of 32-bit integers are exact in doubles once truncated
+  if (!isSigned &&
+      type->getScalarSizeInBits() == 32) { // quotients of 32-bit integers are exact in doubles once truncated
     llvm::Type *wide = vectorOf(ir.getDoubleTy(), width);
     return ir.CreateFPToSI(ir.CreateFDiv(ir.CreateSIToFP(t, wide), ir.CreateSIToFP(by, wide)), type);
   }
@@ -105,8 +108,8 @@ static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix div
   return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, llvm::Constant::getNullValue(type)), type));
 }
 
-/// Quotient or rest of a sum: terms that stay below what the others are multiples of, and the divisor too, pass through unchanged. So a row
-/// of all images' rows keeps its place within a row of one.
+/// Quotient or rest of a sum: terms that stay below what the others are multiples of, and the divisor too, pass through
+/// unchanged. So a row of all images' rows keeps its place within a row of one.
 std::optional<Emitter::Lanes> Emitter::divideTerms(ArrayRef<Ix> terms, int64_t divisor, bool wantRest) {
   for (Ix candidate : terms) {
     int64_t unit = std::gcd(math.facts(candidate).divisor, divisor);
@@ -176,7 +179,7 @@ Emitter::Lanes Emitter::evaluateLanes(AffineExpr expr, ArrayRef<Lanes> dims, uns
   }
 }
 
-//===- Accesses -------------------------------------------------------------------------------------------------------===//
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 struct Emitter::Reference {
   llvm::Value *base;
@@ -199,9 +202,10 @@ struct Emitter::Access {
 };
 
 Emitter::Reference Emitter::referenceTo(tile::LoadOp op) {
-  Reference result{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(), op.getBounds(),
-                   op.getMap()};
-  llvm::copy_if(op.getGuard(), std::back_inserter(result.guard), [&](int64_t dim) { return !certain.count({op, dim}); });
+  Reference result{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(),
+                   op.getOffsets(), op.getBounds(), op.getMap()};
+  llvm::copy_if(op.getGuard(), std::back_inserter(result.guard),
+                [&](int64_t dim) { return !certain.count({op, dim}); });
   return result;
 }
 
@@ -211,11 +215,14 @@ static llvm::Value *lanesBelow(llvm::IRBuilder<> &ir, IndexMath &math, llvm::Val
   return ir.CreateICmpSLT(lanes, ir.CreateVectorSplat(width, ir.CreateIntCast(clamped, ir.getInt32Ty(), true)));
 }
 
-/// offset + place in dimension `i` of a tile, with what was added to the place as a term of its own: a displacement, in the end.
+/// offset + place in dimension `i` of a tile, with what was added to the place as a term of its own: a displacement, in
+/// the end.
 Emitter::Lanes Emitter::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
   unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
   bool isLane = axis == position.lanes;
-  Ix offset = index(reference.offsets[i]), place = isLane ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
+  Ix offset = index(reference.offsets[i]), place = isLane     ? position.column
+                                                   : axis < 2 ? position.rows[row]
+                                                              : position.at(axis, row);
   auto [inner, added] = math.split(place);
   Lanes result;
   result.base = {offset, inner, math.constant(added)};
@@ -231,7 +238,8 @@ Emitter::Lanes Emitter::coordinateOf(const Reference &reference, const Position 
   return result;
 }
 
-/// Makes dead coordinates harmless: nothing to do if none is, another element where nobody looks, a condition or a mask otherwise.
+/// Makes dead coordinates harmless: nothing to do if none is, another element where nobody looks, a condition or a mask
+/// otherwise.
 void Emitter::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
                         MutableArrayRef<Lanes> coordinates) {
   unsigned rank = reference.offsets.size(), width = position.width;
@@ -243,7 +251,8 @@ void Emitter::addBounds(const Reference &reference, const Position &position, un
     Ix coordinate = math.add(offset, place);
     coordinates[i] = coordinateOf(reference, position, row, i);
     Ix last = isLane ? math.add(coordinate, math.constant(width - 1)) : coordinate;
-    bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 && math.facts(coordinate).divisor % width == 0;
+    bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 &&
+                    math.facts(coordinate).divisor % width == 0;
     if (isPadded || position.isLive(axis, offset, bound) || math.alwaysLess(last, bound))
       continue;
     if (isLane && width > 1)
@@ -254,10 +263,12 @@ void Emitter::addBounds(const Reference &reference, const Position &position, un
 }
 
 /// 0 <= coordinate < size in a buffer dimension that the map may leave.
-void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width, Access &result) {
+void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &coordinate, unsigned width,
+                       Access &result) {
   Ix base = sum(coordinate.base), size = evaluate(reference.type.getSizes(), dim);
   if (coordinate.isUniform()) {
-    result.condition = math.both(result.condition, math.both(math.less(math.constant(-1), base), math.less(base, size)));
+    result.condition =
+        math.both(result.condition, math.both(math.less(math.constant(-1), base), math.less(base, size)));
     return;
   }
   std::optional<int64_t> stride = constantOf(coordinate.stride);
@@ -270,8 +281,8 @@ void Emitter::addGuard(const Reference &reference, unsigned dim, const Lanes &co
   result.require(ir, ir.CreateICmpULT(ir.CreateAdd(spread(base), offsets), spread(size)));
 }
 
-/// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at `position`, as far as
-/// they are known before the loops inside `scope` begin.
+/// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at
+/// `position`, as far as they are known before the loops inside `scope` begin.
 SmallVector<llvm::Value *> Emitter::commonGuards(tile::LoadOp load, const Position &position, Operation *scope) {
   Reference reference = referenceTo(load);
   unsigned rank = reference.offsets.size();
@@ -292,7 +303,8 @@ SmallVector<llvm::Value *> Emitter::commonGuards(tile::LoadOp load, const Positi
       SmallVector<Lanes> coordinates;
       for (unsigned i = 0; i < rank; ++i)
         coordinates.push_back(isKnown(i) ? coordinateOf(reference, position, row, i) : Lanes());
-      Ix base = sum(evaluateLanes(expr, coordinates, position.width).base), size = evaluate(reference.type.getSizes(), dim);
+      Ix base = sum(evaluateLanes(expr, coordinates, position.width).base),
+         size = evaluate(reference.type.getSizes(), dim);
       std::pair ends(math.less(math.constant(-1), base), math.less(base, size));
       known = !common || *common == ends;
       common = ends;
@@ -329,7 +341,8 @@ Emitter::Access Emitter::access(const Reference &reference, const Position &posi
     stride = math.mul(stride, evaluate(reference.type.getSizes(), dim));
   }
 
-  // One pointer a scope, so that each is advanced only where its terms change; constants last, which machines add for nothing.
+  // One pointer a scope, so that each is advanced only where its terms change; constants last, which machines add for
+  // nothing.
   llvm::Type *element = elementType(context, reference.type.getElementType());
   llvm::Type *unit = element->isIntegerTy(1) ? ir.getInt8Ty() : element;
   result.pointer = reference.base;
@@ -354,7 +367,7 @@ Emitter::Access Emitter::access(const Reference &reference, const Position &posi
   return result;
 }
 
-//===- Elements in memory and in registers ----------------------------------------------------------------------------===//
+//===- Elements in memory and in registers ------------------------------------------------------------------------===//
 
 /// bool is a byte; half types travel as 16-bit integers, for which masked accesses exist.
 static llvm::Type *memoryType(llvm::Type *element) {
@@ -375,13 +388,17 @@ llvm::Value *Emitter::toMemory(llvm::Value *value, unsigned width) {
   return value->getType()->isIntOrIntVectorTy(1) ? ir.CreateZExt(value, type) : ir.CreateBitCast(value, type);
 }
 
-static llvm::Align alignOf(llvm::Type *element) { return llvm::Align(std::max<uint64_t>(1, element->getPrimitiveSizeInBits() / 8)); }
+static llvm::Align alignOf(llvm::Type *element) {
+  return llvm::Align(std::max<uint64_t>(1, element->getPrimitiveSizeInBits() / 8));
+}
 
-/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that holds it, which never
-/// crosses a page. Without masks (AVX2), lanes that are off read the kernel's arguments: a masked gather would become a branch for every
-/// lane.
-llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory, llvm::Value *fills) {
-  unsigned width = cast<llvm::FixedVectorType>(offsets->getType())->getNumElements(), bytes = memory->getPrimitiveSizeInBits() / 8;
+/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that
+/// holds it, which never crosses a page. Without masks (AVX2), lanes that are off read the kernel's arguments: a masked
+/// gather would become a branch for every lane.
+llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory,
+                             llvm::Value *fills) {
+  unsigned width = cast<llvm::FixedVectorType>(offsets->getType())->getNumElements(),
+           bytes = memory->getPrimitiveSizeInBits() / 8;
   llvm::Type *word = bytes < 4 ? ir.getInt32Ty() : memory, *offsetType = offsets->getType();
   llvm::Value *shifts = nullptr;
   if (bytes < 4) {
@@ -390,7 +407,8 @@ llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Valu
     llvm::Value *lows = ir.CreateVectorSplat(width, ir.CreateIntCast(low, offsetType->getScalarType(), false));
     llvm::Value *places = ir.CreateAdd(ir.CreateMul(offsets, llvm::ConstantInt::get(offsetType, bytes)), lows);
     llvm::Value *within = ir.CreateAnd(places, llvm::ConstantInt::get(offsetType, 3));
-    shifts = ir.CreateIntCast(ir.CreateShl(within, llvm::ConstantInt::get(offsetType, 3)), vectorOf(word, width), false);
+    shifts =
+        ir.CreateIntCast(ir.CreateShl(within, llvm::ConstantInt::get(offsetType, 3)), vectorOf(word, width), false);
     offsets = ir.CreateSub(places, within);
   }
   llvm::Value *pointers = ir.CreateGEP(bytes < 4 ? ir.getInt8Ty() : memory, base, offsets),
@@ -398,8 +416,8 @@ llvm::Value *Emitter::gather(llvm::Value *base, llvm::Value *offsets, llvm::Valu
   if (mask && !masks)
     pointers = ir.CreateSelect(mask, pointers, ir.CreateVectorSplat(width, arguments));
   llvm::Type *words = vectorOf(word, width);
-  llvm::Value *result =
-      ir.CreateMaskedGather(words, pointers, alignOf(word), mask && masks ? mask : on, llvm::Constant::getNullValue(words));
+  llvm::Value *result = ir.CreateMaskedGather(words, pointers, alignOf(word), mask && masks ? mask : on,
+                                              llvm::Constant::getNullValue(words));
   if (shifts)
     result = ir.CreateTrunc(ir.CreateLShr(result, shifts), vectorOf(memory, width));
   return mask ? ir.CreateSelect(mask, result, fills) : result;
@@ -443,8 +461,8 @@ llvm::Value *Emitter::loadAt(const Access &access, llvm::Type *element, llvm::Va
   return result;
 }
 
-/// Where lane 0 of a row lies. `panel`: columns are padded to a multiple of this. Where the element is not there, the kernel's arguments
-/// are.
+/// Where lane 0 of a row lies. `panel`: columns are padded to a multiple of this. Where the element is not there, the
+/// kernel's arguments are.
 llvm::Value *Emitter::addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
   Reference reference = referenceTo(op);
   reference.panel = panel;
@@ -456,9 +474,10 @@ Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
   llvm::Type *element = typeOf(op.getResult());
   llvm::Value *fill = llvm::Constant::getNullValue(memoryType(element));
   if (Attribute attribute = op.getFillAttr()) {
-    llvm::Constant *constant = isa<FloatAttr>(attribute)
-                                   ? (llvm::Constant *)llvm::ConstantFP::get(context, cast<FloatAttr>(attribute).getValue())
-                                   : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
+    llvm::Constant *constant =
+        isa<FloatAttr>(attribute)
+            ? (llvm::Constant *)llvm::ConstantFP::get(context, cast<FloatAttr>(attribute).getValue())
+            : llvm::ConstantInt::get(element, cast<IntegerAttr>(attribute).getValue().getZExtValue(), false, true);
     fill = toMemory(constant, 1);
   }
   Reference reference = referenceTo(op);
@@ -468,17 +487,19 @@ Rows Emitter::emitLoad(tile::LoadOp op, const Position &position) {
     reference.indices.push_back(pull(index, isUniform(index, position) ? uniformAt(position) : position));
   Rows rows;
   for (unsigned row = 0; row < position.rows.size(); ++row)
-    rows.push_back(fromMemory(loadAt(access(reference, position, row), element, fill, position.width), element, position.width));
+    rows.push_back(
+        fromMemory(loadAt(access(reference, position, row), element, fill, position.width), element, position.width));
   return rows;
 }
 
 llvm::Value *Emitter::columnsBefore(const Position &position) {
-  return lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.sub(position.end, position.column), position.width);
+  return lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.sub(position.end, position.column),
+                    position.width);
 }
 
 void Emitter::emitStore(tile::StoreOp op, const Position &position, const Rows &rows) {
-  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(), op.getOffsets(),
-                      op.getBounds(), op.getMap()};
+  Reference reference{buffers[cast<BlockArgument>(op.getBuffer()).getArgNumber()], op.getBuffer().getType(),
+                      op.getOffsets(), op.getBounds(), op.getMap()};
   unsigned width = position.width;
   for (unsigned row = 0; row < rows.size(); ++row) {
     Access target = access(reference, position, row);
@@ -510,7 +531,8 @@ Rows Emitter::emitCheck(tile::CheckOp op, const Position &position) {
   Rows rows = pull(op.getIndex(), position), result;
   unsigned width = position.width;
   llvm::Type *type = rows.front()->getType();
-  llvm::Value *size = ir.CreateIntCast(evaluate(op.getSize(), 0), type->getScalarType(), true), *zero = llvm::Constant::getNullValue(type);
+  llvm::Value *size = ir.CreateIntCast(evaluate(op.getSize(), 0), type->getScalarType(), true),
+              *zero = llvm::Constant::getNullValue(type);
   llvm::Value *sizes = splat({size}, 1, width).front();
   llvm::Value *last = ir.CreateSub(sizes, llvm::ConstantInt::get(type, 1));
   for (unsigned row = 0; row < rows.size(); ++row) {
@@ -528,8 +550,8 @@ Rows Emitter::emitCheck(tile::CheckOp op, const Position &position) {
       bad = ir.CreateAnd(bad, live.condition);
     math.when(bad, [&] {
       uint64_t word = errorWordOf(Fault::IndexOutOfRange, static_cast<uint32_t>(op.getSite()));
-      ir.CreateAtomicCmpXchg(errorWord, ir.getInt64(0), ir.getInt64(word), llvm::Align(8), llvm::AtomicOrdering::Monotonic,
-                             llvm::AtomicOrdering::Monotonic);
+      ir.CreateAtomicCmpXchg(errorWord, ir.getInt64(0), ir.getInt64(word), llvm::Align(8),
+                             llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
     });
     llvm::Value *atMost = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows[row], last);
     result.push_back(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, atMost, zero));
@@ -537,7 +559,7 @@ Rows Emitter::emitCheck(tile::CheckOp op, const Position &position) {
   return result;
 }
 
-//===- Held tiles -----------------------------------------------------------------------------------------------------===//
+//===- Held tiles -------------------------------------------------------------------------------------------------===//
 
 llvm::Value *Emitter::heldAddress(const Held &held, const Position &position, unsigned row, llvm::Type *element) {
   unsigned axes = held.shape.size();
@@ -571,20 +593,24 @@ Rows Emitter::loadHeld(const Held &held, Value value, const Position &position) 
   Rows rows;
   for (unsigned row = 0; row < position.rows.size(); ++row) {
     llvm::Value *pointer = heldAddress(held, position, row, memory);
-    rows.push_back(fromMemory(ir.CreateAlignedLoad(vectorOf(memory, position.width), pointer, alignOf(memory)), element, position.width));
+    rows.push_back(fromMemory(ir.CreateAlignedLoad(vectorOf(memory, position.width), pointer, alignOf(memory)), element,
+                              position.width));
   }
   return rows;
 }
 
 void Emitter::storeHeld(const Held &held, const Rows &rows, const Position &position) {
   for (unsigned row = 0; row < rows.size(); ++row) {
-    llvm::Value *value = held.element && held.element->isFloatTy() ? convertFloat(ir, rows[row], held.element, position.width) : rows[row];
+    llvm::Value *value = held.element && held.element->isFloatTy()
+                             ? convertFloat(ir, rows[row], held.element, position.width)
+                             : rows[row];
     value = toMemory(value, position.width);
     llvm::Type *memory = value->getType()->getScalarType();
     llvm::Value *address = heldAddress(held, position, row, memory);
     if (position.run && position.run < position.width)
-      ir.CreateMaskedStore(value, address, alignOf(memory),
-                           lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.constant(position.run), position.width));
+      ir.CreateMaskedStore(
+          value, address, alignOf(memory),
+          lanesBelow(ir, math, lanes(ir.getInt32Ty(), position.width), math.constant(position.run), position.width));
     else
       ir.CreateAlignedStore(value, address, alignOf(memory));
   }

@@ -5,8 +5,8 @@
 
 namespace tilewright::host {
 
-/// A register tile: `rows.size()` rows of `width` neighbouring elements. Axes are counted from the innermost: 0 is the column, 1 the row, 2
-/// and up are `outer` from its end. Every coordinate is relative to the tile's origin.
+/// A register tile: `rows.size()` rows of `width` neighbouring elements. Axes are counted from the innermost: 0 is the
+/// column, 1 the row, 2 and up are `outer` from its end. Every coordinate is relative to the tile's origin.
 struct Position {
   /// offset + coordinate < bound for the whole register tile along `axis`.
   struct Live {
@@ -21,8 +21,9 @@ struct Position {
   unsigned run = 0;   // set: lanes from here on are no part of the tile, and the column is a multiple of it
   unsigned lanes = 0; // the axis along which lanes run. 1: transposed, so that `column` is a row and `rows` are columns
   llvm::SmallVector<Live, 4> live;
-  Ix end = nullptr;    // set: columns from here on are no part of the tile, although lanes reach there
-  uint32_t unseen = 0; // bit per axis: nobody looks at what a dead coordinate holds, so loads may read another element instead
+  Ix end = nullptr; // set: columns from here on are no part of the tile, although lanes reach there
+  uint32_t unseen =
+      0; // bit per axis: nobody looks at what a dead coordinate holds, so loads may read another element instead
 
   unsigned axes() const { return static_cast<unsigned>(outer.size()) + 2; }
   /// Coordinate along an axis other than 0.
@@ -42,7 +43,8 @@ struct Position {
     unseen &= ~(1u << axis);
   }
   bool isLive(unsigned axis, Ix offset, Ix bound) const {
-    return llvm::any_of(live, [&](const Live &fact) { return fact.axis == axis && fact.offset == offset && fact.bound == bound; });
+    return llvm::any_of(
+        live, [&](const Live &fact) { return fact.axis == axis && fact.offset == offset && fact.bound == bound; });
   }
 };
 

@@ -1,5 +1,5 @@
-// One program of a kernel, in order: what is held is computed into the workspace, stores are grouped into loop nests, loops with effects
-// run.
+// One program of a kernel, in order: what is held is computed into the workspace, stores are grouped into loop nests,
+// loops with effects run.
 //
 //   matmul + epilogue:   for columns by 64 { for rows by 6 { registers = dot; scratch = registers; for row { y[row] =
 //   epilogue(scratch[row]) } } } softmax:             for row { max[row] = ... }  for row { e[row] = exp(x - max) }  for row { sum[row] }
@@ -18,8 +18,8 @@ using namespace mlir;
 namespace tilewright::host {
 
 Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
-    : module(module), context(module.getContext()), ir(context), math(ir), kernel(kernel), options(options), wide(options.vectorBits / 8),
-      narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {
+    : module(module), context(module.getContext()), ir(context), math(ir), kernel(kernel), options(options),
+      wide(options.vectorBits / 8), narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {
   math.onClose = [this](unsigned depth) {
     if (depth >= pulledAtDepth.size())
       return;
@@ -39,7 +39,7 @@ Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions 
 
 static constexpr int64_t mostRuns = 32; // of a row that is read run by run
 
-//===- Memory for held tiles ------------------------------------------------------------------------------------------===//
+//===- Memory for held tiles --------------------------------------------------------------------------------------===//
 
 Held Emitter::allocate(RankedTensorType type, int64_t panel) {
   Held result;
@@ -100,7 +100,7 @@ void Emitter::holdOperands(Group &group, tile::DotOp dot) {
     hold(group, dot.getRhs(), columns >= registerColumns ? registerColumns : 0);
 }
 
-//===- Loop nests -----------------------------------------------------------------------------------------------------===//
+//===- Loop nests -------------------------------------------------------------------------------------------------===//
 
 /// Stores of the same elements run in the same loops.
 void Emitter::addStore(Group &group, tile::StoreOp store) {
@@ -116,8 +116,8 @@ void Emitter::addStore(Group &group, tile::StoreOp store) {
   group.roots.push_back({store, nullptr, {}});
 }
 
-/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all stores agree, nobody
-/// sees what lies beyond.
+/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all
+/// stores agree, nobody sees what lies beyond.
 tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
   tile::StoreOp result;
   if (!(parallelAxes >> axis & 1))
@@ -135,7 +135,8 @@ tile::StoreOp Emitter::storeLimiting(unsigned axis, int64_t size) {
     if (!result)
       result = store;
     unsigned resultDim = result.getOffsets().size() - 1 - axis;
-    agree &= result.getOffsets()[resultDim] == offset && result.getBounds().getResult(resultDim) == store.getBounds().getResult(dim);
+    agree &= result.getOffsets()[resultDim] == offset &&
+             result.getBounds().getResult(resultDim) == store.getBounds().getResult(dim);
   });
   return agree ? result : nullptr;
 }
@@ -164,19 +165,23 @@ void Emitter::prepare(Group &group) {
     Position::Live fact{axis, index(limiting.getOffsets()[storeDim]), evaluate(limiting.getBounds(), storeDim)};
     position.live.push_back(fact);
     // What begins inside and divides both ends is whole, whatever the symbols.
-    if (std::gcd(math.facts(fact.offset).divisor, math.facts(fact.bound).divisor) % std::max<int64_t>(1, group.shape[dim]) == 0)
+    if (std::gcd(math.facts(fact.offset).divisor, math.facts(fact.bound).divisor) %
+            std::max<int64_t>(1, group.shape[dim]) ==
+        0)
       continue;
     group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
   for (Group::Root &root : group.roots)
     collectHeavy(
-        root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; }, group.heavy);
+        root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; },
+        group.heavy);
 }
 
-/// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was computed for that
-/// row.
+/// Whether a later group can run in the row loops of an earlier one: it goes as far, and reads of a row only what was
+/// computed for that row.
 bool Emitter::sharesRows(const Group &earlier, const Group &later) {
-  return earlier.heavy.empty() && later.heavy.empty() && ArrayRef(earlier.shape).drop_back() == ArrayRef(later.shape).drop_back() &&
+  return earlier.heavy.empty() && later.heavy.empty() &&
+         ArrayRef(earlier.shape).drop_back() == ArrayRef(later.shape).drop_back() &&
          ArrayRef(earlier.limits).drop_front() == ArrayRef(later.limits).drop_front();
 }
 
@@ -194,7 +199,8 @@ void Emitter::emitGroup(Group &group) {
     flush();
 }
 
-/// Emits the groups taken over: row by row all of them, so that a row stays in the first-level cache from the first to the last.
+/// Emits the groups taken over: row by row all of them, so that a row stays in the first-level cache from the first to
+/// the last.
 void Emitter::flush() {
   if (phases.empty())
     return;
@@ -227,7 +233,8 @@ void Emitter::flush() {
   nest(current.front().limits.size() - 1);
 }
 
-/// The length of the runs by which a row of `group` is read, if there are few: each has its own code, in which all divisions are folded.
+/// The length of the runs by which a row of `group` is read, if there are few: each has its own code, in which all
+/// divisions are folded.
 int64_t Emitter::runOfRow(const Group &group, Ix to) {
   int64_t columns = group.shape.back();
   const Group::Root &root = group.roots.front();
@@ -242,7 +249,8 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
   Ix whole = to;
   SmallVector<std::pair<Value, Held>> computed; // here, so not read
   for (const Group::Root &root : group.roots)
-    if (auto found = held.find(root.value); root.value && found != held.end() && found->second.base == root.target.base) {
+    if (auto found = held.find(root.value);
+        root.value && found != held.end() && found->second.base == root.target.base) {
       computed.push_back(*found);
       dropHeld(root.value);
     }
@@ -285,7 +293,7 @@ void Emitter::emitRows(const Group &group, Position position, Ix from, Ix to) {
     setHeld(value, target);
 }
 
-//===- Blocks ---------------------------------------------------------------------------------------------------------===//
+//===- Blocks -----------------------------------------------------------------------------------------------------===//
 
 void Emitter::emitBlock(Block &block) {
   Group group;
@@ -304,8 +312,8 @@ void Emitter::emitBlock(Block &block) {
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       bool inMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
-      bool inRegisters =
-          !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) && hasDirectOperands(&op, registerRows);
+      bool inRegisters = !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) &&
+                         hasDirectOperands(&op, registerRows);
       if (!inRegisters) {
         emitGroup(group);
         flush();
@@ -370,7 +378,7 @@ void Emitter::emitEffectLoop(scf::ForOp op) {
     setHeld(op.getResult(i), current[i]);
 }
 
-//===- The function ---------------------------------------------------------------------------------------------------===//
+//===- The function -----------------------------------------------------------------------------------------------===//
 
 /// What the right sides of dots are computed from: their rows are the contracted dimension, not rows of a result.
 static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
@@ -381,7 +389,8 @@ static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
     collectContracted(operand, result);
 }
 
-/// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there dead elements must read as their fill.
+/// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there dead elements must read
+/// as their fill.
 static uint32_t reducedAxes(tile::KernelOp kernel) {
   uint32_t result = 1;
   kernel.walk([&](tile::ReduceOp reduce) {

@@ -32,15 +32,17 @@ bool Emitter::canMultiplyQuads(tile::DotOp op) {
 /// sum + the dots of four: lanes are words of four bytes.
 llvm::Value *Emitter::addQuads(llvm::Value *sum, llvm::Value *a, llvm::Value *b, bool aUnsigned, bool bUnsigned) {
   namespace intrinsic = llvm::Intrinsic;
-  unsigned lanes = cast<llvm::FixedVectorType>(sum->getType())->getNumElements(), size = lanes / 8; // 0, 1, 2: 128, 256, 512 bits
+  unsigned lanes = cast<llvm::FixedVectorType>(sum->getType())->getNumElements(),
+           size = lanes / 8; // 0, 1, 2: 128, 256, 512 bits
   if (!options.feature.empty() && aUnsigned != bUnsigned) {
     const llvm::Intrinsic::ID dots[] = {intrinsic::x86_avx512_vpdpbusd_128, intrinsic::x86_avx512_vpdpbusd_256,
                                         intrinsic::x86_avx512_vpdpbusd_512};
     llvm::Type *bytes = vectorOf(ir.getInt8Ty(), quad * lanes);
-    return ir.CreateIntrinsic(dots[size], {},
-                              {sum, ir.CreateBitCast(aUnsigned ? a : b, bytes), ir.CreateBitCast(aUnsigned ? b : a, bytes)});
+    return ir.CreateIntrinsic(
+        dots[size], {}, {sum, ir.CreateBitCast(aUnsigned ? a : b, bytes), ir.CreateBitCast(aUnsigned ? b : a, bytes)});
   }
-  const llvm::Intrinsic::ID pairs[] = {intrinsic::x86_sse2_pmadd_wd, intrinsic::x86_avx2_pmadd_wd, intrinsic::x86_avx512_pmaddw_d_512};
+  const llvm::Intrinsic::ID pairs[] = {intrinsic::x86_sse2_pmadd_wd, intrinsic::x86_avx2_pmadd_wd,
+                                       intrinsic::x86_avx512_pmaddw_d_512};
   llvm::Type *halves = vectorOf(ir.getInt16Ty(), 2 * lanes);
   auto even = [&](llvm::Value *x, bool isUnsigned) {
     x = ir.CreateBitCast(x, halves);
@@ -97,11 +99,12 @@ Rows Emitter::emitQuads(tile::DotOp op, const Position &position) {
     }
     auto memory = held.find(op.getLhs());
     for (auto [row, sums] : llvm::enumerate(accumulators)) {
-      llvm::Value *address =
-          memory != held.end() ? heldAddress(memory->second, left, row, ir.getInt8Ty()) : addressOf(direct, left, row, 0);
+      llvm::Value *address = memory != held.end() ? heldAddress(memory->second, left, row, ir.getInt8Ty())
+                                                  : addressOf(direct, left, row, 0);
       llvm::Value *bytes = ir.CreateVectorSplat(lanes, ir.CreateAlignedLoad(word, address, llvm::Align(1)));
       for (auto [column, place] : llvm::zip_equal(columns, sums))
-        ir.CreateStore(addQuads(ir.CreateLoad(vector, place), bytes, column, op.getLhsUnsigned(), op.getRhsUnsigned()), place);
+        ir.CreateStore(addQuads(ir.CreateLoad(vector, place), bytes, column, op.getLhsUnsigned(), op.getRhsUnsigned()),
+                       place);
     }
   });
   Rows result;

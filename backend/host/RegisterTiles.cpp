@@ -1,4 +1,5 @@
-// How register tiles of what is contracted or reduced cover the rows and columns of a tile, and the epilogue that follows each.
+// How register tiles of what is contracted or reduced cover the rows and columns of a tile, and the epilogue that
+// follows each.
 //
 //   rows known:      first | whole ... whole | last                     for columns by 64
 //   rows not known:  whole ... whole | halves
@@ -17,11 +18,12 @@ void Emitter::emitHeavy(const Group &group) {
   int64_t columns = group.shape.back();
   unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
   auto tiles = [&](Ix from, Ix to, unsigned width) {
-    math.loop(from, to, width,
-              [&](Ix column) { emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width); });
+    math.loop(from, to, width, [&](Ix column) {
+      emitColumns(group, column, math.min(math.add(column, math.constant(width)), columnLimit), width);
+    });
   };
-  // A last tile of few columns takes one vector, or half of one; one of more runs as whole tiles do, for all of a panel's lines are fetched
-  // anyway.
+  // A last tile of few columns takes one vector, or half of one; one of more runs as whole tiles do, for all of a
+  // panel's lines are fetched anyway.
   Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
   tiles(math.constant(0), whole, width);
   if (width > narrow / 2 && math.alwaysLess(rest, math.constant(narrow / 2 + 1)))
@@ -36,7 +38,8 @@ void Emitter::emitHeavy(const Group &group) {
 /// One column of register tiles, of all rows.
 void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned width) {
   Ix rowLimit = group.limits[1], zero = math.constant(0);
-  int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1, count = std::min<int64_t>(registerRows, rows);
+  int64_t rows = group.shape.size() > 1 ? group.shape[group.shape.size() - 2] : 1,
+          count = std::min<int64_t>(registerRows, rows);
   // Rows beyond `end` are computed from the one before it: nobody stores them.
   auto ragged = [&](Ix row, int64_t count, Ix end) {
     SmallVector<Ix> together;
@@ -50,7 +53,8 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
       together.push_back(math.add(row, math.constant(i)));
     emitRegisters(group, together, math.add(row, math.constant(count)), column, columnEnd, width);
   };
-  // As many whole register tiles as there are; what is left, in one of as many rows or of half as many, so that it reads the columns once.
+  // As many whole register tiles as there are; what is left, in one of as many rows or of half as many, so that it
+  // reads the columns once.
   auto tiles = [&](Ix from, Ix to) {
     if (count == 1)
       return math.loop(from, to, 1, whole);
@@ -64,12 +68,11 @@ void Emitter::emitColumns(const Group &group, Ix column, Ix columnEnd, unsigned 
   bool isKnown = rowLimit == math.constant(rows);
   SmallVector<tile::LoadOp> guarded;
   for (Value value : group.heavy)
-    collectGuarded(
-        value, [&](Value other) { return held.count(other) != 0; }, guarded);
+    collectGuarded(value, [&](Value other) { return held.count(other) != 0; }, guarded);
   if (isKnown && (guarded.empty() || rows <= count))
     return math.loop(zero, rowLimit, count, [&](Ix row) { ragged(row, count, rowLimit); });
-  // Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards are decided; and
-  // so they are between, where none is needed.
+  // Where a window may leave the image, the first and last register tile of a row are straight code, in which most
+  // guards are decided; and so they are between, where none is needed.
   if (isKnown) {
     int64_t last = rows - (rows % count ? rows % count : count);
     math.once([&] { ragged(zero, count, rowLimit); });
@@ -113,7 +116,8 @@ void Emitter::emitRegisters(const Group &group, ArrayRef<Ix> rows, Ix rowEnd, Ix
 
 /// A register tile, on the stack: what follows runs over it row by row, which keeps the code of an epilogue small.
 Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned width) {
-  unsigned count = registers.size(), stride = width == 1 ? 1 : std::max(width, narrow); // rows may be read by whole vectors
+  unsigned count = registers.size(),
+           stride = width == 1 ? 1 : std::max(width, narrow); // rows may be read by whole vectors
   llvm::Type *memory = vectorOf(toMemory(registers.front(), width)->getType()->getScalarType(), stride);
   Held scratch;
   scratch.base = slot(llvm::ArrayType::get(memory, count));

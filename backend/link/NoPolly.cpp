@@ -1,4 +1,5 @@
-// A static LLVM's LTO library asks for Polly's plug-in, which Debian ships in another package. There is none in this binary.
+// A static LLVM's LTO library asks for Polly's plug-in, which Debian ships in another package. There is none in this
+// binary.
 #include "llvm/Plugins/PassPlugin.h"
 
 llvm::PassPluginLibraryInfo getPollyPluginInfo();

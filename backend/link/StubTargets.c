@@ -1,10 +1,10 @@
 /* lld initializes every target that its LLVM was built with. Only X86, NVPTX and AMDGPU are in this binary: for the rest, nothing. */
 
-#define STUB_TARGET(name)                                                                                                            \
-  void LLVMInitialize##name##TargetInfo(void) {}                                                                                     \
-  void LLVMInitialize##name##Target(void) {}                                                                                         \
-  void LLVMInitialize##name##TargetMC(void) {}                                                                                       \
-  void LLVMInitialize##name##AsmPrinter(void) {}                                                                                     \
+#define STUB_TARGET(name)                                                                                              \
+  void LLVMInitialize##name##TargetInfo(void) {}                                                                       \
+  void LLVMInitialize##name##Target(void) {}                                                                           \
+  void LLVMInitialize##name##TargetMC(void) {}                                                                         \
+  void LLVMInitialize##name##AsmPrinter(void) {}                                                                       \
   void LLVMInitialize##name##AsmParser(void) {}
 
 STUB_TARGET(AArch64)

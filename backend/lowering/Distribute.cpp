@@ -1,4 +1,5 @@
-// The distributor's frame: kernels to functions, loops to loops that carry registers, elementwise operations to scalars.
+// The distributor's frame: kernels to functions, loops to loops that carry registers, elementwise operations to
+// scalars.
 #include "backend/lowering/KernelDistributor.h"
 #include "backend/lowering/SafeIntegers.h"
 
@@ -11,12 +12,13 @@ using namespace tilewright::tile;
 KernelDistributor::KernelDistributor(KernelOp kernel, ModuleOp output, GpuTarget &target, InjectedFaults faults)
     : kernel_(kernel), output_(output), target_(target), faults_(faults), b_(kernel.getLoc(), kernel.getContext()) {}
 
-//===- Registers ------------------------------------------------------------------------------------------------------===//
+//===- Registers --------------------------------------------------------------------------------------------------===//
 
 void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] = std::move(registers); }
 
-/// Elementwise results are computed when asked for, a register at a time, so that a chain ends in its store before the next register's
-/// begins. Computed all at once, a chain behind a large accumulator would need each step's registers together.
+/// Elementwise results are computed when asked for, a register at a time, so that a chain ends in its store before the
+/// next register's begins. Computed all at once, a chain behind a large accumulator would need each step's registers
+/// together.
 Value KernelDistributor::registerOf(Value tile, unsigned r) {
   if (Value known = registers_.find(tile)->second[r])
     return known;
@@ -62,7 +64,8 @@ Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) 
       continue;
     // A run of bits that contribute 1, 2, 4, ... times the same unit, without carries, is one multiplication.
     uint32_t covered = unit;
-    while (last < contributions.size() && contributions[last] == unit << (last - first) && !(covered & contributions[last]))
+    while (last < contributions.size() && contributions[last] == unit << (last - first) &&
+           !(covered & contributions[last]))
       covered |= contributions[last++];
     Value field = first ? arith::ShRUIOp::create(b_, source, i32(first)).getResult() : source;
     field = arith::AndIOp::create(b_, field, i32((1u << (last - first)) - 1));
@@ -73,8 +76,10 @@ Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) 
 }
 
 Value KernelDistributor::threadPart(const Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution) {
-  SmallVector<uint32_t> lanes(llvm::map_range(layout.lane, contribution)), warps(llvm::map_range(layout.warp, contribution));
-  bool anyLane = llvm::any_of(lanes, [](uint32_t c) { return c; }), anyWarp = llvm::any_of(warps, [](uint32_t c) { return c; });
+  SmallVector<uint32_t> lanes(llvm::map_range(layout.lane, contribution)),
+      warps(llvm::map_range(layout.warp, contribution));
+  bool anyLane = llvm::any_of(lanes, [](uint32_t c) { return c; }),
+       anyWarp = llvm::any_of(warps, [](uint32_t c) { return c; });
   if (!anyWarp)
     return linear(lane_, lanes);
   if (!anyLane)
@@ -87,7 +92,7 @@ void KernelDistributor::barrier() {
     target_.barrier(b_);
 }
 
-//===- Elementwise ----------------------------------------------------------------------------------------------------===//
+//===- Elementwise ------------------------------------------------------------------------------------------------===//
 
 /// The same operation on the scalars of each register; see registerOf.
 void KernelDistributor::lowerElementwise(Operation *op) {
@@ -131,7 +136,8 @@ void KernelDistributor::lowerCoordinate(CoordinateOp op) {
   unsigned dim = op.getDim();
   auto element = cast<IntegerType>(type.getElementType());
   Value thread = threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, dim); });
-  Value first = arith::AddIOp::create(b_, scalar(op.getOffset()), arith::IndexCastOp::create(b_, b_.getIndexType(), thread));
+  Value first =
+      arith::AddIOp::create(b_, scalar(op.getOffset()), arith::IndexCastOp::create(b_, b_.getIndexType(), thread));
   Registers results;
   for (unsigned r = 0; r < layout.registers(); ++r) {
     Value step = arith::ConstantIndexOp::create(b_, shape.coordinate(layout.element(r), dim));
@@ -141,7 +147,7 @@ void KernelDistributor::lowerCoordinate(CoordinateOp op) {
   map(op.getResult(), results);
 }
 
-//===- Control --------------------------------------------------------------------------------------------------------===//
+//===- Control ----------------------------------------------------------------------------------------------------===//
 
 /// Narrow elements travel around loops in words: a thread's registers hold two halves each.
 static int64_t packed(Type type, unsigned registers) {
@@ -184,7 +190,8 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   };
   for (Value init : op.getInitArgs())
     counts.push_back(flatten(init, inits));
-  auto loop = scf::ForOp::create(b_, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
+  auto loop =
+      scf::ForOp::create(b_, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
   auto unflatten = [&](ValueRange from, ValueRange words) {
     for (auto [value, count] : llvm::zip(from, counts)) {
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
@@ -208,11 +215,13 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
     waiting_.clear();
-    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their use. It moves none
-    // over what may write memory; and this assembly is empty.
-    if (llvm::any_of(op.getBody()->getTerminator()->getOperands(), [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
-      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+    // Loads for the next step must stay in this one, but the optimizer likes to move them past the back edge to their
+    // use. It moves none over what may write memory; and this assembly is empty.
+    if (llvm::any_of(op.getBody()->getTerminator()->getOperands(),
+                     [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
+      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr());
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());
@@ -294,7 +303,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       });
 }
 
-//===- Kernels --------------------------------------------------------------------------------------------------------===//
+//===- Kernels ----------------------------------------------------------------------------------------------------===//
 
 LogicalResult KernelDistributor::run() {
   MLIRContext *context = b_.getContext();
@@ -304,8 +313,8 @@ LogicalResult KernelDistributor::run() {
     parameters.push_back(isa<BufferType>(type) ? Type(global) : b_.getI64Type());
   parameters.push_back(global); // the error word
   b_.setInsertionPointToEnd(output_.getBody());
-  auto function =
-      LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(), LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
+  auto function = LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(),
+                                           LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
   target_.markKernel(function, kernel_->getAttrOfType<IntegerAttr>("threads").getInt());
   Block *entry = function.addEntryBlock(b_);
   b_.setInsertionPointToStart(entry);

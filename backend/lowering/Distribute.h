@@ -16,7 +16,9 @@ struct InjectedFaults {
 
 /// A module with one llvm.func for each tile.kernel of `module`, whose bodies are llvm, scf, vector, arith and math.
 ///
-/// Each tile becomes, in each thread, one scalar for every register of its layout: the tile's operations are cloned on scalars.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> distribute(mlir::ModuleOp module, GpuTarget &target, InjectedFaults faults = {});
+/// Each tile becomes, in each thread, one scalar for every register of its layout: the tile's operations are cloned on
+/// scalars.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> distribute(mlir::ModuleOp module, GpuTarget &target,
+                                                              InjectedFaults faults = {});
 
 } // namespace tilewright

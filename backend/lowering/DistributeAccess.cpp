@@ -1,8 +1,10 @@
-// Global memory: each thread's part of a load or store, in accesses as wide as alignment, neighbourhood and bounds allow.
+// Global memory: each thread's part of a load or store, in accesses as wide as alignment, neighbourhood and bounds
+// allow.
 //
-// Registers that differ in the low bits of one dimension form a chunk. Is the whole chunk live or dead? Then one wide access does it: a
-// dead load reads a constant that holds the fill value, a dead store is branched around. If a chunk may be cut by the bounds, the block
-// decides once for the whole tile: wide accesses without masks if all of it is live, else single elements.
+// Registers that differ in the low bits of one dimension form a chunk. Is the whole chunk live or dead? Then one wide
+// access does it: a dead load reads a constant that holds the fill value, a dead store is branched around. If a chunk
+// may be cut by the bounds, the block decides once for the whole tile: wide accesses without masks if all of it is
+// live, else single elements.
 #include "backend/lowering/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,7 +16,7 @@ using namespace tilewright::tile;
 
 static int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
-//===- Chunks ---------------------------------------------------------------------------------------------------------===//
+//===- Chunks -----------------------------------------------------------------------------------------------------===//
 
 /// Bits of the register number that walk along `dim` from one element to the next.
 static SmallVector<unsigned> neighbourBits(const Layout &layout, const TileShape &shape, unsigned dim) {
@@ -49,7 +51,7 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
   return best;
 }
 
-//===- Addresses ------------------------------------------------------------------------------------------------------===//
+//===- Addresses --------------------------------------------------------------------------------------------------===//
 
 /// An access with what its chunks share: index type, coordinates of this thread's first element, bounds, sizes.
 struct KernelDistributor::AccessContext {
@@ -61,7 +63,8 @@ struct KernelDistributor::AccessContext {
   SmallVector<Facts> facts, knownSymbols;
   IntegerType type;
   SmallVector<Value> first, sizes, symbols;
-  SmallVector<Value> threads, remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
+  SmallVector<Value> threads,
+      remaining; // i32: this thread's position in the tile, and how many positions are live, in each dimension
   /// Of many masks, those of this dimension are computed each time, not kept: some targets have few registers for them.
   std::optional<unsigned> forgotten;
 
@@ -107,7 +110,8 @@ struct KernelDistributor::AccessContext {
     type = narrow && access.indices.empty() ? d.b_.getI32Type() : d.b_.getI64Type();
   }
 
-  /// max(bound - offset, 0), cut off where 32 bits end: tiles are smaller. So masks are 32-bit comparisons, whatever the sizes are.
+  /// max(bound - offset, 0), cut off where 32 bits end: tiles are smaller. So masks are 32-bit comparisons, whatever
+  /// the sizes are.
   Value remainingFrom(Value offset, Value bound) {
     Value rest = arith::MaxSIOp::create(d.b_, arith::SubIOp::create(d.b_, bound, offset), constant(0));
     if (type.isInteger(32))
@@ -144,7 +148,9 @@ struct KernelDistributor::AccessContext {
     uint32_t element = layout.element(r);
     for (unsigned i = 0; i < shape.rank(); ++i) {
       uint32_t step = shape.coordinate(element, i);
-      dims.push_back(step ? arith::AddIOp::create(d.b_, first[i], constant(step), arith::IntegerOverflowFlags::nsw).getResult() : first[i]);
+      dims.push_back(
+          step ? arith::AddIOp::create(d.b_, first[i], constant(step), arith::IntegerOverflowFlags::nsw).getResult()
+               : first[i]);
     }
     for (Value index : access.indices) {
       Value value = d.registerOf(index, r);
@@ -170,8 +176,11 @@ struct KernelDistributor::AccessContext {
     for (auto [i, expr] : llvm::enumerate(access.map.getResults())) {
       Value coordinate = emitter.emit(expr);
       if (llvm::is_contained(access.guard, static_cast<int64_t>(i)) && !isAlwaysInside(access, i))
-        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::ult, coordinate, sizes[i])); // as unsigned, negative is huge
-      address = address ? arith::AddIOp::create(d.b_, arith::MulIOp::create(d.b_, address, sizes[i]), coordinate).getResult() : coordinate;
+        live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::ult, coordinate,
+                                                sizes[i])); // as unsigned, negative is huge
+      address =
+          address ? arith::AddIOp::create(d.b_, arith::MulIOp::create(d.b_, address, sizes[i]), coordinate).getResult()
+                  : coordinate;
     }
     return {address ? address : constant(0), live};
   }
@@ -188,7 +197,9 @@ struct KernelDistributor::AccessContext {
   }
 
   /// May the bounds cut a chunk, or sizes be no multiples of what the chunks assume?
-  bool mayCut() const { return chunks.vector > 1 && (chunks.aligned || !isLiveTogether(access, chunks.dim, chunks.vector)); }
+  bool mayCut() const {
+    return chunks.vector > 1 && (chunks.aligned || !isLiveTogether(access, chunks.dim, chunks.vector));
+  }
   /// Are the chunks as they should be? The same for the whole block.
   Value isWhole() {
     Value aligned;
@@ -201,13 +212,14 @@ struct KernelDistributor::AccessContext {
   }
   /// Is all of the tile live along the chunks' dimension?
   Value tileIsLive() {
-    return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sge, remaining[chunks.dim], d.i32(access.tile.getDimSize(chunks.dim)));
+    return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sge, remaining[chunks.dim],
+                                 d.i32(access.tile.getDimSize(chunks.dim)));
   }
 
   Value pointer(Value offset) {
     Value base = d.scalar(access.buffer);
-    return LLVM::GEPOp::create(d.b_, base.getType(), access.buffer.getType().getElementType(), base, ArrayRef<LLVM::GEPArg>{offset},
-                               LLVM::GEPNoWrapFlags::inbounds);
+    return LLVM::GEPOp::create(d.b_, base.getType(), access.buffer.getType().getElementType(), base,
+                               ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
   }
 };
 
@@ -245,7 +257,8 @@ Value KernelDistributor::fillAddress(Type element, Attribute fill) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(output_.getBody());
     auto type = VectorType::get(16 / elementBytes(element), b_.getIntegerType(bits.getBitWidth()));
-    global = LLVM::GlobalOp::create(b_, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, DenseElementsAttr::get(type, bits),
+    global = LLVM::GlobalOp::create(b_, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                                    DenseElementsAttr::get(type, bits),
                                     /*alignment=*/16, globalSpace);
   }
   return LLVM::AddressOfOp::create(b_, global);
@@ -267,7 +280,7 @@ Value KernelDistributor::isOwner(const Layout &layout) {
   return arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, any, i32(0));
 }
 
-//===- Loads ----------------------------------------------------------------------------------------------------------===//
+//===- Loads ------------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// Builds the two versions of an access that the bounds may cut: `wide` if the tile is whole, else `narrow`.
@@ -300,18 +313,21 @@ struct KernelDistributor::PendingLoad {
   Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
 };
 
-/// `count` elements from register `r` on. Where branches become predicates, single elements are branched around: of many, an address each
-/// would not fit in registers, while predicated ones share one.
+/// `count` elements from register `r` on. Where branches become predicates, single elements are branched around: of
+/// many, an address each would not fit in registers, while predicated ones share one.
 Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   auto [offset, live] = load.context.place(r);
-  auto loadFrom = [&](Value pointer) { return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored())); };
+  auto loadFrom = [&](Value pointer) {
+    return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored()));
+  };
   if (!live)
     return loadFrom(load.context.pointer(offset));
   if (count > 1 || !target_.predicatesLoads())
     return loadFrom(arith::SelectOp::create(b_, live, load.context.pointer(offset), load.fill));
   Value dead = fillValue(load.stored(), load.op.getFillAttr());
   return eitherWay(
-             b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; }, [&] { return Registers{dead}; })
+             b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; },
+             [&] { return Registers{dead}; })
       .front();
 }
 
@@ -337,7 +353,9 @@ void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last)
     return chunks;
   };
   Registers chunks =
-      load.whole ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow)) : wide();
+      load.whole
+          ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow))
+          : wide();
   bool isBool = context.access.tile.getElementType().isInteger(1) && !load.stored().isInteger(1);
   Registers &registers = registers_[load.op.getResult()];
   for (auto [start, chunk] : llvm::zip(starts, chunks)) {
@@ -365,8 +383,8 @@ void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
   loadChunks(load, position / batch * batch, std::min(load.starts.size(), position / batch * batch + batch));
 }
 
-/// Epilogues of contractions load in batches, when their store asks for it; else everything is loaded at once, to have as much in flight as
-/// can be. With a second store the batches after the first one might read what it wrote, in place.
+/// Epilogues of contractions load in batches, when their store asks for it; else everything is loaded at once, to have
+/// as much in flight as can be. With a second store the batches after the first one might read what it wrote, in place.
 void KernelDistributor::lowerLoad(LoadOp op) {
   Access access = Access::of(op);
   Layout layout = layoutOf(op.getType());
@@ -388,7 +406,7 @@ void KernelDistributor::lowerLoad(LoadOp op) {
   waiting_.push_back(op.getResult());
 }
 
-//===- Stores ---------------------------------------------------------------------------------------------------------===//
+//===- Stores -----------------------------------------------------------------------------------------------------===//
 
 void KernelDistributor::lowerStore(StoreOp op) {
   Access access = Access::of(op);
@@ -427,7 +445,9 @@ void KernelDistributor::lowerStore(StoreOp op) {
   auto wide = [&] {
     for (unsigned start : context.starts()) {
       Registers elements = chunkAt(start);
-      store(start, width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements).getResult(),
+      store(start,
+            width == 1 ? elements[0]
+                       : vector::FromElementsOp::create(b_, VectorType::get(width, stored), elements).getResult(),
             width);
     }
     return Registers();
@@ -438,7 +458,8 @@ void KernelDistributor::lowerStore(StoreOp op) {
         store(context.registerAt(start, i), element, 1);
     return Registers();
   };
-  // Behind a contraction each version computes what it stores, chunk by chunk: all of it at once would not fit beside the accumulators.
+  // Behind a contraction each version computes what it stores, chunk by chunk: all of it at once would not fit beside
+  // the accumulators.
   auto apart = [&](auto version) {
     return [this, version] {
       auto known = registers_;
@@ -455,7 +476,7 @@ void KernelDistributor::lowerStore(StoreOp op) {
   });
 }
 
-//===- Checks ---------------------------------------------------------------------------------------------------------===//
+//===- Checks -----------------------------------------------------------------------------------------------------===//
 
 /// One compare-and-swap for each thread that saw a bad index, after looking at all of its own.
 void KernelDistributor::lowerCheck(CheckOp op) {
@@ -477,7 +498,8 @@ void KernelDistributor::lowerCheck(CheckOp op) {
   Value last = arith::MaxSIOp::create(b_, arith::SubIOp::create(b_, size, emitter.constant(1)), zero);
   SmallVector<Value> first, bounds;
   for (unsigned d = 0; d < shape.rank(); ++d) {
-    Value thread = arith::ExtUIOp::create(b_, i64, threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, d); }));
+    Value thread =
+        arith::ExtUIOp::create(b_, i64, threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, d); }));
     first.push_back(arith::AddIOp::create(b_, arith::IndexCastOp::create(b_, i64, scalar(op.getOffsets()[d])), thread));
     bounds.push_back(emitter.emit(op.getBounds().getResult(d)));
   }
@@ -497,12 +519,13 @@ void KernelDistributor::lowerCheck(CheckOp op) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(report.thenBlock());
     Value word = emitter.constant(errorWordOf(Fault::IndexOutOfRange, op.getSite()));
-    LLVM::AtomicCmpXchgOp::create(b_, errorWord_, zero, word, LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic);
+    LLVM::AtomicCmpXchgOp::create(b_, errorWord_, zero, word, LLVM::AtomicOrdering::monotonic,
+                                  LLVM::AtomicOrdering::monotonic);
   }
   map(op.getResult(), results);
 }
 
-//===- Copies to shared memory ----------------------------------------------------------------------------------------===//
+//===- Copies to shared memory ------------------------------------------------------------------------------------===//
 
 /// Chunks of 4 to 16 bytes that are live as a whole: see copiesWell in tilegen/place.
 void KernelDistributor::lowerCopy(SharedCopyOp op) {

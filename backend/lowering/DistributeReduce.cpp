@@ -1,7 +1,7 @@
 // Reductions: first over a thread's registers, then over lanes by shuffles, then over warps through shared memory.
 //
-// Each step combines in an order that the layout fixes, so a result does not depend on timing. Afterwards every thread of the reduced
-// dimension holds the result, which is what the projected layout says.
+// Each step combines in an order that the layout fixes, so a result does not depend on timing. Afterwards every thread
+// of the reduced dimension holds the result, which is what the projected layout says.
 #include "backend/lowering/KernelDistributor.h"
 
 using namespace mlir;
@@ -93,7 +93,8 @@ void KernelDistributor::lowerReduce(ReduceOp op) {
   if (partials > 1) {
     Type element = type.getElementType(), stored = element.isInteger(1) ? b_.getI8Type() : element;
     int64_t elements = narrow.elements(), scratch = op->getAttrOfType<IntegerAttr>("scratch").getInt();
-    Value base = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(scratch)});
+    Value base = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(scratch)});
     auto address = [&](Value thread, uint32_t part) -> Value {
       Value position = arith::AddIOp::create(b_, thread, i32(part));
       return LLVM::GEPOp::create(b_, base.getType(), stored, base, ArrayRef<LLVM::GEPArg>{position});

@@ -1,7 +1,7 @@
 // Shared memory and contractions.
 //
-// A slot's address of an element is linear over xor, so a thread's addresses are  base + (thread part xor register part):  the first
-// computed once, the second a constant.
+// A slot's address of an element is linear over xor, so a thread's addresses are  base + (thread part xor register
+// part):  the first computed once, the second a constant.
 #include "backend/lowering/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -56,7 +56,9 @@ void KernelDistributor::lowerWrite(SharedWriteOp op) {
         at |= (i >> position & 1) << bit;
       elements.push_back(values[at]);
     }
-    Value value = width == 1 ? elements[0] : vector::FromElementsOp::create(b_, VectorType::get(width, element), elements).getResult();
+    Value value = width == 1
+                      ? elements[0]
+                      : vector::FromElementsOp::create(b_, VectorType::get(width, element), elements).getResult();
     Value position = arith::XOrIOp::create(b_, thread, i32(shared.address(layout.element(r))));
     Value address = LLVM::GEPOp::create(b_, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{position});
     LLVM::StoreOp::create(b_, value, address, width * elementBytes(element));
@@ -70,13 +72,16 @@ void KernelDistributor::lowerRead(SharedReadOp op) {
                         op.getShared().getType().getTile().getElementType()}});
 }
 
-/// `count` neighbours of a row of shared memory, from this thread's element `part` on; `moved`, if there, is xor-ed to the address.
-Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count, Value moved) {
+/// `count` neighbours of a row of shared memory, from this thread's element `part` on; `moved`, if there, is xor-ed to
+/// the address.
+Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count,
+                                    Value moved) {
   Value thread = threadPart(layout, [&](uint32_t basis) { return shared.layout.address(basis); });
   if (moved)
     thread = arith::XOrIOp::create(b_, thread, moved);
   Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
-  Value address = LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  Value address =
+      LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
   Type type = count == 1 ? shared.element : VectorType::get(count, shared.element);
   return LLVM::LoadOp::create(b_, type, address, count * elementBytes(shared.element));
 }
@@ -91,7 +96,7 @@ void KernelDistributor::lowerDot(DotOp op) {
     dotOnMatrixUnits(op, *fragments);
 }
 
-//===- Matrix units ---------------------------------------------------------------------------------------------------===//
+//===- Matrix units -----------------------------------------------------------------------------------------------===//
 
 /// The 2^bits registers of one fragment whose first element is `part`, as one vector.
 Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned bits) {
@@ -121,11 +126,11 @@ bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments 
 
 /// The words of this thread at `part`, and at the places that the register bases `first`, `second` and both add.
 ///
-/// In a fragment, register bit 0 and lane bits 0 and 1 walk along k through an 8x8 matrix, lane bits 2 to 4 across it. To read it, lanes
-/// pass the addresses of its rows: those bits 2 to 4 if shared memory runs along k, else the bits that walk along k, and the words come
-/// transposed.
-SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part, uint32_t first,
-                                                   uint32_t second) {
+/// In a fragment, register bit 0 and lane bits 0 and 1 walk along k through an 8x8 matrix, lane bits 2 to 4 across it.
+/// To read it, lanes pass the addresses of its rows: those bits 2 to 4 if shared memory runs along k, else the bits
+/// that walk along k, and the words come transposed.
+SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part,
+                                                   uint32_t first, uint32_t second) {
   bool alongK = shared.layout.shape.coordinate(layout.reg[0], shared.layout.fast) != 0;
   Layout rows;
   if (alongK)
@@ -135,7 +140,8 @@ SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, con
   rows.warp = layout.warp;
   Value thread = threadPart(rows, [&](uint32_t basis) { return shared.layout.address(basis); });
   Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
-  Value address = LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  Value address =
+      LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
   return target_.readMatrices(b_, address, !alongK);
 }
 
@@ -146,12 +152,14 @@ static Value toFragment(ImplicitLocOpBuilder &b, ArrayRef<Value> words, Type ele
 }
 
 /// One operand's fragments at the given parts, which come in pairs that differ in one register basis.
-SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout, const Fragments &fragments,
-                                                    ArrayRef<uint32_t> parts, unsigned bits) {
+SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout,
+                                                    const Fragments &fragments, ArrayRef<uint32_t> parts,
+                                                    unsigned bits) {
   SmallVector<Value> result;
   if (readsMatrices(shared, fragments) && bits == 3) {
     for (uint32_t part : parts)
-      result.push_back(toFragment(b_, readMatrices(shared, layout, part, layout.reg[1], layout.reg[2]), shared.element));
+      result.push_back(
+          toFragment(b_, readMatrices(shared, layout, part, layout.reg[1], layout.reg[2]), shared.element));
   } else if (readsMatrices(shared, fragments) && bits == 2 && parts.size() % 2 == 0) {
     for (size_t i = 0; i < parts.size(); i += 2) {
       SmallVector<Value> words = readMatrices(shared, layout, parts[i], layout.reg[1], parts[i] ^ parts[i + 1]);
@@ -188,19 +196,22 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
     auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
     auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
-    SmallVector<Value> as = readFragments(lhs, a, fragments, SmallVector<uint32_t>(llvm::map_range(rows, lhsPart)), aBits);
-    SmallVector<Value> bs = readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
+    SmallVector<Value> as =
+        readFragments(lhs, a, fragments, SmallVector<uint32_t>(llvm::map_range(rows, lhsPart)), aBits);
+    SmallVector<Value> bs =
+        readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
     for (auto [i, row] : llvm::enumerate(rows))
       for (auto [j, column] : llvm::enumerate(columns)) {
         unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));
         auto part = ArrayRef(acc).slice(first, 1u << cBits);
-        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}), acc.begin() + first);
+        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+                   acc.begin() + first);
       }
   }
   map(op.getResult(), acc);
 }
 
-//===- Matrix units that read shared memory ---------------------------------------------------------------------------===//
+//===- Matrix units that read shared memory -----------------------------------------------------------------------===//
 
 /// Each warpgroup's part of the accumulators is rows of 64; its neighbouring columns, up to 256, are one instruction.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
@@ -216,7 +227,9 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
     Layout layout = layoutOf(operand.getType());
     layout.lane.clear();
     std::fill_n(layout.warp.begin(), llvm::Log2_32(fragments.warps()), 0);
-    auto bytes = [&](uint32_t flat) { return tile.layout.address(flat) * static_cast<uint32_t>(elementBytes(tile.element)); };
+    auto bytes = [&](uint32_t flat) {
+      return tile.layout.address(flat) * static_cast<uint32_t>(elementBytes(tile.element));
+    };
     bool alongK = tile.layout.fast == kDim;
     uint32_t panels = tile.layout.shape.bits(tile.layout.fast) > llvm::Log2_32(tile.layout.bankRow)
                           ? bytes(tile.layout.bankRow * tile.layout.shape.basis(tile.layout.fast, 0))
@@ -236,7 +249,8 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
       uint32_t part = c.element(first);
       lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
       rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
-      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums), {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums),
+                                        {op.getLhsUnsigned(), op.getRhsUnsigned()}),
                  acc.begin() + first);
     }
   target_.commitProducts(b_);
@@ -256,7 +270,7 @@ void KernelDistributor::lowerDotWait(DotWaitOp op) {
   }
 }
 
-//===- Multiply-add ---------------------------------------------------------------------------------------------------===//
+//===- Multiply-add -----------------------------------------------------------------------------------------------===//
 
 void KernelDistributor::dotByMultiplyAdd(DotOp op) {
   const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
@@ -270,11 +284,13 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
       return value;
     if (isUnsigned)
       return arith::ExtUIOp::create(b_, sum, value);
-    return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult() : arith::ExtSIOp::create(b_, sum, value).getResult();
+    return isa<FloatType>(element) ? arith::ExtFOp::create(b_, sum, value).getResult()
+                                   : arith::ExtSIOp::create(b_, sum, value).getResult();
   };
-  // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed by their position.
-  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k, unsigned depth,
-                     Value moved, bool isUnsigned) {
+  // Elements of one operand for a group of `depth` steps of k, read as vectors along the rows of shared memory, keyed
+  // by their position.
+  auto readAll = [&](const SharedTile &shared, const Layout &layout, const TileShape &shape, unsigned kDim, unsigned k,
+                     unsigned depth, Value moved, bool isUnsigned) {
     DenseMap<uint32_t, Value> elements;
     unsigned width = 1u << rowBits(layout, shared.layout, shared.element).size();
     if (shared.layout.fast == kDim)
@@ -285,8 +301,8 @@ void KernelDistributor::dotByMultiplyAdd(DotOp op) {
         continue;
       Value piece = readVector(shared, layout, part, width, moved);
       for (unsigned i = 0; i < width; ++i)
-        elements[part | i * shape.basis(shared.layout.fast, 0)] =
-            widen(width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult(), isUnsigned);
+        elements[part | i * shape.basis(shared.layout.fast, 0)] = widen(
+            width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult(), isUnsigned);
     }
     return elements;
   };

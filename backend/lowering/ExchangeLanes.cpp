@@ -1,7 +1,7 @@
 // Wider accesses to global memory by trading elements between lanes.
 //
-// In the accumulators of matrix instructions a thread holds two neighbours of a row, and the next ones are its neighbour lanes': columns of
-// halves in a quad of lanes, a row at a time, before and after
+// In the accumulators of matrix instructions a thread holds two neighbours of a row, and the next ones are its
+// neighbour lanes': columns of halves in a quad of lanes, a row at a time, before and after
 //
 //     register   0 1  2 3   4 5   6 7              0 1 2 3 4 5 6 7
 //     lane 0     0 1  8 9  16 17 24 25             0 1 2 3 4 5 6 7
@@ -9,8 +9,8 @@
 //     lane 2     4 5 12 13 20 21 28 29            16 17 18 ...
 //     lane 3     6 7 14 15 22 23 30 31            24 25 26 ...
 //
-// so one access of 16 bytes takes the place of four of 4. As layouts are maps of bits, a trade is a swap of a lane's basis with a
-// register's, and costs one shuffle for each two words.
+// so one access of 16 bytes takes the place of four of 4. As layouts are maps of bits, a trade is a swap of a lane's
+// basis with a register's, and costs one shuffle for each two words.
 #include "backend/lowering/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,7 +32,8 @@ static std::optional<unsigned> wideDimension(const Access &access, int64_t eleme
 SmallVector<KernelDistributor::LaneExchange> KernelDistributor::widenByLanes(const Access &access, Layout &layout) {
   unsigned bits = access.tile.getElementTypeBitWidth();
   bool repeats = llvm::is_contained(layout.lane, 0u) || llvm::is_contained(layout.warp, 0u);
-  if ((bits != 16 && bits != 32) || repeats || !access.indices.empty() || chooseChunks(access, layout).vector * bits == 128)
+  if ((bits != 16 && bits != 32) || repeats || !access.indices.empty() ||
+      chooseChunks(access, layout).vector * bits == 128)
     return {};
   TileShape shape(access.tile.getShape());
   std::optional<unsigned> dim = wideDimension(access, 128 / bits);
@@ -45,7 +46,9 @@ SmallVector<KernelDistributor::LaneExchange> KernelDistributor::widenByLanes(con
     if (llvm::is_contained(wide.reg, wanted))
       continue;
     unsigned lane = llvm::find(wide.lane, wanted) - wide.lane.begin();
-    unsigned reg = llvm::find_if(wide.reg, [&](uint32_t basis) { return shape.coordinate(basis, *dim) >= 128 / bits; }) - wide.reg.begin();
+    unsigned reg =
+        llvm::find_if(wide.reg, [&](uint32_t basis) { return shape.coordinate(basis, *dim) >= 128 / bits; }) -
+        wide.reg.begin();
     if (lane >= quadBits || reg == wide.reg.size())
       return {};
     std::swap(wide.lane[lane], wide.reg[reg]);
@@ -57,7 +60,8 @@ SmallVector<KernelDistributor::LaneExchange> KernelDistributor::widenByLanes(con
   return exchanges;
 }
 
-void KernelDistributor::exchangeLanes(ArrayRef<LaneExchange> exchanges, ArrayRef<unsigned> chunkBits, MutableArrayRef<Value> elements) {
+void KernelDistributor::exchangeLanes(ArrayRef<LaneExchange> exchanges, ArrayRef<unsigned> chunkBits,
+                                      MutableArrayRef<Value> elements) {
   if (exchanges.empty())
     return;
   Type element = elements.front().getType();
@@ -69,7 +73,8 @@ void KernelDistributor::exchangeLanes(ArrayRef<LaneExchange> exchanges, ArrayRef
   for (size_t i = 0; i < elements.size(); i += together) {
     Value word = elements[i];
     if (together > 1)
-      word = LLVM::BitcastOp::create(b_, b_.getI32Type(), vector::FromElementsOp::create(b_, type, elements.slice(i, together)));
+      word = LLVM::BitcastOp::create(b_, b_.getI32Type(),
+                                     vector::FromElementsOp::create(b_, type, elements.slice(i, together)));
     words.push_back(word);
   }
   for (const LaneExchange &exchange : exchanges) {

@@ -27,8 +27,8 @@ using namespace mlir;
 using namespace tilewright;
 
 void tilewright::loadDialects(MLIRContext &context) {
-  context.loadDialect<LLVM::LLVMDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect,
-                      vector::VectorDialect>();
+  context.loadDialect<LLVM::LLVMDialect, arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect,
+                      scf::SCFDialect, vector::VectorDialect>();
 }
 
 LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
@@ -56,7 +56,7 @@ std::map<std::string, KernelFacts> tilewright::placedFacts(ModuleOp placed) {
   return facts;
 }
 
-//===- LLVM -----------------------------------------------------------------------------------------------------------===//
+//===- LLVM -------------------------------------------------------------------------------------------------------===//
 
 /// A call that the backend would abort on, as a sentence.
 static Status checkSelectable(const llvm::Module &module, const Machine &machine) {
@@ -64,11 +64,13 @@ static Status checkSelectable(const llvm::Module &module, const Machine &machine
     if (!function.isDeclaration() || function.use_empty())
       continue;
     if (!function.isIntrinsic())
-      return {Code::Internal, fmt::format("expected code for {} without calls, got one of '{}'", machine.cpu, function.getName().str())};
+      return {Code::Internal, fmt::format("expected code for {} without calls, got one of '{}'", machine.cpu,
+                                          function.getName().str())};
     std::string name = llvm::Intrinsic::getBaseName(function.getIntrinsicID()).str();
     if (machine.unselectable.contains(name))
-      return {Code::Internal, fmt::format("expected only functions that {} computes, got '{}'; it must be expanded before", machine.cpu,
-                                          function.getName().str())};
+      return {Code::Internal,
+              fmt::format("expected only functions that {} computes, got '{}'; it must be expanded before", machine.cpu,
+                          function.getName().str())};
   }
   return {};
 }
@@ -80,8 +82,9 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // contraction only
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_,
-                                                                          std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, machine.cpu, machine.features,
+                                                                          options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -148,7 +151,8 @@ static Status compile(Unit &unit, const Machine &settings) {
 }
 
 /// Compiles all units, `jobs` at a time, and gathers what they made in their order.
-static Expected<std::vector<std::string>> compileAll(ArrayRef<std::unique_ptr<Unit>> units, const Machine &settings, unsigned jobs) {
+static Expected<std::vector<std::string>> compileAll(ArrayRef<std::unique_ptr<Unit>> units, const Machine &settings,
+                                                     unsigned jobs) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < units.size(); i = next++)
@@ -202,7 +206,8 @@ Expected<std::string> tilewright::generateCode(ModuleOp source, const Machine &s
   return codes ? Expected<std::string>(std::move(codes->front())) : codes.status();
 }
 
-Expected<std::vector<std::string>> tilewright::generateFunctions(ModuleOp source, const Machine &settings, unsigned jobs) {
+Expected<std::vector<std::string>> tilewright::generateFunctions(ModuleOp source, const Machine &settings,
+                                                                 unsigned jobs) {
   registerTranslations(source.getContext());
   std::vector<std::unique_ptr<Unit>> units;
   for (auto function : source.getOps<LLVM::LLVMFuncOp>()) {

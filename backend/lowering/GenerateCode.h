@@ -1,4 +1,5 @@
-// From a distributed module to machine code: MLIR's conversions to the LLVM dialect, LLVM's optimizer, a target machine.
+// From a distributed module to machine code: MLIR's conversions to the LLVM dialect, LLVM's optimizer, a target
+// machine.
 #pragma once
 
 #include "backend/TargetCode.h"
@@ -17,7 +18,8 @@ namespace tilewright {
 struct Machine {
   std::string triple, cpu, features;
   llvm::CodeGenFileType output = llvm::CodeGenFileType::AssemblyFile;
-  /// Intrinsics that this backend cannot select, by their names up to the type ("llvm.exp"): meeting one would abort the process.
+  /// Intrinsics that this backend cannot select, by their names up to the type ("llvm.exp"): meeting one would abort
+  /// the process.
   std::set<std::string> unselectable;
   std::string *llvmText = nullptr; // receives the LLVM IR that the code is generated from, if set
   /// Facts about the whole module that the backend reads, by the names that it gives them.

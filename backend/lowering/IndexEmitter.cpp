@@ -9,7 +9,8 @@ Value IndexEmitter::divide(AffineBinaryOpExpr expr, Value lhs, Value rhs, bool r
   Facts facts = factsOf(expr.getLHS(), facts_, symbolFacts_, 1);
   bool unsignedDividend = facts.low && *facts.low >= 0;
   if (unsignedDividend)
-    return remainder ? arith::RemUIOp::create(b_, lhs, rhs).getResult() : arith::DivUIOp::create(b_, lhs, rhs).getResult();
+    return remainder ? arith::RemUIOp::create(b_, lhs, rhs).getResult()
+                     : arith::DivUIOp::create(b_, lhs, rhs).getResult();
   // Rounding towards minus infinity: the remainder takes the divisor's sign, which is positive.
   Value zero = constant(0), rest = arith::RemSIOp::create(b_, lhs, rhs);
   Value below = arith::CmpIOp::create(b_, arith::CmpIPredicate::slt, rest, zero);

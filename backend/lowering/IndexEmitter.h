@@ -9,9 +9,11 @@ namespace tilewright {
 
 class IndexEmitter {
 public:
-  /// `facts` say of each dimension what is known of it where the result matters; they choose between signed and unsigned division.
-  IndexEmitter(mlir::ImplicitLocOpBuilder &b, mlir::IntegerType type, llvm::ArrayRef<mlir::Value> dims, llvm::ArrayRef<mlir::Value> symbols,
-               llvm::ArrayRef<tile::Facts> facts, llvm::ArrayRef<tile::Facts> symbolFacts)
+  /// `facts` say of each dimension what is known of it where the result matters; they choose between signed and
+  /// unsigned division.
+  IndexEmitter(mlir::ImplicitLocOpBuilder &b, mlir::IntegerType type, llvm::ArrayRef<mlir::Value> dims,
+               llvm::ArrayRef<mlir::Value> symbols, llvm::ArrayRef<tile::Facts> facts,
+               llvm::ArrayRef<tile::Facts> symbolFacts)
       : b_(b), type_(type), dims_(dims), symbols_(symbols), facts_(facts), symbolFacts_(symbolFacts) {}
 
   mlir::Value emit(mlir::AffineExpr expr);

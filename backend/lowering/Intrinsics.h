@@ -7,7 +7,8 @@
 namespace tilewright {
 
 /// Calls `name`; a null `result` means that it has none.
-inline mlir::Value callIntrinsic(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name, mlir::Type result, mlir::ValueRange arguments) {
+inline mlir::Value callIntrinsic(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name, mlir::Type result,
+                                 mlir::ValueRange arguments) {
   auto call = result ? mlir::LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr(name), arguments)
                      : mlir::LLVM::CallIntrinsicOp::create(b, b.getStringAttr(name), arguments);
   return result ? call->getResult(0) : mlir::Value();

@@ -25,8 +25,8 @@ private:
     tile::SharedLayout layout;
     mlir::Type element;
   };
-  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`. That is so only where
-  /// `vector` divides the symbols in `aligned`.
+  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`. That
+  /// is so only where `vector` divides the symbols in `aligned`.
   struct Chunks {
     unsigned dim = 0;
     int64_t vector = 1;
@@ -72,10 +72,12 @@ private:
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
 
   // ExchangeLanes.cpp
-  /// The exchanges within quads of lanes that let one access move 16 bytes, already done to `layout`; none where nothing is to be won.
+  /// The exchanges within quads of lanes that let one access move 16 bytes, already done to `layout`; none where
+  /// nothing is to be won.
   llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
   /// Does them to one chunk's registers, or undoes them. Every thread of the warp must come by.
-  void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits, llvm::MutableArrayRef<Value> elements);
+  void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits,
+                     llvm::MutableArrayRef<Value> elements);
 
   // DistributeReduce.cpp
   void lowerReduce(tile::ReduceOp op);
@@ -91,12 +93,14 @@ private:
   void lowerDotWait(tile::DotWaitOp op);
   void dotByMultiplyAdd(tile::DotOp op);
   Value slotAddress(Value shared, Value slot);
-  Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count, Value moved = {});
+  Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count,
+                   Value moved = {});
   bool readsMatrices(const SharedTile &shared, const tile::Fragments &fragments) const;
-  llvm::SmallVector<Value> readMatrices(const SharedTile &shared, const tile::Layout &layout, uint32_t part, uint32_t first,
-                                        uint32_t second);
-  llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout, const tile::Fragments &fragments,
-                                         llvm::ArrayRef<uint32_t> parts, unsigned bits);
+  llvm::SmallVector<Value> readMatrices(const SharedTile &shared, const tile::Layout &layout, uint32_t part,
+                                        uint32_t first, uint32_t second);
+  llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout,
+                                         const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
+                                         unsigned bits);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 
   // Linear maps of this thread's number
@@ -111,9 +115,9 @@ private:
   GpuTarget &target_;
   InjectedFaults faults_;
   mlir::ImplicitLocOpBuilder b_;
-  mlir::IRMapping scalars_;                       // index values, buffers
-  llvm::DenseMap<Value, Registers> registers_;    // tiles; null where not computed yet
-  llvm::SmallVector<Value> waiting_;              // tiles with registers to compute
+  mlir::IRMapping scalars_;                    // index values, buffers
+  llvm::DenseMap<Value, Registers> registers_; // tiles; null where not computed yet
+  llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
   bool hasEpilogue_ = false;
   bool multipliesShared_ = false;                 // has instructions that read shared memory by themselves

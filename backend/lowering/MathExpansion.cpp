@@ -70,7 +70,9 @@ static Type computeType(Type type) {
 static void expand(Operation *op, const Row &row, NativeMath native) {
   ImplicitLocOpBuilder builder(op->getLoc(), op);
   Type type = op->getResult(0).getType(), inner = computeType(type);
-  auto widen = [&](Value value) -> Value { return inner == type ? value : arith::ExtFOp::create(builder, inner, value); };
+  auto widen = [&](Value value) -> Value {
+    return inner == type ? value : arith::ExtFOp::create(builder, inner, value);
+  };
   MathFunctions functions(builder, inner, native);
   Value result = row.unary ? (functions.*row.unary)(widen(op->getOperand(0)))
                            : (functions.*row.binary)(widen(op->getOperand(0)), widen(op->getOperand(1)));
@@ -84,7 +86,8 @@ void expandMath(Operation *root, NativeMath native) {
   SmallVector<std::pair<Operation *, const Row *>> found;
   root->walk([&](Operation *op) {
     const Row *row = findRow(op);
-    bool isNative = row && row->native && native.*row->native && !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+    bool isNative =
+        row && row->native && native.*row->native && !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
     if (row && !isNative)
       found.emplace_back(op, row);
   });

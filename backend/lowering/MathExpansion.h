@@ -5,9 +5,9 @@
 
 namespace tilewright {
 
-/// Expands every math.exp, tanh, erf, powf, ... and arith.remf below `root`, on scalars, vectors and tiles of f16, bf16, f32 and f64. What
-/// is left of the math dialect: fma, sqrt, absf, copysign, floor, ceil, trunc, round, roundeven, integer operations, and what `native`
-/// names.
+/// Expands every math.exp, tanh, erf, powf, ... and arith.remf below `root`, on scalars, vectors and tiles of f16,
+/// bf16, f32 and f64. What is left of the math dialect: fma, sqrt, absf, copysign, floor, ceil, trunc, round,
+/// roundeven, integer operations, and what `native` names.
 void expandMath(mlir::Operation *root, NativeMath native = {});
 
 } // namespace tilewright

@@ -1,7 +1,8 @@
 // Elementary functions of f32 and f64 as formulas over arith and math primitives, for a scalar, vector or tile type.
 //
-// What remains afterwards is fma, sqrt, absf, copysign, arith on floats and on integers of equal width: selected by every backend
-// without a library. MathFunctions.cpp says how each one is computed; tests/backend/host/MathFunctionsTest.cpp holds the worst errors:
+// What remains afterwards is fma, sqrt, absf, copysign, arith on floats and on integers of equal width: selected by
+// every backend without a library. MathFunctions.cpp says how each one is computed;
+// tests/backend/host/MathFunctionsTest.cpp holds the worst errors:
 //
 //   function     worst error, f32          domain of that statement
 //   exp, exp2    1.2 ulp                   all (subnormal results within 1 ulp of the smallest normal's ulp)
@@ -22,7 +23,8 @@ namespace tilewright {
 
 /// Which functions the target computes well by itself.
 struct NativeMath {
-  bool exp2 = false;  // math.exp2 stays, and exp is built on it; results may then be as inexact as the target's, and subnormal ones zero
+  bool exp2 =
+      false; // math.exp2 stays, and exp is built on it; results may then be as inexact as the target's, and subnormal ones zero
   bool log2 = false;  // math.log2 stays
   bool rsqrt = false; // math.rsqrt stays
 };

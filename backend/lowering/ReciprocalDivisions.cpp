@@ -1,4 +1,5 @@
-// Ranges of f32 values by the operations that compute them; NaN and the infinities of f16 inputs behave the same under both divisions.
+// Ranges of f32 values by the operations that compute them; NaN and the infinities of f16 inputs behave the same under
+// both divisions.
 //
 //   exp x, sqrt x, |x|       at least 0
 //   extf f16                 at most 65504 in magnitude

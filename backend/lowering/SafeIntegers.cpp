@@ -10,14 +10,19 @@ using namespace tilewright;
 
 using Build = ImplicitLocOpBuilder;
 
-static Value integer(Build &b, Type type, int64_t value) { return arith::ConstantOp::create(b, b.getIntegerAttr(type, value)); }
-static Value compare(Build &b, arith::CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, predicate, x, y); }
+static Value integer(Build &b, Type type, int64_t value) {
+  return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+}
+static Value compare(Build &b, arith::CmpIPredicate predicate, Value x, Value y) {
+  return arith::CmpIOp::create(b, predicate, x, y);
+}
 static Value select(Build &b, Value condition, Value x, Value y) { return arith::SelectOp::create(b, condition, x, y); }
 
 static Value divideUnsigned(Build &b, Value x, Value y, bool remainder) {
   Value zero = integer(b, x.getType(), 0), isZero = compare(b, arith::CmpIPredicate::eq, y, zero);
   Value divisor = select(b, isZero, integer(b, x.getType(), 1), y);
-  Value result = remainder ? arith::RemUIOp::create(b, x, divisor).getResult() : arith::DivUIOp::create(b, x, divisor).getResult();
+  Value result =
+      remainder ? arith::RemUIOp::create(b, x, divisor).getResult() : arith::DivUIOp::create(b, x, divisor).getResult();
   return select(b, isZero, zero, result);
 }
 
@@ -58,10 +63,15 @@ static Value castSaturating(Build &b, Value x, IntegerType type, bool isSigned) 
   unsigned bits = type.getWidth();
   llvm::APInt low = isSigned ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0),
               high = isSigned ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
-  auto limit = [&](const llvm::APInt &value) -> Value { return arith::ConstantOp::create(b, b.getIntegerAttr(type, value)); };
-  Value converted = isSigned ? arith::FPToSIOp::create(b, type, x).getResult() : arith::FPToUIOp::create(b, type, x).getResult();
-  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, x, number(std::ldexp(1.0, isSigned ? bits - 1 : bits)));
-  Value below = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, x, number(isSigned ? -std::ldexp(1.0, bits - 1) : -1.0));
+  auto limit = [&](const llvm::APInt &value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  Value converted =
+      isSigned ? arith::FPToSIOp::create(b, type, x).getResult() : arith::FPToUIOp::create(b, type, x).getResult();
+  Value above =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, x, number(std::ldexp(1.0, isSigned ? bits - 1 : bits)));
+  Value below =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, x, number(isSigned ? -std::ldexp(1.0, bits - 1) : -1.0));
   Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
   converted = select(b, above, limit(high), converted);
   converted = select(b, below, limit(low), converted);
@@ -81,7 +91,8 @@ Value tilewright::emitSafeInteger(Build &b, Operation *op, ValueRange operands, 
     return remainderSigned(b, operands[0], operands[1]);
   if (name == "arith.divui" || name == "arith.remui")
     return divideUnsigned(b, operands[0], operands[1], name == "arith.remui");
-  bool halfSource = !operands.empty() && operands[0].getType().getIntOrFloatBitWidth() == 16; // whose range is smaller than some limits
+  bool halfSource = !operands.empty() &&
+                    operands[0].getType().getIntOrFloatBitWidth() == 16; // whose range is smaller than some limits
   if ((name == "arith.fptosi" || name == "arith.fptoui") && !isBool && !halfSource)
     return castSaturating(b, operands[0], cast<IntegerType>(result), name == "arith.fptosi");
   return {};

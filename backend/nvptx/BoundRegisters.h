@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// Marks functions of `distributed` with the blocks that a multiprocessor should hold (.minnctapersm), by what their kernels in `placed`
-/// are.
+/// Marks functions of `distributed` with the blocks that a multiprocessor should hold (.minnctapersm), by what their
+/// kernels in `placed` are.
 void boundRegisters(mlir::ModuleOp placed, mlir::ModuleOp distributed, const TargetDesc &target);
 
 } // namespace tilewright

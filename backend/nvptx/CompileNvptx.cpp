@@ -25,9 +25,10 @@ using namespace mlir;
 using namespace tilewright;
 
 /// PTX has no instruction for these and LLVM no expansion (PLATFORM: "no libcall").
-static const std::set<std::string> unselectable = {
-    "llvm.exp",  "llvm.exp10", "llvm.log",  "llvm.log2", "llvm.log10", "llvm.pow",   "llvm.powi", "llvm.sin",   "llvm.cos",   "llvm.tan",
-    "llvm.asin", "llvm.acos",  "llvm.atan", "llvm.atan2", "llvm.sinh",  "llvm.cosh",  "llvm.tanh", "llvm.frexp", "llvm.ldexp", "llvm.modf"};
+static const std::set<std::string> unselectable = {"llvm.exp",  "llvm.exp10", "llvm.log",   "llvm.log2",  "llvm.log10",
+                                                   "llvm.pow",  "llvm.powi",  "llvm.sin",   "llvm.cos",   "llvm.tan",
+                                                   "llvm.asin", "llvm.acos",  "llvm.atan",  "llvm.atan2", "llvm.sinh",
+                                                   "llvm.cosh", "llvm.tanh",  "llvm.frexp", "llvm.ldexp", "llvm.modf"};
 
 static void initialize() {
   static std::once_flag once;
@@ -39,8 +40,8 @@ static void initialize() {
   });
 }
 
-/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line a thing, and kept
-/// once.
+/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line
+/// a thing, and kept once.
 static std::string joinPtx(ArrayRef<std::string> texts) {
   std::string declarations, kernels;
   llvm::StringSet<> seen;
@@ -62,22 +63,25 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
   if (!ptxas)
     ptxas = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
   if (!ptxas)
-    return Status(
-        Code::Unsupported,
-        "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked for; without --cubin the driver assembles");
-  auto input = TemporaryFile::create("ptx"), output = TemporaryFile::create("cubin"), log = TemporaryFile::create("log");
+    return Status(Code::Unsupported, "expected ptxas on the PATH or in /usr/local/cuda/bin because a cubin was asked "
+                                     "for; without --cubin the driver assembles");
+  auto input = TemporaryFile::create("ptx"), output = TemporaryFile::create("cubin"),
+       log = TemporaryFile::create("log");
   for (const auto *file : {&input, &output, &log})
     TILEWRIGHT_TRY(*file);
   TILEWRIGHT_TRY(input->write(ptx));
   std::string arch = "-arch=" + std::string(cpu);
   std::optional<llvm::StringRef> redirects[] = {std::nullopt, log->path(), log->path()};
-  if (llvm::sys::ExecuteAndWait(*ptxas, {*ptxas, arch, input->path(), "-o", output->path()}, std::nullopt, redirects) == 0)
+  if (llvm::sys::ExecuteAndWait(*ptxas, {*ptxas, arch, input->path(), "-o", output->path()}, std::nullopt, redirects) ==
+      0)
     return output->read();
   Expected<std::string> messages = log->read();
-  return Status(Code::Internal, fmt::format("ptxas refused the kernels: {}", messages ? *messages : messages.status().message()));
+  return Status(Code::Internal,
+                fmt::format("ptxas refused the kernels: {}", messages ? *messages : messages.status().message()));
 }
 
-/// The version of PTX, where it must be later than the target's first: products of bytes of different signs are wgmma's since 8.4 (CUDA 12.4).
+/// The version of PTX, where it must be later than the target's first: products of bytes of different signs are wgmma's
+/// since 8.4 (CUDA 12.4).
 static std::string versionOf(ModuleOp placed) {
   bool mixes = placed
                    .walk([](tile::DotOp dot) {
@@ -93,8 +97,11 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   initialize();
   loadDialects(*module.getContext());
   std::string diagnostics;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
-  auto failed = [&](StringRef step) { return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics)); };
+  ScopedDiagnosticHandler handler(module.getContext(),
+                                  [&](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
+  auto failed = [&](StringRef step) {
+    return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics));
+  };
   NvptxTarget target;
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
@@ -102,7 +109,8 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
     return failed("lowering failed: ");
   boundRegisters(module, **distributed, desc);
-  Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), versionOf(module), llvm::CodeGenFileType::AssemblyFile, unselectable, options.llvmText};
+  Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), versionOf(module), llvm::CodeGenFileType::AssemblyFile,
+                  unselectable,          options.llvmText};
   Expected<std::vector<std::string>> texts = generateFunctions(**distributed, machine, options.jobs);
   if (!texts)
     return texts.status();

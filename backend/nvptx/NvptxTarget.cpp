@@ -1,4 +1,5 @@
-// NVIDIA's instructions for the distributor's verbs. Names are those of LLVM's NVPTX usage guide; meanings those of the PTX ISA.
+// NVIDIA's instructions for the distributor's verbs. Names are those of LLVM's NVPTX usage guide; meanings those of the
+// PTX ISA.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/lowering/Intrinsics.h"
 
@@ -8,7 +9,9 @@
 using namespace mlir;
 using namespace tilewright;
 
-Value NvptxTarget::threadId(Builder &b) { return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {}); }
+Value NvptxTarget::threadId(Builder &b) {
+  return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
+}
 
 Value NvptxTarget::blockId(Builder &b, unsigned dim) {
   static constexpr StringRef names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y",
@@ -21,11 +24,14 @@ Value NvptxTarget::shuffle(Builder &b, Value word, unsigned mask) {
                        {wordConstant(b, -1), word, wordConstant(b, mask), wordConstant(b, 31)});
 }
 
-void NvptxTarget::barrier(Builder &b) { callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)}); }
+void NvptxTarget::barrier(Builder &b) {
+  callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)});
+}
 
 /// 16 bytes pass the first-level cache by (cg); fewer go through it, as cg has no other size.
 void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
-  std::string name = "llvm.nvvm.cp.async." + std::string(bytes == 16 ? "cg" : "ca") + ".shared.global." + std::to_string(bytes);
+  std::string name =
+      "llvm.nvvm.cp.async." + std::string(bytes == 16 ? "cg" : "ca") + ".shared.global." + std::to_string(bytes);
   SmallVector<Value> arguments{shared, global};
   if (live) {
     name += ".s";
@@ -48,12 +54,14 @@ static SmallVector<Value> fields(GpuTarget::Builder &b, Value structure, unsigne
 
 SmallVector<Value> NvptxTarget::readMatrices(Builder &b, Value address, bool transposed) {
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
-  StringRef name = transposed ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3" : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3";
+  StringRef name = transposed ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3"
+                              : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3";
   return fields(b, callIntrinsic(b, name, type, {address}), 4);
 }
 
 /// mma.m16n8k32 takes words of four bytes.
-static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value rhs, ArrayRef<Value> acc, GpuTarget::Unsigned isUnsigned) {
+static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value rhs, ArrayRef<Value> acc,
+                                        GpuTarget::Unsigned isUnsigned) {
   SmallVector<Value> arguments;
   for (Value operand : {lhs, rhs}) {
     int64_t count = cast<VectorType>(operand.getType()).getNumElements() / 4;
@@ -63,8 +71,9 @@ static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value 
   }
   llvm::append_range(arguments, acc);
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
-  static constexpr StringRef names[2][2] = {{"llvm.nvvm.mma.m16n8k32.row.col.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8.u8"},
-                                            {"llvm.nvvm.mma.m16n8k32.row.col.u8.s8", "llvm.nvvm.mma.m16n8k32.row.col.u8"}};
+  static constexpr StringRef names[2][2] = {
+      {"llvm.nvvm.mma.m16n8k32.row.col.s8", "llvm.nvvm.mma.m16n8k32.row.col.s8.u8"},
+      {"llvm.nvvm.mma.m16n8k32.row.col.u8.s8", "llvm.nvvm.mma.m16n8k32.row.col.u8"}};
   return fields(b, callIntrinsic(b, names[isUnsigned.lhs][isUnsigned.rhs], type, arguments), 4);
 }
 
@@ -90,14 +99,15 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Va
   return fields(b, callIntrinsic(b, name, type, arguments), 4);
 }
 
-//===- wgmma ----------------------------------------------------------------------------------------------------------===//
+//===- wgmma ------------------------------------------------------------------------------------------------------===//
 
 void NvptxTarget::startProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.fence.sync.aligned", {}, {}); }
 void NvptxTarget::commitProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.commit_group.sync.aligned", {}, {}); }
 void NvptxTarget::publishShared(Builder &b) { callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {}); }
 
 /// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in.
-static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums, ArrayRef<Value> others = {}) {
+static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums,
+                                        ArrayRef<Value> others = {}) {
   std::string constraints;
   Type type = sums.front().getType();
   for (size_t i = 0; i < sums.size(); ++i)
@@ -110,14 +120,15 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
   SmallVector<Value> operands(others);
   llvm::append_range(operands, sums);
   auto structure = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), type));
-  auto assembly =
-      LLVM::InlineAsmOp::create(b, TypeRange(structure), operands, text, constraints, /*has_side_effects=*/true,
-                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  auto assembly = LLVM::InlineAsmOp::create(
+      b, TypeRange(structure), operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   return fields(b, assembly.getResult(0), sums.size());
 }
 
-/// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading dimension's offset (from panel
-/// to panel, where rows run across k), 32 to 45 the stride (from eight rows to the next eight), 62 the 128-byte swizzle.
+/// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading
+/// dimension's offset (from panel to panel, where rows run across k), 32 to 45 the stride (from eight rows to the next
+/// eight), 62 the 128-byte swizzle.
 static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
   constexpr int64_t unit = 16, stride = 1024 / unit, addressBits = 18;
   int64_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
@@ -131,25 +142,28 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
   return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
 }
 
-SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                               ArrayRef<Value> acc, Unsigned isUnsigned) {
+SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
+                                               const SharedMatrix &rhs, ArrayRef<Value> acc, Unsigned isUnsigned) {
   StringRef type = element.isBF16() ? "bf16" : "f16";
   std::string sums;
   for (size_t i = 0; i < acc.size(); ++i)
     sums += (i ? ", $" : "$") + std::to_string(i);
   if (element.isInteger(8)) { // rows run along k, always
     std::string text =
-        llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k32.s32.{1}.{2} {{{3}}, "
-                      "${4}, ${5}, adds; }",
-                      acc.size() * 2, isUnsigned.lhs ? "u8" : "s8", isUnsigned.rhs ? "u8" : "s8", sums, acc.size(), acc.size() + 1)
+        llvm::formatv(
+            "{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k32.s32.{1}.{2} {{{3}}, "
+            "${4}, ${5}, adds; }",
+            acc.size() * 2, isUnsigned.lhs ? "u8" : "s8", isUnsigned.rhs ? "u8" : "s8", sums, acc.size(),
+            acc.size() + 1)
             .str();
     return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
   }
   // true: adds to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
   std::string text =
-      llvm::formatv("{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
-                    "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
-                    acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
+      llvm::formatv(
+          "{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+          "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
+          acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
           .str();
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
 }
@@ -163,22 +177,22 @@ SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, Array
   return {};
 }
 
-//===- Math and memory ------------------------------------------------------------------------------------------------===//
+//===- Math and memory --------------------------------------------------------------------------------------------===//
 
 /// What is left of math that LLVM would not select: each on f32.
 void NvptxTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
       {"math.exp2", "llvm.nvvm.ex2.approx.ftz.f32"}, // 2 ulp; subnormal results are zero
-      {"math.log2", "llvm.nvvm.lg2.approx.f"},   // 2^-22.6 absolute near 1, else 2 ulp
-      {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"}, // 2 ulp
-      {"arith.divf", "llvm.nvvm.div.full"},       // 2 ulp, PTX ISA "div.full.f32"
+      {"math.log2", "llvm.nvvm.lg2.approx.f"},       // 2^-22.6 absolute near 1, else 2 ulp
+      {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"},    // 2 ulp
+      {"arith.divf", "llvm.nvvm.div.full"},          // 2 ulp, PTX ISA "div.full.f32"
   };
   multiplyByReciprocals(root, "llvm.nvvm.rcp.approx.ftz.f"); // 1 ulp
   replaceByIntrinsics(root, rows);
 }
 
-/// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to. Aligned as wgmma
-/// wants it, after which the pattern of its chunks repeats.
+/// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to.
+/// Aligned as wgmma wants it, after which the pattern of its chunks repeats.
 Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
   constexpr StringLiteral name = "shared_memory";
   auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
@@ -186,8 +200,8 @@ Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-    global =
-        LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024, sharedSpace);
+    global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(),
+                                    /*alignment=*/1024, sharedSpace);
   }
   return LLVM::AddressOfOp::create(b, global);
 }

@@ -18,11 +18,12 @@ public:
   void waitCopies(Builder &b, unsigned pending) override;
   bool readsMatrices() const override { return true; }
   llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) override;
-  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, llvm::ArrayRef<Value> acc,
-                                    Unsigned isUnsigned) override;
+  llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                    llvm::ArrayRef<Value> acc, Unsigned isUnsigned) override;
   void startProducts(Builder &b) override;
-  llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                          llvm::ArrayRef<Value> acc, Unsigned isUnsigned) override;
+  llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs,
+                                          const SharedMatrix &rhs, llvm::ArrayRef<Value> acc,
+                                          Unsigned isUnsigned) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   void publishShared(Builder &b) override;

@@ -1,9 +1,9 @@
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
-#include "backend/Dialects.h"
 #include "backend/CodePass.h"
-#include "tilegen/place/PlacePass.h"
+#include "backend/Dialects.h"
 #include "fusion/Passes.h"
 #include "tilegen/Passes.h"
+#include "tilegen/place/PlacePass.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"

@@ -1,9 +1,9 @@
-//===- FlowOps.td - the flow dialect: control flow, and values that are no numbers ------------------------------------------===//
+//===- FlowOps.td - the flow dialect: control flow, and values that are no numbers --------------------------------===//
 //
-// What the graph dialect's maps and loops cannot say and only @main holds: branches and loops, whose bodies are modules, and the types of
-// strings, sequences, optional values and maps. Nothing here becomes a kernel.
+// What the graph dialect's maps and loops cannot say and only @main holds: branches and loops, whose bodies are
+// modules, and the types of strings, sequences, optional values and maps. Nothing here becomes a kernel.
 //
-//===------------------------------------------------------------------------------------------------------------------------===//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_FLOW_OPS
 #define TILEWRIGHT_FLOW_OPS
 
@@ -21,9 +21,9 @@ def Flow_Dialect : Dialect {
 
 class Flow_Op<string mnemonic, list<Trait> traits = []> : Op<Flow_Dialect, mnemonic, traits>;
 
-//===- Objects ----------------------------------------------------------------------------------------------------------===//
-// Values that are no numbers are tensors of one of these: strings of any shape, the others of rank 0. Only host calls and control flow take
-// them.
+//===- Objects ----------------------------------------------------------------------------------------------------===//
+// Values that are no numbers are tensors of one of these: strings of any shape, the others of rank 0. Only host calls
+// and control flow take them.
 
 class Flow_Object<string type, string mnemonicName, string text> : TypeDef<Flow_Dialect, type> {
   let mnemonic = mnemonicName;
@@ -34,9 +34,10 @@ def Flow_Sequence : Flow_Object<"Sequence", "sequence", "a sequence of values, w
 def Flow_Optional : Flow_Object<"Optional", "optional", "a value that may be absent">;
 def Flow_Map : Flow_Object<"Map", "map", "keys and their values">;
 
-//===- Control flow -----------------------------------------------------------------------------------------------------===//
-// A body is a module inside of the module, with symbols and a @main of its own: what it computes from its arguments. Its first symbols are
-// what `sizes` says in the symbols around it, its last arguments are `captures`, the values around it that it reads.
+//===- Control flow -----------------------------------------------------------------------------------------------===//
+// A body is a module inside of the module, with symbols and a @main of its own: what it computes from its arguments.
+// Its first symbols are what `sizes` says in the symbols around it, its last arguments are `captures`, the values
+// around it that it reads.
 
 def IfOp : Flow_Op<"if", [AttrSizedOperandSegments]> {
   let summary = "one of two bodies, by a condition that only running tells";
@@ -60,8 +61,9 @@ def IfOp : Flow_Op<"if", [AttrSizedOperandSegments]> {
 def LoopOp : Flow_Op<"loop", [AttrSizedOperandSegments]> {
   let summary = "a body again and again: ONNX's Loop and Scan";
   let description = [{
-    runtime/Plan.h (Loop) says which arguments and results the body has and when the loop ends. Results are what is carried at the end, then
-    what is collected; sizes that only running tells are fresh symbols, bound by this operation.
+    runtime/Plan.h (Loop) says which arguments and results the body has and when the loop ends. Results are what is
+    carried at the end, then what is collected; sizes that only running tells are fresh symbols, bound by this
+    operation.
 
     ```mlir
     %y = flow.loop @body_0 sizes affine_map<() -> ()> trips %n carried (%x) scanned () captures (%w) reverse_scanned [] reverse_collected [] counted

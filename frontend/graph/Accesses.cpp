@@ -19,14 +19,16 @@ AffineMap accessMap(Operation *access, ArrayRef<AffineExpr> coordinates, unsigne
 LogicalResult verifyElementType(Operation *access) {
   Type from = tensorOf(access->getOperand(0)).getElementType(), to = tensorOf(access->getResult(0)).getElementType();
   if (from != to)
-    return access->emitOpError() << "expected element type " << from << " because an access renames elements, got " << to;
+    return access->emitOpError() << "expected element type " << from << " because an access renames elements, got "
+                                 << to;
   return success();
 }
 
 LogicalResult verifyFill(Operation *access, TypedAttr fill) {
   Type element = tensorOf(access->getOperand(0)).getElementType();
   if (fill.getType() != element)
-    return access->emitOpError() << "expected a fill of type " << element << " because of the operand, got " << fill.getType();
+    return access->emitOpError() << "expected a fill of type " << element << " because of the operand, got "
+                                 << fill.getType();
   return success();
 }
 
@@ -34,33 +36,37 @@ LogicalResult verifyFill(Operation *access, TypedAttr fill) {
 OpFoldResult foldSplat(Attribute data, Type result) {
   auto splat = llvm::dyn_cast_if_present<SplatElementsAttr>(data);
   auto type = llvm::cast<RankedTensorType>(result);
-  return splat && type.hasStaticShape() ? DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()) : OpFoldResult();
+  return splat && type.hasStaticShape() ? DenseElementsAttr::get(type, splat.getSplatValue<Attribute>())
+                                        : OpFoldResult();
 }
 
 } // namespace
 
-//===- broadcast ---------------------------------------------------------------------------------------------------------===//
+//===- broadcast --------------------------------------------------------------------------------------------------===//
 
 AffineMap BroadcastOp::getAccessMap() {
   SmallVector<AffineExpr> coordinates;
   for (auto [dim, size] : llvm::zip_equal(getDims(), getSizes(tensorOf(getData()))))
-    coordinates.push_back(constantSize(size) == 1 ? getAffineConstantExpr(0, getContext()) : getAffineDimExpr(dim, getContext()));
+    coordinates.push_back(constantSize(size) == 1 ? getAffineConstantExpr(0, getContext())
+                                                  : getAffineDimExpr(dim, getContext()));
   return accessMap(*this, coordinates);
 }
 
 LogicalResult BroadcastOp::verify() {
   auto data = tensorOf(getData()), result = tensorOf(getResult());
   if (static_cast<int64_t>(getDims().size()) != data.getRank())
-    return emitOpError() << "expected " << data.getRank() << " dims because of the operand's rank, got " << getDims().size();
+    return emitOpError() << "expected " << data.getRank() << " dims because of the operand's rank, got "
+                         << getDims().size();
   SmallVector<AffineExpr> from = getSizes(data), to = getSizes(result);
   int64_t previous = -1;
   for (auto [i, dim] : llvm::enumerate(getDims())) {
     if (dim <= previous || dim >= result.getRank())
-      return emitOpError() << "expected increasing dims below the result's rank " << result.getRank() << ", got " << dim;
+      return emitOpError() << "expected increasing dims below the result's rank " << result.getRank() << ", got "
+                           << dim;
     previous = dim;
     if (constantSize(from[i]) != 1 && from[i] != to[dim])
-      return emitOpError() << "expected result dimension " << dim << " = " << printSize(from[i]) << " because operand dimension " << i
-                           << " has it, got " << printSize(to[dim]);
+      return emitOpError() << "expected result dimension " << dim << " = " << printSize(from[i])
+                           << " because operand dimension " << i << " has it, got " << printSize(to[dim]);
   }
   return verifyElementType(*this);
 }
@@ -71,14 +77,16 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   return foldSplat(adaptor.getData(), getType());
 }
 
-//===- reshape -----------------------------------------------------------------------------------------------------------===//
+//===- reshape ----------------------------------------------------------------------------------------------------===//
 
 AffineMap ReshapeOp::getAccessMap() { return reshapeMap(tensorOf(getData()), tensorOf(getResult())); }
 
 LogicalResult ReshapeOp::verify() {
-  AffineExpr from = productOf(getContext(), getSizes(tensorOf(getData()))), to = productOf(getContext(), getSizes(tensorOf(getResult())));
+  AffineExpr from = productOf(getContext(), getSizes(tensorOf(getData()))),
+             to = productOf(getContext(), getSizes(tensorOf(getResult())));
   if (from != to)
-    return emitOpError() << "expected " << printSize(from) << " elements because the operand has so many, got " << printSize(to);
+    return emitOpError() << "expected " << printSize(from) << " elements because the operand has so many, got "
+                         << printSize(to);
   return verifyElementType(*this);
 }
 
@@ -88,13 +96,15 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return foldSplat(adaptor.getData(), getType());
 }
 
-//===- repeat, view ------------------------------------------------------------------------------------------------------===//
+//===- repeat, view -----------------------------------------------------------------------------------------------===//
 
 AffineMap RepeatOp::getAccessMap() {
   SmallVector<AffineExpr> coordinates;
   for (auto [i, from, to] : llvm::enumerate(getSizes(tensorOf(getData())), getSizes(tensorOf(getResult())))) {
     AffineExpr dim = getAffineDimExpr(i, getContext());
-    coordinates.push_back(constantSize(from) == 1 ? getAffineConstantExpr(0, getContext()) : from == to ? dim : dim % from);
+    coordinates.push_back(constantSize(from) == 1 ? getAffineConstantExpr(0, getContext())
+                          : from == to            ? dim
+                                                  : dim % from);
   }
   return accessMap(*this, coordinates);
 }
@@ -105,19 +115,21 @@ LogicalResult RepeatOp::verify() {
     return emitOpError() << "expected rank " << data.getRank() << " because of the operand, got " << result.getRank();
   for (auto [i, from, to] : llvm::enumerate(getSizes(data), getSizes(result)))
     if (constantSize(from).value_or(1) != 1 && constantSize(to) && from != to)
-      return emitOpError() << "expected result dimension " << i << " = " << printSize(from) << " because operand dimension " << i
-                           << " has it, got " << printSize(to);
+      return emitOpError() << "expected result dimension " << i << " = " << printSize(from)
+                           << " because operand dimension " << i << " has it, got " << printSize(to);
   return verifyElementType(*this);
 }
 
 LogicalResult ViewOp::verify() {
-  AffineExpr from = productOf(getContext(), getSizes(tensorOf(getData()))), to = productOf(getContext(), getSizes(tensorOf(getResult())));
+  AffineExpr from = productOf(getContext(), getSizes(tensorOf(getData()))),
+             to = productOf(getContext(), getSizes(tensorOf(getResult())));
   if (constantSize(from - to).value_or(0) != 0)
-    return emitOpError() << "expected " << printSize(from) << " elements because the operand has so many, got " << printSize(to);
+    return emitOpError() << "expected " << printSize(from) << " elements because the operand has so many, got "
+                         << printSize(to);
   return verifyElementType(*this);
 }
 
-//===- transpose ---------------------------------------------------------------------------------------------------------===//
+//===- transpose --------------------------------------------------------------------------------------------------===//
 
 AffineMap TransposeOp::getAccessMap() {
   SmallVector<AffineExpr> coordinates(getPerm().size());
@@ -141,13 +153,14 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   return foldSplat(adaptor.getData(), getType());
 }
 
-//===- slice -------------------------------------------------------------------------------------------------------------===//
+//===- slice ------------------------------------------------------------------------------------------------------===//
 
 AffineMap SliceOp::getAccessMap() {
   SmallVector<AffineExpr> coordinates;
   for (auto [i, offset, stride] : llvm::enumerate(getOffsets().getResults(), getStrides()))
     coordinates.push_back(getAffineDimExpr(i, getContext()) * stride + offset);
-  unsigned symbols = std::max({getNumSymbols(tensorOf(getData())), getNumSymbols(tensorOf(getResult())), getOffsets().getNumSymbols()});
+  unsigned symbols = std::max(
+      {getNumSymbols(tensorOf(getData())), getNumSymbols(tensorOf(getResult())), getOffsets().getNumSymbols()});
   return AffineMap::get(coordinates.size(), symbols, coordinates, getContext());
 }
 
@@ -156,28 +169,29 @@ LogicalResult SliceOp::verify() {
   int64_t rank = data.getRank();
   if (result.getRank() != rank || getOffsets().getNumDims() != 0 || getOffsets().getNumResults() != rank ||
       static_cast<int64_t>(getStrides().size()) != rank)
-    return emitOpError() << "expected " << rank << " sizes, offsets and strides because of the operand's rank, got " << result.getRank()
-                         << ", " << getOffsets().getNumResults() << " and " << getStrides().size();
+    return emitOpError() << "expected " << rank << " sizes, offsets and strides because of the operand's rank, got "
+                         << result.getRank() << ", " << getOffsets().getNumResults() << " and " << getStrides().size();
   for (int64_t i = 0; i < rank; ++i) {
     auto offset = constantSize(getOffsets().getResult(i));
     if (!offset || data.isDynamicDim(i) || result.isDynamicDim(i) || result.getDimSize(i) == 0)
       continue;
     int64_t last = *offset + getStrides()[i] * (result.getDimSize(i) - 1);
     if (std::min(*offset, last) < 0 || std::max(*offset, last) >= data.getDimSize(i))
-      return emitOpError() << "expected coordinates within dimension " << i << " of " << data.getDimSize(i) << ", got " << *offset << " to "
-                           << last;
+      return emitOpError() << "expected coordinates within dimension " << i << " of " << data.getDimSize(i) << ", got "
+                           << *offset << " to " << last;
   }
   return verifyElementType(*this);
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  bool whole = getData().getType() == getType() && llvm::all_of(getStrides(), [](int64_t stride) { return stride == 1; });
+  bool whole =
+      getData().getType() == getType() && llvm::all_of(getStrides(), [](int64_t stride) { return stride == 1; });
   if (whole)
     return getData();
   return foldSplat(adaptor.getData(), getType());
 }
 
-//===- pad ---------------------------------------------------------------------------------------------------------------===//
+//===- pad --------------------------------------------------------------------------------------------------------===//
 
 AffineMap PadOp::getAccessMap() {
   SmallVector<AffineExpr> coordinates;
@@ -194,7 +208,7 @@ LogicalResult PadOp::verify() {
   return failed(verifyElementType(*this)) ? failure() : verifyFill(*this, getFillAttr());
 }
 
-//===- window ------------------------------------------------------------------------------------------------------------===//
+//===- window -----------------------------------------------------------------------------------------------------===//
 
 AffineMap WindowOp::getAccessMap() {
   int64_t rank = tensorOf(getData()).getRank(), first = getDims().front(), spatial = getDims().size();
@@ -217,15 +231,17 @@ LogicalResult WindowOp::verify() {
   int64_t spatial = getDims().size();
   for (auto list : {getStrides(), getDilations(), getLow()})
     if (static_cast<int64_t>(list.size()) != spatial)
-      return emitOpError() << "expected " << spatial << " strides, dilations and low paddings because of dims, got " << list.size();
+      return emitOpError() << "expected " << spatial << " strides, dilations and low paddings because of dims, got "
+                           << list.size();
   if (spatial == 0 || result.getRank() != data.getRank() + spatial)
-    return emitOpError() << "expected " << spatial << " (at least one) dimensions more than the operand's " << data.getRank() << ", got "
-                         << result.getRank();
+    return emitOpError() << "expected " << spatial << " (at least one) dimensions more than the operand's "
+                         << data.getRank() << ", got " << result.getRank();
   int64_t first = getDims().front();
   for (auto [i, dim] : llvm::enumerate(getDims()))
     if (dim != first + static_cast<int64_t>(i) || dim < 0 || dim >= data.getRank())
       return emitOpError() << "expected consecutive dims below the rank " << data.getRank() << ", got " << dim;
-  if (llvm::any_of(getStrides(), [](int64_t s) { return s < 1; }) || llvm::any_of(getDilations(), [](int64_t d) { return d < 1; }))
+  if (llvm::any_of(getStrides(), [](int64_t s) { return s < 1; }) ||
+      llvm::any_of(getDilations(), [](int64_t d) { return d < 1; }))
     return emitOpError() << "expected strides and dilations of at least 1";
   SmallVector<AffineExpr> from = getSizes(data), to = getSizes(result);
   for (int64_t i = 0; i < data.getRank(); ++i) {
@@ -238,7 +254,7 @@ LogicalResult WindowOp::verify() {
   return failed(verifyElementType(*this)) ? failure() : verifyFill(*this, getFillAttr());
 }
 
-//===- gather ------------------------------------------------------------------------------------------------------------===//
+//===- gather -----------------------------------------------------------------------------------------------------===//
 
 AffineMap GatherOp::getAccessMap() { return getMap(); }
 
@@ -246,8 +262,8 @@ LogicalResult GatherOp::verify() {
   auto data = tensorOf(getData()), result = tensorOf(getResult());
   unsigned dims = result.getRank() + getIndices().size();
   if (getMap().getNumDims() != dims || getMap().getNumResults() != data.getRank())
-    return emitOpError() << "expected a map of " << dims << " dimensions (the result's, then one an index operand) to " << data.getRank()
-                         << " coordinates, got " << getMapAttr();
+    return emitOpError() << "expected a map of " << dims << " dimensions (the result's, then one an index operand) to "
+                         << data.getRank() << " coordinates, got " << getMapAttr();
   for (Value index : getIndices()) {
     auto type = tensorOf(index);
     if (!type.getElementType().isInteger() || getSizes(type) != getSizes(result))

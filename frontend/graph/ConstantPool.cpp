@@ -1,6 +1,7 @@
 // Constants by content hash, in memory and in the file beside a stage's dump.
 //
-//   file:  "TWPOOL1\n" | count u64 | count * { key 32 bytes, offset u64, size u64 } | bytes, each entry at a multiple of 64
+//   file:  "TWPOOL1\n" | count u64 | count * { key 32 bytes, offset u64, size u64 } | bytes, each entry at a multiple
+//   of 64
 #include "frontend/graph/ConstantPool.h"
 
 #include "frontend/MappedFile.h"
@@ -100,7 +101,9 @@ Status ConstantPool::load(const std::string &path) {
     return mapped.status();
   auto file = std::make_shared<MappedFile>(std::move(*mapped));
   std::span<const std::byte> bytes = file->bytes();
-  auto malformed = [&](const char *why) { return Status(Code::Malformed, fmt::format("'{}' is not a constants file: {}", path, why)); };
+  auto malformed = [&](const char *why) {
+    return Status(Code::Malformed, fmt::format("'{}' is not a constants file: {}", path, why));
+  };
   uint64_t count = 0;
   if (bytes.size() < sizeof(magic) + sizeof(count) || std::memcmp(bytes.data(), magic, sizeof(magic)) != 0)
     return malformed("its first bytes are not 'TWPOOL1'");

@@ -13,7 +13,8 @@
 
 namespace tilewright::graph {
 
-/// Entries are never removed while the pool lives, so a span that `get` returned stays valid. Safe to use from several threads.
+/// Entries are never removed while the pool lives, so a span that `get` returned stays valid. Safe to use from several
+/// threads.
 class ConstantPool {
 public:
   /// Enters `bytes`, which `owner` keeps alive, and returns its key: 32 hexadecimal digits of XXH3-128.

@@ -1,4 +1,4 @@
-//===- GraphInterfaces.td - what fusion and tile generation ask of an access, whichever operation it is ---------------------===//
+//===- GraphInterfaces.td - what fusion and tile generation ask of an access, whichever operation it is -----------===//
 #ifndef TILEWRIGHT_GRAPH_INTERFACES
 #define TILEWRIGHT_GRAPH_INTERFACES
 
@@ -7,9 +7,9 @@ include "mlir/IR/OpBase.td"
 def AccessOpInterface : OpInterface<"AccessOpInterface"> {
   let cppNamespace = "::tilewright::graph";
   let description = [{
-    An operation each of whose result elements is one element of its data operand, or a fill value where the coordinates leave
-    the operand. Its access map has the result's dimensions followed by one dimension for each index operand (gather only), and the
-    module's symbols; its results are the operand's coordinates.
+    An operation each of whose result elements is one element of its data operand, or a fill value where the coordinates
+    leave the operand. Its access map has the result's dimensions followed by one dimension for each index operand
+    (gather only), and the module's symbols; its results are the operand's coordinates.
   }];
   let methods = [
     InterfaceMethod<"The map from result coordinates to coordinates of the data operand.", "::mlir::AffineMap", "getAccessMap">,

@@ -35,24 +35,27 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-//===- Kernels and launches ----------------------------------------------------------------------------------------------===//
+//===- Kernels and launches ---------------------------------------------------------------------------------------===//
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(inputs, results); };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
                                                   getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void KernelOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                                           getResAttrsAttrName());
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
 LogicalResult ReturnOp::verify() {
   TypeRange expected = getParentOp<KernelOp>().getResultTypes();
   if (getOutputs().getTypes() != expected)
-    return emitOpError() << "expected the kernel's result types (" << expected << "), got (" << getOutputs().getTypes() << ")";
+    return emitOpError() << "expected the kernel's result types (" << expected << "), got (" << getOutputs().getTypes()
+                         << ")";
   return success();
 }
 
@@ -63,18 +66,20 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = llvm::dyn_cast<KernelOp>(callee);
   if (!kernel) // a tile.kernel takes buffers, whose agreement the plan checks
     return success();
-  if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) || getResultTypes() != TypeRange(kernel.getResultTypes()))
-    return emitOpError() << "expected the types of the kernel '" << getKernel() << "', " << kernel.getFunctionType() << ", got ("
-                         << getInputs().getTypes() << ") -> (" << getResultTypes() << ")";
+  if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) ||
+      getResultTypes() != TypeRange(kernel.getResultTypes()))
+    return emitOpError() << "expected the types of the kernel '" << getKernel() << "', " << kernel.getFunctionType()
+                         << ", got (" << getInputs().getTypes() << ") -> (" << getResultTypes() << ")";
   return success();
 }
 
-//===- Sources -----------------------------------------------------------------------------------------------------------===//
+//===- Sources ----------------------------------------------------------------------------------------------------===//
 
 LogicalResult ConstantOp::verify() {
   if (getKey().size() != 32 || !llvm::all_of(getKey(), [](char c) { return llvm::isHexDigit(c) && !llvm::isUpper(c); }))
-    return emitOpError() << "expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got '" << getKey()
-                         << "'";
+    return emitOpError()
+           << "expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got '"
+           << getKey() << "'";
   auto type = llvm::cast<RankedTensorType>(getType());
   auto &pool = llvm::cast<GraphDialect>((*this)->getDialect())->constants();
   if (!pool.contains(getKey())) // text without its constants file is still IR
@@ -100,7 +105,8 @@ LogicalResult DimsOp::verify() {
   auto type = llvm::cast<RankedTensorType>(getType());
   AffineMap sizes = getSizes();
   if (sizes.getNumDims() != 0)
-    return emitOpError() << "expected expressions of symbols alone because sizes do not depend on coordinates, got " << getSizesAttr();
+    return emitOpError() << "expected expressions of symbols alone because sizes do not depend on coordinates, got "
+                         << getSizesAttr();
   int64_t count = sizes.getNumResults();
   bool fits = type.getRank() == 0 ? count == 1 : type.getRank() == 1 && type.getDimSize(0) == count;
   if (!fits)
@@ -116,15 +122,17 @@ LogicalResult ReadSizesOp::verify() {
       return emitOpError() << "expected symbols that the module has, got " << symbol;
   auto type = llvm::cast<RankedTensorType>(getSizes().getType());
   if (type.getRank() != 1 || type.getDimSize(0) != static_cast<int64_t>(getSymbols().size()))
-    return emitOpError() << "expected a vector of as many elements as symbols, " << getSymbols().size() << ", got " << type;
+    return emitOpError() << "expected a vector of as many elements as symbols, " << getSymbols().size() << ", got "
+                         << type;
   return success();
 }
 
-//===- Host calls --------------------------------------------------------------------------------------------------------===//
+//===- Host calls -------------------------------------------------------------------------------------------------===//
 
 LogicalResult HostCallOp::verify() {
   size_t given = llvm::count(getPresent(), true);
   if (given != getInputs().size())
-    return emitOpError() << "expected " << given << " operands because so many inputs are present, got " << getInputs().size();
+    return emitOpError() << "expected " << given << " operands because so many inputs are present, got "
+                         << getInputs().size();
   return success();
 }

@@ -1,20 +1,21 @@
-//===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ------------------------------===//
+//===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ---------------------===//
 //
-// Composite ONNX operators become these primitives at import, whichever way an exporter spelled them. Elementwise work is arith and
-// math on tensors. Everything that only renames elements (broadcast, reshape, transpose, slice, pad, window, gather) is an *access*: one map
-// from result coordinates to operand coordinates. Convolution and pooling are no operations of their own: a convolution is a contraction
-// of a window, a pooling is a reduction of a window. Fusion and tile generation read only maps and loops, never names.
+// Composite ONNX operators become these primitives at import, whichever way an exporter spelled them. Elementwise work
+// is arith and math on tensors. Everything that only renames elements (broadcast, reshape, transpose, slice, pad,
+// window, gather) is an *access*: one map from result coordinates to operand coordinates. Convolution and pooling are
+// no operations of their own: a convolution is a contraction of a window, a pooling is a reduction of a window. Fusion
+// and tile generation read only maps and loops, never names.
 //
 // Conventions, checked by verifiers and by VerifyStage:
-//  * Sizes. A type with dynamic dimensions carries its sizes as an encoding: tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>.
-//    Symbol s<i> is the i-th name in the module's `graph.symbols`. A type without dynamic dimensions has no encoding. Equal sizes are equal
-//    types; elementwise operands have equal types, so every broadcast is written.
-//  * Node identity. Every operation except constants carries `graph.node = N : i64`, an index into the module's `graph.nodes`
-//    (["name|OpType", ...]): the ONNX node that it came from. `--fuse=none` is the partition by it.
-//  * Numbers. Half types are storage: arithmetic on f16 and bf16 is done in f32, with arith.extf and arith.truncf written. Sums and
-//    contractions of half operands have f32 results. Integers are signless, bool is i1.
+//  * Sizes. A type with dynamic dimensions carries its sizes as an encoding: tensor<?x128xf32, affine_map<()[s0] ->
+//    (s0, 128)>>. Symbol s<i> is the i-th name in the module's `graph.symbols`. A type without dynamic dimensions has
+//    no encoding. Equal sizes are equal types; elementwise operands have equal types, so every broadcast is written.
+//  * Node identity. Every operation except constants carries `graph.node = N : i64`, an index into the module's
+//    `graph.nodes` (["name|OpType", ...]): the ONNX node that it came from. `--fuse=none` is the partition by it.
+//  * Numbers. Half types are storage: arithmetic on f16 and bf16 is done in f32, with arith.extf and arith.truncf
+//    written. Sums and contractions of half operands have f32 results. Integers are signless, bool is i1.
 //
-//===------------------------------------------------------------------------------------------------------------------------===//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_GRAPH_OPS
 #define TILEWRIGHT_GRAPH_OPS
 
@@ -46,14 +47,15 @@ def Graph_Dialect : Dialect {
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
 
-//===- Accesses ---------------------------------------------------------------------------------------------------------===//
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 class Graph_Access<string mnemonic> : Graph_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<AccessOpInterface>]>;
 
 def BroadcastOp : Graph_Access<"broadcast"> {
   let summary = "repeat along new dimensions or dimensions of size 1";
   let description = [{
-    Operand dimension i becomes result dimension `dims[i]` (strictly increasing). A dimension of size 1 is repeated; any other has the result's size.
+    Operand dimension i becomes result dimension `dims[i]` (strictly increasing). A dimension of size 1 is repeated; any
+    other has the result's size.
 
     ```mlir
     %y = graph.broadcast %x dims [1] : tensor<768xf32> -> tensor<8x768xf32>
@@ -128,8 +130,9 @@ def PadOp : Graph_Access<"pad"> {
 def WindowOp : Graph_Access<"window"> {
   let summary = "the windows that a convolution or pooling looks through";
   let description = [{
-    Operand [a..., x_1..x_n, b...], where dims lists the n spatial dimensions (consecutive). Result [a..., o_1..o_n, k_1..k_n, b...], with
-    result[a, o, k, b] = data[a, o * strides + k * dilations - low, b], or fill where that leaves the operand.
+    Operand [a..., x_1..x_n, b...], where dims lists the n spatial dimensions (consecutive). Result [a..., o_1..o_n,
+    k_1..k_n, b...], with result[a, o, k, b] = data[a, o * strides + k * dilations - low, b], or fill where that leaves
+    the operand.
 
     ```mlir
     %w = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32
@@ -146,9 +149,9 @@ def WindowOp : Graph_Access<"window"> {
 def GatherOp : Graph_Access<"gather"> {
   let summary = "read at computed coordinates";
   let description = [{
-    Each index operand has the result's shape (broadcast it first: that is free) and integer elements. The map's dimensions are the result's, then
-    one per index operand. Indices are not wrapped: import writes the negative case. An index outside its dimension is an error at run time,
-    reported at the ONNX node.
+    Each index operand has the result's shape (broadcast it first: that is free) and integer elements. The map's
+    dimensions are the result's, then one per index operand. Indices are not wrapped: import writes the negative case.
+    An index outside its dimension is an error at run time, reported at the ONNX node.
 
     ```mlir
     %y = graph.gather %table[%ids : tensor<8x768xi64>] map affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<30522x768xf32> -> tensor<8x768xf32>
@@ -166,7 +169,8 @@ def GatherOp : Graph_Access<"gather"> {
 def RepeatOp : Graph_Access<"repeat"> {
   let summary = "result[i] = data[i mod the operand's sizes]";
   let description = [{
-    A broadcast of dimensions of which only running tells whether they are 1: each of the operand's sizes is the result's or 1.
+    A broadcast of dimensions of which only running tells whether they are 1: each of the operand's sizes is the
+    result's or 1.
 
     ```mlir
     %y = graph.repeat %x : tensor<1x768xf32> -> tensor<8x768xf32>
@@ -181,7 +185,8 @@ def RepeatOp : Graph_Access<"repeat"> {
 def ViewOp : Graph_Op<"view", [Pure]> {
   let summary = "the same elements in row-major order under sizes that have as many when running";
   let description = [{
-    A reshape that nothing proves: `graph.guards` has what must hold. It is no access; it stays between kernels, where it costs nothing.
+    A reshape that nothing proves: `graph.guards` has what must hold. It is no access; it stays between kernels, where
+    it costs nothing.
 
     ```mlir
     %y = graph.view %x : tensor<?xf32, affine_map<()[s0] -> (s0)>> -> tensor<?x256xf32, affine_map<()[s0] -> (s0 floordiv 256, 256)>>
@@ -193,12 +198,13 @@ def ViewOp : Graph_Op<"view", [Pure]> {
   let hasVerifier = 1;
 }
 
-//===- Sources ----------------------------------------------------------------------------------------------------------===//
+//===- Sources ----------------------------------------------------------------------------------------------------===//
 
 def ConstantOp : Graph_Op<"constant", [Pure]> {
   let summary = "constant tensor whose bytes are in the pool, by content hash";
   let description = [{
-    Splats and scalars are arith.constant; everything else is this, so that IR stays readable and weights stay mapped. `key` is 32 hexadecimal digits.
+    Splats and scalars are arith.constant; everything else is this, so that IR stays readable and weights stay mapped.
+    `key` is 32 hexadecimal digits.
 
     ```mlir
     %w = graph.constant "00112233445566778899aabbccddeeff" : tensor<768x3072xf32>
@@ -241,8 +247,8 @@ def DimsOp : Graph_Op<"dims", [Pure]> {
 def ReadSizesOp : Graph_Op<"read_sizes"> {
   let summary = "the elements of a vector as sizes: the other way round from graph.dims";
   let description = [{
-    Binds `symbols`, one for each element, when running. The elements must not be negative. No operand says that other operations need the
-    symbols; whoever orders operations keeps reads in front of them.
+    Binds `symbols`, one for each element, when running. The elements must not be negative. No operand says that other
+    operations need the symbols; whoever orders operations keeps reads in front of them.
 
     ```mlir
     graph.read_sizes %s symbols [1, 2] : tensor<2xi64>
@@ -253,7 +259,7 @@ def ReadSizesOp : Graph_Op<"read_sizes"> {
   let hasVerifier = 1;
 }
 
-//===- Loops ------------------------------------------------------------------------------------------------------------===//
+//===- Loops ------------------------------------------------------------------------------------------------------===//
 
 def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
@@ -279,7 +285,8 @@ def ConcatOp : Graph_Op<"concat", [Pure]> {
 def ReduceOp : Graph_Op<"reduce", [Pure]> {
   let summary = "combine along `axes`, which vanish";
   let description = [{
-    Sums of floats have element type f32 or f64. Max and Min propagate NaN; signed integers. The empty sum is 0, the empty product 1.
+    Sums of floats have element type f32 or f64. Max and Min propagate NaN; signed integers. The empty sum is 0, the
+    empty product 1.
 
     ```mlir
     %m = graph.reduce <max> %x axes [1] : tensor<64x1000xf32> -> tensor<64xf32>
@@ -294,9 +301,10 @@ def ReduceOp : Graph_Op<"reduce", [Pure]> {
 def ContractOp : Graph_Op<"contract", [Pure]> {
   let summary = "sum of products: result[map_r(d)] += lhs[map_l(d)] * rhs[map_r(d)] over loops d";
   let description = [{
-    Three projected permutations over one list of loops. A loop that the result does not name is a reduction. Loops named by all three are batch loops,
-    by lhs and result are rows (m), by rhs and result are columns (n), by lhs and rhs are the reduction (k). Half operands give an f32 result, i8 operands i32:
-    those are signed unless `lhs_unsigned` or `rhs_unsigned` says otherwise, and the sums wrap.
+    Three projected permutations over one list of loops. A loop that the result does not name is a reduction. Loops
+    named by all three are batch loops, by lhs and result are rows (m), by rhs and result are columns (n), by lhs and
+    rhs are the reduction (k). Half operands give an f32 result, i8 operands i32: those are signed unless `lhs_unsigned`
+    or `rhs_unsigned` says otherwise, and the sums wrap.
 
     ```mlir
     %c = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
@@ -312,13 +320,13 @@ def ContractOp : Graph_Op<"contract", [Pure]> {
   }];
 }
 
-//===- Calls ------------------------------------------------------------------------------------------------------------===//
+//===- Calls ------------------------------------------------------------------------------------------------------===//
 
 def HostCallOp : Graph_Op<"host_call"> {
   let summary = "an ONNX operator through the runtime's reference: nothing compiled covers it";
   let description = [{
-    `present` says which of the node's inputs are given; operands are those, in order. Result sizes that only running tells are fresh
-    symbols, bound by this call.
+    `present` says which of the node's inputs are given; operands are those, in order. Result sizes that only running
+    tells are fresh symbols, bound by this call.
 
     ```mlir
     %y = graph.host_call "Resize"("", 13) present [true, false, true] attributes {mode = "linear"} (%x, %scales)
@@ -370,7 +378,8 @@ def ReturnOp : Graph_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"Kern
 def LaunchOp : Graph_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "run a kernel: one step of the plan";
   let description = [{
-    Several launches may share one kernel (equal layers do). `graph.nodes_of` lists the ONNX nodes whose work this launch does.
+    Several launches may share one kernel (equal layers do). `graph.nodes_of` lists the ONNX nodes whose work this
+    launch does.
 
     ```mlir
     %y = graph.launch @bias_relu(%x, %b) : (tensor<8x768xf32>, tensor<768xf32>) -> tensor<8x768xf32>

@@ -76,9 +76,12 @@ std::optional<double> binaryReal(Operation *op, double x, double y) {
 
 /// Two's complement, computed without overflow; division by zero is kept out by the importer's guards.
 std::optional<int64_t> binaryInteger(Operation *op, int64_t x, int64_t y, Type type) {
-  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y), zx = zeroExtended(x, type), zy = zeroExtended(y, type);
+  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y), zx = zeroExtended(x, type),
+       zy = zeroExtended(y, type);
   unsigned width = type.getIntOrFloatBitWidth();
-  auto safe = [&](auto divide) { return y == 0 || (y == -1 && width == 64) ? int64_t(0) : static_cast<int64_t>(divide()); };
+  auto safe = [&](auto divide) {
+    return y == 0 || (y == -1 && width == 64) ? int64_t(0) : static_cast<int64_t>(divide());
+  };
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
       .Case<arith::AddIOp>([&](auto) { return static_cast<int64_t>(ux + uy); })
       .Case<arith::SubIOp>([&](auto) { return static_cast<int64_t>(ux - uy); })
@@ -104,22 +107,38 @@ bool compareReal(arith::CmpFPredicate predicate, double x, double y) {
   using P = arith::CmpFPredicate;
   bool unordered = std::isnan(x) || std::isnan(y);
   switch (predicate) {
-  case P::OEQ: return x == y;
-  case P::OGT: return x > y;
-  case P::OGE: return x >= y;
-  case P::OLT: return x < y;
-  case P::OLE: return x <= y;
-  case P::ONE: return !unordered && x != y;
-  case P::ORD: return !unordered;
-  case P::UEQ: return unordered || x == y;
-  case P::UGT: return unordered || x > y;
-  case P::UGE: return unordered || x >= y;
-  case P::ULT: return unordered || x < y;
-  case P::ULE: return unordered || x <= y;
-  case P::UNE: return unordered || x != y;
-  case P::UNO: return unordered;
-  case P::AlwaysTrue: return true;
-  case P::AlwaysFalse: return false;
+  case P::OEQ:
+    return x == y;
+  case P::OGT:
+    return x > y;
+  case P::OGE:
+    return x >= y;
+  case P::OLT:
+    return x < y;
+  case P::OLE:
+    return x <= y;
+  case P::ONE:
+    return !unordered && x != y;
+  case P::ORD:
+    return !unordered;
+  case P::UEQ:
+    return unordered || x == y;
+  case P::UGT:
+    return unordered || x > y;
+  case P::UGE:
+    return unordered || x >= y;
+  case P::ULT:
+    return unordered || x < y;
+  case P::ULE:
+    return unordered || x <= y;
+  case P::UNE:
+    return unordered || x != y;
+  case P::UNO:
+    return unordered;
+  case P::AlwaysTrue:
+    return true;
+  case P::AlwaysFalse:
+    return false;
   }
   return false;
 }
@@ -128,16 +147,26 @@ bool compareInteger(arith::CmpIPredicate predicate, int64_t x, int64_t y, Type t
   using P = arith::CmpIPredicate;
   uint64_t zx = zeroExtended(x, type), zy = zeroExtended(y, type);
   switch (predicate) {
-  case P::eq: return x == y;
-  case P::ne: return x != y;
-  case P::slt: return x < y;
-  case P::sle: return x <= y;
-  case P::sgt: return x > y;
-  case P::sge: return x >= y;
-  case P::ult: return zx < zy;
-  case P::ule: return zx <= zy;
-  case P::ugt: return zx > zy;
-  case P::uge: return zx >= zy;
+  case P::eq:
+    return x == y;
+  case P::ne:
+    return x != y;
+  case P::slt:
+    return x < y;
+  case P::sle:
+    return x <= y;
+  case P::sgt:
+    return x > y;
+  case P::sge:
+    return x >= y;
+  case P::ult:
+    return zx < zy;
+  case P::ule:
+    return zx <= zy;
+  case P::ugt:
+    return zx > zy;
+  case P::uge:
+    return zx >= zy;
   }
   return false;
 }
@@ -222,7 +251,8 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
   int64_t count = result.count();
   if (llvm::isa<arith::BitcastOp>(op))
     return interpretBitcast(*operands[0], result), true;
-  if (llvm::isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
+  if (llvm::isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtUIOp, arith::ExtSIOp,
+                arith::TruncIOp>(op))
     return interpretCast(op, *operands[0], result);
   for (int64_t i = 0; i < count; ++i) {
     if (llvm::isa<arith::SelectOp>(op)) {
@@ -230,8 +260,8 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
     } else if (auto compare = llvm::dyn_cast<arith::CmpFOp>(op)) {
       result.setInteger(i, compareReal(compare.getPredicate(), operands[0]->reals[i], operands[1]->reals[i]));
     } else if (auto compare = llvm::dyn_cast<arith::CmpIOp>(op)) {
-      result.setInteger(i,
-                        compareInteger(compare.getPredicate(), operands[0]->integers[i], operands[1]->integers[i], operands[0]->element));
+      result.setInteger(i, compareInteger(compare.getPredicate(), operands[0]->integers[i], operands[1]->integers[i],
+                                          operands[0]->element));
     } else if (llvm::isa<math::AbsIOp>(op)) {
       int64_t x = operands[0]->integers[i];
       result.setInteger(i, x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x);
@@ -244,8 +274,9 @@ bool interpretElementwise(Operation *op, ArrayRef<const InterpretedValue *> oper
         return false;
       result.setReal(i, *value);
     } else {
-      auto value =
-          operands.size() == 2 ? binaryInteger(op, operands[0]->integers[i], operands[1]->integers[i], result.element) : std::nullopt;
+      auto value = operands.size() == 2
+                       ? binaryInteger(op, operands[0]->integers[i], operands[1]->integers[i], result.element)
+                       : std::nullopt;
       if (!value)
         return false;
       result.setInteger(i, *value);

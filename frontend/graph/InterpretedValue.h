@@ -9,8 +9,8 @@ namespace tilewright::graph {
 struct InterpretedValue {
   mlir::Type element;
   Shape shape;
-  std::vector<double> reals;      // of float elements
-  std::vector<int64_t> integers;  // of integer elements, sign-extended from their width
+  std::vector<double> reals;     // of float elements
+  std::vector<int64_t> integers; // of integer elements, sign-extended from their width
 
   InterpretedValue() = default;
   InterpretedValue(mlir::Type element, Shape shape);
@@ -28,6 +28,7 @@ InterpretedValue fromTensor(const Tensor &tensor, mlir::Type element);
 Tensor toTensor(const InterpretedValue &value, DType type);
 
 /// Computes an arith or math operation on tensors. False if it is not one that graph IR may hold.
-bool interpretElementwise(mlir::Operation *op, llvm::ArrayRef<const InterpretedValue *> operands, InterpretedValue &result);
+bool interpretElementwise(mlir::Operation *op, llvm::ArrayRef<const InterpretedValue *> operands,
+                          InterpretedValue &result);
 
 } // namespace tilewright::graph

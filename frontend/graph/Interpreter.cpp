@@ -54,7 +54,8 @@ private:
         return row.type;
     for (const DTypeInfo &row : dtypeTable) // without a name, the signed one of this width
       if (row.isFloat == llvm::isa<FloatType>(element) &&
-          (element.isInteger(1) ? row.type == DType::Bool : row.isSigned && row.bytes * 8 == element.getIntOrFloatBitWidth()))
+          (element.isInteger(1) ? row.type == DType::Bool
+                                : row.isSigned && row.bytes * 8 == element.getIntOrFloatBitWidth()))
         if (row.type != DType::F16 || element.isF16())
           return row.type;
     return DType::F32;
@@ -158,7 +159,8 @@ void Interpreter::runOperation(Operation *op) {
     runAccess(access, result);
   } else if (auto view = llvm::dyn_cast<ViewOp>(op)) {
     if (elementCount(result.shape) != elementCount(values.at(view.getData()).shape))
-      fail("expected {} elements in a view, got {}", elementCount(values.at(view.getData()).shape), elementCount(result.shape));
+      fail("expected {} elements in a view, got {}", elementCount(values.at(view.getData()).shape),
+           elementCount(result.shape));
     result = values.at(view.getData()), result.shape = shapeOf(view.getType());
   } else if (auto concat = llvm::dyn_cast<ConcatOp>(op)) {
     runConcat(concat, result);
@@ -200,7 +202,8 @@ void Interpreter::runAccess(AccessOpInterface access, InterpretedValue &result) 
       int64_t value = evaluate(coordinate, dims, symbols), size = data.shape[i];
       inside &= value >= 0 && value < size;
       if (!inside && !fill)
-        fail("coordinate {} is outside dimension {} of size {} in '{}'", value, i, size, access->getName().getStringRef().str());
+        fail("coordinate {} is outside dimension {} of size {} in '{}'", value, i, size,
+             access->getName().getStringRef().str());
       from = from * size + value;
     }
     inside ? result.copy(flat, data, from) : result.set(flat, fill);
@@ -228,8 +231,14 @@ void Interpreter::runReduce(ReduceOp op, InterpretedValue &result) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   unsigned width = input.element.getIntOrFloatBitWidth();
   int64_t least = width == 64 ? INT64_MIN : -(int64_t(1) << (width - 1)), most = -(least + 1);
-  double realStart = kind == ReduceKind::Sum ? 0 : kind == ReduceKind::Prod ? 1 : kind == ReduceKind::Max ? -infinity : infinity;
-  int64_t integerStart = kind == ReduceKind::Sum ? 0 : kind == ReduceKind::Prod ? 1 : kind == ReduceKind::Max ? least : most;
+  double realStart = kind == ReduceKind::Sum    ? 0
+                     : kind == ReduceKind::Prod ? 1
+                     : kind == ReduceKind::Max  ? -infinity
+                                                : infinity;
+  int64_t integerStart = kind == ReduceKind::Sum    ? 0
+                         : kind == ReduceKind::Prod ? 1
+                         : kind == ReduceKind::Max  ? least
+                                                    : most;
   std::vector<double> reals(isFloat ? result.count() : 0, realStart);
   std::vector<int64_t> integers(isFloat ? 0 : result.count(), integerStart);
   forEach(input.shape, [&](int64_t flat, ArrayRef<int64_t> at) {
@@ -310,7 +319,8 @@ void Interpreter::runHostCall(HostCallOp op) {
       continue;
     }
     const InterpretedValue &value = values.at(op.getInputs()[next]);
-    inputs.push_back(toTensor(value, dtypeOf(inputTypes ? llvm::cast<StringAttr>(inputTypes[next]) : StringAttr(), value.element)));
+    inputs.push_back(
+        toTensor(value, dtypeOf(inputTypes ? llvm::cast<StringAttr>(inputTypes[next]) : StringAttr(), value.element)));
     ++next;
   }
   std::string name = op.getOp().str(), domain = op.getDomain().str();

@@ -10,17 +10,21 @@ LogicalResult matches(Operation *op, FailureOr<RankedTensorType> expected) {
   if (failed(expected))
     return failure();
   if (*expected != op->getResult(0).getType())
-    return op->emitOpError() << "expected the result " << *expected << " because of the operands, got " << op->getResult(0).getType();
+    return op->emitOpError() << "expected the result " << *expected << " because of the operands, got "
+                             << op->getResult(0).getType();
   return success();
 }
 
 } // namespace
 
 LogicalResult ConcatOp::verify() {
-  return matches(*this, concatenatedType(getInputs().getTypes(), getAxis(), [&](const Twine &why) { emitOpError(why); }));
+  return matches(*this,
+                 concatenatedType(getInputs().getTypes(), getAxis(), [&](const Twine &why) { emitOpError(why); }));
 }
 
-OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? OpFoldResult(getInputs().front()) : OpFoldResult(); }
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? OpFoldResult(getInputs().front()) : OpFoldResult();
+}
 
 LogicalResult ReduceOp::verify() {
   auto input = llvm::cast<RankedTensorType>(getInput().getType());

@@ -9,12 +9,14 @@ FailureOr<RankedTensorType> transposedType(RankedTensorType data, ArrayRef<int64
   int64_t rank = data.getRank();
   llvm::SmallBitVector seen(rank);
   if (static_cast<int64_t>(perm.size()) != rank)
-    return error("expected " + llvm::Twine(rank) + " permuted dimensions because of the operand's rank, got " + llvm::Twine(perm.size())),
+    return error("expected " + llvm::Twine(rank) + " permuted dimensions because of the operand's rank, got " +
+                 llvm::Twine(perm.size())),
            failure();
   SmallVector<AffineExpr> from = getSizes(data), sizes;
   for (int64_t dim : perm) {
     if (dim < 0 || dim >= rank || seen.test(dim))
-      return error("expected a permutation of 0 to " + llvm::Twine(rank - 1) + ", got " + llvm::Twine(dim) + " out of range or twice"),
+      return error("expected a permutation of 0 to " + llvm::Twine(rank - 1) + ", got " + llvm::Twine(dim) +
+                   " out of range or twice"),
              failure();
     seen.set(dim);
     sizes.push_back(from[dim]);
@@ -27,25 +29,28 @@ FailureOr<RankedTensorType> concatenatedType(TypeRange inputs, int64_t axis, Sha
     return error("expected at least one operand, got none"), failure();
   auto first = llvm::cast<RankedTensorType>(inputs.front());
   if (axis < 0 || axis >= first.getRank())
-    return error("expected an axis below the rank " + llvm::Twine(first.getRank()) + ", got " + llvm::Twine(axis)), failure();
+    return error("expected an axis below the rank " + llvm::Twine(first.getRank()) + ", got " + llvm::Twine(axis)),
+           failure();
   SmallVector<AffineExpr> sizes = getSizes(first);
   for (auto [i, type] : llvm::enumerate(inputs.drop_front())) {
     auto other = llvm::cast<RankedTensorType>(type);
     if (other.getRank() != first.getRank() || other.getElementType() != first.getElementType())
-      return error("expected operands of one rank and element type, got operand " + llvm::Twine(i + 1) + " of another"), failure();
+      return error("expected operands of one rank and element type, got operand " + llvm::Twine(i + 1) + " of another"),
+             failure();
     for (auto [dim, size] : llvm::enumerate(getSizes(other))) {
       if (static_cast<int64_t>(dim) == axis)
         sizes[dim] = sizes[dim] + size;
       else if (sizes[dim] != size)
-        return error("expected dimension " + llvm::Twine(dim) + " = " + printSize(sizes[dim]) + " as in the first operand, operand " +
-                     llvm::Twine(i + 1) + " has " + printSize(size)),
+        return error("expected dimension " + llvm::Twine(dim) + " = " + printSize(sizes[dim]) +
+                     " as in the first operand, operand " + llvm::Twine(i + 1) + " has " + printSize(size)),
                failure();
     }
   }
   return makeTensorType(first.getContext(), sizes, first.getElementType());
 }
 
-FailureOr<RankedTensorType> reducedType(ReduceKind kind, RankedTensorType input, ArrayRef<int64_t> axes, ShapeError error) {
+FailureOr<RankedTensorType> reducedType(ReduceKind kind, RankedTensorType input, ArrayRef<int64_t> axes,
+                                        ShapeError error) {
   SmallVector<AffineExpr> sizes;
   int64_t next = 0;
   for (auto [dim, size] : llvm::enumerate(getSizes(input))) {
@@ -55,7 +60,9 @@ FailureOr<RankedTensorType> reducedType(ReduceKind kind, RankedTensorType input,
       sizes.push_back(size);
   }
   if (next != static_cast<int64_t>(axes.size()))
-    return error("expected increasing axes below the rank " + llvm::Twine(input.getRank()) + ", got " + llvm::Twine(axes[next])), failure();
+    return error("expected increasing axes below the rank " + llvm::Twine(input.getRank()) + ", got " +
+                 llvm::Twine(axes[next])),
+           failure();
   Type element = input.getElementType();
   bool accumulates = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
   if (accumulates && (element.isF16() || element.isBF16()))
@@ -63,7 +70,8 @@ FailureOr<RankedTensorType> reducedType(ReduceKind kind, RankedTensorType input,
   return makeTensorType(input.getContext(), sizes, element);
 }
 
-FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorType rhs, ArrayRef<AffineMap> maps, ShapeError error) {
+FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorType rhs, ArrayRef<AffineMap> maps,
+                                           ShapeError error) {
   if (maps.size() != 3)
     return error("expected three maps (lhs, rhs, result), got " + llvm::Twine(maps.size())), failure();
   MLIRContext *context = lhs.getContext();
@@ -75,14 +83,14 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
   std::pair<AffineMap, RankedTensorType> operands[] = {{maps[0], lhs}, {maps[1], rhs}};
   for (auto &[map, type] : operands) {
     if (map.getNumResults() != type.getRank())
-      return error("expected a map with " + llvm::Twine(type.getRank()) + " results because of the operand's rank, got " +
-                   llvm::Twine(map.getNumResults())),
+      return error("expected a map with " + llvm::Twine(type.getRank()) +
+                   " results because of the operand's rank, got " + llvm::Twine(map.getNumResults())),
              failure();
     for (auto [dim, size] : llvm::enumerate(getSizes(type))) {
       AffineExpr &bound = bounds[map.getDimPosition(dim)];
       if (bound && bound != size)
-        return error("expected loop " + llvm::Twine(map.getDimPosition(dim)) + " to have one size, got " + printSize(bound) + " and " +
-                     printSize(size)),
+        return error("expected loop " + llvm::Twine(map.getDimPosition(dim)) + " to have one size, got " +
+                     printSize(bound) + " and " + printSize(size)),
                failure();
       bound = size;
     }
@@ -91,7 +99,8 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
   for (unsigned dim = 0; dim < maps[2].getNumResults(); ++dim) {
     AffineExpr bound = bounds[maps[2].getDimPosition(dim)];
     if (!bound)
-      return error("expected every loop of the result in an operand, loop " + llvm::Twine(maps[2].getDimPosition(dim)) + " is in none"),
+      return error("expected every loop of the result in an operand, loop " + llvm::Twine(maps[2].getDimPosition(dim)) +
+                   " is in none"),
              failure();
     sizes.push_back(bound);
   }
@@ -105,7 +114,7 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
   return makeTensorType(context, sizes, left);
 }
 
-//===- Reshape -----------------------------------------------------------------------------------------------------------===//
+//===- Reshape ----------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -141,7 +150,8 @@ AffineMap reshapeMap(RankedTensorType data, RankedTensorType result) {
   ArrayRef<AffineExpr> fromRef = from, toRef = to;
   auto flush = [&] {
     if (fromEnd > fromBegin)
-      delinearize(toRef.slice(toBegin, toEnd - toBegin), ArrayRef<AffineExpr>(coordinates).slice(toBegin, toEnd - toBegin),
+      delinearize(toRef.slice(toBegin, toEnd - toBegin),
+                  ArrayRef<AffineExpr>(coordinates).slice(toBegin, toEnd - toBegin),
                   fromRef.slice(fromBegin, fromEnd - fromBegin), results);
     fromBegin = fromEnd, toBegin = toEnd;
   };
@@ -158,7 +168,8 @@ AffineMap reshapeMap(RankedTensorType data, RankedTensorType result) {
     else
       ++fromEnd, ++toEnd; // neither divides: take more of both
   }
-  // At the end of one side, the other side's rest belongs to the last group, unless that is complete and the rest is ones.
+  // At the end of one side, the other side's rest belongs to the last group, unless that is complete and the rest is
+  // ones.
   fromEnd = from.size(), toEnd = to.size();
   flush();
   return AffineMap::get(result.getRank(), std::max(getNumSymbols(data), getNumSymbols(result)), results, context);

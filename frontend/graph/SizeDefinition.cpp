@@ -12,11 +12,16 @@ static constexpr llvm::StringLiteral kindNames[] = {"min", "max", "floordiv", "b
 
 int64_t SizeDefinition::compute(DefinitionKind kind, int64_t lhs, int64_t rhs) {
   switch (kind) {
-  case DefinitionKind::Minimum: return std::min(lhs, rhs);
-  case DefinitionKind::Maximum: return std::max(lhs, rhs);
-  case DefinitionKind::Quotient: return rhs > 0 ? llvm::divideFloorSigned(lhs, rhs) : 0;
-  case DefinitionKind::Broadcast: return lhs == 1 ? rhs : lhs;
-  case DefinitionKind::Value: return lhs;
+  case DefinitionKind::Minimum:
+    return std::min(lhs, rhs);
+  case DefinitionKind::Maximum:
+    return std::max(lhs, rhs);
+  case DefinitionKind::Quotient:
+    return rhs > 0 ? llvm::divideFloorSigned(lhs, rhs) : 0;
+  case DefinitionKind::Broadcast:
+    return lhs == 1 ? rhs : lhs;
+  case DefinitionKind::Value:
+    return lhs;
   }
   return 0;
 }
@@ -37,14 +42,17 @@ static AffineMapAttr mapOf(MLIRContext *context, AffineExpr expr) {
 
 ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
   Builder builder(context);
-  return builder.getArrayAttr({builder.getI64IntegerAttr(symbol), builder.getStringAttr(kindNames[static_cast<size_t>(kind)]),
-                               mapOf(context, lhs), mapOf(context, rhs)});
+  return builder.getArrayAttr({builder.getI64IntegerAttr(symbol),
+                               builder.getStringAttr(kindNames[static_cast<size_t>(kind)]), mapOf(context, lhs),
+                               mapOf(context, rhs)});
 }
 
 SizeDefinition SizeDefinition::fromAttribute(ArrayAttr attribute) {
   const auto *row = llvm::find(kindNames, llvm::cast<StringAttr>(attribute[1]).getValue());
-  return {static_cast<unsigned>(llvm::cast<IntegerAttr>(attribute[0]).getInt()), static_cast<DefinitionKind>(row - std::begin(kindNames)),
-          llvm::cast<AffineMapAttr>(attribute[2]).getValue().getResult(0), llvm::cast<AffineMapAttr>(attribute[3]).getValue().getResult(0)};
+  return {static_cast<unsigned>(llvm::cast<IntegerAttr>(attribute[0]).getInt()),
+          static_cast<DefinitionKind>(row - std::begin(kindNames)),
+          llvm::cast<AffineMapAttr>(attribute[2]).getValue().getResult(0),
+          llvm::cast<AffineMapAttr>(attribute[3]).getValue().getResult(0)};
 }
 
 SmallVector<SizeDefinition> definitionsOf(Operation *module) {
@@ -86,7 +94,9 @@ std::optional<ScaledSymbol> asScaledSymbol(AffineExpr size) {
     return std::nullopt;
   MLIRContext *context = size.getContext();
   AffineExpr self = getAffineSymbolExpr(*symbol, context);
-  auto at = [&](int64_t value) { return constantSize(canonicalSize(size.replace(self, getAffineConstantExpr(value, context)))); };
+  auto at = [&](int64_t value) {
+    return constantSize(canonicalSize(size.replace(self, getAffineConstantExpr(value, context))));
+  };
   std::optional<int64_t> zero = at(0), one = at(1);
   if (!zero || !one || *one - *zero < 1 || canonicalSize(self * (*one - *zero) + *zero) != canonicalSize(size))
     return std::nullopt;

@@ -2,7 +2,8 @@
 //
 //   graph.definitions = [[2, "min", affine_map<()[s0] -> (s0)>, affine_map<() -> (512)>], ...]        s2 = min(s0, 512)
 //
-// Whoever needs numbers (the plan, the interpreter, an import's trials) computes them; everything else sees a symbol like any other.
+// Whoever needs numbers (the plan, the interpreter, an import's trials) computes them; everything else sees a symbol
+// like any other.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -34,9 +35,10 @@ struct SizeDefinition {
 /// The definitions of a module, in an order in which none needs a later one.
 llvm::SmallVector<SizeDefinition> definitionsOf(mlir::Operation *module);
 
-/// The symbols of `definitions`, and of `readSymbols`, that may be 0 though no tensor is empty: a place, or how much is left out. All
-/// others are sizes.
-llvm::SmallVector<int64_t> symbolsThatMayBeZero(llvm::ArrayRef<SizeDefinition> definitions, llvm::ArrayRef<int64_t> readSymbols);
+/// The symbols of `definitions`, and of `readSymbols`, that may be 0 though no tensor is empty: a place, or how much is
+/// left out. All others are sizes.
+llvm::SmallVector<int64_t> symbolsThatMayBeZero(llvm::ArrayRef<SizeDefinition> definitions,
+                                                llvm::ArrayRef<int64_t> readSymbols);
 
 /// The whole x with `size` = c * s + k for a symbol s and constants c >= 1 and k: s = (x - k) floordiv c.
 struct ScaledSymbol {

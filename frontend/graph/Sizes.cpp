@@ -2,8 +2,8 @@
 //
 //   (s1 * 2 + s0) * s0  ->  { s0*s0 : 1, s0*s1 : 2 }  ->  s0 * s0 + s0 * s1 * 2
 //
-// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions that do not divide
-// out.
+// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions
+// that do not divide out.
 #include "frontend/graph/Sizes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -36,13 +36,17 @@ using Monomial = std::vector<Atom>; // sorted, with repetition
 
 struct ByDegree {
   /// A monomial order (graded lexicographic, largest first): what polynomial division needs.
-  bool operator()(const Monomial &a, const Monomial &b) const { return a.size() != b.size() ? a.size() > b.size() : a < b; }
+  bool operator()(const Monomial &a, const Monomial &b) const {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  }
 };
 
 using Polynomial = std::map<Monomial, int64_t, ByDegree>;
 
 /// Sizes that overflow are refused where types are made; until then they wrap.
-int64_t times(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 
 void addTerm(Polynomial &sum, const Monomial &monomial, int64_t coefficient) {
@@ -107,8 +111,8 @@ AffineExpr rebuild(MLIRContext *context, const Polynomial &polynomial) {
 
 Polynomial expand(AffineExpr expr);
 
-/// What is left of `lhs floordiv by` or `lhs mod by` for a positive constant, after the multiples of `by` went to `whole`:
-/// every coefficient of the rest is from 0 to by - 1.
+/// What is left of `lhs floordiv by` or `lhs mod by` for a positive constant, after the multiples of `by` went to
+/// `whole`: every coefficient of the rest is from 0 to by - 1.
 Polynomial takeMultiples(const Polynomial &lhs, int64_t by, Polynomial &whole) {
   Polynomial rest;
   for (auto &[monomial, coefficient] : lhs) {
@@ -119,7 +123,8 @@ Polynomial takeMultiples(const Polynomial &lhs, int64_t by, Polynomial &whole) {
   return rest;
 }
 
-/// x and a with `rest` = (x floordiv a) + c as x + a * c and a: ((x floordiv a) + c) floordiv b = (x + a c) floordiv (a b).
+/// x and a with `rest` = (x floordiv a) + c as x + a * c and a: ((x floordiv a) + c) floordiv b = (x + a c) floordiv (a
+/// b).
 std::optional<std::pair<Polynomial, int64_t>> asQuotient(const Polynomial &rest) {
   if (rest.empty() || rest.size() > 2 || rest.begin()->first.size() != 1 || rest.begin()->second != 1)
     return std::nullopt;
@@ -165,7 +170,8 @@ Polynomial expandDivision(AffineBinaryOpExpr expr) {
   bool isMod = expr.getKind() == AffineExprKind::Mod;
   if (std::optional<Polynomial> quotient = divide(lhs, rhs))
     return isMod ? Polynomial() : *quotient;
-  if (rhs.size() == 1 && rhs.begin()->first.empty() && rhs.begin()->second > 0 && rhs.begin()->second < (int64_t(1) << 40))
+  if (rhs.size() == 1 && rhs.begin()->first.empty() && rhs.begin()->second > 0 &&
+      rhs.begin()->second < (int64_t(1) << 40))
     return expandByConstant(expr.getContext(), expr.getKind(), std::move(lhs), rhs.begin()->second);
   return opaqueDivision(expr.getContext(), expr.getKind(), lhs, rhs);
 }
@@ -232,8 +238,11 @@ bool isNonNegative(Polynomial sum);
 /// x floordiv c - y floordiv c with x >= y, as often as `sum` has it, is at least 0 and taken out.
 void cancelQuotients(Polynomial &sum) {
   auto quotientOf = [](const auto &term) {
-    auto binary = term.first.size() == 1 ? llvm::dyn_cast<AffineBinaryOpExpr>(term.first[0].expr) : AffineBinaryOpExpr(nullptr);
-    return binary && binary.getKind() == AffineExprKind::FloorDiv && llvm::isa<AffineConstantExpr>(binary.getRHS()) ? binary : nullptr;
+    auto binary =
+        term.first.size() == 1 ? llvm::dyn_cast<AffineBinaryOpExpr>(term.first[0].expr) : AffineBinaryOpExpr(nullptr);
+    return binary && binary.getKind() == AffineExprKind::FloorDiv && llvm::isa<AffineConstantExpr>(binary.getRHS())
+               ? binary
+               : nullptr;
   };
   for (const auto &negative : Polynomial(sum))
     if (AffineBinaryOpExpr less = negative.second < 0 ? quotientOf(negative) : nullptr)
@@ -250,7 +259,8 @@ bool isNonNegativeAtom(AffineExpr atom) {
   auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(atom);
   if (!binary) // a symbol
     return llvm::isa<AffineSymbolExpr>(atom);
-  return binary.getKind() == AffineExprKind::Mod || (isNonNegative(expand(binary.getLHS())) && isNonNegative(expand(binary.getRHS())));
+  return binary.getKind() == AffineExprKind::Mod ||
+         (isNonNegative(expand(binary.getLHS())) && isNonNegative(expand(binary.getRHS())));
 }
 
 /// Every product is, once negative multiples of x floordiv c are bounded by those of x / c.
@@ -258,7 +268,8 @@ bool isNonNegative(Polynomial sum) {
   cancelQuotients(sum);
   for (int step = 0; step < 8; ++step) {
     auto negative = llvm::find_if(sum, [](const auto &term) { return term.second < 0 && term.first.size() == 1; });
-    auto quotient = negative == sum.end() ? AffineBinaryOpExpr(nullptr) : llvm::dyn_cast<AffineBinaryOpExpr>(negative->first[0].expr);
+    auto quotient = negative == sum.end() ? AffineBinaryOpExpr(nullptr)
+                                          : llvm::dyn_cast<AffineBinaryOpExpr>(negative->first[0].expr);
     auto by = quotient ? llvm::dyn_cast<AffineConstantExpr>(quotient.getRHS()) : AffineConstantExpr();
     if (!by || quotient.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > (1 << 20))
       break;
@@ -330,19 +341,28 @@ RankedTensorType withElementType(RankedTensorType type, Type elementType) {
 
 int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
   switch (expr.getKind()) {
-  case AffineExprKind::Constant: return llvm::cast<AffineConstantExpr>(expr).getValue();
-  case AffineExprKind::DimId: return dims[llvm::cast<AffineDimExpr>(expr).getPosition()];
-  case AffineExprKind::SymbolId: return symbols[llvm::cast<AffineSymbolExpr>(expr).getPosition()];
-  default: break;
+  case AffineExprKind::Constant:
+    return llvm::cast<AffineConstantExpr>(expr).getValue();
+  case AffineExprKind::DimId:
+    return dims[llvm::cast<AffineDimExpr>(expr).getPosition()];
+  case AffineExprKind::SymbolId:
+    return symbols[llvm::cast<AffineSymbolExpr>(expr).getPosition()];
+  default:
+    break;
   }
   auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
   int64_t a = evaluate(binary.getLHS(), dims, symbols), b = evaluate(binary.getRHS(), dims, symbols);
   switch (expr.getKind()) {
-  case AffineExprKind::Add: return a + b;
-  case AffineExprKind::Mul: return a * b;
-  case AffineExprKind::Mod: return b > 0 ? llvm::mod(a, b) : 0;
-  case AffineExprKind::FloorDiv: return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
-  default: return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::Mod:
+    return b > 0 ? llvm::mod(a, b) : 0;
+  case AffineExprKind::FloorDiv:
+    return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
+  default:
+    return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
   }
 }
 

@@ -3,9 +3,9 @@
 //   tensor<8x128xf32>                                            sizes (8, 128)
 //   tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>           sizes (s0, 128)
 //
-// Every expression is kept in one canonical form (a sorted polynomial over symbols and opaque floordiv/mod terms), so that equal sizes
-// are the same AffineExpr and equal tensors have the same type. By a constant, ceildiv is floordiv, multiples of the divisor leave the
-// quotient, and quotients of quotients are one:
+// Every expression is kept in one canonical form (a sorted polynomial over symbols and opaque floordiv/mod terms), so
+// that equal sizes are the same AffineExpr and equal tensors have the same type. By a constant, ceildiv is floordiv,
+// multiples of the divisor leave the quotient, and quotients of quotients are one:
 //
 //   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2          ((h floordiv 2) + 1) floordiv 2      (h + 2) floordiv 4
 #pragma once
@@ -20,7 +20,8 @@ namespace tilewright::graph {
 llvm::SmallVector<mlir::AffineExpr> getSizes(mlir::RankedTensorType type);
 
 /// The tensor type with these sizes: its encoding is canonical, and absent where every size is a constant.
-mlir::RankedTensorType makeTensorType(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type elementType);
+mlir::RankedTensorType makeTensorType(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,
+                                      mlir::Type elementType);
 
 /// Same sizes, other elements.
 mlir::RankedTensorType withElementType(mlir::RankedTensorType type, mlir::Type elementType);
@@ -40,14 +41,15 @@ mlir::AffineExpr divideExactly(mlir::AffineExpr numerator, mlir::AffineExpr deno
 /// True if the expression is at least 0 whatever sizes the symbols stand for, 0 included. False if that is not proved.
 bool isNonNegative(mlir::AffineExpr expr);
 
-/// The quotients and remainders that a canonical expression has for atoms: what a symbol is not, and nothing divides out.
+/// The quotients and remainders that a canonical expression has for atoms: what a symbol is not, and nothing divides
+/// out.
 llvm::SmallVector<mlir::AffineExpr> divisionsOf(mlir::AffineExpr expr);
 
 /// The value of a constant expression.
 std::optional<int64_t> constantSize(mlir::AffineExpr size);
 
-/// The value of `expr`, a size or a coordinate, where dimensions and symbols have these values. A quotient or remainder by 0, or by a
-/// negative number, is 0.
+/// The value of `expr`, a size or a coordinate, where dimensions and symbols have these values. A quotient or remainder
+/// by 0, or by a negative number, is 0.
 int64_t evaluate(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols);
 
 /// "s0" for symbol 0 and so on, or by name where `symbols` has them: for diagnostics.

@@ -11,7 +11,8 @@ using namespace tilewright::normalize;
 SmallVector<int32_t> normalize::sumBytes(graph::ConstantOp constant, ArrayRef<Operation *> transposes,
                                          ArrayRef<std::optional<int64_t>> places) {
   ArrayRef<int8_t> bytes = bytesOf(constant);
-  SmallVector<int64_t> shape(tensorOf(constant).getShape()), strides(shape.size(), 1); // of the operand, in the constant's bytes
+  SmallVector<int64_t> shape(tensorOf(constant).getShape()),
+      strides(shape.size(), 1); // of the operand, in the constant's bytes
   for (size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * shape[d];
   for (Operation *transpose : llvm::reverse(transposes)) {

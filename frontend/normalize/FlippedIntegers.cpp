@@ -1,4 +1,5 @@
-// What IntegerContractions leaves in front of other readers: bytes whose sign it flipped, and differences that follow each other.
+// What IntegerContractions leaves in front of other readers: bytes whose sign it flipped, and differences that follow
+// each other.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
 
@@ -18,12 +19,13 @@ template <typename Extend, typename Other, int64_t offset> struct ExtendOfFlippe
     auto flip = op.getIn().template getDefiningOp<arith::XOrIOp>();
     auto type = cast<RankedTensorType>(op.getType());
     SplatElementsAttr mask;
-    if (!flip || !matchPattern(flip.getRhs(), m_Constant(&mask)) || !tensorOf(op.getIn()).getElementType().isInteger(8) ||
-        mask.getSplatValue<APInt>() != 128 || !type.hasStaticShape())
+    if (!flip || !matchPattern(flip.getRhs(), m_Constant(&mask)) ||
+        !tensorOf(op.getIn()).getElementType().isInteger(8) || mask.getSplatValue<APInt>() != 128 ||
+        !type.hasStaticShape())
       return failure();
     Value wide = Other::create(rewriter, op.getLoc(), type, flip.getLhs());
-    Value offsets = arith::ConstantOp::create(rewriter, op.getLoc(),
-                                              DenseElementsAttr::get(type, rewriter.getIntegerAttr(type.getElementType(), offset)));
+    Value offsets = arith::ConstantOp::create(
+        rewriter, op.getLoc(), DenseElementsAttr::get(type, rewriter.getIntegerAttr(type.getElementType(), offset)));
     auto difference = arith::SubIOp::create(rewriter, op.getLoc(), wide, offsets);
     if (Attribute node = op->getAttr(graph::nodeAttr))
       for (Operation *made : {wide.getDefiningOp(), difference.getOperation()})
@@ -42,7 +44,8 @@ struct CombineDifferences : OpRewritePattern<arith::SubIOp> {
     if (!before || !matchPattern(before.getRhs(), m_Constant(&a)) || !matchPattern(op.getRhs(), m_Constant(&b)))
       return failure();
     Value sum = arith::ConstantOp::create(
-        rewriter, op.getLoc(), DenseElementsAttr::get(cast<ShapedType>(op.getType()), a.getSplatValue<APInt>() + b.getSplatValue<APInt>()));
+        rewriter, op.getLoc(),
+        DenseElementsAttr::get(cast<ShapedType>(op.getType()), a.getSplatValue<APInt>() + b.getSplatValue<APInt>()));
     rewriter.modifyOpInPlace(op, [&] { op->setOperands({before.getLhs(), sum}); });
     return success();
   }
@@ -51,7 +54,6 @@ struct CombineDifferences : OpRewritePattern<arith::SubIOp> {
 } // namespace
 
 void normalize::addFlippedIntegers(RewritePatternSet &patterns) {
-  patterns
-      .add<ExtendOfFlipped<arith::ExtSIOp, arith::ExtUIOp, 128>, ExtendOfFlipped<arith::ExtUIOp, arith::ExtSIOp, -128>, CombineDifferences>(
-          patterns.getContext());
+  patterns.add<ExtendOfFlipped<arith::ExtSIOp, arith::ExtUIOp, 128>,
+               ExtendOfFlipped<arith::ExtUIOp, arith::ExtSIOp, -128>, CombineDifferences>(patterns.getContext());
 }

@@ -1,4 +1,5 @@
-// Local simplification of accesses: compositions become one, what moves nothing becomes a reshape, constants take their final shape.
+// Local simplification of accesses: compositions become one, what moves nothing becomes a reshape, constants take their
+// final shape.
 //
 //     transpose(transpose(x))          -> transpose(x)              broadcast along dimensions of size 1 -> reshape
 //     transpose moving sizes 1 only    -> reshape                   reduce over sizes 1 only             -> reshape
@@ -7,7 +8,6 @@
 #include "frontend/normalize/Patterns.h"
 
 #include "frontend/graph/Sizes.h"
-
 
 using namespace mlir;
 using namespace tilewright;
@@ -174,8 +174,8 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
       return failure();
     SmallVector<AffineExpr> offsets;
     SmallVector<int64_t> strides;
-    for (auto [inner, outer, innerStride, outerStride] :
-         llvm::zip_equal(before.getOffsets().getResults(), op.getOffsets().getResults(), before.getStrides(), op.getStrides())) {
+    for (auto [inner, outer, innerStride, outerStride] : llvm::zip_equal(
+             before.getOffsets().getResults(), op.getOffsets().getResults(), before.getStrides(), op.getStrides())) {
       offsets.push_back(graph::canonicalSize(inner + outer * innerStride));
       strides.push_back(innerStride * outerStride);
     }
@@ -192,6 +192,7 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
 } // namespace
 
 void normalize::addFoldAccesses(RewritePatternSet &patterns) {
-  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast, ReduceOfUnits,
-               TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(patterns.getContext());
+  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast,
+               ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(
+      patterns.getContext());
 }

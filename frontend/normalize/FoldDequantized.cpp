@@ -12,7 +12,8 @@ using namespace tilewright;
 using namespace tilewright::normalize;
 
 /// A parameter for each coordinate along its dimension, or one; nothing if it is not known.
-static std::optional<SmallVector<double>> numbersOf(const std::optional<QuantizationParameter> &parameter, double otherwise) {
+static std::optional<SmallVector<double>> numbersOf(const std::optional<QuantizationParameter> &parameter,
+                                                    double otherwise) {
   if (!parameter)
     return SmallVector<double>{otherwise};
   return parameter->number ? SmallVector<double>{*parameter->number} : knownNumbers(parameter->value);

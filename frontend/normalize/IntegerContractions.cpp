@@ -6,11 +6,11 @@
 //     %b = mulf(sitofp(%qb), sb)                   ->    %t = subi %s, za * (column sums of %qb, a constant)
 //     %c = graph.contract %a, %b                         %c = mulf(sitofp(%t), sa * sb)
 //
-// The integer sums are exact, so the result is that of the float model up to the rounding of its last three operations. A window or pad
-// that fills with zeros fills with the zero point; where only running tells that, it fills with 0 and the weights that fall outside are not
-// summed. Where one side is a constant, the other becomes unsigned and it signed (x ^ 0x80 is x +
-// 128 read with the other sign), which is the form of VNNI. A product of two computed operands stays in floats unless neither has a zero
-// point: its sums would cost two more passes.
+// The integer sums are exact, so the result is that of the float model up to the rounding of its last three operations.
+// A window or pad that fills with zeros fills with the zero point; where only running tells that, it fills with 0 and
+// the weights that fall outside are not summed. Where one side is a constant, the other becomes unsigned and it signed
+// (x ^ 0x80 is x + 128 read with the other sign), which is the form of VNNI. A product of two computed operands stays
+// in floats unless neither has a zero point: its sums would cost two more passes.
 #include "frontend/normalize/ByteSums.h"
 #include "frontend/normalize/DimGroups.h"
 #include "frontend/normalize/Patterns.h"
@@ -30,8 +30,8 @@ namespace {
 /// Products of a byte and a signed byte whose sum surely fits into 32 bits.
 constexpr int64_t longestSum = (int64_t(1) << 31) / (255 * 128);
 
-/// Channels of a window from which summing its weights inside of the image costs little beside the products: 32-bit sums of taps for byte
-/// products of taps and channels.
+/// Channels of a window from which summing its weights inside of the image costs little beside the products: 32-bit
+/// sums of taps for byte products of taps and channels.
 constexpr int64_t fewChannels = 8;
 
 /// Where dimension `dim` of the integers ends up behind the accesses; nothing if it is taken apart.
@@ -46,7 +46,8 @@ std::optional<int64_t> dimBehind(const Quantized &side, int64_t dim) {
       Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
       for (const DimGroup &group : dimGroups(from, to))
         for (unsigned i = group.toBegin; i < group.toEnd; ++i)
-          if (dim >= group.fromBegin && dim < group.fromEnd && to[i] == from[dim] && countReal(from, group.fromBegin, group.fromEnd) <= 1)
+          if (dim >= group.fromBegin && dim < group.fromEnd && to[i] == from[dim] &&
+              countReal(from, group.fromBegin, group.fromEnd) <= 1)
             found = i;
       if (!found)
         return std::nullopt;
@@ -109,7 +110,7 @@ private:
   bool isFloat = false;
 };
 
-//===- Operands -------------------------------------------------------------------------------------------------------===//
+//===- Operands ---------------------------------------------------------------------------------------------------===//
 
 /// A constant whose bytes are here; normalization has folded its reshapes.
 bool Rewriting::isConstant(unsigned i) {
@@ -143,7 +144,8 @@ LogicalResult Rewriting::chooseSigns() {
   return success();
 }
 
-/// The constant with its summed dimensions last, in the order in which the other side has them: so a GPU's instructions on bytes read it.
+/// The constant with its summed dimensions last, in the order in which the other side has them: so a GPU's instructions
+/// on bytes read it.
 Value Rewriting::laidAlongK(AffineMap &map) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(op->getOperand(weights)).getRank()));
   auto placeOf = [&](int64_t dim) -> int64_t {
@@ -153,7 +155,8 @@ Value Rewriting::laidAlongK(AffineMap &map) {
     return op.getMap(2).getNumResults() + (inData ? *inData : 0);
   };
   llvm::sort(perm, [&](int64_t a, int64_t b) { return std::pair(placeOf(a), a) < std::pair(placeOf(b), b); });
-  map = AffineMap::get(map.getNumDims(), 0, llvm::map_to_vector(perm, [&](int64_t dim) { return map.getResult(dim); }), op.getContext());
+  map = AffineMap::get(map.getNumDims(), 0, llvm::map_to_vector(perm, [&](int64_t dim) { return map.getResult(dim); }),
+                       op.getContext());
   for (Operation *access : side[weights].accesses)
     for (int64_t &dim : perm)
       dim = cast<graph::TransposeOp>(access).getPerm()[dim];
@@ -163,9 +166,11 @@ Value Rewriting::laidAlongK(AffineMap &map) {
   for (int64_t dim : perm)
     shape.push_back(from[dim]);
   auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  std::string key = llvm::is_sorted(perm) ? constant.getKey().str()
-                                          : pool.add(permuted(std::as_bytes(std::span(bytes.data(), bytes.size())), from, perm, 1));
-  return graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get(shape, tensorOf(constant).getElementType()), key);
+  std::string key = llvm::is_sorted(perm)
+                        ? constant.getKey().str()
+                        : pool.add(permuted(std::as_bytes(std::span(bytes.data(), bytes.size())), from, perm, 1));
+  return graph::ConstantOp::create(rewriter, op.getLoc(),
+                                   RankedTensorType::get(shape, tensorOf(constant).getElementType()), key);
 }
 
 /// The accesses again, on the integers; what they fill with is the zero point.
@@ -206,11 +211,13 @@ std::optional<int64_t> Rewriting::depth() {
   return result;
 }
 
-//===- Sums along k ---------------------------------------------------------------------------------------------------===//
+//===- Sums along k -----------------------------------------------------------------------------------------------===//
 
-/// Sums of the weights along what has no place, of `products` numbers each, less as many zero points; then times `factor`.
+/// Sums of the weights along what has no place, of `products` numbers each, less as many zero points; then times
+/// `factor`.
 Value Rewriting::sumsOfWeights(ArrayRef<std::optional<int64_t>> places, int64_t products, int64_t factor) {
-  SmallVector<int32_t> sums = sumBytes(side[weights].integers.getDefiningOp<graph::ConstantOp>(), side[weights].accesses, places);
+  SmallVector<int32_t> sums =
+      sumBytes(side[weights].integers.getDefiningOp<graph::ConstantOp>(), side[weights].accesses, places);
   for (int32_t &sum : sums)
     sum = static_cast<int32_t>(factor * (sum - products * *side[weights].knownZero()));
   SmallVector<std::pair<int64_t, int64_t>> kept; // place, size
@@ -220,9 +227,11 @@ Value Rewriting::sumsOfWeights(ArrayRef<std::optional<int64_t>> places, int64_t 
   llvm::sort(kept);
   auto type = RankedTensorType::get(llvm::to_vector(llvm::make_second_range(kept)), rewriter.getI32Type());
   if (llvm::all_equal(sums))
-    return arith::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, sums.empty() ? 0 : sums.front()));
+    return arith::ConstantOp::create(rewriter, op.getLoc(),
+                                     DenseElementsAttr::get(type, sums.empty() ? 0 : sums.front()));
   auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  return graph::ConstantOp::create(rewriter, op.getLoc(), type, pool.add(std::as_bytes(std::span(sums.data(), sums.size()))));
+  return graph::ConstantOp::create(rewriter, op.getLoc(), type,
+                                   pool.add(std::as_bytes(std::span(sums.data(), sums.size()))));
 }
 
 /// For each dimension of an operand the result's that it becomes; nothing for those that are summed.
@@ -235,10 +244,12 @@ SmallVector<std::optional<int64_t>> Rewriting::resultDims(unsigned i) {
 
 /// True if a window fills with a zero point that only running tells.
 bool Rewriting::fillsWithUnknown(unsigned i) {
-  return !side[i].knownZero() && llvm::any_of(side[i].accesses, [](Operation *access) { return access->hasAttr("fill"); });
+  return !side[i].knownZero() &&
+         llvm::any_of(side[i].accesses, [](Operation *access) { return access->hasAttr("fill"); });
 }
 
-/// Whether the weights inside of the image can be summed: one window fills, over so many channels that counting its taps costs little.
+/// Whether the weights inside of the image can be summed: one window fills, over so many channels that counting its
+/// taps costs little.
 bool Rewriting::canSumInside() {
   ArrayRef<Operation *> accesses = side[1 - weights].accesses;
   auto window = dyn_cast<graph::WindowOp>(accesses.front());
@@ -251,7 +262,8 @@ bool Rewriting::canSumInside() {
   return taps > 0 && depth() && *depth() >= fewChannels * taps;
 }
 
-/// What the zero point multiplies where a window fills: the weights less theirs, summed where the window lies inside of the image.
+/// What the zero point multiplies where a window fills: the weights less theirs, summed where the window lies inside of
+/// the image.
 ///
 ///     %inside = graph.window (ones of the image) ... fill 0        %sums = graph.contract %inside, (weights summed over channels)
 Along Rewriting::sumsInside() {
@@ -260,10 +272,11 @@ Along Rewriting::sumsInside() {
   MLIRContext *context = op.getContext();
   Type i32 = rewriter.getI32Type();
   int64_t spatial = window.getDims().size(), first = window.getDims().front();
-  Sizes image(ArrayRef(sizesOf(window.getData())).slice(first, spatial)), windows(ArrayRef(sizesOf(window)).slice(first, 2 * spatial));
+  Sizes image(ArrayRef(sizesOf(window.getData())).slice(first, spatial)),
+      windows(ArrayRef(sizesOf(window)).slice(first, 2 * spatial));
   Value inside = make<graph::WindowOp>(graph::makeTensorType(context, windows, i32), number(1, i32, image),
-                                       llvm::to_vector(llvm::seq<int64_t>(0, spatial)), window.getStrides(), window.getDilations(),
-                                       window.getLow(), rewriter.getI32IntegerAttr(0));
+                                       llvm::to_vector(llvm::seq<int64_t>(0, spatial)), window.getStrides(),
+                                       window.getDilations(), window.getLow(), rewriter.getI32IntegerAttr(0));
   // Loops of the small contraction: the window's, and those of the weights that are not channels.
   SmallVector<AffineExpr> insideLoops(op.getMap(data).getResults().slice(first, 2 * spatial));
   SmallVector<std::optional<int64_t>> places = resultDims(weights); // a tap's place is behind those of the result
@@ -298,8 +311,8 @@ Along Rewriting::sumsInside() {
     }
   auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(numbered.size(), 0, results, context); };
   AffineMap maps[] = {mapOf(lhs), mapOf(rhs), mapOf(result)};
-  sums.value = make<graph::ContractOp>(graph::makeTensorType(context, sizes, i32), inside, sumsOfWeights(places, channels, 1),
-                                       rewriter.getAffineMapArrayAttr(maps));
+  sums.value = make<graph::ContractOp>(graph::makeTensorType(context, sizes, i32), inside,
+                                       sumsOfWeights(places, channels, 1), rewriter.getAffineMapArrayAttr(maps));
   return sums;
 }
 
@@ -334,7 +347,7 @@ Along Rewriting::sumsOfRuntime(unsigned i, Value operand) {
   return {make<graph::ReduceOp>(type, graph::ReduceKind::Sum, extended, axes), kept};
 }
 
-//===- Parameters on the result ---------------------------------------------------------------------------------------===//
+//===- Parameters on the result -----------------------------------------------------------------------------------===//
 
 Value Rewriting::number(double value, Type element, Sizes sizes) {
   RankedTensorType type = graph::makeTensorType(op.getContext(), sizes, element);
@@ -367,7 +380,8 @@ Along Rewriting::along(unsigned i, const QuantizationParameter &parameter, Type 
   return {value, dims};
 }
 
-/// a * b, of integers. A scalar is multiplied before anything is repeated, so that what memory may hold is as small as the other factor.
+/// a * b, of integers. A scalar is multiplied before anything is repeated, so that what memory may hold is as small as
+/// the other factor.
 Along Rewriting::product(Along a, Along b) {
   if (a.dims.empty())
     std::swap(a, b);
@@ -418,7 +432,8 @@ Value Rewriting::rescaled(Value sums) {
     else if (side[i].scale)
       open.push_back(i);
   for (unsigned i : open) {
-    std::optional<SmallVector<double>> numbers = side[i].scale->isVector() ? knownNumbers(side[i].scale->value) : std::nullopt;
+    std::optional<SmallVector<double>> numbers =
+        side[i].scale->isVector() ? knownNumbers(side[i].scale->value) : std::nullopt;
     if (!numbers) {
       result = make<arith::MulFOp>(result, broadcast(along(i, *side[i].scale, f32)));
       continue;
@@ -429,14 +444,14 @@ Value Rewriting::rescaled(Value sums) {
     known = 1;
     auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
     std::string key = pool.add(std::as_bytes(std::span(products.data(), products.size())));
-    Value vector =
-        graph::ConstantOp::create(rewriter, op.getLoc(), RankedTensorType::get({static_cast<int64_t>(products.size())}, f32), key);
+    Value vector = graph::ConstantOp::create(rewriter, op.getLoc(),
+                                             RankedTensorType::get({static_cast<int64_t>(products.size())}, f32), key);
     result = make<arith::MulFOp>(result, broadcast(along(i, {std::nullopt, vector, side[i].scale->dim}, f32)));
   }
   return known == 1 ? result : make<arith::MulFOp>(result, number(known, f32, sizesOf(op)));
 }
 
-//===- The rewrite ----------------------------------------------------------------------------------------------------===//
+//===- The rewrite ------------------------------------------------------------------------------------------------===//
 
 LogicalResult Rewriting::run() {
   isFloat = tensorOf(op.getLhs()).getElementType().isF32();
@@ -465,8 +480,9 @@ LogicalResult Rewriting::run() {
   Value operands[] = {operandOf(0), operandOf(1)};
   if (known)
     operands[weights] = laidAlongK(maps[weights]);
-  Value sums = make<graph::ContractOp>(graph::withElementType(op.getType(), rewriter.getI32Type()), operands[0], operands[1],
-                                       rewriter.getAffineMapArrayAttr(maps), side[0].isUnsigned, side[1].isUnsigned);
+  Value sums =
+      make<graph::ContractOp>(graph::withElementType(op.getType(), rewriter.getI32Type()), operands[0], operands[1],
+                              rewriter.getAffineMapArrayAttr(maps), side[0].isUnsigned, side[1].isUnsigned);
   sums = minusZero(data, sums, operands[weights]);
   sums = minusZero(weights, sums, operands[data]);
   rewriter.replaceOp(op, isFloat ? rescaled(sums) : sums);
@@ -475,9 +491,13 @@ LogicalResult Rewriting::run() {
 
 struct IntegerContraction : OpRewritePattern<graph::ContractOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(graph::ContractOp op, PatternRewriter &rewriter) const override { return Rewriting(op, rewriter).run(); }
+  LogicalResult matchAndRewrite(graph::ContractOp op, PatternRewriter &rewriter) const override {
+    return Rewriting(op, rewriter).run();
+  }
 };
 
 } // namespace
 
-void normalize::addIntegerContractions(RewritePatternSet &patterns) { patterns.add<IntegerContraction>(patterns.getContext()); }
+void normalize::addIntegerContractions(RewritePatternSet &patterns) {
+  patterns.add<IntegerContraction>(patterns.getContext());
+}

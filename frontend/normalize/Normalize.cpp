@@ -35,7 +35,8 @@ static LogicalResult rewrite(func::FuncOp main, llvm::function_ref<void(RewriteP
       .setMaxNumRewrites(rewritesPerOperation * (operations + 1))
       .setMaxIterations(maxIterations);
   if (failed(applyPatternsGreedily(main, std::move(patterns), config)))
-    return main.emitError("expected normalization to come to an end within ") << rewritesPerOperation << " rewrites an operation";
+    return main.emitError("expected normalization to come to an end within ")
+           << rewritesPerOperation << " rewrites an operation";
   return success();
 }
 
@@ -45,7 +46,8 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
     return module.emitError("expected a function @main because normalization works on it");
   if (failed(rewrite(main, addPropagation)))
     return failure();
-  // Where integers are, is clear once accesses have come to rest; what the rewrite makes is spelled like the rest after one more round.
+  // Where integers are, is clear once accesses have come to rest; what the rewrite makes is spelled like the rest after
+  // one more round.
   if (failed(rewrite(main, addIntegers)))
     return failure();
   normalize::foldDequantized(main);

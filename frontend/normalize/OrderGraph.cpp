@@ -1,8 +1,8 @@
 // One order for graphs that are the same: by structure, not by names or by the file.
 //
-// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations stand in the order
-// of their ranks; operations stand depth first from the function's results, operands in order. Both survive renaming, another topological
-// order, identities and swapped operands.
+// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations
+// stand in the order of their ranks; operations stand depth first from the function's results, operands in order. Both
+// survive renaming, another topological order, identities and swapped operands.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
 
@@ -32,7 +32,8 @@ DictionaryAttr meaning(Operation *op) {
   return DictionaryAttr::get(op->getContext(), attributes);
 }
 
-/// What contractions and reductions lead to comes first, what constants alone lead to last; among equals the hash decides.
+/// What contractions and reductions lead to comes first, what constants alone lead to last; among equals the hash
+/// decides.
 struct Rank {
   enum Kind { Looped, Plain, Constant } kind;
   uint64_t hash;
@@ -54,7 +55,8 @@ public:
 
   /// Orders the operands of `op`, then ranks it.
   void add(Operation *op) {
-    if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 && of(op->getOperand(1)) < of(op->getOperand(0)))
+    if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 &&
+        of(op->getOperand(1)) < of(op->getOperand(0)))
       op->setOperands({op->getOperand(1), op->getOperand(0)});
     std::string text = op->getName().getStringRef().str() + printed(meaning(op));
     for (Type type : op->getResultTypes())
@@ -123,7 +125,8 @@ void normalize::orderGraph(func::FuncOp function) {
 void normalize::orderOperands(ArrayRef<Operation *> ops) {
   auto byType = [](Value value) {
     std::string type = printed(TypeAttr::get(value.getType()));
-    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain, XXH3_64bits(type.data(), type.size())};
+    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain,
+                XXH3_64bits(type.data(), type.size())};
   };
   Ranks ranks(byType);
   for (Operation *op : ops)
@@ -166,7 +169,8 @@ void normalize::shareEqual(Block &block, Sharing sharing) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (!isMemoryEffectFree(&op) || op.getNumRegions())
       continue;
-    bool anyNode = sharing == Sharing::All || isa<graph::ReshapeOp, graph::ConstantOp, graph::DimsOp, arith::ConstantOp>(op);
+    bool anyNode =
+        sharing == Sharing::All || isa<graph::ReshapeOp, graph::ConstantOp, graph::DimsOp, arith::ConstantOp>(op);
     std::string text = op.getName().getStringRef().str() + printed(anyNode ? meaning(&op) : op.getAttrDictionary());
     std::vector<const void *> key = {op.getResult(0).getType().getAsOpaquePointer()};
     for (Value operand : op.getOperands())

@@ -24,10 +24,12 @@ enum class Sharing {
 /// One operation for all equal ones; `graph.nodes_of` lists the nodes that a shared one works for.
 void shareEqual(mlir::Block &block, Sharing sharing);
 
-/// Operands of commutative operations in the order of their structural hashes, operations depth first from the function's results.
+/// Operands of commutative operations in the order of their structural hashes, operations depth first from the
+/// function's results.
 void orderGraph(mlir::func::FuncOp function);
 
-/// Orders the operands of commutative operations among `ops` by what is computed inside, so that equal groups look equal.
+/// Orders the operands of commutative operations among `ops` by what is computed inside, so that equal groups look
+/// equal.
 void orderOperands(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// The ONNX nodes that an operation works for: several where equal work was shared.

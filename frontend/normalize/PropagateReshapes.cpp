@@ -1,5 +1,5 @@
-// Reshapes move so that work between them runs over as few loops as possible: one that splits dimensions sinks through what follows it,
-// one that merges them rises through what comes before, until the two meet and cancel.
+// Reshapes move so that work between them runs over as few loops as possible: one that splits dimensions sinks through
+// what follows it, one that merges them rises through what comes before, until the two meet and cancel.
 //
 //     %0 = graph.contract ...            : tensor<MxN>            %0 = graph.contract ...   : tensor<MxN>
 //     %1 = graph.reshape %0              : tensor<BxSxN>          %1 = arith.addf %0, %b'   : tensor<MxN>
@@ -17,7 +17,8 @@ using namespace tilewright::normalize;
 
 namespace {
 
-/// A reshape of a broadcast is the broadcast of a reshape if each group of dimensions is repeated as a whole or not at all.
+/// A reshape of a broadcast is the broadcast of a reshape if each group of dimensions is repeated as a whole or not at
+/// all.
 struct BroadcastReshape {
   Sizes operandSizes;
   SmallVector<int64_t> dims;
@@ -75,7 +76,8 @@ bool canReshapeAll(ValueRange operands, ArrayRef<AffineExpr> to) {
 }
 
 Value rebuilt(Rebuild &build, Operation *op, ArrayRef<AffineExpr> to) {
-  SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return build.reshape(operand, to); });
+  SmallVector<Value> operands =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return build.reshape(operand, to); });
   return build.elementwise(op, operands, to);
 }
 
@@ -106,7 +108,8 @@ struct RaiseThroughElementwise : OpRewritePattern<graph::ReshapeOp> {
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
     Operation *producer = op.getData().getDefiningOp();
     Sizes to = sizesOf(op);
-    if (!producer || !isElementwise(producer) || to.size() >= sizesOf(op.getData()).size() || !canReshapeAll(producer->getOperands(), to))
+    if (!producer || !isElementwise(producer) || to.size() >= sizesOf(op.getData()).size() ||
+        !canReshapeAll(producer->getOperands(), to))
       return failure();
     Rebuild build(rewriter, producer);
     rewriter.replaceOp(producer, build.reshape(rebuilt(build, producer, to), sizesOf(op.getData())));
@@ -141,7 +144,8 @@ struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
   }
 };
 
-/// A merge of what a reduction keeps is a reduction of the merge, where the kept dimensions are neighbours before it too.
+/// A merge of what a reduction keeps is a reduction of the merge, where the kept dimensions are neighbours before it
+/// too.
 struct RaiseThroughReduce : OpRewritePattern<graph::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -178,6 +182,6 @@ struct RaiseThroughReduce : OpRewritePattern<graph::ReshapeOp> {
 } // namespace
 
 void normalize::addPropagateReshapes(RewritePatternSet &patterns) {
-  patterns.add<RaiseThroughBroadcast, SinkThroughElementwise, RaiseThroughElementwise, SinkThroughReduce, RaiseThroughReduce>(
-      patterns.getContext());
+  patterns.add<RaiseThroughBroadcast, SinkThroughElementwise, RaiseThroughElementwise, SinkThroughReduce,
+               RaiseThroughReduce>(patterns.getContext());
 }

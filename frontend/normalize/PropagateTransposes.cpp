@@ -1,5 +1,6 @@
-// Transposes sink towards the results, through whatever can work in the order of their operand, until they meet their inverse or
-// become part of a contraction's maps. A CNN imported with a pair of transposes around each convolution ends up channels-last as a whole.
+// Transposes sink towards the results, through whatever can work in the order of their operand, until they meet their
+// inverse or become part of a contraction's maps. A CNN imported with a pair of transposes around each convolution ends
+// up channels-last as a whole.
 //
 //     %t = graph.transpose %x perm P                    %y = f(%x, P^-1 %c)
 //     %y = f(%t, %c)                             ->     %t = graph.transpose %y perm P
@@ -66,9 +67,10 @@ template <typename T> SmallVector<T> reordered(ArrayRef<T> entries, ArrayRef<int
   return llvm::map_to_vector(order, [&](int64_t dim) { return entries[dim]; });
 }
 
-/// The frame of what sinks through operations that have attributes: `make(type, perm^-1)` is `op` on operands before the transpose, and
-/// `perm` leads from its result to that of `op`.
-template <typename Op, typename Make> LogicalResult sinkThrough(Op op, ArrayRef<int64_t> perm, PatternRewriter &rewriter, Make make) {
+/// The frame of what sinks through operations that have attributes: `make(type, perm^-1)` is `op` on operands before
+/// the transpose, and `perm` leads from its result to that of `op`.
+template <typename Op, typename Make>
+LogicalResult sinkThrough(Op op, ArrayRef<int64_t> perm, PatternRewriter &rewriter, Make make) {
   Rebuild build(rewriter, op);
   SmallVector<int64_t> back = inverse(perm);
   Sizes sizes = sizesOf(op);
@@ -111,8 +113,10 @@ LogicalResult sinkThroughSlice(graph::SliceOp op, PatternRewriter &rewriter) {
   if (!transpose)
     return failure();
   return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
-    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back), op.getContext());
-    return graph::SliceOp::create(rewriter, op.getLoc(), type, transpose.getData(), offsets, reordered(op.getStrides(), back));
+    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back),
+                                  op.getContext());
+    return graph::SliceOp::create(rewriter, op.getLoc(), type, transpose.getData(), offsets,
+                                  reordered(op.getStrides(), back));
   });
 }
 
@@ -121,7 +125,8 @@ LogicalResult sinkThroughPad(graph::PadOp op, PatternRewriter &rewriter) {
   if (!transpose)
     return failure();
   return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
-    return graph::PadOp::create(rewriter, op.getLoc(), type, transpose.getData(), reordered(op.getLow(), back), op.getFill());
+    return graph::PadOp::create(rewriter, op.getLoc(), type, transpose.getData(), reordered(op.getLow(), back),
+                                op.getFill());
   });
 }
 
@@ -147,8 +152,8 @@ LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
   }
   auto dims = llvm::to_vector(llvm::seq<int64_t>(before, before + spatial));
   return sinkThrough(op, order, rewriter, [&](Type type, ArrayRef<int64_t>) {
-    return graph::WindowOp::create(rewriter, op.getLoc(), type, transpose.getData(), dims, op.getStrides(), op.getDilations(), op.getLow(),
-                                   op.getFill());
+    return graph::WindowOp::create(rewriter, op.getLoc(), type, transpose.getData(), dims, op.getStrides(),
+                                   op.getDilations(), op.getLow(), op.getFill());
   });
 }
 
@@ -159,7 +164,8 @@ LogicalResult absorbIntoContract(graph::ContractOp op, PatternRewriter &rewriter
   bool changed = false;
   for (unsigned i = 0; i < 2; ++i)
     if (graph::TransposeOp transpose = transposeOf(operands[i])) {
-      maps[i] = AffineMap::get(maps[i].getNumDims(), 0, reordered(maps[i].getResults(), inverse(transpose.getPerm())), op.getContext());
+      maps[i] = AffineMap::get(maps[i].getNumDims(), 0, reordered(maps[i].getResults(), inverse(transpose.getPerm())),
+                               op.getContext());
       operands[i] = transpose.getData();
       changed = true;
     }
@@ -179,16 +185,17 @@ LogicalResult absorbIntoGather(graph::GatherOp op, PatternRewriter &rewriter) {
   AffineMap map = op.getMap();
   rewriter.modifyOpInPlace(op, [&] {
     op.getDataMutable().assign(transpose.getData());
-    op.setMapAttr(AffineMapAttr::get(
-        AffineMap::get(map.getNumDims(), map.getNumSymbols(), reordered(map.getResults(), inverse(transpose.getPerm())), op.getContext())));
+    op.setMapAttr(
+        AffineMapAttr::get(AffineMap::get(map.getNumDims(), map.getNumSymbols(),
+                                          reordered(map.getResults(), inverse(transpose.getPerm())), op.getContext())));
   });
   return success();
 }
 
-//===- Reshapes beside transposes -----------------------------------------------------------------------------------------===//
+//===- Reshapes beside transposes ---------------------------------------------------------------------------------===//
 //
-// Reshapes rise above transposes where they can: all that split dimensions, and those that merge dimensions which move together. A merge
-// that needs its transpose stays behind it, and lets a second transpose pass to meet the first.
+// Reshapes rise above transposes where they can: all that split dimensions, and those that merge dimensions which move
+// together. A merge that needs its transpose stays behind it, and lets a second transpose pass to meet the first.
 
 /// Replaces each dimension by `count` of its own: the permutation of the finer shape.
 SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) {
@@ -268,8 +275,8 @@ SmallVector<int64_t> mergedDims(const DimGroup &group, ArrayRef<AffineExpr> size
   return dims.empty() ? SmallVector<int64_t>{perm[group.fromBegin]} : dims;
 }
 
-/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too. Dimensions of size 1 may lie
-/// anywhere: (1, L, 64) transposed to (1, 64, L) and merged to (64, L) is (L, 64) transposed.
+/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too. Dimensions of
+/// size 1 may lie anywhere: (1, L, 64) transposed to (1, 64, L) and merged to (64, L) is (L, 64) transposed.
 LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getData());
   if (!transpose)
@@ -303,6 +310,10 @@ LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
 
 void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
   patterns.add<SinkThroughElementwise>(patterns.getContext());
-  patterns.add(sinkThroughConcat).add(sinkThroughReduce).add(sinkThroughSlice).add(sinkThroughPad).add(sinkThroughWindow);
+  patterns.add(sinkThroughConcat)
+      .add(sinkThroughReduce)
+      .add(sinkThroughSlice)
+      .add(sinkThroughPad)
+      .add(sinkThroughWindow);
   patterns.add(absorbIntoContract).add(absorbIntoGather).add(sinkMerge).add(raiseSplit).add(raiseMerge);
 }

@@ -31,7 +31,8 @@ struct Quantized {
   bool hasZero() const { return knownZero() != 0; }
 };
 
-/// Follows `value`, of f32 or i32, to the integers that it is computed from. Accesses that fill with anything but zero end the way.
+/// Follows `value`, of f32 or i32, to the integers that it is computed from. Accesses that fill with anything but zero
+/// end the way.
 std::optional<Quantized> quantizedOf(mlir::Value value);
 
 /// The elements of a constant vector or scalar, widening casts included; nothing if it is not known.

@@ -15,8 +15,8 @@ AffineExpr normalize::countOf(Value value) { return graph::productOf(value.getCo
 bool normalize::isUnit(AffineExpr size) { return graph::constantSize(size) == 1; }
 
 bool normalize::isElementwise(Operation *op) {
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) && op->getNumResults() == 1 &&
-         isa<RankedTensorType>(op->getResult(0).getType());
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) &&
+         op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
 SmallVector<int64_t> normalize::inverse(ArrayRef<int64_t> perm) {
@@ -26,7 +26,8 @@ SmallVector<int64_t> normalize::inverse(ArrayRef<int64_t> perm) {
   return result;
 }
 
-std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, size_t elementBytes) {
+std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape,
+                                           ArrayRef<int64_t> perm, size_t elementBytes) {
   std::vector<std::byte> result(bytes.size());
   SmallVector<int64_t> strides(shape.size(), 1), index(shape.size(), 0);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -52,7 +53,8 @@ static Value splatOf(PatternRewriter &rewriter, Value data, RankedTensorType typ
   auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
   if (!splat || !type.hasStaticShape())
     return {};
-  return arith::ConstantOp::create(rewriter, data.getLoc(), DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+  return arith::ConstantOp::create(rewriter, data.getLoc(),
+                                   DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
 }
 
 Value Rebuild::reshape(Value data, ArrayRef<AffineExpr> sizes) {
@@ -92,7 +94,8 @@ Value Rebuild::reduce(graph::ReduceOp like, Value input, ArrayRef<int64_t> axes)
   for (auto [dim, size] : llvm::enumerate(sizesOf(input)))
     if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
       sizes.push_back(size);
-  return named(graph::ReduceOp::create(rewriter, origin->getLoc(), type(sizes, like.getResult()), like.getKind(), input, axes));
+  return named(
+      graph::ReduceOp::create(rewriter, origin->getLoc(), type(sizes, like.getResult()), like.getKind(), input, axes));
 }
 
 Value Rebuild::elementwise(Operation *op, ValueRange operands, ArrayRef<AffineExpr> sizes) {

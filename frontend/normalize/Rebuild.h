@@ -20,10 +20,11 @@ bool isElementwise(mlir::Operation *op);
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
 
 /// The bytes of a dense tensor with its dimensions permuted: result dimension i is dimension perm[i].
-std::vector<std::byte> permuted(std::span<const std::byte> bytes, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> perm,
-                                size_t elementBytes);
+std::vector<std::byte> permuted(std::span<const std::byte> bytes, llvm::ArrayRef<int64_t> shape,
+                                llvm::ArrayRef<int64_t> perm, size_t elementBytes);
 
-/// Creates operations at `origin`, with its location and its ONNX node. Each function returns its operand where there is nothing to do.
+/// Creates operations at `origin`, with its location and its ONNX node. Each function returns its operand where there
+/// is nothing to do.
 class Rebuild {
 public:
   Rebuild(mlir::PatternRewriter &rewriter, mlir::Operation *origin) : rewriter(rewriter), origin(origin) {

@@ -32,8 +32,8 @@ Term shareHeads(NodeBuilder &b, Term x, AffineExpr heads) {
   if (sizes[1] == heads)
     return x;
   AffineExpr shared = graph::divideExactly(heads, sizes[1]);
-  b.expect(shared != nullptr,
-           fmt::format("expected query heads that {} key heads divide, got {}", b.state.print(sizes[1]), b.state.print(heads)));
+  b.expect(shared != nullptr, fmt::format("expected query heads that {} key heads divide, got {}",
+                                          b.state.print(sizes[1]), b.state.print(heads)));
   Term spread = b.broadcast(x, {sizes[0], sizes[1], shared, sizes[2], sizes[3]}, {0, 1, 3, 4});
   return b.reshape(spread, {sizes[0], heads, sizes[2], sizes[3]});
 }
@@ -77,7 +77,8 @@ Term masked(NodeBuilder &b, Term scores) {
     mask = b.convert(mask, b.type(3), scores.element().isF64() ? DType::F64 : DType::F32);
   AffineExpr keys = scores.sizes()[3], covered = mask.sizes().back();
   bool isBool = mask.element().isInteger(1);
-  if (graph::constantSize(covered) != 1 && covered != keys && graph::constantSize(covered) && graph::constantSize(keys)) {
+  if (graph::constantSize(covered) != 1 && covered != keys && graph::constantSize(covered) &&
+      graph::constantSize(keys)) {
     Sizes sizes = mask.sizes();
     sizes.back() = keys;
     mask = b.pad(mask, SmallVector<int64_t>(sizes.size(), 0), sizes, isBool ? 0 : -infinity);
@@ -109,7 +110,8 @@ void attention(NodeBuilder &b) {
   std::optional<int64_t> size = graph::constantSize(sizes[3]);
   if (!size)
     decline("heads of a symbolic size are not compiled");
-  double scale = b.hasAttribute("scale") ? b.real("scale", 1) : 1 / std::sqrt(static_cast<double>(*size)), cap = b.real("softcap", 0);
+  double scale = b.hasAttribute("scale") ? b.real("scale", 1) : 1 / std::sqrt(static_cast<double>(*size)),
+         cap = b.real("softcap", 0);
   int64_t shown = b.integer("qk_matmul_output_mode", 0);
   auto show = [&](int64_t stage, Term scores) {
     if (shown == stage)
@@ -160,22 +162,27 @@ void rotaryEmbedding(NodeBuilder &b) {
   Sizes part{sizes[0], sizes[1], sizes[2], half};
   auto angles = [&](Term cache) { // [batch, sequence, half] for every head
     if (b.has(3)) {
-      b.unify(b.sizes(3)[0], sizes[0], "batch of the positions"), b.unify(b.sizes(3)[1], sizes[2], "length of the positions");
+      b.unify(b.sizes(3)[0], sizes[0], "batch of the positions"),
+          b.unify(b.sizes(3)[1], sizes[2], "length of the positions");
       Term position = b.convert(b.raw(3), b.type(3), DType::I64);
-      auto map = AffineMap::get(4, 0, {getAffineDimExpr(3, b.state.context), getAffineDimExpr(2, b.state.context)}, b.state.context);
-      cache = b.gather(cache, {b.broadcast(position, {sizes[0], sizes[2], half}, {0, 1})}, map, {sizes[0], sizes[2], half});
+      auto map = AffineMap::get(4, 0, {getAffineDimExpr(3, b.state.context), getAffineDimExpr(2, b.state.context)},
+                                b.state.context);
+      cache =
+          b.gather(cache, {b.broadcast(position, {sizes[0], sizes[2], half}, {0, 1})}, map, {sizes[0], sizes[2], half});
     }
     Sizes wanted{sizes[0], sizes[2], half};
     for (size_t i = 0; i < 3; ++i)
       b.unify(cache.sizes()[i], wanted[i], fmt::format("dimension {} of the angles", i));
     return b.broadcast(cache, part, {0, 2, 3});
   };
-  b.expect(
-      cosine.sizes().back() == half && sine.sizes() == cosine.sizes(),
-      fmt::format("expected caches with {} angles a position, got {} and {}", rotated / 2, b.print(cosine.sizes()), b.print(sine.sizes())));
+  b.expect(cosine.sizes().back() == half && sine.sizes() == cosine.sizes(),
+           fmt::format("expected caches with {} angles a position, got {} and {}", rotated / 2, b.print(cosine.sizes()),
+                       b.print(sine.sizes())));
   bool interleaved = b.integer("interleaved", 0);
   Term turned = b.slice(x, 3, b.number(0), b.number(rotated));
-  auto pick = [&](int64_t i) { return interleaved ? b.slice(turned, 3, b.number(i), half, 2) : b.slice(turned, 3, half * i, half); };
+  auto pick = [&](int64_t i) {
+    return interleaved ? b.slice(turned, 3, b.number(i), half, 2) : b.slice(turned, 3, half * i, half);
+  };
   Term c = angles(cosine), s = angles(sine), first = pick(0), second = pick(1);
   Term real = c * first - s * second, imaginary = s * first + c * second;
   Term result;

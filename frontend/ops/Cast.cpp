@@ -1,7 +1,7 @@
 // Casts, also from and to the types that are only stored: floats of 8 and 4 bits, integers of 4 and 2.
 //
-// A small float is taken apart and put together by integer arithmetic on the bits of a float32, as runtime/reference/SmallFloat.h says
-// by formulas. With M bits of mantissa and bias B:
+// A small float is taken apart and put together by integer arithmetic on the bits of a float32, as
+// runtime/reference/SmallFloat.h says by formulas. With M bits of mantissa and bias B:
 //
 //     pattern of x = bits(x) rounded to 23 - M bits, exponent rebased                 where |x| >= 2^(1 - B)
 //                    bits(|x| + 2^(24 - B - M)) less those of that power              below: the addition rounds to the subnormals
@@ -24,8 +24,8 @@ struct SmallFormat {
 };
 
 constexpr SmallFormat smallFormats[] = {
-    {DType::F8E4M3FN, 4, 3, 7, false, false, 0x7f, 0x7e},    {DType::F8E4M3FNUZ, 4, 3, 8, false, true, 0x80, 0x7f},
-    {DType::F8E5M2, 5, 2, 15, true, false, 0x7f, 0x7b},      {DType::F8E5M2FNUZ, 5, 2, 16, false, true, 0x80, 0x7f},
+    {DType::F8E4M3FN, 4, 3, 7, false, false, 0x7f, 0x7e}, {DType::F8E4M3FNUZ, 4, 3, 8, false, true, 0x80, 0x7f},
+    {DType::F8E5M2, 5, 2, 15, true, false, 0x7f, 0x7b},   {DType::F8E5M2FNUZ, 5, 2, 16, false, true, 0x80, 0x7f},
     {DType::F4E2M1, 2, 1, 1, false, false, 0, 7},
 };
 
@@ -53,7 +53,8 @@ public:
 
 private:
   Term as(Term x, Type element) {
-    return b.term(arith::BitcastOp::create(b.state.builder, b.state.location, graph::withElementType(x.type(), element), x.value));
+    return b.term(arith::BitcastOp::create(b.state.builder, b.state.location, graph::withElementType(x.type(), element),
+                                           x.value));
   }
 
   NodeBuilder &b;
@@ -67,7 +68,8 @@ Term toByte(NodeBuilder &b, Term x) { return b.convert(x, DType::I32, DType::U8)
 
 Term decode(NodeBuilder &b, const SmallFormat &format, Term x) {
   Bits bits(b);
-  Term pattern = bytes(b, x), size = bits.bitAnd(pattern, format.signBit() - 1), sign = bits.bitAnd(pattern, format.signBit());
+  Term pattern = bytes(b, x), size = bits.bitAnd(pattern, format.signBit() - 1),
+       sign = bits.bitAnd(pattern, format.signBit());
   Term normal = bits.left(size, 23 - format.mantissa) + bits.number(size, int64_t(127 - format.bias) << 23);
   Term tiny = bits.of(b.convert(size, DType::I32, DType::F32) * std::ldexp(1.0, 1 - format.bias - format.mantissa));
   Term value = b.select(bits.atLeast(size, 1 << format.mantissa), normal, tiny);
@@ -90,7 +92,8 @@ Term encode(NodeBuilder &b, const SmallFormat &format, Term x, bool saturate) {
   Term word = bits.of(x), size = bits.bitAnd(word, 0x7fffffff);
   Term rounded = size + bits.number(size, (1 << (drop - 1)) - 1) + bits.bitAnd(bits.right(size, drop), 1);
   Term normal = bits.right(rounded, drop) - bits.number(size, int64_t(127 - format.bias) << format.mantissa);
-  Term tiny = bits.of(bits.toFloat(size) + std::ldexp(1.0, magicExponent)) - bits.number(size, int64_t(127 + magicExponent) << 23);
+  Term tiny = bits.of(bits.toFloat(size) + std::ldexp(1.0, magicExponent)) -
+              bits.number(size, int64_t(127 + magicExponent) << 23);
   Term pattern = b.select(bits.atLeast(size, int64_t(128 - format.bias) << 23), normal, tiny);
   Term tooLarge = bits.atLeast(pattern, format.largest + 1), isNaN = bits.atLeast(size, infinityBits + 1);
   bool stays = saturate || format.type == DType::F4E2M1;
@@ -118,12 +121,14 @@ Term encodePower(NodeBuilder &b, Term x, bool saturate) {
   b.expect(mode == "up" || mode == "down" || mode == "nearest",
            fmt::format("expected round_mode to be up, down or nearest, got '{}'", mode));
   Bits bits(b);
-  Term size = bits.bitAnd(bits.of(x), 0x7fffffff), exponent = bits.right(size, 23), fraction = bits.bitAnd(size, 0x7fffff);
+  Term size = bits.bitAnd(bits.of(x), 0x7fffffff), exponent = bits.right(size, 23),
+       fraction = bits.bitAnd(size, 0x7fffff);
   Term result = exponent;
   if (mode != "down") {
     Term more = mode == "up" ? bits.atLeast(fraction, 1)
-                             : b.apply<arith::OrIOp>(bits.atLeast(fraction, 0x400001),
-                                                     b.apply<arith::AndIOp>(bits.atLeast(fraction, 0x400000), bits.atLeast(exponent, 1)));
+                             : b.apply<arith::OrIOp>(
+                                   bits.atLeast(fraction, 0x400001),
+                                   b.apply<arith::AndIOp>(bits.atLeast(fraction, 0x400000), bits.atLeast(exponent, 1)));
     result = b.select(more, exponent + bits.number(exponent, 1), exponent);
   }
   if (saturate && mode != "down")
@@ -139,7 +144,8 @@ Term encodeNarrow(NodeBuilder &b, Term x, DType from, DType to) {
   bool isSigned = findDType(to)->isSigned;
   Type i8 = b.state.builder.getI8Type();
   auto number = [&](int64_t value) { return b.splatInteger(x.sizes(), i8, value); };
-  Term low = isFloat(from) ? b.convert(b.convert(x, from, DType::I32), DType::I32, DType::U8) : b.convert(x, from, DType::U8);
+  Term low =
+      isFloat(from) ? b.convert(b.convert(x, from, DType::I32), DType::I32, DType::U8) : b.convert(x, from, DType::U8);
   if (!isSigned)
     return b.apply<arith::AndIOp>(low, number((1 << bits) - 1));
   return b.apply<arith::ShRSIOp>(b.apply<arith::ShLIOp>(low, number(8 - bits)), number(8 - bits));
@@ -186,13 +192,15 @@ void bitCast(NodeBuilder &b) {
   DType from = b.type(0);
   if (!findDType(to) || isComplex(to) || isComplex(from) || from == DType::Bool || to == DType::Bool)
     decline("bit casts from {} to {} are not compiled", name(from), name(to));
-  b.expect(findDType(from)->bits == findDType(to)->bits, fmt::format("expected a type of {} bits, got {}", findDType(from)->bits, name(to)));
+  b.expect(findDType(from)->bits == findDType(to)->bits,
+           fmt::format("expected a type of {} bits, got {}", findDType(from)->bits, name(to)));
   if (findDType(from)->bits < 8)
     decline("bit casts of {} are not compiled", name(from));
   Type element = elementType(b.state.context, to);
   Term x = b.raw(0);
   if (x.element() != element)
-    x = b.term(arith::BitcastOp::create(b.state.builder, b.state.location, graph::withElementType(x.type(), element), x.value));
+    x = b.term(arith::BitcastOp::create(b.state.builder, b.state.location, graph::withElementType(x.type(), element),
+                                        x.value));
   b.out(x, to);
 }
 

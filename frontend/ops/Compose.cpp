@@ -24,7 +24,8 @@ SmallVector<ImportedValue *> composedAll(NodeBuilder &b, std::string_view op, Ar
                                          const Attributes &attributes, size_t outputs, int64_t opset) {
   Handler handler = findHandler("", op, opset);
   if (!handler)
-    throw ImportFailure{Status(Code::Internal, fmt::format("{} is made of {} of opset {}, which has no handler", b.node.op, op, opset))};
+    throw ImportFailure{Status(
+        Code::Internal, fmt::format("{} is made of {} of opset {}, which has no handler", b.node.op, op, opset))};
   NodeBuilder::Node node{b.node.name, std::string(op), "", opset, attributes, {inputs.begin(), inputs.end()}, {}};
   while (!node.inputs.empty() && !node.inputs.back())
     node.inputs.pop_back();
@@ -35,8 +36,8 @@ SmallVector<ImportedValue *> composedAll(NodeBuilder &b, std::string_view op, Ar
   return {node.outputs.begin(), node.outputs.end()};
 }
 
-ImportedValue *composed(NodeBuilder &b, std::string_view op, ArrayRef<ImportedValue *> inputs, const Attributes &attributes,
-                        int64_t opset) {
+ImportedValue *composed(NodeBuilder &b, std::string_view op, ArrayRef<ImportedValue *> inputs,
+                        const Attributes &attributes, int64_t opset) {
   return composedAll(b, op, inputs, attributes, 1, opset)[0];
 }
 
@@ -54,19 +55,24 @@ ImportedValue *activated(NodeBuilder &b, ImportedValue *x) {
   if (auto found = b.node.attributes.find("activation_params"); found != b.node.attributes.end())
     if (auto *reals = std::get_if<std::vector<float>>(&found->second))
       list = *reals;
-  auto parameter = [&](size_t i, std::string_view attribute, float otherwise) { // a list in convolutions, attributes in products
+  auto parameter = [&](size_t i, std::string_view attribute,
+                       float otherwise) { // a list in convolutions, attributes in products
     return i < list.size() ? list[i] : static_cast<float>(b.real(attribute, otherwise));
   };
   if (name.empty())
     return x;
-  if (name == "Relu" || name == "Sigmoid" || name == "Tanh" || name == "Softplus" || name == "Softsign" || name == "HardSwish")
+  if (name == "Relu" || name == "Sigmoid" || name == "Tanh" || name == "Softplus" || name == "Softsign" ||
+      name == "HardSwish")
     return composed(b, name, {x});
   if (name == "LeakyRelu" || name == "Elu" || name == "ThresholdedRelu")
     return composed(b, name, {x}, {{"alpha", parameter(0, "activation_alpha", name == "LeakyRelu" ? 0.01f : 1.0f)}});
   if (name == "HardSigmoid")
-    return composed(b, name, {x}, {{"alpha", parameter(0, "activation_alpha", 0.2f)}, {"beta", parameter(1, "activation_beta", 0.5f)}});
+    return composed(
+        b, name, {x},
+        {{"alpha", parameter(0, "activation_alpha", 0.2f)}, {"beta", parameter(1, "activation_beta", 0.5f)}});
   if (name == "Clip")
-    return composed(b, name, {x}, {{"min", parameter(0, "activation_alpha", 0)}, {"max", parameter(1, "activation_beta", 0)}}, 6);
+    return composed(b, name, {x},
+                    {{"min", parameter(0, "activation_alpha", 0)}, {"max", parameter(1, "activation_beta", 0)}}, 6);
   decline("the activation '{}' is not known", name);
 }
 
@@ -76,7 +82,8 @@ void give(NodeBuilder &b, ImportedValue *value, size_t i) {
 }
 
 static ImportedValue *turned(NodeBuilder &b, ImportedValue *x, int64_t from, int64_t to) {
-  b.expect(x && x->rank() >= 3, fmt::format("expected an image of rank 3 or more, got {}", x ? b.print(x->sizes) : "none"));
+  b.expect(x && x->rank() >= 3,
+           fmt::format("expected an image of rank 3 or more, got {}", x ? b.print(x->sizes) : "none"));
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, x->rank()));
   order.erase(order.begin() + from);
   order.insert(order.begin() + to, from);

@@ -24,12 +24,13 @@ Term termOf(NodeBuilder &b, ImportedValue *value);
 ImportedValue *constantOf(NodeBuilder &b, const Tensor &tensor);
 
 /// The outputs of a standard operator (domain "") by its own handler; declines and fails as that does.
-llvm::SmallVector<ImportedValue *> composedAll(NodeBuilder &b, std::string_view op, llvm::ArrayRef<ImportedValue *> inputs,
-                                               const Attributes &attributes, size_t outputs, int64_t opset = 21);
+llvm::SmallVector<ImportedValue *> composedAll(NodeBuilder &b, std::string_view op,
+                                               llvm::ArrayRef<ImportedValue *> inputs, const Attributes &attributes,
+                                               size_t outputs, int64_t opset = 21);
 
 /// The first of them.
-ImportedValue *composed(NodeBuilder &b, std::string_view op, llvm::ArrayRef<ImportedValue *> inputs, const Attributes &attributes = {},
-                        int64_t opset = 21);
+ImportedValue *composed(NodeBuilder &b, std::string_view op, llvm::ArrayRef<ImportedValue *> inputs,
+                        const Attributes &attributes = {}, int64_t opset = 21);
 
 /// The attributes that `names` lists, as the node has them.
 Attributes selected(NodeBuilder &b, std::initializer_list<std::string_view> names);
@@ -40,8 +41,10 @@ ImportedValue *activated(NodeBuilder &b, ImportedValue *x);
 /// Output `i` is a composed value.
 void give(NodeBuilder &b, ImportedValue *value, size_t i = 0);
 
-/// x [..., K], quantized to 8 bits by its range, times weights [K, N] of bytes, as floats; null where all zero points are 0.
-Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale, ImportedValue *zero);
+/// x [..., K], quantized to 8 bits by its range, times weights [K, N] of bytes, as floats; null where all zero points
+/// are 0.
+Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale,
+                      ImportedValue *zero);
 
 /// [N, ..., C] as [N, C, ...] and back.
 ImportedValue *imageFirst(NodeBuilder &b, ImportedValue *x);

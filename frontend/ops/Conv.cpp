@@ -1,7 +1,7 @@
 // Convolutions, channels last: a contraction of a window.
 //
-//   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> contract with [KH, KW, C, M] -> [N, OH, OW, M] ->
-//   transpose
+//   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> contract with [KH, KW, C, M] -> [N,
+//   OH, OW, M] -> transpose
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/Window.h"
 
@@ -16,7 +16,9 @@ constexpr int64_t maxSpatial = 5;
 
 /// Whether each result reads the element in its own place; a transposed convolution may stop before the last of them.
 bool isPointwise(const WindowShape &w, Term x) {
-  auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_of(list, [&](int64_t v) { return v == value; }); };
+  auto all = [](ArrayRef<int64_t> list, int64_t value) {
+    return llvm::all_of(list, [&](int64_t v) { return v == value; });
+  };
   Sizes sizes = x.sizes();
   return all(w.kernel, 1) && all(w.strides, 1) && all(w.low, 0) && all(w.high, 0) &&
          ArrayRef(w.output) == ArrayRef(sizes).slice(1, w.spatial());
@@ -72,12 +74,14 @@ Term convolveGrouped(NodeBuilder &b, Term x, Term weights, const WindowShape &w,
   std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n));
   Sizes sizes = x.sizes(), split(sizes.begin(), sizes.end() - 1), from = weights.sizes();
   AffineExpr outputs = graph::divideExactly(from[0], b.number(groups));
-  b.expect(outputs != nullptr, fmt::format("expected output channels that {} groups divide, got {}", groups, b.state.print(from[0])));
+  b.expect(outputs != nullptr,
+           fmt::format("expected output channels that {} groups divide, got {}", groups, b.state.print(from[0])));
   split.push_back(b.number(groups)), split.push_back(from[1]);
   Sizes weightSizes{b.number(groups), outputs, from[1]};
   weightSizes.append(from.begin() + 2, from.end());
   Term grouped = b.reshape(x, split); // [N, x..., G, C/G]
-  Term result = b.contract(windowOf(b, grouped, w, 0), b.reshape(weights, weightSizes), "b" + o + k + "gc,gmc" + k + "->b" + o + "gm");
+  Term result = b.contract(windowOf(b, grouped, w, 0), b.reshape(weights, weightSizes),
+                           "b" + o + k + "gc,gmc" + k + "->b" + o + "gm");
   Sizes joined = result.sizes();
   joined.pop_back();
   joined.back() = joined.back() * outputs;
@@ -107,7 +111,8 @@ void dropIdleTaps(NodeBuilder &b, Term x, Term &weights, WindowShape &w) {
     weights = b.slice(weights, static_cast<int64_t>(2 + dim), b.number(first), b.number(end - first));
     w.kernel[dim] = end - first;
     w.low[dim] -= first * w.dilations[dim];
-    w.high[dim] = std::max<int64_t>(0, (*outputs - 1) * w.strides[dim] + (w.kernel[dim] - 1) * w.dilations[dim] + 1 - *size - w.low[dim]);
+    w.high[dim] = std::max<int64_t>(0, (*outputs - 1) * w.strides[dim] + (w.kernel[dim] - 1) * w.dilations[dim] + 1 -
+                                           *size - w.low[dim]);
   }
 }
 
@@ -121,13 +126,15 @@ Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t group
   if (groups == 1)
     return convolveDense(b, x, weights, w);
   bool isDepthwise = graph::constantSize(sizes[1]) == 1 && outputs && *outputs % groups == 0;
-  return isDepthwise && x.isFloat() ? convolveDepthwise(b, x, weights, w, *outputs / groups) : convolveGrouped(b, x, weights, w, groups);
+  return isDepthwise && x.isFloat() ? convolveDepthwise(b, x, weights, w, *outputs / groups)
+                                    : convolveGrouped(b, x, weights, w, groups);
 }
 
 /// The spatial sizes of weights [M, C, k...], which must be what `kernel_shape` says.
 SmallVector<int64_t> kernelOf(NodeBuilder &b, size_t x, size_t weights) {
-  b.expect(b.rank(x) >= 3 && b.rank(weights) == b.rank(x),
-           fmt::format("expected input and weights of one rank of 3 or more, got {} and {}", b.rank(x), b.rank(weights)));
+  b.expect(
+      b.rank(x) >= 3 && b.rank(weights) == b.rank(x),
+      fmt::format("expected input and weights of one rank of 3 or more, got {} and {}", b.rank(x), b.rank(weights)));
   if (b.rank(x) > 2 + maxSpatial)
     decline("convolutions over more than {} dimensions are not compiled", maxSpatial);
   SmallVector<int64_t> kernel;
@@ -137,8 +144,8 @@ SmallVector<int64_t> kernelOf(NodeBuilder &b, size_t x, size_t weights) {
     kernel.push_back(*graph::constantSize(size));
   }
   if (auto given = b.integers("kernel_shape"))
-    b.expect(llvm::equal(*given, kernel),
-             fmt::format("expected kernel_shape [{}] as in the weights, got [{}]", fmt::join(kernel, ", "), fmt::join(*given, ", ")));
+    b.expect(llvm::equal(*given, kernel), fmt::format("expected kernel_shape [{}] as in the weights, got [{}]",
+                                                      fmt::join(kernel, ", "), fmt::join(*given, ", ")));
   return kernel;
 }
 
@@ -156,7 +163,7 @@ void conv(NodeBuilder &b) {
   b.out(channelsFirst(b, stored(b, result)));
 }
 
-//===- Integers ----------------------------------------------------------------------------------------------------------===//
+//===- Integers ---------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -191,11 +198,12 @@ void qlinearConv(NodeBuilder &b) {
   b.out(channelsFirst(b, requantized(b, y, 7)), b.type(7));
 }
 
-//===- Transposed --------------------------------------------------------------------------------------------------------===//
+//===- Transposed -------------------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// Zeros between the elements of dimension `dim`: [.., x, ..] -> [.., x, 1, ..] -> [.., x, stride, ..] -> [.., x * stride, ..]
+/// Zeros between the elements of dimension `dim`: [.., x, ..] -> [.., x, 1, ..] -> [.., x, stride, ..] -> [.., x *
+/// stride, ..]
 Term insertZeros(NodeBuilder &b, Term x, int64_t dim, int64_t stride) {
   if (stride == 1)
     return x;
@@ -213,9 +221,11 @@ struct TransposedShape {
   Sizes output;
 };
 
-TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations) {
+TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                                ArrayRef<int64_t> dilations) {
   size_t n = kernel.size();
-  SmallVector<int64_t> pads = listAttribute(b, "pads", 2 * n, 0, 0), extra = listAttribute(b, "output_padding", n, 0, 0);
+  SmallVector<int64_t> pads = listAttribute(b, "pads", 2 * n, 0, 0),
+                       extra = listAttribute(b, "output_padding", n, 0, 0);
   auto wanted = b.integers("output_shape");
   std::string automatic = b.text("auto_pad", "NOTSET");
   TransposedShape shape;
@@ -243,8 +253,8 @@ TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayR
   return shape;
 }
 
-/// One dimension of a transposed convolution by phases: result o = stride * q + p is a sum over taps t of x[q + first + t] with weight
-/// p + low - stride * (first + t), where there is one.
+/// One dimension of a transposed convolution by phases: result o = stride * q + p is a sum over taps t of x[q + first +
+/// t] with weight p + low - stride * (first + t), where there is one.
 struct Phases {
   int64_t stride, kernel, low, first, taps;
   AffineExpr output; // / stride
@@ -257,13 +267,16 @@ struct Phases {
 /// Null unless the stride divides the result's size, so that every phase has as many elements.
 std::optional<Phases> phasesOf(int64_t stride, int64_t kernel, int64_t low, AffineExpr output, MLIRContext *context) {
   AffineExpr each = graph::divideExactly(output, getAffineConstantExpr(stride, context));
-  int64_t first = llvm::divideCeilSigned(low - (kernel - 1), stride), last = llvm::divideFloorSigned(stride - 1 + low, stride);
-  return each && last >= first ? std::optional(Phases{stride, kernel, low, first, last - first + 1, each}) : std::nullopt;
+  int64_t first = llvm::divideCeilSigned(low - (kernel - 1), stride),
+          last = llvm::divideFloorSigned(stride - 1 + low, stride);
+  return each && last >= first ? std::optional(Phases{stride, kernel, low, first, last - first + 1, each})
+                               : std::nullopt;
 }
 
 /// Weights [C, M, k...] as [taps..., C, phases..., M], with zeros where a phase has no weight.
 Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims) {
-  int64_t n = dims.size(), channels = weights.shape()[0], outputs = weights.shape()[1], size = elementBytes(weights.type());
+  int64_t n = dims.size(), channels = weights.shape()[0], outputs = weights.shape()[1],
+          size = elementBytes(weights.type());
   Shape shape;
   for (const Phases &dim : dims)
     shape.push_back(dim.taps);
@@ -290,15 +303,17 @@ Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims
   return b.constantTerm(result);
 }
 
-/// A transposed convolution without zeros between elements: all phases are columns of one product over a small window, which the result
-/// puts between each other: [N, q, p, ..., M] -> [N, q * stride, ..., M]. Null where sizes do not divide, there are groups, or the weights
-/// are no constants.
+/// A transposed convolution without zeros between elements: all phases are columns of one product over a small window,
+/// which the result puts between each other: [N, q, p, ..., M] -> [N, q * stride, ..., M]. Null where sizes do not
+/// divide, there are groups, or the weights are no constants.
 std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
                                      ArrayRef<int64_t> dilations, const TransposedShape &shape) {
   constexpr std::string_view phaseLoops = "pqrsw";
   size_t n = kernel.size();
   const Tensor *weights = b.constant(1);
-  auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_of(list, [&](int64_t v) { return v == value; }); };
+  auto all = [](ArrayRef<int64_t> list, int64_t value) {
+    return llvm::all_of(list, [&](int64_t v) { return v == value; });
+  };
   if (b.integer("group", 1) != 1 || !weights || all(strides, 1) || !all(dilations, 1))
     return std::nullopt;
   SmallVector<Phases> dims;
@@ -311,7 +326,8 @@ std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> k
     w.kernel.push_back(dim->taps), w.low.push_back(-dim->first), w.output.push_back(dim->output);
   }
   b.unify(x.sizes().back(), b.sizes(1)[0], "input channels");
-  std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n)), p(phaseLoops.substr(0, n)), between; // q, p, q, p, ...
+  std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n)), p(phaseLoops.substr(0, n)),
+      between; // q, p, q, p, ...
   for (size_t i = 0; i < n; ++i)
     between += {o[i], p[i]};
   Term phases = weightsByPhase(b, *weights, dims);
@@ -319,7 +335,8 @@ std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> k
     if (!isPointwise(w, x))
       return b.contract(windowOf(b, x, w, 0), phases, "b" + o + k + "c," + k + "c" + p + "m->b" + between + "m");
     Sizes sizes = phases.sizes();
-    return b.contract(x, b.reshape(phases, ArrayRef(sizes).drop_front(n)), "b" + o + "c,c" + p + "m->b" + between + "m");
+    return b.contract(x, b.reshape(phases, ArrayRef(sizes).drop_front(n)),
+                      "b" + o + "c,c" + p + "m->b" + between + "m");
   }();
   Sizes joined{x.sizes()[0]};
   llvm::append_range(joined, shape.output);
@@ -329,12 +346,14 @@ std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> k
 
 } // namespace
 
-/// By phases where that can be; else a convolution of the input with zeros between its elements, by the kernel turned around.
+/// By phases where that can be; else a convolution of the input with zeros between its elements, by the kernel turned
+/// around.
 void convTranspose(NodeBuilder &b) {
   SmallVector<int64_t> kernel = kernelOf(b, 0, 1);
   size_t n = kernel.size();
   int64_t groups = b.integer("group", 1);
-  SmallVector<int64_t> strides = listAttribute(b, "strides", n, 1, 1), dilations = listAttribute(b, "dilations", n, 1, 1);
+  SmallVector<int64_t> strides = listAttribute(b, "strides", n, 1, 1),
+                       dilations = listAttribute(b, "dilations", n, 1, 1);
   TransposedShape shape = transposedShape(b, kernel, strides, dilations);
   Term x = channelsLast(b, b.raw(0));
   auto finish = [&](Term result) {
@@ -350,11 +369,14 @@ void convTranspose(NodeBuilder &b) {
     w.low.push_back((kernel[i] - 1) * dilations[i] - shape.low[i]);
     w.high.push_back(0);
   }
-  // [C, M/G, k...] -> [G, C/G, M/G, k...] -> [G, M/G, C/G, k...] -> [M, C/G, k...], and every kernel dimension backwards.
+  // [C, M/G, k...] -> [G, C/G, M/G, k...] -> [G, M/G, C/G, k...] -> [M, C/G, k...], and every kernel dimension
+  // backwards.
   Term weights = b.raw(1);
   Sizes sizes = weights.sizes();
-  AffineExpr perGroup = groups >= 1 && groups <= 1 << 24 ? graph::divideExactly(sizes[0], b.number(groups)) : AffineExpr();
-  b.expect(perGroup != nullptr, fmt::format("expected input channels that {} groups divide, got {}", groups, b.state.print(sizes[0])));
+  AffineExpr perGroup =
+      groups >= 1 && groups <= 1 << 24 ? graph::divideExactly(sizes[0], b.number(groups)) : AffineExpr();
+  b.expect(perGroup != nullptr,
+           fmt::format("expected input channels that {} groups divide, got {}", groups, b.state.print(sizes[0])));
   Sizes split{b.number(groups), perGroup, sizes[1]}, joined{sizes[1] * groups, perGroup};
   split.append(sizes.begin() + 2, sizes.end()), joined.append(sizes.begin() + 2, sizes.end());
   SmallVector<int64_t> perm = range(0, static_cast<int64_t>(split.size()));

@@ -50,23 +50,33 @@ std::optional<Term> simplePower(NodeBuilder &b, Term x, double y) {
   return std::nullopt;
 }
 
-Term tanhGelu(NodeBuilder &b, Term x) { return 0.5 * x * (1.0 + b.tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x)))); }
+Term tanhGelu(NodeBuilder &b, Term x) {
+  return 0.5 * x * (1.0 + b.tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))));
+}
 Term erfGelu(NodeBuilder &b, Term x) { return 0.5 * x * (1.0 + b.erf(x * 0.7071067811865476)); }
 
 } // namespace
 
-//===- Arithmetic --------------------------------------------------------------------------------------------------------===//
+//===- Arithmetic -------------------------------------------------------------------------------------------------===//
 
 void add(NodeBuilder &b) { b.out(b.in(0) + b.in(1)); }
 void sub(NodeBuilder &b) { b.out(b.in(0) - b.in(1)); }
 void mul(NodeBuilder &b) { b.out(b.in(0) * b.in(1)); }
-void div(NodeBuilder &b) { b.out(isFloat(b.type(0)) ? b.in(0) / b.in(1) : b.divideIntegers(b.in(0), b.in(1), isSigned(b))); }
+void div(NodeBuilder &b) {
+  b.out(isFloat(b.type(0)) ? b.in(0) / b.in(1) : b.divideIntegers(b.in(0), b.in(1), isSigned(b)));
+}
 void neg(NodeBuilder &b) { b.out(-b.in(0)); }
 void abs(NodeBuilder &b) { isSigned(b) ? b.out(b.abs(b.in(0))) : b.forward(0); }
 void reciprocal(NodeBuilder &b) { b.out(1.0 / b.in(0)); }
-void sum(NodeBuilder &b) { variadic(b, [](Term x, Term y) { return x + y; }); }
-void max(NodeBuilder &b) { variadic(b, [&](Term x, Term y) { return b.maximum(x, y, isSigned(b)); }); }
-void min(NodeBuilder &b) { variadic(b, [&](Term x, Term y) { return b.minimum(x, y, isSigned(b)); }); }
+void sum(NodeBuilder &b) {
+  variadic(b, [](Term x, Term y) { return x + y; });
+}
+void max(NodeBuilder &b) {
+  variadic(b, [&](Term x, Term y) { return b.maximum(x, y, isSigned(b)); });
+}
+void min(NodeBuilder &b) {
+  variadic(b, [&](Term x, Term y) { return b.minimum(x, y, isSigned(b)); });
+}
 
 void mean(NodeBuilder &b) {
   Term total = b.in(0);
@@ -79,22 +89,26 @@ void mod(NodeBuilder &b) {
   Term x = b.in(0), y = b.in(1);
   Term remainder = isFloat(b.type(0)) ? b.apply<arith::RemFOp>(x, y) : x - b.divideIntegers(x, y, isSigned(b)) * y;
   if (b.integer("fmod", 0) == 0 && isSigned(b)) { // the sign of the divisor
-    Term differ = b.apply<arith::AndIOp>(b.compare(F::ONE, I::ne, remainder, b.like(remainder, 0)),
-                                         b.apply<arith::XOrIOp>(less(b, remainder, 0), less(b, b.together(y, remainder).first, 0)));
+    Term differ = b.apply<arith::AndIOp>(
+        b.compare(F::ONE, I::ne, remainder, b.like(remainder, 0)),
+        b.apply<arith::XOrIOp>(less(b, remainder, 0), less(b, b.together(y, remainder).first, 0)));
     remainder = b.select(differ, remainder + y, remainder);
   }
   if (isFloat(b.type(0)))
     return b.out(remainder);
-  Term isZero = b.compare(F::OEQ, I::eq, y, b.like(y, 0)); // the remainder of a division by zero is 0, as the quotient is
+  Term isZero =
+      b.compare(F::OEQ, I::eq, y, b.like(y, 0)); // the remainder of a division by zero is 0, as the quotient is
   b.out(b.select(isZero, b.like(remainder, 0), remainder));
 }
 
 namespace {
 
-/// An integer to a known whole power is repeated squares, which wrap as the reference's. Otherwise the power in f64, whose error is a
-/// few units in the last place: within 2^-40 of a whole number it is that number, if the type has 32 bits or less.
+/// An integer to a known whole power is repeated squares, which wrap as the reference's. Otherwise the power in f64,
+/// whose error is a few units in the last place: within 2^-40 of a whole number it is that number, if the type has 32
+/// bits or less.
 Term integerPower(NodeBuilder &b, Term x, std::optional<double> exponent) {
-  if (exponent && b.rank(1) <= b.rank(0) && *exponent >= 0 && *exponent == std::floor(*exponent) && *exponent < 0x1p31) {
+  if (exponent && b.rank(1) <= b.rank(0) && *exponent >= 0 && *exponent == std::floor(*exponent) &&
+      *exponent < 0x1p31) {
     Term square = x, result = b.like(x, 1);
     for (auto rest = static_cast<uint64_t>(*exponent); rest; rest >>= 1) {
       if (rest & 1)
@@ -130,7 +144,7 @@ void pow(NodeBuilder &b) {
   b.out(b.apply<math::PowFOp>(x, y));
 }
 
-//===- Comparisons and logic ---------------------------------------------------------------------------------------------===//
+//===- Comparisons and logic --------------------------------------------------------------------------------------===//
 
 void equal(NodeBuilder &b) { comparison(b, F::OEQ, I::eq, I::eq); }
 void lessThan(NodeBuilder &b) { comparison(b, F::OLT, I::slt, I::ult); }
@@ -149,10 +163,12 @@ void bitNot(NodeBuilder &b) {
 void bitShift(NodeBuilder &b) {
   auto [x, y] = b.together(b.raw(0), b.raw(1));
   std::string direction = b.text("direction", "");
-  b.expect(direction == "LEFT" || direction == "RIGHT", fmt::format("expected direction to be LEFT or RIGHT, got '{}'", direction));
+  b.expect(direction == "LEFT" || direction == "RIGHT",
+           fmt::format("expected direction to be LEFT or RIGHT, got '{}'", direction));
   b.expect(!isFloat(b.type(0)) && b.type(0) != DType::Bool, fmt::format("expected integers, got {}", name(b.type(0))));
   int width = static_cast<int>(x.element().getIntOrFloatBitWidth());
-  // By the width or more, or by a negative amount, is undefined to the machine: what is left is what the sign alone gives.
+  // By the width or more, or by a negative amount, is undefined to the machine: what is left is what the sign alone
+  // gives.
   Term tooFar = b.compare(F::OGE, I::uge, y, b.like(y, width)), last = b.like(y, width - 1);
   if (direction == "RIGHT" && isSigned(b))
     return b.out(b.apply<arith::ShRSIOp>(x, b.select(tooFar, last, y)));
@@ -175,14 +191,17 @@ void isInf(NodeBuilder &b) {
 
 void where(NodeBuilder &b) { b.out(b.select(b.raw(0), b.raw(1), b.raw(2)), b.type(1)); }
 
-//===- Functions ---------------------------------------------------------------------------------------------------------===//
+//===- Functions --------------------------------------------------------------------------------------------------===//
 
 void exp(NodeBuilder &b) { b.out(b.exp(b.in(0))); }
 void log(NodeBuilder &b) { b.out(b.log(b.in(0))); }
 void sqrt(NodeBuilder &b) { b.out(b.sqrt(b.in(0))); }
 void sin(NodeBuilder &b) { b.out(b.apply<math::SinOp>(b.in(0))); }
 void cos(NodeBuilder &b) { b.out(b.apply<math::CosOp>(b.in(0))); }
-void tan(NodeBuilder &b) { Term x = b.in(0); b.out(b.apply<math::SinOp>(x) / b.apply<math::CosOp>(x)); }
+void tan(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(b.apply<math::SinOp>(x) / b.apply<math::CosOp>(x));
+}
 void asin(NodeBuilder &b) { b.out(b.apply<math::AsinOp>(b.in(0))); }
 void acos(NodeBuilder &b) { b.out(b.apply<math::AcosOp>(b.in(0))); }
 void atan(NodeBuilder &b) { b.out(b.apply<math::AtanOp>(b.in(0))); }
@@ -192,9 +211,18 @@ void sinh(NodeBuilder &b) {
   b.out(0.5 * b.select(greater(b, up, 1e9), up, up + up / (up + 1.0)));
 }
 
-void cosh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.exp(x) + b.exp(-x))); }
-void acosh(NodeBuilder &b) { Term x = b.in(0); b.out(b.log(x + b.sqrt(x * x - 1.0))); }
-void atanh(NodeBuilder &b) { Term x = b.in(0); b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x))); }
+void cosh(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(0.5 * (b.exp(x) + b.exp(-x)));
+}
+void acosh(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(b.log(x + b.sqrt(x * x - 1.0)));
+}
+void atanh(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x)));
+}
 
 /// sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), which keeps small x
 void asinh(NodeBuilder &b) {
@@ -217,18 +245,38 @@ void sign(NodeBuilder &b) {
   b.out(b.select(greater(b, x, 0), b.like(x, 1), b.select(less(b, x, 0), b.like(x, -1), x))); // zeros and NaN stay
 }
 
-//===- Activations -------------------------------------------------------------------------------------------------------===//
+//===- Activations ------------------------------------------------------------------------------------------------===//
 
 void relu(NodeBuilder &b) { b.out(b.relu(b.in(0))); }
 void sigmoid(NodeBuilder &b) { b.out(b.sigmoid(b.in(0))); }
 void softplus(NodeBuilder &b) { b.out(softplusOf(b, b.in(0))); }
-void softsign(NodeBuilder &b) { Term x = b.in(0); b.out(x / (1.0 + b.abs(x))); }
-void hardSwish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.minimum(b.maximum(x * (1.0 / 6) + 0.5, 0), 1)); }
-void mish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.tanh(softplusOf(b, x))); }
-void swish(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1))); }
-void quickGelu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1.702))); }
-void swiGlu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x * b.real("alpha", 1)) * b.in(1)); }
-void gelu(NodeBuilder &b) { b.out(b.text("approximate", "none") == "tanh" ? tanhGelu(b, b.in(0)) : erfGelu(b, b.in(0))); }
+void softsign(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x / (1.0 + b.abs(x)));
+}
+void hardSwish(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x * b.minimum(b.maximum(x * (1.0 / 6) + 0.5, 0), 1));
+}
+void mish(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x * b.tanh(softplusOf(b, x)));
+}
+void swish(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x * b.sigmoid(x * b.real("alpha", 1)));
+}
+void quickGelu(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x * b.sigmoid(x * b.real("alpha", 1.702)));
+}
+void swiGlu(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(x * b.sigmoid(x * b.real("alpha", 1)) * b.in(1));
+}
+void gelu(NodeBuilder &b) {
+  b.out(b.text("approximate", "none") == "tanh" ? tanhGelu(b, b.in(0)) : erfGelu(b, b.in(0)));
+}
 void biasGelu(NodeBuilder &b) { b.out(erfGelu(b, b.in(0) + b.in(1))); }
 void fastGelu(NodeBuilder &b) { b.out(tanhGelu(b, b.has(1) ? b.in(0) + b.in(1) : b.in(0))); }
 
@@ -236,9 +284,18 @@ void hardSigmoid(NodeBuilder &b) {
   b.out(b.minimum(b.maximum(b.in(0) * b.real("alpha", 0.2) + b.real("beta", 0.5), 0), 1));
 }
 
-void leakyRelu(NodeBuilder &b) { Term x = b.in(0); b.out(b.select(less(b, x, 0), x * b.real("alpha", 0.01), x)); }
-void prelu(NodeBuilder &b) { Term x = b.in(0); b.out(b.select(less(b, x, 0), x * b.in(1), x)); }
-void thresholdedRelu(NodeBuilder &b) { Term x = b.in(0); b.out(b.select(greater(b, x, b.real("alpha", 1)), x, b.like(x, 0))); }
+void leakyRelu(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(b.select(less(b, x, 0), x * b.real("alpha", 0.01), x));
+}
+void prelu(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(b.select(less(b, x, 0), x * b.in(1), x));
+}
+void thresholdedRelu(NodeBuilder &b) {
+  Term x = b.in(0);
+  b.out(b.select(greater(b, x, b.real("alpha", 1)), x, b.like(x, 0)));
+}
 
 void elu(NodeBuilder &b) {
   Term x = b.in(0);
@@ -281,7 +338,7 @@ void clipInputs(NodeBuilder &b) {
   b.out(x);
 }
 
-//===- Types -------------------------------------------------------------------------------------------------------------===//
+//===- Types ------------------------------------------------------------------------------------------------------===//
 
 void identity(NodeBuilder &b) { b.forward(0); }
 

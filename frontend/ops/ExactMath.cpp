@@ -13,7 +13,8 @@ Term roundedFirst(NodeBuilder &b, Term x) {
 static Term polynomial(NodeBuilder &b, Term x, ArrayRef<double> coefficients) {
   Term sum = b.like(x, coefficients.front());
   for (double coefficient : coefficients.drop_front())
-    sum = b.term(math::FmaOp::create(b.state.builder, b.state.location, sum.value, x.value, b.like(x, coefficient).value));
+    sum = b.term(
+        math::FmaOp::create(b.state.builder, b.state.location, sum.value, x.value, b.like(x, coefficient).value));
   return sum;
 }
 
@@ -25,7 +26,8 @@ static Term oddQuotient(NodeBuilder &b, Term x, double bound, ArrayRef<double> p
 }
 
 Term rationalSigmoid(NodeBuilder &b, Term x, double, double) {
-  constexpr double p[] = {4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03, 2.48287947061529e-01};
+  constexpr double p[] = {4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03,
+                          2.48287947061529e-01};
   constexpr double q[] = {6.10247389755681e-13, 5.76102136993427e-09, 6.29106785017040e-06,
                           1.70198817374094e-03, 1.16817656904453e-01, 9.93151921023180e-01};
   return b.minimum(b.maximum(oddQuotient(b, x, 18, p, q) + 0.5, 0), 1);

@@ -8,7 +8,7 @@ using tilewright::graph::ReduceKind;
 
 namespace tilewright::ops {
 
-//===- Products ----------------------------------------------------------------------------------------------------------===//
+//===- Products ---------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -37,7 +37,8 @@ void fusedMatMul(NodeBuilder &b) {
 }
 
 void fusedGemm(NodeBuilder &b) {
-  ImportedValue *y = composed(b, "Gemm", {given(b, 0), given(b, 1), given(b, 2)}, selected(b, {"alpha", "beta", "transA", "transB"}));
+  ImportedValue *y =
+      composed(b, "Gemm", {given(b, 0), given(b, 1), given(b, 2)}, selected(b, {"alpha", "beta", "transA", "transB"}));
   give(b, activated(b, y));
 }
 
@@ -47,7 +48,7 @@ void gemmFastGelu(NodeBuilder &b) {
   give(b, composed(b, "Gelu", {sum}, {{"approximate", std::string("tanh")}}));
 }
 
-//===- Images ------------------------------------------------------------------------------------------------------------===//
+//===- Images -----------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -73,7 +74,9 @@ void convolve(NodeBuilder &b, bool last) {
 void fusedConv(NodeBuilder &b) { convolve(b, false); }
 void nhwcConv(NodeBuilder &b) { convolve(b, true); }
 
-void nhwcMaxPool(NodeBuilder &b) { give(b, imageLast(b, composed(b, "MaxPool", {imageFirst(b, given(b, 0))}, b.node.attributes))); }
+void nhwcMaxPool(NodeBuilder &b) {
+  give(b, imageLast(b, composed(b, "MaxPool", {imageFirst(b, given(b, 0))}, b.node.attributes)));
+}
 
 /// Group normalization of x + skip + bias with channels last (or not), and SiLU on request.
 void channelGroupNorm(NodeBuilder &b) {
@@ -93,8 +96,9 @@ void channelGroupNorm(NodeBuilder &b) {
     b.out(x, b.type(0), 1);
   }
   ImportedValue *image = valueOf(b, x, b.type(0));
-  ImportedValue *y = composed(b, "GroupNormalization", {last ? imageFirst(b, image) : image, given(b, 1), given(b, 2)},
-                              {{"num_groups", b.integer("groups", 1)}, {"epsilon", static_cast<float>(b.real("epsilon", 1e-5))}});
+  ImportedValue *y =
+      composed(b, "GroupNormalization", {last ? imageFirst(b, image) : image, given(b, 1), given(b, 2)},
+               {{"num_groups", b.integer("groups", 1)}, {"epsilon", static_cast<float>(b.real("epsilon", 1e-5))}});
   if (b.integer("activation", 0) == 1) {
     Term term = termOf(b, y);
     y = valueOf(b, term * b.sigmoid(term), b.type(0));
@@ -102,7 +106,7 @@ void channelGroupNorm(NodeBuilder &b) {
   give(b, last ? imageLast(b, y) : y);
 }
 
-//===- Rows --------------------------------------------------------------------------------------------------------------===//
+//===- Rows -------------------------------------------------------------------------------------------------------===//
 
 /// LayerNormalization of word + position (+ segment) embeddings; output 1 counts the words of each row of the mask.
 void embedLayerNormalization(NodeBuilder &b) {
@@ -113,7 +117,8 @@ void embedLayerNormalization(NodeBuilder &b) {
     sum = sum + termOf(b, composed(b, "Gather", {given(b, 3), given(b, 8)}));
   } else { // the first rows
     b.expectRank(3, 2);
-    if (!b.state.requireAtMost(ids[1], b.sizes(3)[0], fmt::format("node '{}' has more words than positions", b.node.name)))
+    if (!b.state.requireAtMost(ids[1], b.sizes(3)[0],
+                               fmt::format("node '{}' has more words than positions", b.node.name)))
       malformed("expected at most {} words, got {}", b.state.print(b.sizes(3)[0]), b.state.print(ids[1]));
     sum = sum + b.slice(b.in(3), 0, b.number(0), ids[1]);
   }

@@ -16,18 +16,21 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-//===- The shared middle -------------------------------------------------------------------------------------------------===//
+//===- The shared middle ------------------------------------------------------------------------------------------===//
 
 /// All by heads; keys and values in their storage type.
 struct Attend {
   Term q, k, v;
   double scale, softcap = 0;
-  SmallVector<Term> biases = {};            // each broadcasts to the scores
-  std::optional<Term> sees = {}, sink = {}; // which scores count, in their sizes; one more score for each head [heads], whose value is zero
+  SmallVector<Term> biases = {}; // each broadcasts to the scores
+  std::optional<Term>
+      sees = {},
+      sink = {}; // which scores count, in their sizes; one more score for each head [heads], whose value is zero
 
   Term operator()(NodeBuilder &b, DType type) const {
     AffineExpr heads = q.sizes()[1];
-    b.unify(k.sizes()[0], q.sizes()[0], "batch of the keys"), b.unify(v.sizes()[0], q.sizes()[0], "batch of the values");
+    b.unify(k.sizes()[0], q.sizes()[0], "batch of the keys"),
+        b.unify(v.sizes()[0], q.sizes()[0], "batch of the values");
     b.unify(k.sizes()[3], q.sizes()[3], "size of a key"), b.unify(v.sizes()[2], k.sizes()[2], "number of values");
     Term scores = b.contract(q, shareHeads(b, k, heads), "bhqd,bhkd->bhqk") * scale;
     if (softcap > 0)
@@ -35,7 +38,8 @@ struct Attend {
     Sizes sizes = scores.sizes();
     for (Term bias : biases) {
       scores = scores + bias;
-      b.expect(scores.sizes() == sizes, fmt::format("expected a bias that broadcasts to {}, got {}", b.print(sizes), b.print(bias)));
+      b.expect(scores.sizes() == sizes,
+               fmt::format("expected a bias that broadcasts to {}, got {}", b.print(sizes), b.print(bias)));
     }
     if (sees)
       scores = b.select(*sees, scores, b.like(scores, -infinity));
@@ -64,8 +68,8 @@ double scaleOf(NodeBuilder &b, AffineExpr size) {
   return 1 / std::sqrt(static_cast<double>(*constant));
 }
 
-/// The bias of a mask in any of its forms: lengths [batch], ends and starts [2 * batch], or ones for what may be seen, with one or two
-/// dimensions more than keys.
+/// The bias of a mask in any of its forms: lengths [batch], ends and starts [2 * batch], or ones for what may be seen,
+/// with one or two dimensions more than keys.
 Term maskBias(NodeBuilder &b, size_t i, AffineExpr batch, AffineExpr queries, AffineExpr keys) {
   double filter = b.real("mask_filter_value", -10000);
   b.expectRank(i, 1, 4);
@@ -117,7 +121,7 @@ void finish(NodeBuilder &b, Attend attend, size_t mask, size_t bias, DType type)
   b.out(fromHeads(b, attend(b, type), 3), type);
 }
 
-//===- Attention with its projection -------------------------------------------------------------------------------------===//
+//===- Attention with its projection ------------------------------------------------------------------------------===//
 
 /// `projected` is [batch, steps, queries' + keys' + values' sizes].
 void attendProjected(NodeBuilder &b, Term projected, size_t mask, size_t past, size_t bias, DType type) {
@@ -132,7 +136,9 @@ void attendProjected(NodeBuilder &b, Term projected, size_t mask, size_t past, s
            fmt::format("expected three hidden sizes that add up to {}, got [{}]", *size, fmt::join(sizes, ", ")));
   if (isHalf(type))
     projected = b.convert(projected, DType::F32, type);
-  auto part = [&](int64_t first, int64_t count) { return byHeads(b, b.slice(projected, 2, b.number(first), b.number(count)), heads); };
+  auto part = [&](int64_t first, int64_t count) {
+    return byHeads(b, b.slice(projected, 2, b.number(first), b.number(count)), heads);
+  };
   Term q = part(0, sizes[0]), k = part(sizes[0], sizes[1]), v = part(sizes[0] + sizes[1], sizes[2]);
   if (b.has(past)) {
     b.expectRank(past, 5);
@@ -163,7 +169,8 @@ void contribAttention(NodeBuilder &b) {
 /// The projection's operands are integers with scales and zero points.
 void quantizedAttention(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 2);
-  Term sum = b.term(b.state.materialize(*composed(b, "MatMulInteger", {given(b, 0), given(b, 1), given(b, 6), given(b, 7)})));
+  Term sum =
+      b.term(b.state.materialize(*composed(b, "MatMulInteger", {given(b, 0), given(b, 1), given(b, 6), given(b, 7)})));
   auto scale = [&](size_t i) {
     Term x = b.in(i);
     return x.rank() == 1 && graph::constantSize(x.sizes()[0]) == 1 ? b.reshape(x, {}) : x;
@@ -171,7 +178,7 @@ void quantizedAttention(NodeBuilder &b) {
   attendProjected(b, b.convert(sum, DType::I32, DType::F32) * (scale(3) * scale(4)) + b.in(2), 5, 8, 9, b.type(2));
 }
 
-//===- Heads as inputs ---------------------------------------------------------------------------------------------------===//
+//===- Heads as inputs --------------------------------------------------------------------------------------------===//
 
 void multiHeadAttention(NodeBuilder &b) {
   int64_t heads = b.integer("num_heads", 0);
@@ -203,7 +210,7 @@ void multiHeadAttention(NodeBuilder &b) {
   finish(b, {.q = q, .k = k, .v = v, .scale = scaleOf(b, q.sizes()[3])}, 4, 5, type);
 }
 
-//===- Rotary embedding --------------------------------------------------------------------------------------------------===//
+//===- Rotary embedding -------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -214,7 +221,8 @@ Term rotated(NodeBuilder &b, Term x, DType type, size_t cosines, Term positions,
   if (!half)
     decline("angles of a symbolic size are not compiled");
   ImportedValue *y =
-      composed(b, "RotaryEmbedding", {valueOf(b, x, type), given(b, cosines), given(b, cosines + 1), valueOf(b, positions, DType::I64)},
+      composed(b, "RotaryEmbedding",
+               {valueOf(b, x, type), given(b, cosines), given(b, cosines + 1), valueOf(b, positions, DType::I64)},
                {{"interleaved", int64_t(interleaved)}, {"rotary_embedding_dim", 2 * *half}}, 23);
   return b.term(b.state.materialize(*y));
 }
@@ -226,7 +234,8 @@ void contribRotaryEmbedding(NodeBuilder &b) {
   std::optional<int64_t> half = graph::constantSize(b.sizes(2)[1]), size = graph::constantSize(b.sizes(0).back());
   if (!half || !size || *half <= 0)
     decline("heads of a symbolic size are not compiled");
-  int64_t heads = b.integer("rotary_embedding_dim", 0) || b.rank(0) == 4 ? b.integer("num_heads", 0) : *size / (2 * *half);
+  int64_t heads =
+      b.integer("rotary_embedding_dim", 0) || b.rank(0) == 4 ? b.integer("num_heads", 0) : *size / (2 * *half);
   Term x = byHeads(b, b.raw(0), heads), positions = b.convert(b.raw(1), b.type(1), DType::I64);
   Sizes wanted{x.sizes()[0], x.sizes()[2]};
   if (positions.rank() == 1) { // where the first step is
@@ -237,7 +246,7 @@ void contribRotaryEmbedding(NodeBuilder &b) {
   b.out(fromHeads(b, y, b.rank(0)));
 }
 
-//===- Queries in groups, with a cache -----------------------------------------------------------------------------------===//
+//===- Queries in groups, with a cache ----------------------------------------------------------------------------===//
 
 namespace {
 
@@ -254,7 +263,8 @@ struct CachePlan {
     else if (had == 0 || total == graph::canonicalSize(kept + steps))
       length = total;
     else
-      decline("whether {} or {} is the length of the cache is only known at run time", b.state.print(total), b.state.print(kept));
+      decline("whether {} or {} is the length of the cache is only known at run time", b.state.print(total),
+              b.state.print(kept));
     b.unify(b.sizes(5)[0], batch, "lengths");
     Type i64 = b.state.builder.getI64Type();
     Sizes sizes{batch};
@@ -309,7 +319,8 @@ struct CachePlan {
     Term sees = b.compare(F::OLE, I::sle, key, position);
     int64_t window = b.integer("local_window_size", -1);
     if (window > 0)
-      sees = b.apply<arith::AndIOp>(sees, b.compare(F::OGT, I::sgt, key, position - b.splatInteger(scores, i64, window)));
+      sees =
+          b.apply<arith::AndIOp>(sees, b.compare(F::OGT, I::sgt, key, position - b.splatInteger(scores, i64, window)));
     return sees;
   }
 };
@@ -317,7 +328,8 @@ struct CachePlan {
 /// Queries, keys and values by heads, taken apart if they are packed.
 SmallVector<Term> groupedHeads(NodeBuilder &b) {
   int64_t heads = b.integer("num_heads", 0), keyHeads = b.integer("kv_num_heads", 0);
-  b.expect(heads > 0 && keyHeads > 0, fmt::format("expected positive numbers of heads, got {} and {}", heads, keyHeads));
+  b.expect(heads > 0 && keyHeads > 0,
+           fmt::format("expected positive numbers of heads, got {} and {}", heads, keyHeads));
   b.expectRank(0, 3);
   if (b.has(1))
     return {byHeads(b, b.raw(0), heads), byHeads(b, b.raw(1), keyHeads), byHeads(b, b.raw(2), keyHeads)};
@@ -336,7 +348,8 @@ Term normalizedHeads(NodeBuilder &b, Term x, DType type, size_t weight) {
 } // namespace
 
 void groupQueryAttention(NodeBuilder &b) {
-  if (b.integer("sliding_window_cache", 0) || b.text("k_quant_type", "NONE") != "NONE" || b.text("v_quant_type", "NONE") != "NONE")
+  if (b.integer("sliding_window_cache", 0) || b.text("k_quant_type", "NONE") != "NONE" ||
+      b.text("v_quant_type", "NONE") != "NONE")
     decline("window-sized and quantized caches are not compiled");
   if (b.integer("causal", 1) == 0 || b.wants(3))
     decline("attention in both directions and scores as a result are not compiled");

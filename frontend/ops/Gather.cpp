@@ -28,9 +28,9 @@ std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
     if (step == 0 || indices[i] - indices[i - 1] != step)
       return std::nullopt;
   auto count = static_cast<int64_t>(indices.size());
-  if (!size && !b.state.requireAtMost(
-                   b.number(std::max(indices.front(), indices.back()) + 1), b.sizes(0)[axis],
-                   fmt::format("node '{}' reads index {} of dimension {}", b.node.name, std::max(indices.front(), indices.back()), axis)))
+  if (!size && !b.state.requireAtMost(b.number(std::max(indices.front(), indices.back()) + 1), b.sizes(0)[axis],
+                                      fmt::format("node '{}' reads index {} of dimension {}", b.node.name,
+                                                  std::max(indices.front(), indices.back()), axis)))
     return std::nullopt;
   Term x = b.slice(b.raw(0), axis, b.number(indices[0]), b.number(count), step);
   if (b.rank(1) == 1)
@@ -76,10 +76,11 @@ void gatherElements(NodeBuilder &b) {
   Term data = b.raw(0), index = indexTerm(b, data.sizes()[axis]);
   for (int64_t dim = 0; dim < rank; ++dim) {
     AffineExpr wanted = index.sizes()[dim], given = data.sizes()[dim];
-    if (dim != axis &&
-        !b.state.requireAtMost(wanted, given,
-                               fmt::format("node '{}' reads {} of {} elements", b.node.name, b.state.print(wanted), b.state.print(given))))
-      malformed("expected at most {} indices in dimension {}, got {}", b.state.print(given), dim, b.state.print(wanted));
+    if (dim != axis && !b.state.requireAtMost(wanted, given,
+                                              fmt::format("node '{}' reads {} of {} elements", b.node.name,
+                                                          b.state.print(wanted), b.state.print(given))))
+      malformed("expected at most {} indices in dimension {}, got {}", b.state.print(given), dim,
+                b.state.print(wanted));
   }
   SmallVector<AffineExpr> coordinates;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -91,13 +92,16 @@ void gatherElements(NodeBuilder &b) {
 void reverseSequence(NodeBuilder &b) {
   int64_t batch = b.integer("batch_axis", 1), time = b.integer("time_axis", 0), rank = b.rank(0);
   b.expect(rank >= 2 && batch + time == 1 && batch * time == 0,
-           fmt::format("expected rank 2 or more, and batch_axis and time_axis 0 and 1, got rank {}, {} and {}", rank, batch, time));
+           fmt::format("expected rank 2 or more, and batch_axis and time_axis 0 and 1, got rank {}, {} and {}", rank,
+                       batch, time));
   b.expectRank(1, 1);
   b.unify(b.sizes(1)[0], b.sizes(0)[batch], "the number of sequence lengths");
   Term x = b.raw(0);
-  Term length = b.along(b.convert(b.raw(1), b.type(1), DType::I64), x, batch), at = b.iota(x.sizes(), time, length.element());
+  Term length = b.along(b.convert(b.raw(1), b.type(1), DType::I64), x, batch),
+       at = b.iota(x.sizes(), time, length.element());
   Term isReversed = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, at, length);
-  Term index = b.select(isReversed, length - at - b.like(at, 1), at); // lengths that leave the sequence are refused when running
+  Term index =
+      b.select(isReversed, length - at - b.like(at, 1), at); // lengths that leave the sequence are refused when running
   SmallVector<AffineExpr> coordinates;
   for (int64_t dim = 0; dim < rank; ++dim)
     coordinates.push_back(getAffineDimExpr(dim == time ? rank : dim, b.state.context));
@@ -118,9 +122,10 @@ void gatherND(NodeBuilder &b) {
   }
   if (!tuple)
     decline("index tuples of a symbolic length are not compiled");
-  b.expect(batch >= 0 && batch < data.rank() && batch <= static_cast<int64_t>(sizes.size()) && *tuple >= 1 && batch + *tuple <= data.rank(),
-           fmt::format("expected index tuples of 1 to {} because of the data's rank and batch_dims {}, got {}", data.rank() - batch, batch,
-                       *tuple));
+  b.expect(batch >= 0 && batch < data.rank() && batch <= static_cast<int64_t>(sizes.size()) && *tuple >= 1 &&
+               batch + *tuple <= data.rank(),
+           fmt::format("expected index tuples of 1 to {} because of the data's rank and batch_dims {}, got {}",
+                       data.rank() - batch, batch, *tuple));
   for (int64_t dim = 0; dim < batch; ++dim)
     b.unify(sizes[dim], data.sizes()[dim], fmt::format("batch dimension {} of the indices", dim));
   Sizes dataSizes = data.sizes(), tail(dataSizes.begin() + batch + *tuple, dataSizes.end());

@@ -32,7 +32,8 @@ struct GridAxis {
     Term span = last - 2 * low, turns = 2.0 * span;
     Term folded = b.apply<arith::RemFOp>(b.abs(x - low), turns);
     Term mirrored = b.select(b.compare(F::OGT, I::sgt, folded, span), turns - folded, folded) + low;
-    return b.select(b.compare(F::OGT, I::sgt, span, b.like(span, 0)), mirrored, b.like(x, 0)); // a single pixel has no span between middles
+    return b.select(b.compare(F::OGT, I::sgt, span, b.like(span, 0)), mirrored,
+                    b.like(x, 0)); // a single pixel has no span between middles
   }
 
   /// From [-1, 1] to pixels, inside the image unless zeros lie around it.
@@ -59,7 +60,8 @@ struct GridAxis {
 
   SmallVector<Tap> taps(Term normalized) const {
     Term x = position(normalized);
-    Term isFinite = b.compare(F::OLT, I::slt, b.abs(normalized), b.like(normalized, std::numeric_limits<double>::infinity()));
+    Term isFinite =
+        b.compare(F::OLT, I::slt, b.abs(normalized), b.like(normalized, std::numeric_limits<double>::infinity()));
     if (mode == "nearest")
       return {tap(x, b.like(x, 1), isFinite)};
     Term low = b.apply<math::FloorOp>(x), t = x - low;
@@ -69,8 +71,8 @@ struct GridAxis {
     constexpr double a = -0.75;
     auto near = [](Term d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
     auto far = [](Term d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-    return {tap(low - 1.0, far(t + 1.0), isFinite), tap(low, near(t), isFinite), tap(low + 1.0, near(1.0 - t), isFinite),
-            tap(low + 2.0, far(2.0 - t), isFinite)};
+    return {tap(low - 1.0, far(t + 1.0), isFinite), tap(low, near(t), isFinite),
+            tap(low + 1.0, near(1.0 - t), isFinite), tap(low + 2.0, far(2.0 - t), isFinite)};
   }
 };
 
@@ -82,8 +84,10 @@ Term readAt(NodeBuilder &b, Term x, ArrayRef<Term> indices, ArrayRef<AffineExpr>
   return b.gather(x, indices, AffineMap::get(x.rank() + indices.size(), 0, coordinates, b.state.context), sizes);
 }
 
-/// The sum over every combination of one tap for each of `axes`; `indices` and `weight` are of the dimensions before these.
-Term interpolate(NodeBuilder &b, Term x, ArrayRef<SmallVector<Tap>> axes, ArrayRef<AffineExpr> sizes, ArrayRef<Term> indices, Term weight) {
+/// The sum over every combination of one tap for each of `axes`; `indices` and `weight` are of the dimensions before
+/// these.
+Term interpolate(NodeBuilder &b, Term x, ArrayRef<SmallVector<Tap>> axes, ArrayRef<AffineExpr> sizes,
+                 ArrayRef<Term> indices, Term weight) {
   if (axes.empty())
     return b.widen(readAt(b, x, indices, sizes)) * weight;
   Term sum;
@@ -160,7 +164,8 @@ static void affineGridWhenRunning(NodeBuilder &b) {
     Term length = b.convert(b.sizeAs(sizes[dim], line, b.state.builder.getI64Type()), DType::I64, DType::F64);
     Term step = (at * 2.0 + 1.0) / length - 1.0;
     if (alignCorners)
-      step = b.select(b.compare(F::OGT, I::sgt, length, b.like(length, 1)), at * 2.0 / b.maximum(length - 1.0, 1) - 1.0, b.like(at, 0));
+      step = b.select(b.compare(F::OGT, I::sgt, length, b.like(length, 1)), at * 2.0 / b.maximum(length - 1.0, 1) - 1.0,
+                      b.like(at, 0));
     steps.push_back(b.broadcast(b.convert(step, DType::F64, type), sizes, {dim}));
   }
   SmallVector<Term> parts;

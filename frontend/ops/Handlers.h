@@ -9,46 +9,52 @@
 namespace tilewright::ops {
 
 // Elementwise.cpp
-void add(NodeBuilder &), sub(NodeBuilder &), mul(NodeBuilder &), div(NodeBuilder &), neg(NodeBuilder &), abs(NodeBuilder &),
-    reciprocal(NodeBuilder &);
-void sum(NodeBuilder &), max(NodeBuilder &), min(NodeBuilder &), mean(NodeBuilder &), mod(NodeBuilder &), pow(NodeBuilder &);
-void equal(NodeBuilder &), lessThan(NodeBuilder &), lessOrEqual(NodeBuilder &), greaterThan(NodeBuilder &), greaterOrEqual(NodeBuilder &);
+void add(NodeBuilder &), sub(NodeBuilder &), mul(NodeBuilder &), div(NodeBuilder &), neg(NodeBuilder &),
+    abs(NodeBuilder &), reciprocal(NodeBuilder &);
+void sum(NodeBuilder &), max(NodeBuilder &), min(NodeBuilder &), mean(NodeBuilder &), mod(NodeBuilder &),
+    pow(NodeBuilder &);
+void equal(NodeBuilder &), lessThan(NodeBuilder &), lessOrEqual(NodeBuilder &), greaterThan(NodeBuilder &),
+    greaterOrEqual(NodeBuilder &);
 void bitAnd(NodeBuilder &), bitOr(NodeBuilder &), bitXor(NodeBuilder &), bitNot(NodeBuilder &), bitShift(NodeBuilder &);
 void isNaN(NodeBuilder &), isInf(NodeBuilder &), where(NodeBuilder &);
-void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &), tan(NodeBuilder &),
-    erf(NodeBuilder &), tanh(NodeBuilder &);
-void asin(NodeBuilder &), acos(NodeBuilder &), atan(NodeBuilder &), sinh(NodeBuilder &), cosh(NodeBuilder &), asinh(NodeBuilder &),
-    acosh(NodeBuilder &), atanh(NodeBuilder &);
+void exp(NodeBuilder &), log(NodeBuilder &), sqrt(NodeBuilder &), sin(NodeBuilder &), cos(NodeBuilder &),
+    tan(NodeBuilder &), erf(NodeBuilder &), tanh(NodeBuilder &);
+void asin(NodeBuilder &), acos(NodeBuilder &), atan(NodeBuilder &), sinh(NodeBuilder &), cosh(NodeBuilder &),
+    asinh(NodeBuilder &), acosh(NodeBuilder &), atanh(NodeBuilder &);
 void floor(NodeBuilder &), ceil(NodeBuilder &), round(NodeBuilder &), sign(NodeBuilder &);
-void relu(NodeBuilder &), sigmoid(NodeBuilder &), softplus(NodeBuilder &), softsign(NodeBuilder &), hardSwish(NodeBuilder &),
-    mish(NodeBuilder &);
-void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGelu(NodeBuilder &), hardSigmoid(NodeBuilder &),
-    leakyRelu(NodeBuilder &);
+void relu(NodeBuilder &), sigmoid(NodeBuilder &), softplus(NodeBuilder &), softsign(NodeBuilder &),
+    hardSwish(NodeBuilder &), mish(NodeBuilder &);
+void swish(NodeBuilder &), gelu(NodeBuilder &), biasGelu(NodeBuilder &), fastGelu(NodeBuilder &),
+    hardSigmoid(NodeBuilder &), leakyRelu(NodeBuilder &);
 void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), selu(NodeBuilder &), celu(NodeBuilder &),
     shrink(NodeBuilder &);
 void quickGelu(NodeBuilder &), swiGlu(NodeBuilder &);
-void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &), bitCast(NodeBuilder &),
-    identity(NodeBuilder &), dropout(NodeBuilder &);
+void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &),
+    bitCast(NodeBuilder &), identity(NodeBuilder &), dropout(NodeBuilder &);
 // MatMul.cpp
-void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &), einsum(NodeBuilder &);
+void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &),
+    einsum(NodeBuilder &);
 // Shape.cpp
-void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &), transpose(NodeBuilder &),
-    expand(NodeBuilder &);
+void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &),
+    transpose(NodeBuilder &), expand(NodeBuilder &);
 void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &),
     depthToSpace(NodeBuilder &);
-void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &), oneHot(NodeBuilder &),
-    constantOfShape(NodeBuilder &), range(NodeBuilder &);
+void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilder &), eyeLike(NodeBuilder &),
+    oneHot(NodeBuilder &), constantOfShape(NodeBuilder &), range(NodeBuilder &);
 // Gather.cpp
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
 // Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
 // Reduce.cpp
-void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &), reduceMean(NodeBuilder &);
+void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &),
+    reduceMean(NodeBuilder &);
 void reduceSumSquare(NodeBuilder &), reduceL1(NodeBuilder &), reduceL2(NodeBuilder &), reduceLogSum(NodeBuilder &),
     reduceLogSumExp(NodeBuilder &);
-void argMax(NodeBuilder &), argMin(NodeBuilder &), hardmax(NodeBuilder &), cumSum(NodeBuilder &), cumProd(NodeBuilder &);
+void argMax(NodeBuilder &), argMin(NodeBuilder &), hardmax(NodeBuilder &), cumSum(NodeBuilder &),
+    cumProd(NodeBuilder &);
 // Normalization.cpp
-void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeBuilder &), rmsNormalization(NodeBuilder &);
+void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeBuilder &),
+    rmsNormalization(NodeBuilder &);
 void skipLayerNormalization(NodeBuilder &), skipSimplifiedLayerNormalization(NodeBuilder &);
 void instanceNormalization(NodeBuilder &), groupNormalization(NodeBuilder &), batchNormalization(NodeBuilder &);
 void lrn(NodeBuilder &), lpNormalization(NodeBuilder &), meanVarianceNormalization(NodeBuilder &);
@@ -67,8 +73,8 @@ void attention(NodeBuilder &), rotaryEmbedding(NodeBuilder &);
 void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuilder &);
 // Recurrent.cpp
 void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
-void recurrence(NodeBuilder &), recurrentLengths(NodeBuilder &), recurrentInputs(NodeBuilder &), recurrentState(NodeBuilder &),
-    stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
+void recurrence(NodeBuilder &), recurrentLengths(NodeBuilder &), recurrentInputs(NodeBuilder &),
+    recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
 /// Whether the steps have a formula for each activation that a recurrence names.
 std::vector<std::string> activationNames(NodeBuilder &);
 bool areCompiledActivations(NodeBuilder &);
@@ -80,17 +86,18 @@ void adagrad(NodeBuilder &), adam(NodeBuilder &), momentum(NodeBuilder &);
 void resize(NodeBuilder &), upsample(NodeBuilder &);
 
 // Fused.cpp: com.microsoft
-void fusedMatMul(NodeBuilder &), fusedGemm(NodeBuilder &), gemmFastGelu(NodeBuilder &), fusedConv(NodeBuilder &), nhwcConv(NodeBuilder &),
-    nhwcMaxPool(NodeBuilder &);
-void channelGroupNorm(NodeBuilder &), embedLayerNormalization(NodeBuilder &), biasSoftmax(NodeBuilder &), biasSplitGelu(NodeBuilder &),
-    biasAdd(NodeBuilder &), expandDims(NodeBuilder &);
+void fusedMatMul(NodeBuilder &), fusedGemm(NodeBuilder &), gemmFastGelu(NodeBuilder &), fusedConv(NodeBuilder &),
+    nhwcConv(NodeBuilder &), nhwcMaxPool(NodeBuilder &);
+void channelGroupNorm(NodeBuilder &), embedLayerNormalization(NodeBuilder &), biasSoftmax(NodeBuilder &),
+    biasSplitGelu(NodeBuilder &), biasAdd(NodeBuilder &), expandDims(NodeBuilder &);
 // FusedAttention.cpp: com.microsoft
 void contribAttention(NodeBuilder &), quantizedAttention(NodeBuilder &), multiHeadAttention(NodeBuilder &),
     groupQueryAttention(NodeBuilder &), contribRotaryEmbedding(NodeBuilder &);
 // QuantizedFused.cpp: com.microsoft
-void qLinearBinary(NodeBuilder &), qLinearUnary(NodeBuilder &), qLinearSoftmax(NodeBuilder &), qLinearWhere(NodeBuilder &),
-    qLinearConcat(NodeBuilder &), qLinearPool(NodeBuilder &), qLinearReduceMean(NodeBuilder &), contribQLinearConv(NodeBuilder &);
-void qGemm(NodeBuilder &), matMulIntegerToFloat(NodeBuilder &), dynamicQuantizeMatMul(NodeBuilder &), matMulNBits(NodeBuilder &),
-    gatherBlockQuantized(NodeBuilder &);
+void qLinearBinary(NodeBuilder &), qLinearUnary(NodeBuilder &), qLinearSoftmax(NodeBuilder &),
+    qLinearWhere(NodeBuilder &), qLinearConcat(NodeBuilder &), qLinearPool(NodeBuilder &),
+    qLinearReduceMean(NodeBuilder &), contribQLinearConv(NodeBuilder &);
+void qGemm(NodeBuilder &), matMulIntegerToFloat(NodeBuilder &), dynamicQuantizeMatMul(NodeBuilder &),
+    matMulNBits(NodeBuilder &), gatherBlockQuantized(NodeBuilder &);
 
 } // namespace tilewright::ops

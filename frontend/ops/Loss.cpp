@@ -15,7 +15,8 @@ void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) 
   Sizes sizes = scores.sizes(), wanted = sizes;
   b.expect(sizes.size() >= 2, fmt::format("expected scores of rank 2 or more, got {}", sizes.size()));
   wanted.erase(wanted.begin() + 1);
-  b.expect(label.sizes().size() == wanted.size(), fmt::format("expected labels of rank {}, got {}", wanted.size(), label.sizes().size()));
+  b.expect(label.sizes().size() == wanted.size(),
+           fmt::format("expected labels of rank {}, got {}", wanted.size(), label.sizes().size()));
   for (size_t i = 0; i < wanted.size(); ++i)
     b.unify(label.sizes()[i], wanted[i], fmt::format("dimension {} of the labels", i));
   wanted = label.sizes();
@@ -30,7 +31,8 @@ void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) 
   if (b.has(weightInput))
     b.expectRank(weightInput, 1);
   if (b.has(weightInput))
-    counts = b.gather(b.in(weightInput), {at}, AffineMap::get(rank + 1, 0, getAffineDimExpr(rank, b.state.context)), wanted);
+    counts =
+        b.gather(b.in(weightInput), {at}, AffineMap::get(rank + 1, 0, getAffineDimExpr(rank, b.state.context)), wanted);
   if (ignored)
     counts = b.select(*ignored, b.like(counts, 0), counts);
 

@@ -41,7 +41,8 @@ Term matmulOf(NodeBuilder &b, Term lhs, Term rhs) {
   if (isColumn)
     rhs = b.reshape(rhs, {rhs.sizes()[0], b.number(1)});
   Sizes right = rhs.sizes();
-  bool oneMatrix = llvm::all_of(llvm::ArrayRef(right).drop_back(2), [](AffineExpr size) { return graph::constantSize(size) == 1; });
+  bool oneMatrix =
+      llvm::all_of(llvm::ArrayRef(right).drop_back(2), [](AffineExpr size) { return graph::constantSize(size) == 1; });
   if (oneMatrix && right.size() > 2 && lhs.rank() >= rhs.rank()) // [1, 1, K, N] is a matrix
     rhs = b.reshape(rhs, llvm::ArrayRef(right).take_back(2));
   Term result = rhs.rank() == 2 ? matmulByMatrix(b, lhs, rhs) : matmulBatched(b, lhs, rhs);
@@ -89,11 +90,13 @@ void qlinearMatmul(NodeBuilder &b) {
 }
 
 void gemm(NodeBuilder &b) {
-  b.expect(b.rank(0) == 2 && b.rank(1) == 2, fmt::format("expected two matrices, got ranks {} and {}", b.rank(0), b.rank(1)));
+  b.expect(b.rank(0) == 2 && b.rank(1) == 2,
+           fmt::format("expected two matrices, got ranks {} and {}", b.rank(0), b.rank(1)));
   double alpha = b.real("alpha", 1), beta = b.real("beta", 1);
   if (!isFloat(b.type(0)) && (alpha != 1 || beta != 1))
     decline("integer Gemm with alpha or beta is not compiled");
-  std::string loops = std::string(b.integer("transA", 0) ? "km" : "mk") + (b.integer("transB", 0) ? ",nk" : ",kn") + "->mn";
+  std::string loops =
+      std::string(b.integer("transA", 0) ? "km" : "mk") + (b.integer("transB", 0) ? ",nk" : ",kn") + "->mn";
   Term result = b.contract(b.raw(0), b.raw(1), loops);
   if (alpha != 1)
     result = result * alpha;
@@ -104,7 +107,7 @@ void gemm(NodeBuilder &b) {
   b.out(result);
 }
 
-//===- Einsum ------------------------------------------------------------------------------------------------------------===//
+//===- Einsum -----------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -133,7 +136,8 @@ Equation parseEquation(NodeBuilder &b) {
     std::string &labels = equation.inputs[i];
     if (size_t at = labels.find("..."); at != std::string::npos) {
       size_t count = static_cast<size_t>(b.rank(i)) - (labels.size() - 3);
-      b.expect(count <= 8, fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
+      b.expect(count <= 8,
+               fmt::format("expected operand {} to have the dimensions of '{}', got rank {}", i, labels, b.rank(i)));
       dots = std::max(dots, count);
       std::string letters;
       for (size_t d = 0; d < count; ++d)
@@ -210,7 +214,8 @@ void einsum(NodeBuilder &b) {
   // Batch loops, rows, columns: a contraction's own order; then the order that the equation asks for.
   std::string batch, rows, columns;
   for (char label : equation.output) {
-    bool left = equation.inputs[0].find(label) != std::string::npos, right = equation.inputs[1].find(label) != std::string::npos;
+    bool left = equation.inputs[0].find(label) != std::string::npos,
+         right = equation.inputs[1].find(label) != std::string::npos;
     (left && right ? batch : left ? rows : columns) += label;
   }
   std::string order = batch + rows + columns;

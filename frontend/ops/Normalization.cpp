@@ -23,12 +23,14 @@ Rows softmaxRows(NodeBuilder &b) {
   Sizes sizes = x.sizes();
   if (!flattens || axis == x.rank() - 1)
     return {x, axis, sizes};
-  x = b.reshape(x, {b.product(llvm::ArrayRef(sizes).take_front(axis)), b.product(llvm::ArrayRef(sizes).drop_front(axis))});
+  x = b.reshape(x,
+                {b.product(llvm::ArrayRef(sizes).take_front(axis)), b.product(llvm::ArrayRef(sizes).drop_front(axis))});
   return {x, 1, sizes};
 }
 
 /// (x - mean) / sqrt(variance + epsilon) along `axes`.
-Term normalized(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon, Term *mean = nullptr, Term *inverse = nullptr) {
+Term normalized(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon, Term *mean = nullptr,
+                Term *inverse = nullptr) {
   Term average = b.mean(x, axes);
   Term centered = x - b.spread(average, x, axes);
   Term scale = 1.0 / b.sqrt(b.mean(centered * centered, axes) + epsilon);
@@ -42,7 +44,9 @@ Term rootMeanSquareInverse(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, doubl
   return b.spread(1.0 / b.sqrt(b.mean(x * x, axes) + epsilon), x, axes);
 }
 
-Term f32Input(NodeBuilder &b, size_t i) { return b.type(i) == DType::F64 ? b.raw(i) : b.convert(b.raw(i), b.type(i), DType::F32); }
+Term f32Input(NodeBuilder &b, size_t i) {
+  return b.type(i) == DType::F64 ? b.raw(i) : b.convert(b.raw(i), b.type(i), DType::F32);
+}
 
 /// com.microsoft: input + skip + the bias at `bias`, which is the fourth output too.
 Term skipSum(NodeBuilder &b, size_t bias) {
@@ -124,7 +128,8 @@ void groupNormalization(NodeBuilder &b) {
   Term x = b.in(0);
   Sizes sizes = x.sizes(), split{sizes[0], b.number(b.integer("num_groups", 1))};
   AffineExpr channels = graph::divideExactly(sizes[1], split[1]);
-  b.expect(channels != nullptr, fmt::format("expected channels that {} groups divide, got {}", b.integer("num_groups", 1), b.print(sizes)));
+  b.expect(channels != nullptr,
+           fmt::format("expected channels that {} groups divide, got {}", b.integer("num_groups", 1), b.print(sizes)));
   split.push_back(channels);
   llvm::append_range(split, llvm::ArrayRef(sizes).drop_front(2));
   Term grouped = b.reshape(x, split);
@@ -145,23 +150,28 @@ void batchNormalization(NodeBuilder &b) {
   double epsilon = b.real("epsilon", 1e-5);
   const Tensor *parameters[] = {b.constant(1), b.constant(2), b.constant(3), b.constant(4)};
   Term x = b.in(0);
-  bool foldable =
-      llvm::all_of(parameters, [&](const Tensor *t) { return t && t->type() == DType::F32 && t->count() == parameters[0]->count(); });
+  bool foldable = llvm::all_of(parameters, [&](const Tensor *t) {
+    return t && t->type() == DType::F32 && t->count() == parameters[0]->count();
+  });
   if (!foldable) {
     Term scale = b.in(1) / b.sqrt(b.in(4) + epsilon);
     Term shift = b.in(2) - b.in(3) * scale;
     return b.out(x * b.along(scale, x, 1) + b.along(shift, x, 1));
   }
-  Tensor scale = Tensor::allocate(DType::F32, parameters[0]->shape()), shift = Tensor::allocate(DType::F32, parameters[0]->shape());
+  Tensor scale = Tensor::allocate(DType::F32, parameters[0]->shape()),
+         shift = Tensor::allocate(DType::F32, parameters[0]->shape());
   for (int64_t c = 0; c < scale.count(); ++c) {
-    double factor = parameters[0]->data<float>()[c] / std::sqrt(static_cast<double>(parameters[3]->data<float>()[c]) + epsilon);
+    double factor =
+        parameters[0]->data<float>()[c] / std::sqrt(static_cast<double>(parameters[3]->data<float>()[c]) + epsilon);
     scale.data<float>()[c] = static_cast<float>(factor);
-    shift.data<float>()[c] = static_cast<float>(parameters[1]->data<float>()[c] - parameters[2]->data<float>()[c] * factor);
+    shift.data<float>()[c] =
+        static_cast<float>(parameters[1]->data<float>()[c] - parameters[2]->data<float>()[c] * factor);
   }
   b.out(x * b.along(b.constantTerm(scale), x, 1) + b.along(b.constantTerm(shift), x, 1));
 }
 
-/// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta: the sum is one over windows of channels.
+/// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta: the sum is one over windows of
+/// channels.
 void lrn(NodeBuilder &b) {
   int64_t size = b.integer("size", 1), low = (size - 1) / 2;
   b.expectRank(0, 3, 8);
@@ -170,9 +180,9 @@ void lrn(NodeBuilder &b) {
   Term x = b.in(0), square = x * x;
   Sizes sizes = x.sizes();
   sizes.insert(sizes.begin() + 2, b.number(size));
-  Term window = b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), square.value,
-                                               ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{low},
-                                               b.scalar(x.element(), 0)));
+  Term window = b.term(graph::WindowOp::create(
+      b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()), square.value, ArrayRef<int64_t>{1},
+      ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{low}, b.scalar(x.element(), 0)));
   Term base = b.reduce(ReduceKind::Sum, window, {2}) * (alpha / static_cast<double>(size)) + bias;
   b.out(beta == 0.5 ? x / b.sqrt(base) : x * b.exp(b.log(base) * -beta));
 }
@@ -182,7 +192,8 @@ void lpNormalization(NodeBuilder &b) {
   b.expect(p == 1 || p == 2, fmt::format("expected p = 1 or 2, got {}", p));
   Term x = b.in(0);
   Term norm = b.reduce(ReduceKind::Sum, p == 1 ? b.abs(x) : x * x, {axis});
-  Term isZero = b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, norm, b.like(norm, 0)); // nothing to scale: zeros stay
+  Term isZero = b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, norm,
+                          b.like(norm, 0)); // nothing to scale: zeros stay
   norm = b.select(isZero, b.like(norm, 1), p == 1 ? norm : b.sqrt(norm));
   b.out(x / b.spread(norm, x, {axis}));
 }

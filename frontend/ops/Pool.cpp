@@ -53,11 +53,14 @@ Term countsAlong(NodeBuilder &b, const WindowShape &w, size_t dim, bool includeP
   Term at = b.iota(sizes, 0, i64) * static_cast<double>(w.strides[dim]) - static_cast<double>(w.low[dim]);
   if (w.shift.size() > dim && w.shift[dim])
     at = at - b.sizeAs(w.shift[dim], sizes, i64);
-  Term end = b.sizeAs(b.sizes(0)[2 + dim] + (includePadding ? w.high[dim] : 0), sizes, i64) - at; // as far as the input goes
+  Term end =
+      b.sizeAs(b.sizes(0)[2 + dim] + (includePadding ? w.high[dim] : 0), sizes, i64) - at; // as far as the input goes
   Term before = includePadding ? b.like(at, 0) : b.maximum(-at, 0);
   auto steps = [&](Term distance) { // taps nearer than that
     int64_t dilation = w.dilations[dim];
-    return dilation == 1 ? distance : b.divideIntegers(distance + static_cast<double>(dilation - 1), b.like(distance, static_cast<double>(dilation)), true);
+    return dilation == 1 ? distance
+                         : b.divideIntegers(distance + static_cast<double>(dilation - 1),
+                                            b.like(distance, static_cast<double>(dilation)), true);
   };
   Term count = b.minimum(steps(end), static_cast<double>(w.kernel[dim])) - steps(before);
   return b.convert(b.maximum(count, 1), DType::I64, DType::F32);

@@ -21,10 +21,12 @@ Term parameter(NodeBuilder &b, size_t i, Term like, DType type) {
   return b.along(value, like, b.axis(b.integer("axis", 1), like.rank()));
 }
 
-bool isQuantized(DType type) { return type == DType::U8 || type == DType::I8 || type == DType::I16 || type == DType::U16; }
+bool isQuantized(DType type) {
+  return type == DType::U8 || type == DType::I8 || type == DType::I16 || type == DType::U16;
+}
 
-/// round(y) + zero, saturated to `type`; no number becomes the lowest. Signed bytes are unsigned ones less 128, so that who wants either
-/// finds it.
+/// round(y) + zero, saturated to `type`; no number becomes the lowest. Signed bytes are unsigned ones less 128, so that
+/// who wants either finds it.
 Term saturated(NodeBuilder &b, Term y, std::optional<Term> zero, DType type) {
   if (!isQuantized(type))
     decline("quantization to {} is not compiled", name(type));
@@ -36,8 +38,11 @@ Term saturated(NodeBuilder &b, Term y, std::optional<Term> zero, DType type) {
     rounded = rounded + (flips ? *zero + 128.0 : *zero);
   else if (flips)
     rounded = rounded + 128.0;
-  rounded = b.apply<arith::MinNumFOp>(b.apply<arith::MaxNumFOp>(rounded, b.like(rounded, least)), b.like(rounded, most));
-  auto element = [&](unsigned width) { return graph::withElementType(rounded.type(), b.state.builder.getIntegerType(width)); };
+  rounded =
+      b.apply<arith::MinNumFOp>(b.apply<arith::MaxNumFOp>(rounded, b.like(rounded, least)), b.like(rounded, most));
+  auto element = [&](unsigned width) {
+    return graph::withElementType(rounded.type(), b.state.builder.getIntegerType(width));
+  };
   Term wide = b.term(arith::FPToSIOp::create(b.state.builder, b.state.location, element(32), rounded.value));
   Term narrow = b.term(arith::TruncIOp::create(b.state.builder, b.state.location, element(bits), wide.value));
   return flips ? b.apply<arith::XOrIOp>(narrow, b.splatInteger(narrow.sizes(), narrow.element(), -128)) : narrow;

@@ -8,7 +8,7 @@ using I = arith::CmpIPredicate;
 namespace tilewright::ops {
 namespace {
 
-//===- Dequantize, an operator on floats, quantize -----------------------------------------------------------------------===//
+//===- Dequantize, an operator on floats, quantize ----------------------------------------------------------------===//
 
 /// The real numbers that input `value` stands for, with scale and zero point in the two inputs behind it.
 ImportedValue *realOf(NodeBuilder &b, size_t value) {
@@ -30,7 +30,9 @@ void qLinearBinary(NodeBuilder &b) {
 }
 
 void qLinearUnary(NodeBuilder &b) {
-  giveQuantized(b, composed(b, b.node.op == "QLinearSigmoid" ? "Sigmoid" : "LeakyRelu", {realOf(b, 0)}, selected(b, {"alpha"})), 3, 0);
+  giveQuantized(
+      b, composed(b, b.node.op == "QLinearSigmoid" ? "Sigmoid" : "LeakyRelu", {realOf(b, 0)}, selected(b, {"alpha"})),
+      3, 0);
 }
 
 void qLinearSoftmax(NodeBuilder &b) {
@@ -38,7 +40,9 @@ void qLinearSoftmax(NodeBuilder &b) {
   giveQuantized(b, composed(b, "Softmax", {realOf(b, 0)}, selected(b, {"axis"}), opset), 3, 0);
 }
 
-void qLinearWhere(NodeBuilder &b) { giveQuantized(b, composed(b, "Where", {given(b, 0), realOf(b, 1), realOf(b, 4)}), 7, 1); }
+void qLinearWhere(NodeBuilder &b) {
+  giveQuantized(b, composed(b, "Where", {given(b, 0), realOf(b, 1), realOf(b, 4)}), 7, 1);
+}
 
 void qLinearConcat(NodeBuilder &b) {
   b.expect(b.node.inputs.size() >= 5 && b.node.inputs.size() % 3 == 2,
@@ -52,8 +56,10 @@ void qLinearConcat(NodeBuilder &b) {
 void qLinearPool(NodeBuilder &b) {
   bool last = b.integer("channels_last", 0);
   ImportedValue *x = last ? imageFirst(b, realOf(b, 0)) : realOf(b, 0);
-  Attributes attributes = selected(b, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
-  ImportedValue *y = composed(b, std::string_view(b.node.op).substr(std::string_view("QLinear").size()), {x}, attributes, 19);
+  Attributes attributes =
+      selected(b, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
+  ImportedValue *y =
+      composed(b, std::string_view(b.node.op).substr(std::string_view("QLinear").size()), {x}, attributes, 19);
   giveQuantized(b, last ? imageLast(b, y) : y, 3, 0);
 }
 
@@ -71,12 +77,14 @@ void contribQLinearConv(NodeBuilder &b) {
   give(b, last ? imageLast(b, y) : y);
 }
 
-//===- Products of integers ----------------------------------------------------------------------------------------------===//
+//===- Products of integers ---------------------------------------------------------------------------------------===//
 
 namespace {
 
 /// A vector of one element as a scalar, which broadcasts to results of any rank.
-Term scalarOrVector(NodeBuilder &b, Term x) { return x.rank() == 1 && graph::constantSize(x.sizes()[0]) == 1 ? b.reshape(x, {}) : x; }
+Term scalarOrVector(NodeBuilder &b, Term x) {
+  return x.rank() == 1 && graph::constantSize(x.sizes()[0]) == 1 ? b.reshape(x, {}) : x;
+}
 
 Term scaled(NodeBuilder &b, ImportedValue *sum, Term left, Term right) {
   Term y = b.convert(b.term(b.state.materialize(*sum)), DType::I32, DType::F32);
@@ -91,7 +99,8 @@ void qGemm(NodeBuilder &b) {
     return turn ? valueOf(b, b.transpose(b.raw(i), {1, 0}), b.type(i)) : given(b, i);
   };
   ImportedValue *sum =
-      composed(b, "MatMulInteger", {turned(0, b.integer("transA", 0)), turned(3, b.integer("transB", 0)), given(b, 2), given(b, 5)});
+      composed(b, "MatMulInteger",
+               {turned(0, b.integer("transA", 0)), turned(3, b.integer("transB", 0)), given(b, 2), given(b, 5)});
   if (b.has(6))
     sum = composed(b, "Add", {sum, given(b, 6)});
   Term y = scaled(b, sum, b.in(1), b.in(4));
@@ -103,13 +112,16 @@ void qGemm(NodeBuilder &b) {
 }
 
 void matMulIntegerToFloat(NodeBuilder &b) {
-  Term y = scaled(b, composed(b, "MatMulInteger", {given(b, 0), given(b, 1), given(b, 4), given(b, 5)}), b.in(2), b.in(3));
+  Term y =
+      scaled(b, composed(b, "MatMulInteger", {given(b, 0), given(b, 1), given(b, 4), given(b, 5)}), b.in(2), b.in(3));
   b.out(b.has(6) ? y + b.in(6) : y, b.type(2));
 }
 
-Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale, ImportedValue *zero) {
+Term productWithBytes(NodeBuilder &b, ImportedValue *x, ImportedValue *weights, ImportedValue *scale,
+                      ImportedValue *zero) {
   SmallVector<ImportedValue *> bytes = composedAll(b, "DynamicQuantizeLinear", {x}, {}, 3);
-  return scaled(b, composed(b, "MatMulInteger", {bytes[0], weights, bytes[2], zero}), termOf(b, bytes[1]), termOf(b, scale));
+  return scaled(b, composed(b, "MatMulInteger", {bytes[0], weights, bytes[2], zero}), termOf(b, bytes[1]),
+                termOf(b, scale));
 }
 
 void dynamicQuantizeMatMul(NodeBuilder &b) {
@@ -117,11 +129,12 @@ void dynamicQuantizeMatMul(NodeBuilder &b) {
   b.out(b.has(4) ? y + b.in(4) : y, b.type(0));
 }
 
-//===- Blocks of a few bits ----------------------------------------------------------------------------------------------===//
+//===- Blocks of a few bits ---------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// What a constant of packed bytes holds, `bits` each, low bits first: rows of `width` numbers, each row in whole bytes.
+/// What a constant of packed bytes holds, `bits` each, low bits first: rows of `width` numbers, each row in whole
+/// bytes.
 std::vector<int64_t> unpackedConstant(const Tensor &packed, int64_t rows, int64_t width, int64_t bits) {
   std::vector<int64_t> numbers;
   int64_t rowBytes = (width * bits + 7) / 8;
@@ -179,7 +192,8 @@ void matMulNBits(NodeBuilder &b) {
     return b.broadcast(b.reshape(b.in(i), blockSizes), sizes, {0, 1});
   };
   DType held = w.bits == 8 ? DType::I16 : DType::I8;
-  Term weights = b.convert(b.constantTerm(centeredWeights(w, *packed, packedZeros ? zeros : nullptr)), held, DType::F32);
+  Term weights =
+      b.convert(b.constantTerm(centeredWeights(w, *packed, packedZeros ? zeros : nullptr)), held, DType::F32);
   if (b.has(3) && !packedZeros) // in floats, from 0; the constant is centered
     weights = weights + (static_cast<double>(int64_t(1) << (w.bits - 1)) - byBlock(3));
   weights = b.reshape(weights * byBlock(2), {b.number(w.n), b.number(w.blocks * w.block)});
@@ -200,8 +214,8 @@ void matMulNBits(NodeBuilder &b) {
 /// Rows of a table that is quantized in blocks along the last dimension: gathered as bytes, then unpacked and scaled.
 void gatherBlockQuantized(NodeBuilder &b) {
   int64_t bits = b.integer("bits", 4), block = b.integer("block_size", 128), rank = b.rank(0);
-  if (b.type(0) != DType::U8 || rank != 2 || (bits != 2 && bits != 4 && bits != 8) || b.axis(b.integer("gather_axis", 0), rank) != 0 ||
-      b.axis(b.integer("quantize_axis", 1), rank) != 1)
+  if (b.type(0) != DType::U8 || rank != 2 || (bits != 2 && bits != 4 && bits != 8) ||
+      b.axis(b.integer("gather_axis", 0), rank) != 0 || b.axis(b.integer("quantize_axis", 1), rank) != 1)
     decline("this layout of a quantized table is not compiled");
   b.expectRank(2, 2);
   if (b.has(3))
@@ -219,7 +233,8 @@ void gatherBlockQuantized(NodeBuilder &b) {
     Sizes split = x.sizes(), whole = x.sizes();
     split.push_back(b.number(many)), whole.back() = whole.back() * many;
     Term shift = b.iota(split, x.rank(), x.element()) * b.splatInteger(split, x.element(), bits);
-    Term number = b.apply<arith::ShRUIOp>(b.broadcast(x, split, llvm::to_vector(llvm::seq<int64_t>(0, x.rank()))), shift);
+    Term number =
+        b.apply<arith::ShRUIOp>(b.broadcast(x, split, llvm::to_vector(llvm::seq<int64_t>(0, x.rank()))), shift);
     number = b.apply<arith::AndIOp>(number, b.splatInteger(split, x.element(), (1 << bits) - 1));
     return b.convert(b.reshape(number, whole), DType::I32, DType::F32);
   };
@@ -232,7 +247,8 @@ void gatherBlockQuantized(NodeBuilder &b) {
   Term scales = termOf(b, composed(b, "Gather", {given(b, 2), given(b, 1)}));
   if (b.has(3)) {
     Term zeros = unpack(termOf(b, composed(b, "Gather", {given(b, 3), given(b, 1)})), DType::U8);
-    numbers = numbers - byBlock(b.slice(zeros, zeros.rank() - 1, b.number(0), b.number(*blocks))); // half a byte may be left over
+    numbers = numbers -
+              byBlock(b.slice(zeros, zeros.rank() - 1, b.number(0), b.number(*blocks))); // half a byte may be left over
   } else {
     numbers = numbers - static_cast<double>(int64_t(1) << (bits - 1));
   }

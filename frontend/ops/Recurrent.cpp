@@ -1,6 +1,6 @@
-// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the direction's number as
-// `direction_index`, and of the parameters those of the direction. States and sequences are in f32 where the model computes in halves.
-// Weights of bytes are [K, gates * H], and have a scale and a zero point.
+// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the
+// direction's number as `direction_index`, and of the parameters those of the direction. States and sequences are in
+// f32 where the model computes in halves. Weights of bytes are [K, gates * H], and have a scale and a zero point.
 #include "frontend/RunTimeSizes.h"
 #include "frontend/ops/Compose.h"
 #include "frontend/ops/ExactMath.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace tilewright::ops {
 namespace {
 
-//===- Activations -------------------------------------------------------------------------------------------------------===//
+//===- Activations ------------------------------------------------------------------------------------------------===//
 
 struct Activation {
   std::string_view name;
@@ -25,10 +25,12 @@ Term whereNegative(NodeBuilder &b, Term x, Term then) {
 
 constexpr Activation activations[] = {
     {"affine", 1, 0, true, true, [](NodeBuilder &, Term x, double a, double b) { return x * a + b; }},
-    {"elu", 1, 0, true, false, [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, (b.exp(x) - 1.0) * a); }},
+    {"elu", 1, 0, true, false,
+     [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, (b.exp(x) - 1.0) * a); }},
     {"hardsigmoid", 0.2, 0.5, true, true,
      [](NodeBuilder &b, Term x, double a, double c) { return b.maximum(b.minimum(x * a + c, b.like(x, 1)), 0); }},
-    {"leakyrelu", 0.01, 0, true, false, [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, x * a); }},
+    {"leakyrelu", 0.01, 0, true, false,
+     [](NodeBuilder &b, Term x, double a, double) { return whereNegative(b, x, x * a); }},
     {"relu", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return b.relu(x); }},
     {"scaledtanh", 1, 1, true, true, [](NodeBuilder &b, Term x, double a, double c) { return b.tanh(x * c) * a; }},
     {"sigmoid", 0, 0, false, false, [](NodeBuilder &b, Term x, double, double) { return b.sigmoid(x); }},
@@ -37,7 +39,8 @@ constexpr Activation activations[] = {
 };
 
 const Activation *findActivation(std::string_view name) {
-  const auto *row = llvm::find_if(activations, [&](const Activation &each) { return StringRef(each.name).equals_insensitive(name); });
+  const auto *row =
+      llvm::find_if(activations, [&](const Activation &each) { return StringRef(each.name).equals_insensitive(name); });
   return row == std::end(activations) ? nullptr : row;
 }
 
@@ -47,7 +50,7 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
   return list ? *list : std::vector<float>();
 }
 
-//===- One step ----------------------------------------------------------------------------------------------------------===//
+//===- One step ---------------------------------------------------------------------------------------------------===//
 
 struct Cell {
   NodeBuilder &b;
@@ -65,10 +68,13 @@ struct Cell {
   /// h R^T of the gates that do not wait.
   Term recur() const {
     if (ofBytes())
-      return roundedFirst(b, productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10)));
+      return roundedFirst(b,
+                          productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10)));
     return b.contract(hidden, b.in(1), "bh,gh->bg");
   }
-  Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate; }
+  Term peep(Term gate, int64_t i, Term at) const {
+    return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate;
+  }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
   }
@@ -130,7 +136,8 @@ Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
   if (!b.has(6))
     return next;
   Term turn = b.convert(b.raw(5), b.type(5), DType::I32), lengths = b.raw(6);
-  Term alive = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
+  Term alive =
+      b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
   return b.select(b.along(alive, next, 0), next, otherwise);
 }
 
@@ -153,7 +160,9 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
     if (b.has(3))
       c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
     for (Activation &activation : c.activations)
-      activation.function = activation.name == "sigmoid" ? rationalSigmoid : activation.name == "tanh" ? rationalTanh : activation.function;
+      activation.function = activation.name == "sigmoid" ? rationalSigmoid
+                            : activation.name == "tanh"  ? rationalTanh
+                                                         : activation.function;
   }
   formula(c);
   DType type = computedType(b, 0);
@@ -194,8 +203,10 @@ void recurrentInputs(NodeBuilder &b) {
   Sizes sizes = x.sizes();
   AffineExpr columns = b.sizes(1)[ofBytes ? 1 : 0];
   Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
-  Term result = ofBytes ? roundedFirst(b, productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4)))
-                        : b.contract(rows, b.in(1), "ri,gi->rg");
+  Term result =
+      ofBytes
+          ? roundedFirst(b, productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4)))
+          : b.contract(rows, b.in(1), "ri,gi->rg");
   result = b.reshape(result, {sizes[0], sizes[1], columns});
   if (b.has(2) && !ofBytes) // that of bytes is added in the step
     result = result + b.slice(b.in(2), 0, b.number(0), columns);
@@ -239,8 +250,8 @@ void stackSteps(NodeBuilder &b) {
   b.out(b.concat(parts, 0));
 }
 
-/// (X, a result of each direction) to the recurrence's own layout: [steps, batch, H] each to [steps, directions, batch, H], or
-/// [batch, H] each to [directions, batch, H], with the batch first if `layout` says so. In the type of X.
+/// (X, a result of each direction) to the recurrence's own layout: [steps, batch, H] each to [steps, directions, batch,
+/// H], or [batch, H] each to [directions, batch, H], with the batch first if `layout` says so. In the type of X.
 void recurrentResult(NodeBuilder &b) {
   SmallVector<Term> parts;
   for (size_t i = 1; i < b.node.inputs.size(); ++i) {

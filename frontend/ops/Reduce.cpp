@@ -46,8 +46,8 @@ Reduction reductionOf(NodeBuilder &b) {
   return reduction;
 }
 
-/// `x` without the node's axes, or with sizes of 1 there: `combine(x, axes)` drops some. Over axes that only running tells it is called for
-/// one after the other, each in the middle of three dimensions.
+/// `x` without the node's axes, or with sizes of 1 there: `combine(x, axes)` drops some. Over axes that only running
+/// tells it is called for one after the other, each in the middle of three dimensions.
 template <typename Combine> Term overAxes(NodeBuilder &b, Term x, Combine combine) {
   std::optional<int64_t> count = unknownAxes(b);
   if (!count || *count == 0 || *count >= b.rank(0)) {
@@ -65,7 +65,8 @@ template <typename Combine> Term overAxes(NodeBuilder &b, Term x, Combine combin
 }
 
 /// before(x), reduced, after(sum): each Reduce* is one of these.
-template <typename Before, typename After> void reduceWith(NodeBuilder &b, ReduceKind kind, Before before, After after) {
+template <typename Before, typename After>
+void reduceWith(NodeBuilder &b, ReduceKind kind, Before before, After after) {
   Term x = b.in(0);
   bool isUnsigned = !findDType(b.type(0))->isSigned;
   if (isUnsigned && (kind == ReduceKind::Max || kind == ReduceKind::Min)) { // reductions of integers are signed
@@ -73,7 +74,8 @@ template <typename Before, typename After> void reduceWith(NodeBuilder &b, Reduc
       decline("reductions of uint64 are not compiled");
     x = b.convert(x, b.type(0), b.type(0) == DType::U32 ? DType::I64 : DType::I32);
   }
-  Term reduced = after(overAxes(b, before(x), [&](Term part, llvm::ArrayRef<int64_t> axes) { return b.reduce(kind, part, axes); }));
+  Term reduced = after(
+      overAxes(b, before(x), [&](Term part, llvm::ArrayRef<int64_t> axes) { return b.reduce(kind, part, axes); }));
   if (b.type(0) == DType::Bool && kind == ReduceKind::Max) // of nothing, which is no truth
     reduced = b.maximum(reduced, 0);
   b.out(reduced.element() == elementType(b.state.context, b.type(0)) || isFloat(b.type(0))
@@ -89,8 +91,12 @@ void reduceSum(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, same, same); }
 void reduceProd(NodeBuilder &b) { reduceWith(b, ReduceKind::Prod, same, same); }
 void reduceMax(NodeBuilder &b) { reduceWith(b, ReduceKind::Max, same, same); }
 void reduceMin(NodeBuilder &b) { reduceWith(b, ReduceKind::Min, same, same); }
-void reduceSumSquare(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, [](Term x) { return x * x; }, same); }
-void reduceL1(NodeBuilder &b) { reduceWith(b, ReduceKind::Sum, [&](Term x) { return b.abs(x); }, same); }
+void reduceSumSquare(NodeBuilder &b) {
+  reduceWith(b, ReduceKind::Sum, [](Term x) { return x * x; }, same);
+}
+void reduceL1(NodeBuilder &b) {
+  reduceWith(b, ReduceKind::Sum, [&](Term x) { return b.abs(x); }, same);
+}
 
 void reduceL2(NodeBuilder &b) {
   if (!isFloat(b.type(0)))
@@ -120,7 +126,7 @@ void reduceLogSumExp(NodeBuilder &b) {
   }));
 }
 
-//===- Positions ---------------------------------------------------------------------------------------------------------===//
+//===- Positions --------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -155,7 +161,9 @@ void hardmax(NodeBuilder &b) {
   Term x = b.in(0);
   Sizes sizes = x.sizes();
   if (flattens)
-    x = b.reshape(x, {b.product(llvm::ArrayRef(sizes).take_front(axis)), b.product(llvm::ArrayRef(sizes).drop_front(axis))}), axis = 1;
+    x = b.reshape(
+        x, {b.product(llvm::ArrayRef(sizes).take_front(axis)), b.product(llvm::ArrayRef(sizes).drop_front(axis))}),
+    axis = 1;
   Term position = b.spread(extremePosition(b, x, axis, ReduceKind::Max, false), x, {axis});
   Term hit = b.compare(F::OEQ, I::eq, position, b.iota(x.sizes(), axis, position.element()));
   b.out(b.reshape(b.select(hit, b.like(x, 1), b.like(x, 0)), sizes));
@@ -163,7 +171,8 @@ void hardmax(NodeBuilder &b) {
 
 namespace {
 
-/// out[i] = the sum, or product, over j of x[j] where j <= i: a reduction over a masked copy along a new last dimension.
+/// out[i] = the sum, or product, over j of x[j] where j <= i: a reduction over a masked copy along a new last
+/// dimension.
 Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
   bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);
   int64_t rank = x.rank();

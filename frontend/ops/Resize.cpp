@@ -58,7 +58,8 @@ Term indexVector(NodeBuilder &b, const std::vector<int64_t> &index) {
   return b.constantTerm(tensor);
 }
 
-/// Each element `times` times: [.., x, ..] -> [.., x, 1, ..] -> [.., x, times, ..] -> [.., x * times, ..], which costs nothing.
+/// Each element `times` times: [.., x, ..] -> [.., x, 1, ..] -> [.., x, times, ..] -> [.., x * times, ..], which costs
+/// nothing.
 Term repeated(NodeBuilder &b, Term x, int64_t dim, int64_t times) {
   Sizes split = x.sizes(), joined = x.sizes();
   split.insert(split.begin() + dim + 1, b.number(times));
@@ -84,7 +85,8 @@ std::vector<int64_t> nearestIndices(const Axis &axis, const std::string &transfo
   return index;
 }
 
-Term resizeNearest(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform, const std::string &rounding) {
+Term resizeNearest(NodeBuilder &b, Term x, const Axis &axis, const std::string &transform,
+                   const std::string &rounding) {
   std::vector<int64_t> index = nearestIndices(axis, transform, rounding);
   int64_t times = repetitions(axis, index);
   return times ? repeated(b, x, axis.dim, times) : b.take(x, {axis.dim}, {indexVector(b, index)});
@@ -100,11 +102,12 @@ Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &t
     weights.data<float>()[i] = static_cast<float>(position - std::floor(position));
   }
   Term low = b.take(x, {axis.dim}, {indexVector(b, below)}), high = b.take(x, {axis.dim}, {indexVector(b, above)});
-  Term weight = b.along(b.convert(b.constantTerm(weights), DType::F32, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
+  Term weight = b.along(b.convert(b.constantTerm(weights), DType::F32, x.element().isF64() ? DType::F64 : DType::F32),
+                        low, axis.dim);
   return low * (1.0 - weight) + high * weight;
 }
 
-//===- Symbolic sizes -------------------------------------------------------------------------------------------------===//
+//===- Symbolic sizes ---------------------------------------------------------------------------------------------===//
 
 /// sourcePosition of every result coordinate, in f64: a vector of `axis.to` elements.
 Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string &transform) {
@@ -122,7 +125,8 @@ Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string
   if (transform == "half_pixel")
     return centered;
   if (transform == "pytorch_half_pixel")
-    return b.select(b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, to, b.like(to, 1)), centered, b.like(centered, 0));
+    return b.select(b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, to, b.like(to, 1)), centered,
+                    b.like(centered, 0));
   if (transform == "half_pixel_symmetric")
     return from * 0.5 * (1.0 - to / (scale * from)) + centered;
   decline("the coordinate transformation mode '{}' is not compiled", transform);
@@ -130,13 +134,17 @@ Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string
 
 /// Positions clamped to the source.
 Term inside(NodeBuilder &b, Term position, const SymbolicAxis &axis) {
-  Term last = b.convert(b.sizeAs(axis.from, position.sizes(), b.state.builder.getI64Type()), DType::I64, DType::F64) - 1.0;
+  Term last =
+      b.convert(b.sizeAs(axis.from, position.sizes(), b.state.builder.getI64Type()), DType::I64, DType::F64) - 1.0;
   return b.minimum(b.maximum(position, 0), last);
 }
 
-Term resizeNearest(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform, const std::string &rounding) {
-  // Nearest neighbours under a whole factor depend on the position alone, so any size tells whether they are repetitions.
-  if (constexpr int64_t sample = 16; axis.scale >= 1 && axis.scale == std::floor(axis.scale) && transform != "align_corners") {
+Term resizeNearest(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform,
+                   const std::string &rounding) {
+  // Nearest neighbours under a whole factor depend on the position alone, so any size tells whether they are
+  // repetitions.
+  if (constexpr int64_t sample = 16;
+      axis.scale >= 1 && axis.scale == std::floor(axis.scale) && transform != "align_corners") {
     Axis like{axis.dim, sample, sample * static_cast<int64_t>(axis.scale), axis.scale};
     if (int64_t times = repetitions(like, nearestIndices(like, transform, rounding)))
       return repeated(b, x, axis.dim, times);
@@ -153,7 +161,8 @@ Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::s
   Term position = inside(b, sourcePositions(b, axis, transform), axis), below = b.apply<math::FloorOp>(position);
   Term low = b.take(x, {axis.dim}, {b.convert(below, DType::F64, DType::I64)});
   Term high = b.take(x, {axis.dim}, {b.convert(inside(b, below + 1.0, axis), DType::F64, DType::I64)});
-  Term weight = b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
+  Term weight =
+      b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
   return low * (1.0 - weight) + high * weight;
 }
 
@@ -161,12 +170,13 @@ Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::s
 AffineExpr scaledSize(AffineExpr size, double scale) {
   constexpr int64_t largestDenominator = 1024;
   for (int64_t denominator = 1; denominator <= largestDenominator; denominator *= 2)
-    if (double numerator = scale * static_cast<double>(denominator); numerator == std::floor(numerator) && numerator < 1 << 20)
+    if (double numerator = scale * static_cast<double>(denominator);
+        numerator == std::floor(numerator) && numerator < 1 << 20)
       return graph::canonicalSize((size * static_cast<int64_t>(numerator)).floorDiv(denominator));
   return {};
 }
 
-//===- Attributes and inputs ------------------------------------------------------------------------------------------===//
+//===- Attributes and inputs --------------------------------------------------------------------------------------===//
 
 std::vector<double> floatsOf(NodeBuilder &b, size_t i) {
   const Tensor *tensor = b.constant(i);
@@ -195,7 +205,8 @@ ChangedAxes changedAxes(NodeBuilder &b, std::optional<std::vector<double>> scale
   ChangedAxes changed;
   for (size_t i = 0; i < dims.size(); ++i) {
     AffineExpr source = b.sizes(0)[dims[i]];
-    std::optional<int64_t> from = graph::constantSize(source), result = sizes ? graph::constantSize((*sizes)[i]) : std::nullopt;
+    std::optional<int64_t> from = graph::constantSize(source),
+                           result = sizes ? graph::constantSize((*sizes)[i]) : std::nullopt;
     if (scales ? (*scales)[i] == 1 : (*sizes)[i] == source)
       continue;
     if (!from || (sizes && !result)) {
@@ -245,9 +256,11 @@ void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transf
 /// Whether Resize is more than a choice of indices and weights that are known now.
 static bool isGeneral(NodeBuilder &b, size_t given) {
   std::string transform = b.text("coordinate_transformation_mode", "half_pixel");
-  return b.integer("antialias", 0) || b.text("keep_aspect_ratio_policy", "stretch") != "stretch" || b.text("mode", "nearest") == "cubic" ||
-         (b.text("mode", "nearest") != "nearest" && b.integer("exclude_outside", 0)) || transform == "tf_crop_and_resize" ||
-         transform == "tf_half_pixel_for_nn" || (b.has(given) && !b.constant(given) && !b.state.elementsOf(b.input(given)));
+  return b.integer("antialias", 0) || b.text("keep_aspect_ratio_policy", "stretch") != "stretch" ||
+         b.text("mode", "nearest") == "cubic" ||
+         (b.text("mode", "nearest") != "nearest" && b.integer("exclude_outside", 0)) ||
+         transform == "tf_crop_and_resize" || transform == "tf_half_pixel_for_nn" ||
+         (b.has(given) && !b.constant(given) && !b.state.elementsOf(b.input(given)));
 }
 
 void resize(NodeBuilder &b) {
@@ -257,7 +270,8 @@ void resize(NodeBuilder &b) {
   size_t at = early ? 1 : 2;
   bool bySizes = !early && b.has(3);
   if (isGeneral(b, bySizes ? 3 : at))
-    return resizeWhenRunning(b, bySizes ? std::nullopt : std::optional(at), bySizes ? std::optional<size_t>(3) : std::nullopt);
+    return resizeWhenRunning(b, bySizes ? std::nullopt : std::optional(at),
+                             bySizes ? std::optional<size_t>(3) : std::nullopt);
   if (!early && b.has(3))
     sizes = b.knownSizes(3);
   else if (b.has(at))

@@ -1,4 +1,5 @@
-// Resize where its scales or sizes are only known when running, and what neither a gather nor two say: cubic, antialiased, cropped.
+// Resize where its scales or sizes are only known when running, and what neither a gather nor two say: cubic,
+// antialiased, cropped.
 //
 //   position(i)   where result coordinate i lies in the source, one f64 vector for each axis
 //   nearest       x[round(position)]
@@ -31,8 +32,9 @@ struct Options {
     excludeOutside = b.integer("exclude_outside", 0), antialias = b.integer("antialias", 0);
     b.expect(mode == "nearest" || mode == "linear" || mode == "cubic",
              fmt::format("expected mode to be nearest, linear or cubic, got '{}'", mode));
-    b.expect(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
-             fmt::format("expected keep_aspect_ratio_policy to be stretch, not_larger or not_smaller, got '{}'", policy));
+    b.expect(
+        policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+        fmt::format("expected keep_aspect_ratio_policy to be stretch, not_larger or not_smaller, got '{}'", policy));
   }
   bool isCropped() const { return coordinates == "tf_crop_and_resize"; }
   /// Taps on each side of a position, where the kernel is not stretched.
@@ -56,7 +58,8 @@ Term coordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   const std::string &mode = options.coordinates;
   Term i = b.convert(b.iota({axis.to}, 0, b.state.builder.getI64Type()), DType::I64, DType::F64);
   Term input = real(b, axis.from), output = real(b, axis.to), length = axis.scale * input;
-  Term isOne = b.compare(F::OEQ, I::eq, length, realScalar(b, 1)), span = b.select(isOne, realScalar(b, 1), length - 1.0);
+  Term isOne = b.compare(F::OEQ, I::eq, length, realScalar(b, 1)),
+       span = b.select(isOne, realScalar(b, 1), length - 1.0);
   Term centered = (i + 0.5) / axis.scale - 0.5;
   if (mode == "half_pixel")
     return centered;
@@ -73,7 +76,8 @@ Term coordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   if (!options.isCropped())
     malformed("expected a coordinate_transformation_mode that Resize has, got '{}'", mode);
   Term middle = (axis.roiStart + axis.roiEnd) * (input - 1.0) * 0.5;
-  return b.select(isOne, middle, axis.roiStart * (input - 1.0) + i * (axis.roiEnd - axis.roiStart) * (input - 1.0) / span);
+  return b.select(isOne, middle,
+                  axis.roiStart * (input - 1.0) + i * (axis.roiEnd - axis.roiStart) * (input - 1.0) / span);
 }
 
 /// Indices within 0 and from - 1, from positions in f64.
@@ -106,7 +110,8 @@ Term kernel(NodeBuilder &b, const Options &options, Term x) {
 Term timesMatrix(NodeBuilder &b, const Options &options, const ResizedAxis &axis, Term x, Term position) {
   AffineExpr taps = graph::canonicalSize(axis.from + axis.border * 2);
   Sizes matrix{axis.to, taps};
-  Term at = b.convert(b.iota({taps}, 0, b.state.builder.getI64Type()) - scalarOf(b, axis.border), DType::I64, DType::F64);
+  Term at =
+      b.convert(b.iota({taps}, 0, b.state.builder.getI64Type()) - scalarOf(b, axis.border), DType::I64, DType::F64);
   Term distance = b.broadcast(at, matrix, {1}) - b.broadcast(position, matrix, {0});
   if (options.antialias)
     distance = distance * b.minimum(axis.scale, 1.0);
@@ -139,8 +144,10 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
     result = b.take(x, {axis.dim}, {sourceIndex(b, nearestIndex(b, options.nearest, position), axis)});
   } else if (options.mode == "linear" && !options.antialias && !options.excludeOutside) {
     Term below = b.apply<math::FloorOp>(position);
-    Term low = b.take(x, {axis.dim}, {sourceIndex(b, below, axis)}), high = b.take(x, {axis.dim}, {sourceIndex(b, below + 1.0, axis)});
-    Term weight = b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
+    Term low = b.take(x, {axis.dim}, {sourceIndex(b, below, axis)}),
+         high = b.take(x, {axis.dim}, {sourceIndex(b, below + 1.0, axis)});
+    Term weight =
+        b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
     result = low * (1.0 - weight) + high * weight;
   } else {
     result = timesMatrix(b, options, axis, x, position);
@@ -148,13 +155,15 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   if (!options.isCropped())
     return result;
   Term last = real(b, axis.from) - 1.0;
-  Term outside = either(b.compare(F::ULT, I::slt, position, b.like(position, 0)), b.compare(F::UGT, I::sgt, position, last));
+  Term outside =
+      either(b.compare(F::ULT, I::slt, position, b.like(position, 0)), b.compare(F::UGT, I::sgt, position, last));
   result = b.widen(result); // halves cannot be chosen between, only moved
   return b.select(b.along(outside, result, axis.dim), b.like(result, options.extrapolation), result);
 }
 
 /// From sizes: exact factors, made equal by the aspect ratio policy. Returns the sizes.
-std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes, std::vector<Term> sizes) {
+std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes,
+                            std::vector<Term> sizes) {
   std::optional<Term> common;
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     axis.scale = b.convert(size, DType::I64, DType::F64) / real(b, axis.from);
@@ -170,7 +179,8 @@ std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<
 }
 
 /// From scales, in float32, as shape inference everywhere does: 0.7f * 10 is then 7.
-std::vector<Term> setSizes(NodeBuilder &b, std::vector<ResizedAxis> &axes, const std::vector<Term> &scales, RunTimeSizes &read) {
+std::vector<Term> setSizes(NodeBuilder &b, std::vector<ResizedAxis> &axes, const std::vector<Term> &scales,
+                           RunTimeSizes &read) {
   std::vector<Term> sizes;
   for (auto [axis, scale] : llvm::zip_equal(axes, scales)) {
     read.require(b.compare(F::OGT, I::sgt, scale, b.like(scale, 0)), "expected scales above 0");
@@ -199,7 +209,8 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
   std::vector<Term> sizes = sizesInput ? setScales(b, options, axes, given) : setSizes(b, axes, given, read);
   if (options.isCropped()) {
     std::vector<Term> roi = b.scalars(1, DType::F64);
-    b.expect(roi.size() == 2 * axes.size(), fmt::format("expected a roi of {} elements, got {}", 2 * axes.size(), roi.size()));
+    b.expect(roi.size() == 2 * axes.size(),
+             fmt::format("expected a roi of {} elements, got {}", 2 * axes.size(), roi.size()));
     for (size_t i = 0; i < axes.size(); ++i)
       axes[i].roiStart = roi[i], axes[i].roiEnd = roi[i + axes.size()];
   }
@@ -208,7 +219,8 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
     axis.border = b.number(options.reach() + 1);
     if (options.antialias) {
       Term reach = static_cast<double>(options.reach()) / b.minimum(axis.scale, 1.0);
-      axis.border = read.add(b.convert(b.minimum(b.apply<math::CeilOp>(reach), 1 << 20) + 1.0, DType::F64, DType::I64), axis.border);
+      axis.border = read.add(b.convert(b.minimum(b.apply<math::CeilOp>(reach), 1 << 20) + 1.0, DType::F64, DType::I64),
+                             axis.border);
     }
   }
   Term x = options.mode == "nearest" ? b.raw(0) : b.in(0);

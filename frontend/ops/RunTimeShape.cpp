@@ -52,14 +52,15 @@ private:
 
 } // namespace
 
-//===- Reshape, Expand, Squeeze, Unsqueeze -------------------------------------------------------------------------------===//
+//===- Reshape, Expand, Squeeze, Unsqueeze ------------------------------------------------------------------------===//
 
 void reshapeWhenRunning(NodeBuilder &b) {
   RunTimeSizes read(b);
   std::vector<Term> target = b.scalars(1);
   const Sizes from = b.sizes(0);
   bool allowZero = b.integer("allowzero", 0);
-  Term one = number(b, 1), zero = number(b, 0), total = scalarOf(b, b.product(from)), rest = one, open = zero, none = number(b, -1);
+  Term one = number(b, 1), zero = number(b, 0), total = scalarOf(b, b.product(from)), rest = one, open = zero,
+       none = number(b, -1);
   for (size_t i = 0; i < target.size(); ++i) {
     Term isOpen = isEqual(target[i], none), isZero = isEqual(target[i], zero);
     if (!allowZero && i < from.size())
@@ -108,14 +109,16 @@ void expandWhenRunning(NodeBuilder &b) {
   read.read();
   Term x = b.raw(0);
   if (kept != own) // sizes that may be 1
-    x = b.term(graph::RepeatOp::create(b.state.builder, b.state.location, b.state.tensorType(kept, x.element()), x.value));
+    x = b.term(
+        graph::RepeatOp::create(b.state.builder, b.state.location, b.state.tensorType(kept, x.element()), x.value));
   b.out(b.broadcast(x, result));
 }
 
 void squeezeWhenRunning(NodeBuilder &b) {
   RunTimeSizes read(b);
   RunTimeAxes axes(b, 1, b.rank(0), read);
-  b.expect(axes.count() <= b.rank(0), fmt::format("expected at most {} axes because of the rank, got {}", b.rank(0), axes.count()));
+  b.expect(axes.count() <= b.rank(0),
+           fmt::format("expected at most {} axes because of the rank, got {}", b.rank(0), axes.count()));
   Sizes result = sizesWithout(b, axes, b.sizes(0), /*keep=*/false, read);
   for (auto [dim, size] : llvm::enumerate(b.sizes(0)))
     if (graph::constantSize(size) != 1) {
@@ -140,13 +143,14 @@ void unsqueezeWhenRunning(NodeBuilder &b) {
     Term size = number(b, 1), source = number(b, dim) - axes.below(dim);
     for (int64_t at = std::max<int64_t>(0, dim - *count); at <= std::min(dim, own - 1); ++at)
       size = b.select(isEqual(source, number(b, at)), scalarOf(b, from[at]), size);
-    result.push_back(read.add(b.select(axes.contains(dim), number(b, 1), size), dim < *count ? b.number(1) : from[dim - *count]));
+    result.push_back(
+        read.add(b.select(axes.contains(dim), number(b, 1), size), dim < *count ? b.number(1) : from[dim - *count]));
   }
   read.read();
   b.out(b.conform(b.raw(0), result));
 }
 
-//===- Slice -------------------------------------------------------------------------------------------------------------===//
+//===- Slice ------------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -178,8 +182,8 @@ void sliceWhenRunning(NodeBuilder &b) {
   PerDimension axes(b, 3, starts.size(), read);
   b.expect(ends.size() == starts.size() && axes.count() == starts.size() && steps.size() == starts.size() &&
                starts.size() <= b.sizes(0).size(),
-           fmt::format("expected as many starts, ends, axes and steps, at most {}, got {}, {}, {} and {}", b.rank(0), starts.size(),
-                       ends.size(), axes.count(), steps.size()));
+           fmt::format("expected as many starts, ends, axes and steps, at most {}, got {}, {}, {} and {}", b.rank(0),
+                       starts.size(), ends.size(), axes.count(), steps.size()));
   if (b.has(4))
     for (Term step : steps)
       read.require(b.compare(F::ONE, I::ne, step, number(b, 0)), "expected steps other than 0");
@@ -192,7 +196,8 @@ void sliceWhenRunning(NodeBuilder &b) {
       continue;
     Term size = scalarOf(b, x.sizes()[dim]);
     dims.push_back(dim);
-    sliced.push_back(stepsOf(b, axes.at(dim, starts, number(b, 0)), axes.at(dim, ends, size), axes.at(dim, steps, number(b, 1)), size));
+    sliced.push_back(stepsOf(b, axes.at(dim, starts, number(b, 0)), axes.at(dim, ends, size),
+                             axes.at(dim, steps, number(b, 1)), size));
     counts.push_back(read.add(sliced.back().count, x.sizes()[dim]));
   }
   read.read();
@@ -202,7 +207,7 @@ void sliceWhenRunning(NodeBuilder &b) {
   b.out(b.take(x, dims, indices));
 }
 
-//===- Pad ---------------------------------------------------------------------------------------------------------------===//
+//===- Pad --------------------------------------------------------------------------------------------------------===//
 
 Term padPositions(NodeBuilder &b, AffineExpr count, Term low, Term high, Term size, const std::string &mode) {
   Term zero = number(b, 0), one = number(b, 1), at = positions(b, count);
@@ -225,7 +230,8 @@ Term padPositions(NodeBuilder &b, AffineExpr count, Term low, Term high, Term si
 
 namespace {
 
-/// `x` with low[i] and high[i] more in front of and behind dimension dims[i]; `read` has nothing to read yet but conditions.
+/// `x` with low[i] and high[i] more in front of and behind dimension dims[i]; `read` has nothing to read yet but
+/// conditions.
 Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> low, llvm::ArrayRef<Term> high,
            const std::string &mode, Term fill, RunTimeSizes &read) {
   Term zero = number(b, 0);
@@ -254,7 +260,8 @@ Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<
     inside = both(inside, b.broadcast(isInside, result, {dim}));
   }
   Term padded = b.pad(x, SmallVector<int64_t>(x.rank(), 0), larger, 0);
-  return b.select(inside, b.widen(b.take(padded, dims, indices)), b.widen(fill)); // halves cannot be chosen between, only moved
+  return b.select(inside, b.widen(b.take(padded, dims, indices)),
+                  b.widen(fill)); // halves cannot be chosen between, only moved
 }
 
 } // namespace
@@ -267,10 +274,12 @@ void padWhenRunning(NodeBuilder &b) {
            fmt::format("expected a mode of constant, edge, reflect or wrap, got '{}'", mode));
   PerDimension axes(b, 3, pads.size() / 2, read);
   b.expect(pads.size() == 2 * axes.count(), fmt::format("expected {} paddings, got {}", 2 * axes.count(), pads.size()));
-  b.expect(static_cast<int64_t>(axes.count()) <= b.rank(0), fmt::format("expected at most {} axes, got {}", b.rank(0), axes.count()));
+  b.expect(static_cast<int64_t>(axes.count()) <= b.rank(0),
+           fmt::format("expected at most {} axes, got {}", b.rank(0), axes.count()));
   Term x = b.raw(0), zero = number(b, 0);
   Term fill = mode == "constant" && b.has(2) ? b.reshape(b.raw(2), {}) : b.splat({}, x.element(), b.real("value", 0));
-  llvm::ArrayRef<Term> lows = llvm::ArrayRef(pads).take_front(axes.count()), highs = llvm::ArrayRef(pads).drop_front(axes.count());
+  llvm::ArrayRef<Term> lows = llvm::ArrayRef(pads).take_front(axes.count()),
+                       highs = llvm::ArrayRef(pads).drop_front(axes.count());
   std::vector<Term> low, high;
   SmallVector<int64_t> dims;
   for (int64_t dim = 0; dim < b.rank(0); ++dim)
@@ -300,7 +309,7 @@ void centerCropPad(NodeBuilder &b) {
   b.out(padBy(b, x, dims, low, high, "constant", b.splat({}, x.element(), 0), read));
 }
 
-//===- Range -------------------------------------------------------------------------------------------------------------===//
+//===- Range ------------------------------------------------------------------------------------------------------===//
 
 /// start + iota * delta. Floats are counted in f64, as the reference does.
 void rangeWhenRunning(NodeBuilder &b) {
@@ -312,15 +321,16 @@ void rangeWhenRunning(NodeBuilder &b) {
   DType as = isFloat(type) ? DType::F64 : DType::I64;
   Term start = b.scalars(0, as)[0], limit = b.scalars(1, as)[0], delta = b.scalars(2, as)[0], zero = b.like(delta, 0);
   read.require(b.compare(F::UNE, I::ne, delta, zero), "expected a delta other than 0");
-  Term steps = isFloat(type) ? b.convert(b.maximum(b.apply<math::CeilOp>((limit - start) / delta), zero), DType::F64, DType::I64)
-                             : stepsBetween(start, limit, delta);
+  Term steps = isFloat(type)
+                   ? b.convert(b.maximum(b.apply<math::CeilOp>((limit - start) / delta), zero), DType::F64, DType::I64)
+                   : stepsBetween(start, limit, delta);
   AffineExpr count = read.add(steps, b.number(1));
   read.read();
   Type element = b.in(0).element();
   Term at = positions(b, count);
   auto scalar = [&](size_t i) { return b.reshape(b.in(i), {}); };
-  Term position =
-      llvm::isa<FloatType>(element) ? b.convert(at, DType::I64, isHalf(type) ? DType::F32 : type) : b.convert(at, DType::I64, type);
+  Term position = llvm::isa<FloatType>(element) ? b.convert(at, DType::I64, isHalf(type) ? DType::F32 : type)
+                                                : b.convert(at, DType::I64, type);
   b.out(scalar(0) + position * scalar(2), type);
 }
 

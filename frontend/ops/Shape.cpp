@@ -10,7 +10,7 @@ using I = arith::CmpIPredicate;
 
 namespace tilewright::ops {
 
-//===- Reshape and its special cases -------------------------------------------------------------------------------------===//
+//===- Reshape and its special cases ------------------------------------------------------------------------------===//
 
 /// Sizes as Reshape's `shape` input says them: 0 copies, -1 is what remains.
 void reshape(NodeBuilder &b) {
@@ -30,7 +30,8 @@ void reshape(NodeBuilder &b) {
     std::optional<int64_t> constant = graph::constantSize(target[i]);
     if (constant == 0 && !allowZero) {
       b.expect(i < from.size(),
-               fmt::format("expected at most {} sizes of 0 because the input has so many dimensions, got one at {}", from.size(), i));
+               fmt::format("expected at most {} sizes of 0 because the input has so many dimensions, got one at {}",
+                           from.size(), i));
       target[i] = from[i];
     } else if (constant == -1) {
       b.expect(!unknown, "expected one size of -1, got two");
@@ -53,8 +54,8 @@ void flatten(NodeBuilder &b) {
   b.out(b.reshape(b.raw(0), {b.product(sizes.take_front(axis)), b.product(sizes.drop_front(axis))}));
 }
 
-/// Without axes, symbolic sizes are dropped where the model declares a result of so many dimensions less. Without that, rank depends on
-/// which of them are 1.
+/// Without axes, symbolic sizes are dropped where the model declares a result of so many dimensions less. Without that,
+/// rank depends on which of them are 1.
 static void squeezeSymbols(NodeBuilder &b, Sizes &sizes) {
   Sizes symbols;
   llvm::copy_if(sizes, std::back_inserter(symbols), [](AffineExpr size) { return !graph::constantSize(size); });
@@ -69,8 +70,9 @@ static void squeezeSymbols(NodeBuilder &b, Sizes &sizes) {
   }
   for (AffineExpr size : symbols)
     if (size = b.state.resolve(size); !graph::constantSize(size))
-      b.state.takeEqual(size, b.number(1),
-                        fmt::format("node '{}' (dimension {})", b.node.name, llvm::find(symbols, size) - symbols.begin()));
+      b.state.takeEqual(
+          size, b.number(1),
+          fmt::format("node '{}' (dimension {})", b.node.name, llvm::find(symbols, size) - symbols.begin()));
   llvm::transform(sizes, sizes.begin(), [&](AffineExpr size) { return b.state.resolve(size); });
   llvm::erase_if(sizes, [](AffineExpr size) { return graph::constantSize(size) == 1; });
 }
@@ -114,14 +116,15 @@ void transpose(NodeBuilder &b) {
   b.out(b.transpose(b.raw(0), *perm));
 }
 
-//===- Expand, Tile ------------------------------------------------------------------------------------------------------===//
+//===- Expand, Tile -----------------------------------------------------------------------------------------------===//
 
 void expand(NodeBuilder &b) {
   if (isRunTime(b, 1))
     return expandWhenRunning(b);
   Sizes target = b.knownSizes(1);
   for (AffineExpr size : target)
-    b.expect(graph::constantSize(size).value_or(0) >= 0, fmt::format("expected sizes of at least 0, got {}", b.print(target)));
+    b.expect(graph::constantSize(size).value_or(0) >= 0,
+             fmt::format("expected sizes of at least 0, got {}", b.print(target)));
   b.out(b.broadcast(b.raw(0), b.broadcastSizes({b.sizes(0), target})));
 }
 
@@ -132,7 +135,8 @@ void tile(NodeBuilder &b) {
            fmt::format("expected {} repeats because of the rank, got {}", b.rank(0), repeats.size()));
   SmallVector<int64_t> dims;
   for (auto [repeat, size] : llvm::zip_equal(repeats, b.sizes(0))) {
-    b.expect(graph::constantSize(repeat).value_or(0) >= 0, fmt::format("expected repeats of at least 0, got {}", b.print(repeats)));
+    b.expect(graph::constantSize(repeat).value_or(0) >= 0,
+             fmt::format("expected repeats of at least 0, got {}", b.print(repeats)));
     split.push_back(repeat), split.push_back(size);
     dims.push_back(static_cast<int64_t>(split.size()) - 1);
     result.push_back(repeat * size);
@@ -140,7 +144,7 @@ void tile(NodeBuilder &b) {
   b.out(b.reshape(b.broadcast(b.raw(0), split, dims), result));
 }
 
-//===- Slice, Split, Concat ----------------------------------------------------------------------------------------------===//
+//===- Slice, Split, Concat ---------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -150,7 +154,8 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
   std::optional<int64_t> number = graph::constantSize(bound), extent = graph::constantSize(size);
   auto most = [&](AffineExpr a) { // one element is there, or nothing is worth slicing: a guard, and the rest is known
     if (a == b.number(1) && !extent) {
-      b.state.requireAtMost(a, size, fmt::format("node '{}' slices an empty dimension {}", b.node.name, b.state.print(size)));
+      b.state.requireAtMost(a, size,
+                            fmt::format("node '{}' slices an empty dimension {}", b.node.name, b.state.print(size)));
       return a;
     }
     return b.state.minimum(a, size);
@@ -162,8 +167,9 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
   if (number && *number >= 1000000000)
     return size;
   if (!graph::isNonNegative(bound))
-    b.state.requireAtMost(b.number(0), bound,
-                          fmt::format("node '{}' slices from or to {}, which must not be negative", b.node.name, b.state.print(bound)));
+    b.state.requireAtMost(
+        b.number(0), bound,
+        fmt::format("node '{}' slices from or to {}, which must not be negative", b.node.name, b.state.print(bound)));
   return most(bound);
 }
 
@@ -178,7 +184,8 @@ Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineEx
     return b.slice(x, axis, first, count, step);
   }
   // Backwards: from start (at most size - 1) down to end (at least -1), which negative numbers below -size mean.
-  std::optional<int64_t> extent = graph::constantSize(size), from = graph::constantSize(start), to = graph::constantSize(end);
+  std::optional<int64_t> extent = graph::constantSize(size), from = graph::constantSize(start),
+                         to = graph::constantSize(end);
   if (!from || !to)
     decline("a backward slice from or to a symbolic position is not compiled");
   if (!extent) {
@@ -218,8 +225,8 @@ void slice(NodeBuilder &b) {
       axes.push_back(static_cast<int64_t>(i));
   steps.resize(steps.empty() ? starts.size() : steps.size(), 1);
   b.expect(starts.size() == ends.size() && axes.size() == starts.size() && steps.size() == starts.size(),
-           fmt::format("expected as many starts, ends, axes and steps, got {}, {}, {} and {}", starts.size(), ends.size(), axes.size(),
-                       steps.size()));
+           fmt::format("expected as many starts, ends, axes and steps, got {}, {}, {} and {}", starts.size(),
+                       ends.size(), axes.size(), steps.size()));
   Term x = b.raw(0);
   for (size_t i = 0; i < starts.size(); ++i) {
     b.expect(steps[i] != 0, "expected steps other than 0");
@@ -248,7 +255,8 @@ void split(NodeBuilder &b) {
     parts.assign(count, chunk);
     AffineExpr rest = graph::canonicalSize(size - chunk * (count - 1));
     if (b.node.opset >= 18)
-      b.state.requireAtMost(b.number(0), rest, fmt::format("node '{}' splits {} elements in {}", b.node.name, b.state.print(size), count));
+      b.state.requireAtMost(b.number(0), rest,
+                            fmt::format("node '{}' splits {} elements in {}", b.node.name, b.state.print(size), count));
     parts.back() = rest;
   }
   b.expect(static_cast<int64_t>(parts.size()) == count,
@@ -256,7 +264,8 @@ void split(NodeBuilder &b) {
   AffineExpr offset = b.number(0);
   Term x = b.raw(0);
   for (int64_t i = 0; i < count; ++i) {
-    b.expect(graph::constantSize(parts[i]).value_or(0) >= 0, fmt::format("expected parts of at least 0, got {}", b.print(parts)));
+    b.expect(graph::constantSize(parts[i]).value_or(0) >= 0,
+             fmt::format("expected parts of at least 0, got {}", b.print(parts)));
     b.out(b.slice(x, axis, offset, parts[i]), b.type(0), i);
     offset = graph::canonicalSize(offset + parts[i]);
   }
@@ -279,7 +288,8 @@ void concat(NodeBuilder &b) {
   SmallVector<Term> parts;
   for (size_t i = 0; i < b.node.inputs.size(); ++i) {
     Term part = b.raw(i);
-    b.expect(part.rank() == b.rank(0), fmt::format("expected operands of rank {}, got operand {} of rank {}", b.rank(0), i, part.rank()));
+    b.expect(part.rank() == b.rank(0),
+             fmt::format("expected operands of rank {}, got operand {} of rank {}", b.rank(0), i, part.rank()));
     for (int64_t dim = 0; dim < part.rank(); ++dim)
       if (dim != axis)
         b.unify(part.sizes()[dim], parts.empty() ? part.sizes()[dim] : parts[0].sizes()[dim],
@@ -290,16 +300,18 @@ void concat(NodeBuilder &b) {
   b.out(parts.empty() ? b.raw(0) : joined(b, parts, axis));
 }
 
-//===- Pad ---------------------------------------------------------------------------------------------------------------===//
+//===- Pad --------------------------------------------------------------------------------------------------------===//
 
 namespace {
 
 /// Where each padded coordinate of a symbolic dimension reads, computed when running.
 Term symbolicPadIndex(NodeBuilder &b, AffineExpr size, int64_t low, int64_t high, const std::string &mode) {
   AffineExpr left = graph::canonicalSize(size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0));
-  if (!b.state.requireAtMost(b.number(1), left, fmt::format("node '{}' pads an empty dimension with what it has", b.node.name)))
+  if (!b.state.requireAtMost(b.number(1), left,
+                             fmt::format("node '{}' pads an empty dimension with what it has", b.node.name)))
     malformed("expected elements to pad with, got an empty dimension");
-  return padPositions(b, graph::canonicalSize(size + low + high), scalarOf(b, low), scalarOf(b, high), scalarOf(b, size), mode);
+  return padPositions(b, graph::canonicalSize(size + low + high), scalarOf(b, low), scalarOf(b, high),
+                      scalarOf(b, size), mode);
 }
 
 /// Where each padded coordinate reads: mirrored, clamped or wrapped, as an index vector.
@@ -314,7 +326,8 @@ Term padByIndex(NodeBuilder &b, Term x, int64_t dim, int64_t low, int64_t high, 
   Tensor index = Tensor::allocate(DType::I64, {*size + low + high});
   // Negative paddings crop, before the others repeat what is left.
   int64_t cropped = std::max<int64_t>(0, -low), left = *size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0);
-  b.expect(left > 0 || index.count() == 0, fmt::format("expected elements to pad with, got paddings {} and {} of {}", low, high, *size));
+  b.expect(left > 0 || index.count() == 0,
+           fmt::format("expected elements to pad with, got paddings {} and {} of {}", low, high, *size));
   for (int64_t i = 0; i < index.count(); ++i) {
     int64_t at = i - std::max<int64_t>(low, 0), period = 2 * (left - 1);
     if (mode == "edge")
@@ -346,7 +359,8 @@ void pad(NodeBuilder &b) {
     for (int64_t &axis : axes)
       axis = b.axis(axis, rank);
   }
-  b.expect(given->size() == 2 * axes.size(), fmt::format("expected {} paddings, got {}", 2 * axes.size(), given->size()));
+  b.expect(given->size() == 2 * axes.size(),
+           fmt::format("expected {} paddings, got {}", 2 * axes.size(), given->size()));
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < axes.size(); ++i)
     low[axes[i]] = (*given)[i], high[axes[i]] = (*given)[axes.size() + i];
@@ -369,12 +383,13 @@ void pad(NodeBuilder &b) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     sizes[dim] = graph::canonicalSize(sizes[dim] + low[dim] + high[dim]);
     b.expect(graph::constantSize(sizes[dim]).value_or(0) >= 0,
-             fmt::format("expected a result of at least 0 elements, got {} in dimension {}", b.state.print(sizes[dim]), dim));
+             fmt::format("expected a result of at least 0 elements, got {} in dimension {}", b.state.print(sizes[dim]),
+                         dim));
   }
   b.out(b.pad(x, low, sizes, fill));
 }
 
-//===- Blocks ------------------------------------------------------------------------------------------------------------===//
+//===- Blocks -----------------------------------------------------------------------------------------------------===//
 
 void depthToSpace(NodeBuilder &b) {
   b.expect(b.rank(0) == 4, fmt::format("expected rank 4, got {}", b.rank(0)));
@@ -394,17 +409,19 @@ void spaceToDepth(NodeBuilder &b) {
   b.expect(b.rank(0) == 4, fmt::format("expected rank 4, got {}", b.rank(0)));
   int64_t block = b.integer("blocksize", 1);
   b.expect(block > 0 && block <= 1 << 20, fmt::format("expected a blocksize of 1 to 2^20, got {}", block));
-  AffineExpr k = b.number(block), height = b.divide(b.sizes(0)[2], k, "a height"), width = b.divide(b.sizes(0)[3], k, "a width");
+  AffineExpr k = b.number(block), height = b.divide(b.sizes(0)[2], k, "a height"),
+             width = b.divide(b.sizes(0)[3], k, "a width");
   const Sizes s = b.sizes(0);
   height = b.state.resolve(height);
   std::string mode = b.text("mode", "DCR"); // an attribute since opset 28
   b.expect(mode == "DCR" || mode == "CRD", fmt::format("expected mode to be DCR or CRD, got '{}'", mode));
-  SmallVector<int64_t> order = mode == "CRD" ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4} : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};
+  SmallVector<int64_t> order =
+      mode == "CRD" ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4} : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};
   Term x = b.transpose(b.reshape(b.raw(0), {s[0], s[1], height, k, width, k}), order);
   b.out(b.reshape(x, {s[0], s[1] * (block * block), height, width}));
 }
 
-//===- Made from coordinates ---------------------------------------------------------------------------------------------===//
+//===- Made from coordinates --------------------------------------------------------------------------------------===//
 
 void trilu(NodeBuilder &b) {
   b.expect(b.rank(0) >= 2, fmt::format("expected rank 2 or more, got {}", b.rank(0)));
@@ -452,7 +469,8 @@ void oneHot(NodeBuilder &b) {
 void constantOfShape(NodeBuilder &b) {
   Sizes sizes = b.sizesFrom(0);
   for (AffineExpr size : sizes)
-    b.expect(graph::constantSize(size).value_or(0) >= 0, fmt::format("expected sizes of at least 0, got {}", b.print(sizes)));
+    b.expect(graph::constantSize(size).value_or(0) >= 0,
+             fmt::format("expected sizes of at least 0, got {}", b.print(sizes)));
   auto found = b.node.attributes.find("value");
   if (found == b.node.attributes.end())
     return b.out(b.splat(sizes, b.state.builder.getF32Type(), 0), DType::F32);

@@ -21,10 +21,12 @@ struct Transform {
   bool inverse, half;          // half: the operand is the half of a spectrum that determines the other
 };
 
-/// e^(-+2 pi i n k / length) as [known, parts, bins, made] in f64. An element of half a spectrum counts for its conjugate too.
+/// e^(-+2 pi i n k / length) as [known, parts, bins, made] in f64. An element of half a spectrum counts for its
+/// conjugate too.
 Tensor turnsOf(const Transform &t) {
   Tensor tensor = Tensor::allocate(DType::F64, {t.known, t.parts, t.bins, t.made});
-  double *to = tensor.data<double>(), sign = t.inverse ? 1 : -1, scale = t.inverse ? 1 / static_cast<double>(t.length) : 1;
+  double *to = tensor.data<double>(), sign = t.inverse ? 1 : -1,
+         scale = t.inverse ? 1 / static_cast<double>(t.length) : 1;
   for (int64_t n = 0; n < t.known; ++n)
     for (int64_t part = 0; part < t.parts; ++part)
       for (int64_t k = 0; k < t.bins; ++k) {
@@ -63,11 +65,13 @@ Transform transformOf(NodeBuilder &b, AffineExpr size) {
   std::optional<int64_t> parts = graph::constantSize(b.sizes(0).back()), have = graph::constantSize(size);
   if (!parts || !have)
     decline("a transform along a symbolic dimension is not compiled");
-  b.expect(*parts == 1 || *parts == 2, fmt::format("expected real or complex numbers in the last dimension, got {}", *parts));
+  b.expect(*parts == 1 || *parts == 2,
+           fmt::format("expected real or complex numbers in the last dimension, got {}", *parts));
   Transform t{};
   t.inverse = b.integer("inverse", 0) != 0, t.parts = *parts;
   bool onesided = b.integer("onesided", 0) != 0;
-  b.expect(!onesided || (t.parts == 1) != t.inverse, "a onesided transform takes a real signal, and its inverse a complex spectrum");
+  b.expect(!onesided || (t.parts == 1) != t.inverse,
+           "a onesided transform takes a real signal, and its inverse a complex spectrum");
   t.half = onesided && t.inverse;
   t.length = b.has(1) ? knownScalar(b, 1) : t.half ? 2 * (*have - 1) : *have;
   b.expect(t.length >= 1 && t.length < (1 << 24), fmt::format("expected a dft_length of 1 to 2^24, got {}", t.length));
@@ -80,7 +84,8 @@ Transform transformOf(NodeBuilder &b, AffineExpr size) {
 } // namespace
 
 void dft(NodeBuilder &b) {
-  b.expect(b.rank(0) >= 2 && isFloat(b.type(0)), fmt::format("expected floats of rank 2 or more, got {}", b.print(b.sizes(0))));
+  b.expect(b.rank(0) >= 2 && isFloat(b.type(0)),
+           fmt::format("expected floats of rank 2 or more, got {}", b.print(b.sizes(0))));
   int64_t axis = transformedAxis(b), rank = b.rank(0);
   Transform t = transformOf(b, b.sizes(0)[axis]);
   if (t.known < 1 || double(t.known) * t.parts * t.bins * t.made > maxTurns)
@@ -144,7 +149,8 @@ void cosineWindow(NodeBuilder &b) {
   struct {
     std::string_view op;
     double a0, a1, a2;
-  } constexpr windows[] = {{"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  } constexpr windows[] = {
+      {"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
   const auto *row = llvm::find_if(windows, [&](const auto &window) { return window.op == b.node.op; });
   auto type = static_cast<DType>(b.integer("output_datatype", static_cast<int64_t>(DType::F32)));
   if (!findDType(type))
@@ -153,10 +159,12 @@ void cosineWindow(NodeBuilder &b) {
   b.expect(size.size() == 1 && graph::constantSize(size[0]).value_or(0) >= 0, "expected one size of at least 0");
   Type i64 = b.state.builder.getI64Type();
   Term n = b.convert(b.iota(size, 0, i64), DType::I64, DType::F64);
-  Term period = b.convert(b.sizeAs(size[0], size, i64), DType::I64, DType::F64) - (b.integer("periodic", 1) ? 0.0 : 1.0);
+  Term period =
+      b.convert(b.sizeAs(size[0], size, i64), DType::I64, DType::F64) - (b.integer("periodic", 1) ? 0.0 : 1.0);
   Term angle = n * (2 * std::numbers::pi) / b.maximum(period, 1);
   Term result = row->a0 - row->a1 * b.apply<math::CosOp>(angle);
-  b.out(b.convert(row->a2 != 0 ? result + row->a2 * b.apply<math::CosOp>(angle * 2.0) : result, DType::F64, type), type);
+  b.out(b.convert(row->a2 != 0 ? result + row->a2 * b.apply<math::CosOp>(angle * 2.0) : result, DType::F64, type),
+        type);
 }
 
 /// A depthwise convolution over [past, x], whose end is the next past.
@@ -170,7 +178,8 @@ void causalConvWithState(NodeBuilder &b) {
   b.expect(activation == "none" || activation == "silu" || activation == "swish",
            fmt::format("expected activation to be none, silu or swish, got '{}'", activation));
   b.unify(b.sizes(1)[0], sizes[1], "channels of the weights");
-  b.expect(graph::constantSize(b.sizes(1)[1]) == 1 && *taps >= 1, fmt::format("expected weights [C, 1, k], got {}", b.print(b.sizes(1))));
+  b.expect(graph::constantSize(b.sizes(1)[1]) == 1 && *taps >= 1,
+           fmt::format("expected weights [C, 1, k], got {}", b.print(b.sizes(1))));
   Sizes state{sizes[0], sizes[1], b.number(*taps - 1)};
   Term x = b.raw(0), line = x;
   if (b.has(3)) {

@@ -1,4 +1,5 @@
-// TopK without sorting: an element's place is how many stand before it, and each result looks for the element at its place.
+// TopK without sorting: an element's place is how many stand before it, and each result looks for the element at its
+// place.
 //
 //   place[j]  = count of i where x[i] is better than x[j], or as good and i < j
 //   index[k]  = sum over j of j where place[j] = k          value[k] = x[index[k]]
@@ -34,7 +35,8 @@ void topK(NodeBuilder &b) {
     decline("a choice among {} is not compiled, only among up to {}", b.state.print(size), longest);
   Sizes k = b.sizesFrom(1);
   b.expect(k.size() == 1, fmt::format("expected one k, got {}", k.size()));
-  if (!b.state.requireAtMost(k[0], size, fmt::format("node '{}': expected k of at most {}", b.node.name, b.state.print(size))) ||
+  if (!b.state.requireAtMost(k[0], size,
+                             fmt::format("node '{}': expected k of at most {}", b.node.name, b.state.print(size))) ||
       graph::constantSize(k[0]).value_or(0) < 0)
     malformed("expected k from 0 to {}, got {}", b.state.print(size), b.state.print(k[0]));
   Term x = b.in(0);
@@ -53,15 +55,17 @@ void topK(NodeBuilder &b) {
   Term one = b.broadcast(rows, pairs, asRows), other = b.broadcast(rows, pairs, asColumns);
   bool largest = b.integer("largest", 1), isSigned = findDType(b.type(0))->isSigned;
   Term isEarlier = b.compare(F::OLT, I::slt, b.iota(pairs, rank, i64), b.iota(pairs, rank - 1, i64));
-  Term isBefore = b.select(
-      isEarlier, b.apply<arith::XOrIOp>(isAhead(b, one, other, largest, isSigned), b.splatInteger(pairs, b.state.builder.getI1Type(), 1)),
-      isAhead(b, other, one, largest, isSigned));
+  Term isBefore = b.select(isEarlier,
+                           b.apply<arith::XOrIOp>(isAhead(b, one, other, largest, isSigned),
+                                                  b.splatInteger(pairs, b.state.builder.getI1Type(), 1)),
+                           isAhead(b, other, one, largest, isSigned));
   Term place = b.reduce(ReduceKind::Sum, b.convert(isBefore, DType::Bool, DType::I64), {rank});
   chosen.back() = k[0];
   Sizes searched = chosen;
   searched.push_back(size);
   Term isHere = isEqual(b.broadcast(place, searched, asColumns), b.iota(searched, rank - 1, i64));
-  Term index = b.reduce(ReduceKind::Sum, b.select(isHere, b.iota(searched, rank, i64), b.splatInteger(searched, i64, 0)), {rank});
+  Term index = b.reduce(ReduceKind::Sum,
+                        b.select(isHere, b.iota(searched, rank, i64), b.splatInteger(searched, i64, 0)), {rank});
   SmallVector<AffineExpr> coordinates;
   for (int64_t dim = 0; dim < rank; ++dim)
     coordinates.push_back(getAffineDimExpr(dim == axis ? rank : dim, b.state.context));

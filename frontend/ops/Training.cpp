@@ -11,7 +11,8 @@ namespace {
 /// `step(x, gradient, states)` returns the new x and changes the states; `scalars` are rate and count.
 template <typename Step> void optimize(NodeBuilder &b, size_t states, Step step) {
   size_t given = b.node.inputs.size(), n = given > 2 ? (given - 2) / (2 + states) : 0;
-  b.expect(n > 0 && given == 2 + n * (2 + states), fmt::format("expected {} inputs for each tensor, got {}", 2 + states, given - 2));
+  b.expect(n > 0 && given == 2 + n * (2 + states),
+           fmt::format("expected {} inputs for each tensor, got {}", 2 + states, given - 2));
   for (size_t i = 0; i < n; ++i) {
     DType type = b.type(2 + i);
     b.expect(type == DType::F32 || type == DType::F64, "expected floats or doubles");
@@ -29,7 +30,9 @@ Term scalarLike(NodeBuilder &b, size_t i, Term like) {
   return b.reshape(b.convert(b.raw(i), b.type(i), like.element().isF64() ? DType::F64 : DType::F32), {});
 }
 
-Term isPositive(NodeBuilder &b, Term x) { return b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, x, b.like(x, 0)); }
+Term isPositive(NodeBuilder &b, Term x) {
+  return b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, x, b.like(x, 0));
+}
 
 } // namespace
 
@@ -58,7 +61,8 @@ void adam(NodeBuilder &b) {
 
 void momentum(NodeBuilder &b) {
   std::string mode = b.text("mode", "");
-  b.expect(mode == "standard" || mode == "nesterov", fmt::format("expected mode to be standard or nesterov, got '{}'", mode));
+  b.expect(mode == "standard" || mode == "nesterov",
+           fmt::format("expected mode to be standard or nesterov, got '{}'", mode));
   double alpha = b.real("alpha", 0), beta = b.real("beta", 0), norm = b.real("norm_coefficient", 0);
   optimize(b, 1, [&](Term x, Term gradient, std::vector<Term> &state) {
     Term rate = scalarLike(b, 0, x), count = scalarLike(b, 1, x), g = x * norm + gradient;

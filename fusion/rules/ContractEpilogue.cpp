@@ -1,4 +1,5 @@
-// A contraction takes the elementwise work that follows it: bias, scale, residual, activation, casts, and the permutation of its result.
+// A contraction takes the elementwise work that follows it: bias, scale, residual, activation, casts, and the
+// permutation of its result.
 //
 //     contract -> { elementwise, reshape, transpose }  =>  one kernel that stores the last value only
 #include "fusion/RuleTable.h"
@@ -7,5 +8,6 @@
 using namespace tilewright::fusion;
 
 bool tilewright::fusion::contractEpilogue(const Edge &edge) {
-  return edge.producer->geometry.kind == RootKind::Matmul && edge.consumer->geometry.kind == RootKind::Pointwise && !storesACopy(edge);
+  return edge.producer->geometry.kind == RootKind::Matmul && edge.consumer->geometry.kind == RootKind::Pointwise &&
+         !storesACopy(edge);
 }

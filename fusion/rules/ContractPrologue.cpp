@@ -1,5 +1,5 @@
-// A contraction computes its operands as it reads them, where that is cheap: accesses, casts, a scale. Work that only its epilogue
-// needs (a mask, say) comes in by the same door.
+// A contraction computes its operands as it reads them, where that is cheap: accesses, casts, a scale. Work that only
+// its epilogue needs (a mask, say) comes in by the same door.
 #include "fusion/RuleTable.h"
 
 using namespace tilewright::fusion;

@@ -1,4 +1,5 @@
-// Elementwise work and accesses form one kernel as long as all outputs have equally many elements: chains, diamonds, several outputs.
+// Elementwise work and accesses form one kernel as long as all outputs have equally many elements: chains, diamonds,
+// several outputs.
 #include "fusion/RuleTable.h"
 
 using namespace tilewright::fusion;

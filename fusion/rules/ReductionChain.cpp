@@ -6,5 +6,6 @@
 using namespace tilewright::fusion;
 
 bool tilewright::fusion::reductionChain(const Edge &edge) {
-  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::RowReduction;
+  return edge.producer->geometry.kind == RootKind::RowReduction &&
+         edge.consumer->geometry.kind == RootKind::RowReduction;
 }

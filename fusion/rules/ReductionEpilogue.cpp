@@ -8,6 +8,6 @@ using namespace tilewright::fusion;
 
 bool tilewright::fusion::reductionEpilogue(const Edge &edge) {
   RootKind producer = edge.producer->geometry.kind;
-  return (producer == RootKind::RowReduction || producer == RootKind::Window) && edge.consumer->geometry.kind == RootKind::Pointwise &&
-         !storesACopy(edge);
+  return (producer == RootKind::RowReduction || producer == RootKind::Window) &&
+         edge.consumer->geometry.kind == RootKind::Pointwise && !storesACopy(edge);
 }

@@ -7,5 +7,6 @@ using namespace tilewright::fusion;
 
 bool tilewright::fusion::reductionPrologue(const Edge &edge) {
   RootKind consumer = edge.consumer->geometry.kind;
-  return edge.producer->geometry.kind == RootKind::Pointwise && (consumer == RootKind::RowReduction || consumer == RootKind::Window);
+  return edge.producer->geometry.kind == RootKind::Pointwise &&
+         (consumer == RootKind::RowReduction || consumer == RootKind::Window);
 }

@@ -15,8 +15,8 @@ static constexpr gpu::Symbols symbols = {
 };
 static constexpr gpu::Vendor nvidia = {"NVIDIA", "cuda", symbols, "CUDA_LAUNCH_BLOCKING", UINT64_MAX};
 
-/// Compute capabilities whose code this runtime looks for, newest first. Code for an older one runs on a newer GPU (as PTX, compiled by
-/// the driver), code with the suffix "a" only on its own.
+/// Compute capabilities whose code this runtime looks for, newest first. Code for an older one runs on a newer GPU (as
+/// PTX, compiled by the driver), code with the suffix "a" only on its own.
 static constexpr int capabilities[] = {120, 100, 90, 89, 86, 80};
 static constexpr int withOwnFeatures[] = {120, 100, 90};
 
@@ -41,8 +41,8 @@ Status Driver::open() {
 
 const char *Driver::find(void *library) {
   const char *missing = gpu::Driver::find(library);
-#define X(member, symbol, parameters)                                                                                                      \
-  member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                                                  \
+#define X(member, symbol, parameters)                                                                                  \
+  member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                              \
   missing = member ? missing : #symbol;
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X
@@ -72,7 +72,8 @@ Status Driver::describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &shared
   info.driver = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10); // 13000 is 13.0
   sharedBytes = static_cast<uint64_t>(shared);
   if (info.targets.empty())
-    return {Code::Device, fmt::format("{} has compute capability {}.{}, at least 8.0 is needed", info.name, major, minor)};
+    return {Code::Device,
+            fmt::format("{} has compute capability {}.{}, at least 8.0 is needed", info.name, major, minor)};
   return {};
 }
 
@@ -104,7 +105,8 @@ Status Driver::load(const CodeObject &code, const DeviceInfo &device, gpu::Modul
                                                   : "";
   std::string firstLines = std::string(log).substr(0, 600);
   std::ranges::replace(firstLines, '\n', ' ');
-  Status status = check(result, vendor.symbols.moduleLoad, fmt::format("loading code for {} on {}", code.target, device.name));
+  Status status =
+      check(result, vendor.symbols.moduleLoad, fmt::format("loading code for {} on {}", code.target, device.name));
   return {Code::Device, fmt::format("{}{}{}{}", status.message(), advice, firstLines.empty() ? "" : ": ", firstLines)};
 }
 
@@ -136,7 +138,8 @@ Status Driver::launch(FunctionHandle function, const LaunchArgs &args, StreamHan
     config.attributes = &cluster;
     config.attributeCount = 1;
   }
-  return check(launchKernel(&config, function, parameters, nullptr), "cuLaunchKernelEx", fmt::format("launching kernel '{}'", kernel.name));
+  return check(launchKernel(&config, function, parameters, nullptr), "cuLaunchKernelEx",
+               fmt::format("launching kernel '{}'", kernel.name));
 }
 
 } // namespace tilewright::runtime::cuda

@@ -17,15 +17,16 @@ Status Driver::check(Result result, const char *symbol, const std::string &what)
 
 const char *Driver::find(void *library) {
   const char *missing = nullptr;
-#define X(member, cuda, hip, parameters)                                                                                                   \
-  member = reinterpret_cast<decltype(member)>(::dlsym(library, symbols.member));                                                           \
+#define X(member, cuda, hip, parameters)                                                                               \
+  member = reinterpret_cast<decltype(member)>(::dlsym(library, symbols.member));                                       \
   missing = member ? missing : symbols.member;
   TILEWRIGHT_GPU_FUNCTIONS(X)
 #undef X
   return missing;
 }
 
-Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion, const char *advice) {
+Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion,
+                  const char *advice) {
   void *library = nullptr;
   std::string why; // of the first name: the others are only spellings of it
   for (size_t i = 0; i < libraries.size() && !library; ++i) {
@@ -34,10 +35,11 @@ Status openDriver(Driver &driver, std::span<const char *const> libraries, const 
     why = why.empty() && error ? error : why;
   }
   if (!library)
-    return {Code::Device, fmt::format("there is no {} driver on this machine ({}); {}", driver.vendor.name, why, advice)};
-  if (const char *missing = driver.find(library))
     return {Code::Device,
-            fmt::format("this machine's {} driver has no {}; {} or newer is needed", driver.vendor.name, missing, leastVersion)};
+            fmt::format("there is no {} driver on this machine ({}); {}", driver.vendor.name, why, advice)};
+  if (const char *missing = driver.find(library))
+    return {Code::Device, fmt::format("this machine's {} driver has no {}; {} or newer is needed", driver.vendor.name,
+                                      missing, leastVersion)};
   TILEWRIGHT_GPU_TRY(driver, init, fmt::format("starting the {} driver", driver.vendor.name), 0);
   TILEWRIGHT_GPU_TRY(driver, getVersion, "asking for the driver's version", &driver.version);
   return {};

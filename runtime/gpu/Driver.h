@@ -1,8 +1,9 @@
-// A vendor's driver, opened at run time: the functions that CUDA's and HIP's have in common, as one table with a column of names for each,
-// and what each of them does in its own way (runtime/cuda, runtime/hip).
+// A vendor's driver, opened at run time: the functions that CUDA's and HIP's have in common, as one table with a column
+// of names for each, and what each of them does in its own way (runtime/cuda, runtime/hip).
 //
-// Prototypes and numbers follow NVIDIA's "CUDA Driver API" manual and AMD's "HIP Runtime API Reference"; names ending in _v2 are those that
-// CUDA's header chooses by macros. Handles are opaque in both, and the enumerations used here have the same numbers in both.
+// Prototypes and numbers follow NVIDIA's "CUDA Driver API" manual and AMD's "HIP Runtime API Reference"; names ending
+// in _v2 are those that CUDA's header chooses by macros. Handles are opaque in both, and the enumerations used here
+// have the same numbers in both.
 #pragma once
 
 #include "runtime/Device.h"
@@ -107,7 +108,8 @@ public:
   // What each does in its own way.
   virtual const char *nameOf(Result result) const = 0; // null for one that the driver does not know
   virtual const char *textOf(Result result) const = 0;
-  /// Fills in the targets whose code the device runs, best first, and the driver's version; and the bytes that a block may share.
+  /// Fills in the targets whose code the device runs, best first, and the driver's version; and the bytes that a block
+  /// may share.
   virtual Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const = 0;
   virtual Status retain(Context &context) const = 0;
   virtual void release(Context &context) const = 0;
@@ -116,7 +118,8 @@ public:
   virtual void leave(int before) const = 0;
   virtual Status load(const CodeObject &code, const DeviceInfo &device, ModuleHandle &module) const = 0;
   virtual Status prepare(FunctionHandle function, const Kernel &kernel) const = 0;
-  virtual Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const = 0;
+  virtual Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream,
+                        void **parameters) const = 0;
 
   const Vendor &vendor;
   const Symbols &symbols;
@@ -126,11 +129,12 @@ protected:
   Driver(const Driver &) = default;
 };
 
-/// Opens the first of `libraries` that there is, finds all functions, and starts it. Code::Device with one sentence if that fails.
+/// Opens the first of `libraries` that there is, finds all functions, and starts it. Code::Device with one sentence if
+/// that fails.
 Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion, const char *advice);
 
-/// The process's driver of one kind, opened at the first call. Never closed: other libraries in this process use it too. Failures are not
-/// kept, so that a later call may succeed.
+/// The process's driver of one kind, opened at the first call. Never closed: other libraries in this process use it
+/// too. Failures are not kept, so that a later call may succeed.
 template <typename Kind> Expected<const Kind *> openOnce() {
   static std::mutex mutex;
   static const Kind *driver = nullptr;
@@ -143,8 +147,8 @@ template <typename Kind> Expected<const Kind *> openOnce() {
   return driver;
 }
 
-/// A GPU as this process uses it, for as long as anything made in it lives. CUDA: its primary context, shared with whatever else uses the
-/// GPU.
+/// A GPU as this process uses it, for as long as anything made in it lives. CUDA: its primary context, shared with
+/// whatever else uses the GPU.
 struct Context : std::enable_shared_from_this<Context> {
   explicit Context(const Driver &itsDriver) : driver(itsDriver) {}
   ~Context();
@@ -183,10 +187,10 @@ private:
 } // namespace tilewright::runtime::gpu
 
 /// Returns from the current function with a Status unless the driver call succeeds; `what` says what it was for.
-#define TILEWRIGHT_GPU_TRY(driver, member, what, ...)                                                                                      \
+#define TILEWRIGHT_GPU_TRY(driver, member, what, ...)                                                                  \
   TILEWRIGHT_TRY((driver).check((driver).member(__VA_ARGS__), (driver).symbols.member, what))
 
 /// Makes `context` current until the end of the block, or returns from the current function with a Status.
-#define TILEWRIGHT_GPU_ENTER(context)                                                                                                      \
-  ::tilewright::runtime::gpu::Scope scope(context);                                                                                        \
+#define TILEWRIGHT_GPU_ENTER(context)                                                                                  \
+  ::tilewright::runtime::gpu::Scope scope(context);                                                                    \
   TILEWRIGHT_TRY(scope.status())

@@ -16,7 +16,8 @@ namespace {
 
 class GpuModule : public Module {
 public:
-  GpuModule(std::shared_ptr<gpu::Context> context, ModuleHandle handle) : context_(std::move(context)), handle_(handle) {}
+  GpuModule(std::shared_ptr<gpu::Context> context, ModuleHandle handle)
+      : context_(std::move(context)), handle_(handle) {}
   ~GpuModule() override {
     Scope scope(*context_);
     context_->driver.moduleUnload(handle_);
@@ -30,8 +31,8 @@ public:
                        kernel.entry.c_str());
     uint64_t shared = uint64_t(kernel.staticSharedBytes) + kernel.dynamicSharedBytes;
     if (shared > context_->sharedBytes)
-      return Status(Code::Device, fmt::format("kernel '{}' needs {} bytes of shared memory, {} has {} for a block", kernel.name, shared,
-                                              context_->name, context_->sharedBytes));
+      return Status(Code::Device, fmt::format("kernel '{}' needs {} bytes of shared memory, {} has {} for a block",
+                                              kernel.name, shared, context_->name, context_->sharedBytes));
     TILEWRIGHT_TRY(driver.prepare(function, kernel));
     return static_cast<KernelHandle>(function);
   }
@@ -43,7 +44,8 @@ private:
 
 class GpuDevice : public Device {
 public:
-  GpuDevice(std::shared_ptr<gpu::Context> context, DeviceInfo info) : context_(std::move(context)), info_(std::move(info)) {}
+  GpuDevice(std::shared_ptr<gpu::Context> context, DeviceInfo info)
+      : context_(std::move(context)), info_(std::move(info)) {}
 
   const DeviceInfo &info() const override { return info_; }
 
@@ -55,8 +57,9 @@ public:
     if (result == outOfMemory) {
       size_t freeBytes = 0, totalBytes = 0;
       driver.memGetInfo(&freeBytes, &totalBytes);
-      return Status(Code::Device, fmt::format("{} has {} of its {} bytes free, {} are needed; use smaller inputs or free memory",
-                                              info_.name, freeBytes, totalBytes, bytes));
+      return Status(Code::Device,
+                    fmt::format("{} has {} of its {} bytes free, {} are needed; use smaller inputs or free memory",
+                                info_.name, freeBytes, totalBytes, bytes));
     }
     TILEWRIGHT_TRY(driver.check(result, driver.symbols.memAlloc, fmt::format("allocating {} bytes", bytes)));
     return std::shared_ptr<void>(pointer, [context = context_](void *memory) {
@@ -112,7 +115,8 @@ Expected<std::shared_ptr<gpu::Context>> openGpuContext(const Driver &driver, int
   int count = 0;
   TILEWRIGHT_GPU_TRY(driver, deviceGetCount, "counting GPUs", &count);
   if (ordinal >= count)
-    return Status(Code::Device, fmt::format("there is no GPU number {}: the {} driver sees {}", ordinal, driver.vendor.name, count));
+    return Status(Code::Device,
+                  fmt::format("there is no GPU number {}: the {} driver sees {}", ordinal, driver.vendor.name, count));
   auto context = std::make_shared<gpu::Context>(driver);
   TILEWRIGHT_GPU_TRY(driver, deviceGet, fmt::format("opening GPU number {}", ordinal), &context->device, ordinal);
   TILEWRIGHT_TRY(driver.retain(*context));

@@ -72,7 +72,8 @@ Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context
   Expected<std::shared_ptr<void>> pinned = context->allocatePinned(sizeof(uint64_t));
   TILEWRIGHT_TRY(pinned);
   stream->errorCopy_ = *pinned;
-  TILEWRIGHT_GPU_TRY(driver, memset8, "clearing the error word", stream->errorWord_, 0, sizeof(uint64_t), stream->stream_);
+  TILEWRIGHT_GPU_TRY(driver, memset8, "clearing the error word", stream->errorWord_, 0, sizeof(uint64_t),
+                     stream->stream_);
   return std::unique_ptr<Stream>(std::move(stream));
 }
 
@@ -111,8 +112,8 @@ Status GpuStream::copyWithin(void *target, const void *source, size_t bytes) {
   if (bytes == 0)
     return {};
   TILEWRIGHT_GPU_ENTER(*context_);
-  return driver().check(driver().memcpyWithin(address(target), address(source), bytes, current()), driver().symbols.memcpyWithin,
-                        fmt::format("copying {} bytes on the GPU", bytes));
+  return driver().check(driver().memcpyWithin(address(target), address(source), bytes, current()),
+                        driver().symbols.memcpyWithin, fmt::format("copying {} bytes on the GPU", bytes));
 }
 
 Status GpuStream::fill(void *device, uint8_t value, size_t bytes) {
@@ -125,16 +126,19 @@ Status GpuStream::fill(void *device, uint8_t value, size_t bytes) {
 
 Status GpuStream::launch(const LaunchArgs &args) {
   const Kernel &kernel = *args.kernel;
-  // Limits of compute capability 8.0 and later (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), and of
-  // the packets that start kernels on AMD's GPUs, which count threads in 32 bits (HSA Runtime Specification, "AQL kernel dispatch packet").
+  // Limits of compute capability 8.0 and later (CUDA C++ Programming Guide, "Technical Specifications per Compute
+  // Capability"), and of the packets that start kernels on AMD's GPUs, which count threads in 32 bits (HSA Runtime
+  // Specification, "AQL kernel dispatch packet").
   if (args.grid[0] > INT32_MAX || args.grid[1] > 65535 || args.grid[2] > 65535)
-    return {Code::Device, fmt::format("kernel '{}' would have a grid of {} x {} x {}, a GPU has at most 2147483647 x 65535 x 65535",
-                                      kernel.name, args.grid[0], args.grid[1], args.grid[2])};
+    return {Code::Device,
+            fmt::format("kernel '{}' would have a grid of {} x {} x {}, a GPU has at most 2147483647 x 65535 x 65535",
+                        kernel.name, args.grid[0], args.grid[1], args.grid[2])};
   const Vendor &vendor = driver().vendor;
   for (size_t i = 0; i < 3; ++i)
     if (uint64_t threads = static_cast<uint64_t>(args.grid[i]) * kernel.block[i]; threads > vendor.threadsOfAxis)
       return {Code::Device,
-              fmt::format("kernel '{}' would have {} blocks of {} threads side by side, {} counts {} threads at most; use smaller inputs",
+              fmt::format("kernel '{}' would have {} blocks of {} threads side by side, {} counts {} threads at most; "
+                          "use smaller inputs",
                           kernel.name, args.grid[i], kernel.block[i], context_->name, vendor.threadsOfAxis)};
   TILEWRIGHT_GPU_ENTER(*context_);
   parameters_.clear();
@@ -154,7 +158,8 @@ Status GpuStream::launch(const LaunchArgs &args) {
 
 Expected<uint64_t> GpuStream::synchronize() {
   TILEWRIGHT_GPU_ENTER(*context_);
-  TILEWRIGHT_GPU_TRY(driver(), memcpyOut, "reading the error word", errorCopy_.get(), errorWord_, sizeof(uint64_t), stream_);
+  TILEWRIGHT_GPU_TRY(driver(), memcpyOut, "reading the error word", errorCopy_.get(), errorWord_, sizeof(uint64_t),
+                     stream_);
   Status waited = driver().check(driver().streamSynchronize(stream_), driver().symbols.streamSynchronize,
                                  "waiting for " + launched_.text(driver().vendor));
   launched_ = {};
@@ -196,8 +201,8 @@ Expected<std::unique_ptr<Recording>> GpuStream::endRecording() {
   GraphHandle graph = nullptr;
   TILEWRIGHT_GPU_TRY(driver(), endCapture, "recording a graph", recorder_, &graph);
   GraphExecHandle exec = nullptr;
-  Status status =
-      driver().check(driver().graphInstantiate(&exec, graph, 0), driver().symbols.graphInstantiate, "preparing a recorded graph");
+  Status status = driver().check(driver().graphInstantiate(&exec, graph, 0), driver().symbols.graphInstantiate,
+                                 "preparing a recorded graph");
   driver().graphDestroy(graph);
   TILEWRIGHT_TRY(status);
   return std::unique_ptr<Recording>(std::make_unique<GpuGraph>(context_, exec, recorded_));

@@ -37,7 +37,8 @@ public:
   Status replay(Recording &recording) override;
 
 private:
-  /// Where work goes now. The caller's stream may be one that cannot be captured (the default stream), so a stream of ours records.
+  /// Where work goes now. The caller's stream may be one that cannot be captured (the default stream), so a stream of
+  /// ours records.
   gpu::StreamHandle current() const { return recording_ ? recorder_ : stream_; }
   const gpu::Driver &driver() const { return context_->driver; }
 

@@ -15,23 +15,27 @@ static constexpr gpu::Symbols symbols = {
 static constexpr gpu::Vendor amd = {"AMD", "hip", symbols, "HIP_LAUNCH_BLOCKING", UINT32_MAX};
 
 /// The newest version of code objects that every release of a major version loads.
-static constexpr struct { int hip, codeObject; } codeObjectVersions[] = {{5, 4}, {6, 5}, {7, 5}};
+static constexpr struct {
+  int hip, codeObject;
+} codeObjectVersions[] = {{5, 4}, {6, 5}, {7, 5}};
 
 Driver::Driver() : gpu::Driver(amd) {}
 
 Status Driver::open() {
-  static constexpr const char *libraries[] = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
-  TILEWRIGHT_TRY(
-      gpu::openDriver(*this, libraries, "HIP 5.2", "install ROCm, put its lib folder on LD_LIBRARY_PATH, or run on the device 'host'"));
+  static constexpr const char *libraries[] = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
+                                              "libamdhip64.so.5"};
+  TILEWRIGHT_TRY(gpu::openDriver(*this, libraries, "HIP 5.2",
+                                 "install ROCm, put its lib folder on LD_LIBRARY_PATH, or run on the device 'host'"));
   if (majorVersion() < 5)
-    return {Code::Device, fmt::format("this machine has HIP {}.{}; HIP 5.2 or newer is needed", majorVersion(), minorVersion())};
+    return {Code::Device,
+            fmt::format("this machine has HIP {}.{}; HIP 5.2 or newer is needed", majorVersion(), minorVersion())};
   return {};
 }
 
 const char *Driver::find(void *library) {
   const char *missing = gpu::Driver::find(library);
-#define X(result, member, symbol, parameters)                                                                                              \
-  member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                                                  \
+#define X(result, member, symbol, parameters)                                                                          \
+  member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                              \
   missing = member ? missing : #symbol;
   TILEWRIGHT_HIP_FUNCTIONS(X)
 #undef X
@@ -53,8 +57,8 @@ Status Driver::describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &shared
   const char *architecture = properties.data() + layout_->architecture;
   std::string name(architecture, ::strnlen(architecture, architectureBytes));
   if (!name.starts_with("gfx"))
-    return {Code::Device, fmt::format("HIP {}.{} names the architecture of {} '{}'; expected a name such as gfx942", majorVersion(),
-                                      minorVersion(), info.name, name)};
+    return {Code::Device, fmt::format("HIP {}.{} names the architecture of {} '{}'; expected a name such as gfx942",
+                                      majorVersion(), minorVersion(), info.name, name)};
   info.targets = {name.substr(0, name.find(':'))}; // code without a feature's suffix runs with and without it
   info.driver = fmt::format("HIP {}.{}", majorVersion(), minorVersion());
   sharedBytes = static_cast<uint64_t>(shared);
@@ -70,7 +74,8 @@ void Driver::leave(int before) const { setDevice(before); }
 
 /// The version of a code object, from 2; 0 if it is none. LLVM's "User Guide for AMDGPU Backend", "Header".
 static int codeObjectVersion(std::span<const std::byte> bytes) {
-  bool elf = bytes.size() > EI_ABIVERSION && std::string_view(reinterpret_cast<const char *>(bytes.data()), SELFMAG) == ELFMAG;
+  bool elf =
+      bytes.size() > EI_ABIVERSION && std::string_view(reinterpret_cast<const char *>(bytes.data()), SELFMAG) == ELFMAG;
   return elf ? static_cast<int>(bytes[EI_ABIVERSION]) + 2 : 0;
 }
 
@@ -78,13 +83,15 @@ Status Driver::load(const CodeObject &code, const DeviceInfo &device, gpu::Modul
   Result result = moduleLoad(&module, code.bytes.data(), 0, nullptr, nullptr);
   if (result == gpu::success)
     return {};
-  Status status = check(result, vendor.symbols.moduleLoad, fmt::format("loading code for {} on {}", code.target, device.name));
+  Status status =
+      check(result, vendor.symbols.moduleLoad, fmt::format("loading code for {} on {}", code.target, device.name));
   int found = codeObjectVersion(code.bytes);
   std::string advice;
   for (const auto &row : codeObjectVersions)
     if (row.hip == majorVersion() && found > row.codeObject && result != gpu::outOfMemory)
-      advice = fmt::format("; this code object has version {}, which {} may not know: compile again with --code-object-version {}", found,
-                           device.driver, row.codeObject);
+      advice = fmt::format(
+          "; this code object has version {}, which {} may not know: compile again with --code-object-version {}",
+          found, device.driver, row.codeObject);
   return {Code::Device, status.message() + advice};
 }
 

@@ -1,4 +1,5 @@
-// What HIP's runtime has for itself, found by name in libamdhip64.so of HIP 5, 6 or 7 (AMD's "HIP Runtime API Reference").
+// What HIP's runtime has for itself, found by name in libamdhip64.so of HIP 5, 6 or 7 (AMD's "HIP Runtime API
+// Reference").
 #pragma once
 
 #include "runtime/gpu/Driver.h"
@@ -10,8 +11,8 @@ using gpu::DeviceOrdinal, gpu::FunctionHandle, gpu::Result, gpu::StreamHandle;
 // The same in 5, 6 and 7.
 enum DeviceAttribute : int { MultiprocessorCount = 63, MaxSharedPerBlock = 74 };
 
-/// hipDeviceProp_t, of which only the name of the architecture is read ("gfx90a:sramecc+:xnack-"). HIP 6 gave the structure another layout,
-/// and the function that fills it another name; the old one stayed.
+/// hipDeviceProp_t, of which only the name of the architecture is read ("gfx90a:sramecc+:xnack-"). HIP 6 gave the
+/// structure another layout, and the function that fills it another name; the old one stayed.
 struct PropertiesLayout {
   const char *symbol;
   size_t bytes, architecture;

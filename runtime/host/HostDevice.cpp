@@ -41,7 +41,8 @@ public:
     module->base_ = static_cast<std::byte *>(memory);
     std::memcpy(module->base_, code.bytes.data(), code.bytes.size());
     if (::mprotect(memory, module->bytes_, PROT_READ | PROT_EXEC) != 0)
-      return Status(Code::Device, fmt::format("this system does not let code be made executable: {}", std::strerror(errno)));
+      return Status(Code::Device,
+                    fmt::format("this system does not let code be made executable: {}", std::strerror(errno)));
     return std::unique_ptr<Module>(std::move(module));
   }
 
@@ -64,7 +65,8 @@ private:
 };
 
 /// Compiled code carries no type information before its entry, which -fsanitize=function would look for.
-__attribute__((no_sanitize("function"))) void call(HostKernel entry, const HostKernelArgs &args, int64_t first, int64_t last) {
+__attribute__((no_sanitize("function"))) void call(HostKernel entry, const HostKernelArgs &args, int64_t first,
+                                                   int64_t last) {
   entry(&args, first, last);
 }
 
@@ -76,7 +78,8 @@ public:
     auto size = static_cast<int64_t>(bytes);
     ThreadPool::instance().forRange((size + copyChunk - 1) / copyChunk, [&](int64_t first, int64_t last, int) {
       int64_t from = first * copyChunk, to = std::min(last * copyChunk, size);
-      std::memcpy(static_cast<std::byte *>(target) + from, static_cast<const std::byte *>(source) + from, static_cast<size_t>(to - from));
+      std::memcpy(static_cast<std::byte *>(target) + from, static_cast<const std::byte *>(source) + from,
+                  static_cast<size_t>(to - from));
     });
     return {};
   }
@@ -89,7 +92,8 @@ public:
     int64_t programs = 1;
     for (int64_t extent : args.grid)
       if (__builtin_mul_overflow(programs, extent, &programs))
-        return {Code::Malformed, fmt::format("kernel '{}' has more programs than 64 bits count; use smaller inputs", args.kernel->name)};
+        return {Code::Malformed,
+                fmt::format("kernel '{}' has more programs than 64 bits count; use smaller inputs", args.kernel->name)};
     TILEWRIGHT_TRY(growWorkspaces(args.workspaceBytes));
     auto entry = reinterpret_cast<HostKernel>(const_cast<void *>(args.handle));
     ThreadPool::instance().forRange(programs, [&](int64_t first, int64_t last, int worker) {
@@ -140,7 +144,8 @@ public:
     info_.id = "host";
     info_.name = cpuLevel() + " processor";
     info_.targets = {"host"};
-    info_.memoryBytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    info_.memoryBytes =
+        static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     info_.processors = ThreadPool::instance().threads();
     info_.hostMemory = true;
   }
@@ -149,7 +154,9 @@ public:
   Expected<std::shared_ptr<void>> allocate(size_t bytes) override { return allocateHost(bytes); }
   Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) override { return allocateHost(bytes); }
   Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) override { return HostModule::load(code); }
-  Expected<std::unique_ptr<Stream>> createStream(void *) override { return std::unique_ptr<Stream>(std::make_unique<HostStream>()); }
+  Expected<std::unique_ptr<Stream>> createStream(void *) override {
+    return std::unique_ptr<Stream>(std::make_unique<HostStream>());
+  }
 
 private:
   DeviceInfo info_;
@@ -161,10 +168,11 @@ Expected<std::shared_ptr<Device>> openHostDevice() {
   Expected<int> wanted = threadSetting();
   TILEWRIGHT_TRY(wanted);
   if (int threads = ThreadPool::instance().threads(); threads < *wanted)
-    return Status(Code::Device,
-                  fmt::format("the system gives {} threads, expected {}: set TILEWRIGHT_NUM_THREADS lower, or allow this process "
-                              "more memory",
-                              threads, *wanted));
+    return Status(
+        Code::Device,
+        fmt::format("the system gives {} threads, expected {}: set TILEWRIGHT_NUM_THREADS lower, or allow this process "
+                    "more memory",
+                    threads, *wanted));
   return std::shared_ptr<Device>(std::make_shared<HostDevice>());
 }
 

@@ -34,8 +34,10 @@ public:
     return act([=] { std::memset(device, value, bytes); });
   }
   Status launch(const LaunchArgs &args) override {
-    RecordedLaunch launch = {
-        args.kernel->name, args.grid, {args.buffers.begin(), args.buffers.end()}, {args.scalars.begin(), args.scalars.end()}};
+    RecordedLaunch launch = {args.kernel->name,
+                             args.grid,
+                             {args.buffers.begin(), args.buffers.end()},
+                             {args.scalars.begin(), args.scalars.end()}};
     return act([this, launch = std::move(launch)] {
       std::scoped_lock lock(device_.mutex_);
       device_.launches_.push_back(launch);
@@ -92,7 +94,9 @@ Expected<std::unique_ptr<Module>> NullDevice::loadModule(const CodeObject &) {
   return std::unique_ptr<Module>(std::make_unique<NullModule>());
 }
 
-Expected<std::unique_ptr<Stream>> NullDevice::createStream(void *) { return std::unique_ptr<Stream>(std::make_unique<NullStream>(*this)); }
+Expected<std::unique_ptr<Stream>> NullDevice::createStream(void *) {
+  return std::unique_ptr<Stream>(std::make_unique<NullStream>(*this));
+}
 
 std::vector<RecordedLaunch> NullDevice::launches() const {
   std::scoped_lock lock(mutex_);

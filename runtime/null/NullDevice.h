@@ -1,4 +1,5 @@
-// A device that computes nothing and remembers what it was asked: for tests of plans, and for plans of devices that are not here.
+// A device that computes nothing and remembers what it was asked: for tests of plans, and for plans of devices that are
+// not here.
 #pragma once
 
 #include "runtime/Device.h"
@@ -16,8 +17,8 @@ struct RecordedLaunch {
   bool operator==(const RecordedLaunch &) const = default;
 };
 
-/// Memory is host memory that the device claims to be its own, so that every copy goes through a stream. Launches are recorded and
-/// can be replayed; they write nothing.
+/// Memory is host memory that the device claims to be its own, so that every copy goes through a stream. Launches are
+/// recorded and can be replayed; they write nothing.
 class NullDevice : public Device {
 public:
   explicit NullDevice(const std::string &target);

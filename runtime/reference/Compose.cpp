@@ -8,12 +8,13 @@
 
 namespace tilewright::reference {
 
-std::vector<Tensor> composedAll(std::string_view op, std::vector<Tensor> inputs, const Attributes &attributes, size_t outputs,
-                                int64_t opset) {
+std::vector<Tensor> composedAll(std::string_view op, std::vector<Tensor> inputs, const Attributes &attributes,
+                                size_t outputs, int64_t opset) {
   ReferenceCall node{.op = op, .domain = "", .opset = opset, .attributes = &attributes, .outputCount = outputs};
   Kernel kernel = findKernel(op, "", opset);
   if (!kernel)
-    throw Failure{Status(Code::Internal, fmt::format("a fused operator is made of {} of opset {}, which has no kernel", op, opset))};
+    throw Failure{Status(Code::Internal,
+                         fmt::format("a fused operator is made of {} of opset {}, which has no kernel", op, opset))};
   Call call(node, inputs);
   kernel(call);
   std::vector<Tensor> results = call.takeOutputs();
@@ -50,7 +51,8 @@ Attributes selected(Call &call, std::initializer_list<std::string_view> names) {
 Tensor activated(Call &call, const Tensor &x) {
   std::string name = call.text("activation", "");
   std::vector<float> given = call.reals("activation_params").value_or(std::vector<float>());
-  auto parameter = [&](size_t i, std::string_view attribute, float otherwise) { // a list in convolutions, attributes in products
+  auto parameter = [&](size_t i, std::string_view attribute,
+                       float otherwise) { // a list in convolutions, attributes in products
     if (i < given.size())
       return given[i];
     return static_cast<float>(call.real(attribute, otherwise));
@@ -62,9 +64,12 @@ Tensor activated(Call &call, const Tensor &x) {
   if (name == "LeakyRelu" || name == "Elu" || name == "ThresholdedRelu")
     return composed(name, {x}, {{"alpha", parameter(0, "activation_alpha", name == "LeakyRelu" ? 0.01f : 1.0f)}});
   if (name == "HardSigmoid")
-    return composed(name, {x}, {{"alpha", parameter(0, "activation_alpha", 0.2f)}, {"beta", parameter(1, "activation_beta", 0.5f)}});
+    return composed(
+        name, {x},
+        {{"alpha", parameter(0, "activation_alpha", 0.2f)}, {"beta", parameter(1, "activation_beta", 0.5f)}});
   if (name == "Clip")
-    return composed(name, {x}, {{"min", parameter(0, "activation_alpha", 0)}, {"max", parameter(1, "activation_beta", 0)}}, 6);
+    return composed(name, {x},
+                    {{"min", parameter(0, "activation_alpha", 0)}, {"max", parameter(1, "activation_beta", 0)}}, 6);
   if (name == "HardSwish")
     return composed(name, {x});
   unsupported(fmt::format("the activation '{}' is not known", name));

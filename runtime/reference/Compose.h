@@ -1,18 +1,20 @@
-// Operators inside of operators: a fused operator's kernel is the standard ones that it stands for, evaluated one after the other.
+// Operators inside of operators: a fused operator's kernel is the standard ones that it stands for, evaluated one after
+// the other.
 //
 //     FusedGemm = activation(Gemm(A, B, C))      Tensor y = composed("Gemm", {a, b, c}, attributes);
 //
-// What a fused operator rounds once, its parts must not round between: intermediate values are double (`wide`), and the last step
-// converts to the output's type.
+// What a fused operator rounds once, its parts must not round between: intermediate values are double (`wide`), and the
+// last step converts to the output's type.
 #pragma once
 
 #include "runtime/reference/Kernel.h"
 
 namespace tilewright::reference {
 
-/// The outputs of a standard operator (domain "") at `opset`. Fails as the operator itself does. Undefined inputs are absent ones.
-std::vector<Tensor> composedAll(std::string_view op, std::vector<Tensor> inputs, const Attributes &attributes, size_t outputs,
-                                int64_t opset = 21);
+/// The outputs of a standard operator (domain "") at `opset`. Fails as the operator itself does. Undefined inputs are
+/// absent ones.
+std::vector<Tensor> composedAll(std::string_view op, std::vector<Tensor> inputs, const Attributes &attributes,
+                                size_t outputs, int64_t opset = 21);
 
 /// The first of them.
 Tensor composed(std::string_view op, std::vector<Tensor> inputs, const Attributes &attributes = {}, int64_t opset = 21);

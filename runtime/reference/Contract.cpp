@@ -2,8 +2,8 @@
 
 namespace tilewright::reference {
 
-// The release is built for every x86-64; a product with one column is all that a recurrence does, so it is worth a version for vectors of
-// 32 bytes.
+// The release is built for every x86-64; a product with one column is all that a recurrence does, so it is worth a
+// version for vectors of 32 bytes.
 #if defined(__x86_64__) && defined(__linux__)
 __attribute__((target_clones("default", "arch=x86-64-v3")))
 #endif

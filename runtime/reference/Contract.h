@@ -1,8 +1,9 @@
-// The one contraction that matrix products, convolutions and Einsum are made of:  c[m, n] += sum over k of a[m, k] * b[k, n].
+// The one contraction that matrix products, convolutions and Einsum are made of:  c[m, n] += sum over k of a[m, k] *
+// b[k, n].
 //
-// In double, or in integers modulo 2^64. A panel of b at a time is packed where all rows of a can pass over it in cache, which is
-// also where b is converted from its type in memory, or transposed; four k are taken at once so that each element of c is loaded and
-// stored a quarter as often. Written for the compiler's vectorizer.
+// In double, or in integers modulo 2^64. A panel of b at a time is packed where all rows of a can pass over it in
+// cache, which is also where b is converted from its type in memory, or transposed; four k are taken at once so that
+// each element of c is loaded and stored a quarter as often. Written for the compiler's vectorizer.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,11 @@
 
 namespace tilewright::reference {
 
-/// a and c are row-major with lda and ldc elements from one row to the next. pack(k, depth, n, length, to) writes the panel of b of
-/// rows k ... k + depth and columns n ... n + length, row-major.
+/// a and c are row-major with lda and ldc elements from one row to the next. pack(k, depth, n, length, to) writes the
+/// panel of b of rows k ... k + depth and columns n ... n + length, row-major.
 template <typename T, typename Pack>
-void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, Pack pack, T *c, int64_t ldc) {
+void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, Pack pack, T *c,
+                    int64_t ldc) {
   constexpr int64_t columnBlock = 512, depthBlock = 64; // 256 KiB of b, 4 KiB of each row of c
   std::vector<T> panel(std::min(columnBlock, columns) * std::min(depthBlock, depth));
   for (int64_t n0 = 0; n0 < columns; n0 += columnBlock)
@@ -40,7 +42,8 @@ void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, in
 
 /// With b row-major in T already.
 template <typename T>
-void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {
+void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
+              int64_t ldc) {
   auto pack = [&](int64_t k, int64_t count, int64_t n, int64_t length, T *to) {
     for (int64_t i = 0; i < count; ++i)
       std::copy_n(b + (k + i) * ldb + n, length, to + i * length);
@@ -48,8 +51,8 @@ void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t 
   contractPacked(rows, columns, depth, a, lda, pack, c, ldc);
 }
 
-/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack. Sixteen sums at once hide the latency
-/// of additions.
+/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack. Sixteen sums at
+/// once hide the latency of additions.
 template <typename T> void contractVector(int64_t rows, int64_t depth, const T *a, const T *x, T *y) {
   constexpr int64_t lanes = 16;
   for (int64_t m = 0; m < rows; ++m, a += depth) {

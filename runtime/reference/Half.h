@@ -10,7 +10,8 @@ namespace tilewright::reference {
 inline float fromHalf(uint16_t bits) {
   float magnitude = std::bit_cast<float>(static_cast<uint32_t>(bits & 0x7fff) << 13) * 0x1p112f;
   uint32_t special = (bits & 0x7c00) == 0x7c00 ? 0x7f800000u : 0u; // infinity and NaN
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | special | static_cast<uint32_t>(bits & 0x8000) << 16);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | special |
+                              static_cast<uint32_t>(bits & 0x8000) << 16);
 }
 
 /// Rounds once, to nearest even, straight from double: by way of float a tie could be rounded twice.

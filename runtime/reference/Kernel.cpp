@@ -17,7 +17,7 @@ namespace tilewright::reference {
 void malformed(std::string message) { throw Failure{Status(Code::Malformed, std::move(message))}; }
 void unsupported(std::string message) { throw Failure{Status(Code::Unsupported, std::move(message))}; }
 
-//===--- Memory types -------------------------------------------------------------------------------------------------------===//
+//===- Memory types -----------------------------------------------------------------------------------------------===//
 
 struct Half {
   uint16_t bits;
@@ -115,7 +115,8 @@ template <typename To, typename From> static To element(From from) {
   else if constexpr (requires { To::from(0.0); })
     return To::from(static_cast<double>(from));
   else if constexpr (isSmallInteger<To> && std::is_same_v<From, double>)
-    return To::wrapped(static_cast<uint64_t>(saturate<int32_t>(from))); // as ONNX's tests have it; wider integers saturate
+    return To::wrapped(
+        static_cast<uint64_t>(saturate<int32_t>(from))); // as ONNX's tests have it; wider integers saturate
   else if constexpr (isSmallInteger<To>)
     return To::wrapped(static_cast<uint64_t>(from));
   else if constexpr (std::is_integral_v<To> && std::is_same_v<From, double>)
@@ -183,7 +184,8 @@ template class Values<uint64_t>;
 template <typename T> Tensor store(DType type, const Shape &shape, const std::vector<T> &values) {
   Tensor result = allocate(type, shape);
   if (result.count() != static_cast<int64_t>(values.size()))
-    throw Failure{Status(Code::Internal, fmt::format("{} values were computed for a tensor of {}", values.size(), result.count()))};
+    throw Failure{Status(Code::Internal,
+                         fmt::format("{} values were computed for a tensor of {}", values.size(), result.count()))};
   write(result, 0, result.count(), values.data());
   return result;
 }
@@ -208,11 +210,12 @@ Tensor convert(const Tensor &tensor, DType type) {
   return result;
 }
 
-//===--- Sizes --------------------------------------------------------------------------------------------------------------===//
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 /// The largest tensor worth trying: 2^40 bytes, or what the machine has.
 static int64_t byteLimit() {
-  static const int64_t limit = std::min<int64_t>(int64_t{1} << 40, int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE));
+  static const int64_t limit =
+      std::min<int64_t>(int64_t{1} << 40, int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE));
   return limit;
 }
 
@@ -220,7 +223,8 @@ void checkSize(DType type, const Shape &shape) {
   if (!findDType(type) && !isObject(type))
     unsupported(fmt::format("no kernel holds elements of {}", name(type)));
   int64_t count = product(shape), bytes = isObject(type) ? sizeof(std::string) : elementBytes(type);
-  require(count <= byteLimit() / bytes, "an output of shape {} of {} is larger than this machine's memory", shape, name(type));
+  require(count <= byteLimit() / bytes, "an output of shape {} of {} is larger than this machine's memory", shape,
+          name(type));
 }
 
 Tensor allocate(DType type, const Shape &shape) {
@@ -228,9 +232,10 @@ Tensor allocate(DType type, const Shape &shape) {
   return Tensor::allocate(type, shape);
 }
 
-//===--- Inputs -------------------------------------------------------------------------------------------------------------===//
+//===- Inputs -----------------------------------------------------------------------------------------------------===//
 
-Call::Call(const ReferenceCall &node, std::span<const Tensor> inputs) : node_(node), inputs_(inputs.begin(), inputs.end()) {
+Call::Call(const ReferenceCall &node, std::span<const Tensor> inputs)
+    : node_(node), inputs_(inputs.begin(), inputs.end()) {
   while (!inputs_.empty() && !inputs_.back().defined())
     inputs_.pop_back();
   for (const Tensor &tensor : inputs_)
@@ -239,14 +244,15 @@ Call::Call(const ReferenceCall &node, std::span<const Tensor> inputs) : node_(no
 }
 
 const Tensor &Call::input(int64_t i) const {
-  require(has(i), "expected input {}, found {} inputs{}", i, inputCount(), i < inputCount() ? " of which this one is empty" : "");
+  require(has(i), "expected input {}, found {} inputs{}", i, inputCount(),
+          i < inputCount() ? " of which this one is empty" : "");
   return inputs_[i];
 }
 
 std::vector<int64_t> Call::indices(int64_t i) const {
   const Tensor &tensor = input(i);
-  require(tensor.type() == DType::I64 || tensor.type() == DType::I32, "expected input {} of int64 or int32, found {}", i,
-          name(tensor.type()));
+  require(tensor.type() == DType::I64 || tensor.type() == DType::I32, "expected input {} of int64 or int32, found {}",
+          i, name(tensor.type()));
   Values<int64_t> values(tensor);
   return {values.begin(), values.end()};
 }
@@ -262,7 +268,7 @@ int64_t Call::index(int64_t i) const {
   return values[0];
 }
 
-//===--- Attributes and outputs ---------------------------------------------------------------------------------------------===//
+//===- Attributes and outputs -------------------------------------------------------------------------------------===//
 
 template <typename T> const T *Call::find(std::string_view name) const {
   if (!node_.attributes)
@@ -280,7 +286,9 @@ const Attributes &Call::attributes() const {
   return node_.attributes ? *node_.attributes : none;
 }
 
-bool Call::hasAttribute(std::string_view name) const { return node_.attributes && node_.attributes->find(name) != node_.attributes->end(); }
+bool Call::hasAttribute(std::string_view name) const {
+  return node_.attributes && node_.attributes->find(name) != node_.attributes->end();
+}
 
 int64_t Call::integer(std::string_view name, int64_t otherwise) const {
   const int64_t *value = find<int64_t>(name);
@@ -298,11 +306,19 @@ std::string Call::text(std::string_view name, std::string_view otherwise) const 
   return value ? *value : std::string(otherwise);
 }
 
-template <typename T> static std::optional<T> copied(const T *value) { return value ? std::optional<T>(*value) : std::nullopt; }
+template <typename T> static std::optional<T> copied(const T *value) {
+  return value ? std::optional<T>(*value) : std::nullopt;
+}
 
-std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const { return copied(find<std::vector<int64_t>>(name)); }
-std::optional<std::vector<float>> Call::reals(std::string_view name) const { return copied(find<std::vector<float>>(name)); }
-std::optional<std::vector<std::string>> Call::texts(std::string_view name) const { return copied(find<std::vector<std::string>>(name)); }
+std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const {
+  return copied(find<std::vector<int64_t>>(name));
+}
+std::optional<std::vector<float>> Call::reals(std::string_view name) const {
+  return copied(find<std::vector<float>>(name));
+}
+std::optional<std::vector<std::string>> Call::texts(std::string_view name) const {
+  return copied(find<std::vector<std::string>>(name));
+}
 const Tensor *Call::tensor(std::string_view name) const { return find<Tensor>(name); }
 
 Tensor &Call::give(int64_t i, Tensor tensor) {

@@ -1,4 +1,5 @@
-// What every reference kernel is written with: the call, three arithmetic types, and failures that end a kernel at once.
+// What every reference kernel is written with: the call, three arithmetic types, and failures that end a kernel at
+// once.
 //
 // Kernels do not know the element types of memory. They read tensors as Values of one of three arithmetic types,
 //
@@ -6,8 +7,8 @@
 //
 // Complex numbers are none of these: kernels that move bytes take them, and those that compute with them say how.
 //
-// and write results back rounded (or wrapped) once. Sums, products and quotients of floats that are rounded from double are the
-// correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
+// and write results back rounded (or wrapped) once. Sums, products and quotients of floats that are rounded from double
+// are the correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
 #pragma once
 
 #include "runtime/reference/Reference.h"
@@ -73,15 +74,16 @@ extern template class Values<uint64_t>;
 /// Stores elements first ... first + count of `tensor` by the rules of `store`.
 template <typename T> void write(Tensor &tensor, int64_t first, int64_t count, const T *from);
 
-/// Refuses negative dimensions and sizes that cannot be meant or held. Kernels that collect values before they store them call it
-/// first.
+/// Refuses negative dimensions and sizes that cannot be meant or held. Kernels that collect values before they store
+/// them call it first.
 void checkSize(DType type, const Shape &shape);
 
 /// Zeroed memory for an output of a size that passes checkSize.
 Tensor allocate(DType type, const Shape &shape);
 
-/// Writes `values` into a new tensor: rounded to nearest even into floats (those of 8 and 4 bits saturate, float8e8m0 rounds up),
-/// saturated and truncated from double into integers (NaN gives 0), wrapped from integers into integers, nonzero into bool.
+/// Writes `values` into a new tensor: rounded to nearest even into floats (those of 8 and 4 bits saturate, float8e8m0
+/// rounds up), saturated and truncated from double into integers (NaN gives 0), wrapped from integers into integers,
+/// nonzero into bool.
 template <typename T> Tensor store(DType type, const Shape &shape, const std::vector<T> &values);
 
 /// The tensor with another element type, by the rules of `store`.
@@ -94,8 +96,11 @@ public:
 
   std::string_view op() const { return node_.op; }
   int64_t opset() const { return node_.opset; }
-  /// Whether this is an operator of ai.onnx in a model of an opset before `version`; other domains count from 1 by themselves.
-  bool before(int64_t version) const { return (node_.domain.empty() || node_.domain == "ai.onnx") && node_.opset < version; }
+  /// Whether this is an operator of ai.onnx in a model of an opset before `version`; other domains count from 1 by
+  /// themselves.
+  bool before(int64_t version) const {
+    return (node_.domain.empty() || node_.domain == "ai.onnx") && node_.opset < version;
+  }
   const Attributes &attributes() const;
 
   /// Inputs that the node lists, without absent ones at the end.

@@ -1,4 +1,5 @@
-// The kernels of the operators, by the file in ops/ that holds them. Which operator and opset each belongs to: ReferenceTable.cpp.
+// The kernels of the operators, by the file in ops/ that holds them. Which operator and opset each belongs to:
+// ReferenceTable.cpp.
 #pragma once
 
 #include "runtime/reference/Kernel.h"

@@ -9,8 +9,8 @@ namespace tilewright::reference {
 using IndexMap = std::vector<int64_t>;
 inline constexpr int64_t fill = -1;
 
-/// y[i, j, ...] = x[maps[0][i], maps[1][j], ...]. Slices, tilings, paddings and nearest-neighbour resizing are this with different
-/// maps. `filling` holds one element of x's type, or is undefined for zero.
+/// y[i, j, ...] = x[maps[0][i], maps[1][j], ...]. Slices, tilings, paddings and nearest-neighbour resizing are this
+/// with different maps. `filling` holds one element of x's type, or is undefined for zero.
 Tensor pick(const Tensor &x, const std::vector<IndexMap> &maps, const Tensor &filling = {});
 
 /// y's dimension d is x's dimension permutation[d].

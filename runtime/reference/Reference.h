@@ -1,8 +1,8 @@
 // The truth: every operator of ONNX that Tilewright accepts, as plain loops on host tensors.
 //
-// One kernel per ONNX operator and version range, not per operation of the compiler's own IR: what the tests compare with is
-// the operator that the model names, so a wrong decomposition at import is caught as surely as wrong code. The same kernels fold
-// constants at import, run whatever is not compiled yet, and answer `verify --against interpreter`.
+// One kernel per ONNX operator and version range, not per operation of the compiler's own IR: what the tests compare
+// with is the operator that the model names, so a wrong decomposition at import is caught as surely as wrong code. The
+// same kernels fold constants at import, run whatever is not compiled yet, and answer `verify --against interpreter`.
 #pragma once
 
 #include "runtime/Status.h"
@@ -18,7 +18,8 @@
 
 namespace tilewright {
 
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
+using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                               std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 /// One node of a model. `inputs` has an undefined Tensor where the model leaves an optional input empty.
@@ -28,7 +29,8 @@ struct ReferenceCall {
   int64_t opset = 0;       // version of the domain that the model imports
   const Attributes *attributes = nullptr;
   size_t outputCount = 1; // how many outputs the node lists; a kernel may fill fewer optional ones
-  /// Where a kernel keeps what it has made of the attributes, for the next evaluation of the same node; null if there is none to come.
+  /// Where a kernel keeps what it has made of the attributes, for the next evaluation of the same node; null if there
+  /// is none to come.
   std::shared_ptr<const void> *kept = nullptr;
 };
 
@@ -36,11 +38,11 @@ struct ReferenceCall {
 bool hasReference(std::string_view op, std::string_view domain, int64_t opset);
 
 /// Computes the node's outputs. Shapes and types of the outputs follow ONNX's specification of the operator at `opset`.
-/// Every floating-point type is computed in double and rounded once, to the output's type, at the end. Integers wrap; an integer
-/// divided by 0 is 0; floats cast to integers saturate, and NaN gives 0.
-/// Fails with Code::Malformed on shapes, attributes or indices that the specification forbids, with one sentence that names
-/// expected and found; with Code::Unsupported for operators, types or modes without a kernel. Never reads outside of an input,
-/// whatever the attributes say. Outputs may share an input's memory (Reshape, Identity).
+/// Every floating-point type is computed in double and rounded once, to the output's type, at the end. Integers wrap;
+/// an integer divided by 0 is 0; floats cast to integers saturate, and NaN gives 0. Fails with Code::Malformed on
+/// shapes, attributes or indices that the specification forbids, with one sentence that names expected and found; with
+/// Code::Unsupported for operators, types or modes without a kernel. Never reads outside of an input, whatever the
+/// attributes say. Outputs may share an input's memory (Reshape, Identity).
 Expected<std::vector<Tensor>> evaluate(const ReferenceCall &call, std::span<const Tensor> inputs);
 
 } // namespace tilewright

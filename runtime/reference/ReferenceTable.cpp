@@ -29,8 +29,8 @@ struct TableRow {
 
 static constexpr int64_t latest = 28; // of ai.onnx; a newer opset may have changed any operator
 
-// By family. `first` is the opset since which the operator has a form that the kernel reads. Where an operator changed between `first`
-// and `last`, its kernel asks for the opset.
+// By family. `first` is the opset since which the operator has a form that the kernel reads. Where an operator changed
+// between `first` and `last`, its kernel asks for the opset.
 static constexpr TableRow table[] = {
     // Unary
     {"Acos", "", 7, latest, unaryFloat},
@@ -364,12 +364,15 @@ Kernel findKernel(std::string_view op, std::string_view domain, int64_t opset) {
 }
 
 static std::vector<Tensor> run(const TableRow &row, const ReferenceCall &node, std::span<const Tensor> inputs) {
-  auto object = std::ranges::find_if(inputs, [](const Tensor &input) { return input.defined() && isObject(input.type()); });
+  auto object =
+      std::ranges::find_if(inputs, [](const Tensor &input) { return input.defined() && isObject(input.type()); });
   if (object != inputs.end() && row.objects != Objects::Taken) {
     bool numbered = row.objects != Objects::Refused && object->type() == DType::String;
     if (!numbered)
       unsupported(fmt::format("it has no kernel for a {}", name(object->type())));
-    size_t outputs = row.objects == Objects::Numbered ? node.outputCount : row.objects == Objects::NumberedFirst ? 1 : 0;
+    size_t outputs = row.objects == Objects::Numbered        ? node.outputCount
+                     : row.objects == Objects::NumberedFirst ? 1
+                                                             : 0;
     return runOnNumbers(row.kernel, node, inputs, outputs);
   }
   Call call(node, inputs);
@@ -379,17 +382,22 @@ static std::vector<Tensor> run(const TableRow &row, const ReferenceCall &node, s
 
 } // namespace reference
 
-bool hasReference(std::string_view op, std::string_view domain, int64_t opset) { return reference::find(op, domain, opset) != nullptr; }
+bool hasReference(std::string_view op, std::string_view domain, int64_t opset) {
+  return reference::find(op, domain, opset) != nullptr;
+}
 
 Expected<std::vector<Tensor>> evaluate(const ReferenceCall &node, std::span<const Tensor> inputs) {
   const reference::TableRow *row = reference::find(node.op, node.domain, node.opset);
   if (!row)
-    return Status(Code::Unsupported, fmt::format("{}{}{} of opset {} has no reference kernel", node.domain, node.domain.empty() ? "" : ".",
-                                                 node.op, node.opset));
-  auto failure = [&](Code code, std::string_view message) { return Status(code, fmt::format("{}: {}", node.op, message)); };
+    return Status(Code::Unsupported, fmt::format("{}{}{} of opset {} has no reference kernel", node.domain,
+                                                 node.domain.empty() ? "" : ".", node.op, node.opset));
+  auto failure = [&](Code code, std::string_view message) {
+    return Status(code, fmt::format("{}: {}", node.op, message));
+  };
   try {
     std::vector<Tensor> outputs = reference::run(*row, node, inputs);
-    outputs.resize(node.outputCount); // optional ones that nobody asked for go; those that no kernel fills stay undefined
+    outputs.resize(
+        node.outputCount); // optional ones that nobody asked for go; those that no kernel fills stay undefined
     return outputs;
   } catch (const reference::Failure &caught) {
     return failure(caught.status.code(), caught.status.message());

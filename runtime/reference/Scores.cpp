@@ -8,7 +8,8 @@ namespace tilewright::reference {
 
 static double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The quantile of the normal distribution by Winitzki's approximation of the inverse error function, which ONNX Runtime uses.
+/// The quantile of the normal distribution by Winitzki's approximation of the inverse error function, which ONNX
+/// Runtime uses.
 static double probit(double p) {
   double x = 2 * p - 1, logarithm = std::log((1 - x) * (1 + x)), a = 2 / (3.14159 * 0.147) + 0.5 * logarithm;
   return 1.41421356 * std::copysign(std::sqrt(-a + std::sqrt(a * a - logarithm / 0.147)), x);
@@ -26,9 +27,12 @@ static void softmax(std::vector<double> &scores, bool keepZeros) {
     score /= sum;
 }
 
-void writeScores(std::vector<double> scores, const std::string &transform, SecondScore second, std::vector<double> &to) {
-  if (transform != "NONE" && transform != "SOFTMAX" && transform != "LOGISTIC" && transform != "SOFTMAX_ZERO" && transform != "PROBIT")
-    malformed(fmt::format("expected post_transform to be NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT, found '{}'", transform));
+void writeScores(std::vector<double> scores, const std::string &transform, SecondScore second,
+                 std::vector<double> &to) {
+  if (transform != "NONE" && transform != "SOFTMAX" && transform != "LOGISTIC" && transform != "SOFTMAX_ZERO" &&
+      transform != "PROBIT")
+    malformed(fmt::format("expected post_transform to be NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT, found '{}'",
+                          transform));
   if (scores.size() == 1 && transform != "PROBIT") {
     double one = scores[0];
     if (transform == "LOGISTIC")

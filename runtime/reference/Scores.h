@@ -5,8 +5,8 @@
 
 namespace tilewright::reference {
 
-/// How a classifier with one score writes the second: not at all, or as 1 - score or -score in front. LOGISTIC makes no difference
-/// between the latter two.
+/// How a classifier with one score writes the second: not at all, or as 1 - score or -score in front. LOGISTIC makes no
+/// difference between the latter two.
 enum class SecondScore { none, complement, opposite };
 
 /// Appends a row of scores after `transform` (NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT).

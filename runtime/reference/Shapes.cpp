@@ -64,7 +64,8 @@ std::vector<int64_t> normalizeAxes(std::vector<int64_t> axes, int64_t rank) {
 }
 
 AxisView::AxisView(const Shape &shape, int64_t axis)
-    : outer(product(std::span(shape).first(axis))), size(shape[axis]), inner(product(std::span(shape).subspan(axis + 1))) {}
+    : outer(product(std::span(shape).first(axis))), size(shape[axis]),
+      inner(product(std::span(shape).subspan(axis + 1))) {}
 
 bool advance(Shape &index, const Shape &shape) {
   for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {

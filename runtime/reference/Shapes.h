@@ -15,7 +15,8 @@ int64_t product(std::span<const int64_t> dims);
 /// Elements from one index of a dimension to the next, row-major.
 Shape stridesOf(const Shape &shape);
 
-/// Strides that read a tensor of `shape` as if it had shape `to`: zero where a dimension of 1 (or a missing one) is repeated.
+/// Strides that read a tensor of `shape` as if it had shape `to`: zero where a dimension of 1 (or a missing one) is
+/// repeated.
 Shape broadcastStrides(const Shape &shape, const Shape &to);
 
 /// The shape that both broadcast to; Malformed if there is none.
@@ -36,9 +37,10 @@ struct AxisView {
 /// Advances a row-major index; false after the last.
 bool advance(Shape &index, const Shape &shape);
 
-/// Walks `shape` row by row: visit(offsets, length, steps) has each tensor's element offset of the row's start and its stride along
-/// the row.
-template <size_t N, typename Visit> void walkRows(const Shape &shape, const std::array<Shape, N> &strides, Visit &&visit) {
+/// Walks `shape` row by row: visit(offsets, length, steps) has each tensor's element offset of the row's start and its
+/// stride along the row.
+template <size_t N, typename Visit>
+void walkRows(const Shape &shape, const std::array<Shape, N> &strides, Visit &&visit) {
   std::array<int64_t, N> offsets{}, steps{};
   for (int64_t dim : shape)
     if (dim == 0)

@@ -1,7 +1,7 @@
 // Floats of 8 and 4 bits, whose elements are held in memory as one byte each.
 //
-// The four 8-bit formats and their rounding are those of ONNX's "Float stored in 8 bits" (after arXiv 2209.05433 and 2206.02915),
-// E2M1 and E8M0 those of the OCP microscaling specification 1.0.
+// The four 8-bit formats and their rounding are those of ONNX's "Float stored in 8 bits" (after arXiv 2209.05433 and
+// 2206.02915), E2M1 and E8M0 those of the OCP microscaling specification 1.0.
 #pragma once
 
 #include <algorithm>
@@ -27,24 +27,28 @@ template <int Exponent, int Mantissa, int Bias, Specials Kind> struct SmallFloat
   static constexpr uint8_t signBit = 1 << (Exponent + Mantissa);
   static constexpr uint8_t nan = Kind == Specials::Fnuz ? signBit : Kind == Specials::None ? 0 : signBit - 1;
   static constexpr uint8_t infinity = ((1 << Exponent) - 1) << Mantissa; // of Ieee
-  static constexpr uint8_t largest = Kind == Specials::Ieee ? infinity - 1 : Kind == Specials::OneNaN ? signBit - 2 : signBit - 1;
+  static constexpr uint8_t largest = Kind == Specials::Ieee     ? infinity - 1
+                                     : Kind == Specials::OneNaN ? signBit - 2
+                                                                : signBit - 1;
 
   operator double() const {
     int mantissa = bits & ((1 << Mantissa) - 1), exponent = (bits & (signBit - 1)) >> Mantissa;
     bool negative = bits & signBit;
     if (Kind == Specials::Fnuz && bits == nan)
       return std::numeric_limits<double>::quiet_NaN();
-    constexpr double noNumber = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+    constexpr double noNumber = std::numeric_limits<double>::quiet_NaN(),
+                     infinite = std::numeric_limits<double>::infinity();
     if (Kind == Specials::OneNaN && (bits & (signBit - 1)) == nan)
       return std::copysign(noNumber, negative ? -1.0 : 1.0); // which has a sign, as in ONNX's table of casts
     if (Kind == Specials::Ieee && (bits & infinity) == infinity)
       return std::copysign(mantissa ? noNumber : infinite, negative ? -1.0 : 1.0);
-    double size = exponent ? std::ldexp((1 << Mantissa) + mantissa, exponent - Bias - Mantissa) : std::ldexp(mantissa, 1 - Bias - Mantissa);
+    double size = exponent ? std::ldexp((1 << Mantissa) + mantissa, exponent - Bias - Mantissa)
+                           : std::ldexp(mantissa, 1 - Bias - Mantissa);
     return negative ? -size : size;
   }
 
-  /// Rounds to nearest even. What is larger than the largest number becomes that number if `saturate`, else infinity, or NaN where the
-  /// format has none; E2M1 has neither and always saturates.
+  /// Rounds to nearest even. What is larger than the largest number becomes that number if `saturate`, else infinity,
+  /// or NaN where the format has none; E2M1 has neither and always saturates.
   static SmallFloat from(double value, bool saturate = true) {
     uint8_t sign = std::signbit(value) ? signBit : 0;
     if (value != value)
@@ -53,7 +57,9 @@ template <int Exponent, int Mantissa, int Bias, Specials Kind> struct SmallFloat
     int exponent = 1 - Bias;
     if (std::isfinite(size) && size > 0)
       exponent = std::max(exponent, std::ilogb(size));
-    double rounded = std::isfinite(size) ? std::ldexp(std::nearbyint(std::ldexp(size, Mantissa - exponent)), exponent - Mantissa) : size;
+    double rounded = std::isfinite(size)
+                         ? std::ldexp(std::nearbyint(std::ldexp(size, Mantissa - exponent)), exponent - Mantissa)
+                         : size;
     if (rounded > most) {
       uint8_t beyond = Kind == Specials::Ieee ? infinity : nan;
       if (saturate || Kind == Specials::None)
@@ -81,15 +87,19 @@ enum class RoundMode { Up, Down, Nearest };
 struct E8M0 {
   uint8_t bits;
 
-  operator double() const { return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127); }
+  operator double() const {
+    return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
+  }
 
-  /// By way of float32, as onnx.numpy_helper.to_float8e8m0: the sign is dropped, infinity and NaN give NaN, `Up` rounds away from
-  /// zero, `Nearest` takes ties up. What rounds beyond 2^127 is 2^127 if `saturate`, else NaN.
+  /// By way of float32, as onnx.numpy_helper.to_float8e8m0: the sign is dropped, infinity and NaN give NaN, `Up` rounds
+  /// away from zero, `Nearest` takes ties up. What rounds beyond 2^127 is 2^127 if `saturate`, else NaN.
   static E8M0 from(double value, bool saturate = true, RoundMode mode = RoundMode::Up) {
-    uint32_t pattern = std::bit_cast<uint32_t>(static_cast<float>(value)), exponent = pattern >> 23 & 0xff, fraction = pattern & 0x7fffff;
+    uint32_t pattern = std::bit_cast<uint32_t>(static_cast<float>(value)), exponent = pattern >> 23 & 0xff,
+             fraction = pattern & 0x7fffff;
     if (exponent == 0xff)
       return {0xff};
-    bool more = mode == RoundMode::Up ? fraction > 0 : mode == RoundMode::Nearest && fraction >= 0x400000u + (exponent == 0);
+    bool more =
+        mode == RoundMode::Up ? fraction > 0 : mode == RoundMode::Nearest && fraction >= 0x400000u + (exponent == 0);
     if (more && !(saturate && exponent == 0xfe))
       ++exponent;
     return {static_cast<uint8_t>(exponent)};

@@ -7,7 +7,8 @@
 
 namespace tilewright::reference {
 
-static constexpr int64_t largest = int64_t{1} << 40; // sums and products of two such numbers below stay within 64 bits or are checked
+static constexpr int64_t largest =
+    int64_t{1} << 40; // sums and products of two such numbers below stay within 64 bits or are checked
 
 Shape windowAttribute(Call &call, std::string_view attribute, size_t length, int64_t otherwise) {
   Shape values = call.integers(attribute).value_or(Shape(length, otherwise));
@@ -21,7 +22,8 @@ Shape windowAttribute(Call &call, std::string_view attribute, size_t length, int
 
 static int64_t ceilDivide(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
-Window::Window(Call &call, Shape inputSizes, Shape kernelSizes) : input(std::move(inputSizes)), kernel(std::move(kernelSizes)) {
+Window::Window(Call &call, Shape inputSizes, Shape kernelSizes)
+    : input(std::move(inputSizes)), kernel(std::move(kernelSizes)) {
   size_t rank = input.size();
   require(kernel.size() == rank, "expected a kernel of {} dimensions, found {}", rank, kernel);
   strides = windowAttribute(call, "strides", rank, 1);
@@ -36,8 +38,8 @@ Window::Window(Call &call, Shape inputSizes, Shape kernelSizes) : input(std::mov
             "expected kernel, strides and dilations of 1 or more, found {}, {}, {}", kernel, strides, dilations);
     require(padsBegin[d] >= 0 && padsEnd[d] >= 0, "expected pads of 0 or more, found {}", pads);
     int64_t extent = 0;
-    require(!__builtin_mul_overflow(kernel[d] - 1, dilations[d], &extent) && extent < largest, "the kernel {} dilated by {} is too large",
-            kernel, dilations);
+    require(!__builtin_mul_overflow(kernel[d] - 1, dilations[d], &extent) && extent < largest,
+            "the kernel {} dilated by {} is too large", kernel, dilations);
     extent += 1;
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       output.push_back(ceilDivide(input[d], strides[d]));
@@ -49,10 +51,11 @@ Window::Window(Call &call, Shape inputSizes, Shape kernelSizes) : input(std::mov
     if (automatic == "VALID")
       padsBegin[d] = padsEnd[d] = 0;
     else
-      require(automatic == "NOTSET", "expected auto_pad to be NOTSET, SAME_UPPER, SAME_LOWER or VALID, found '{}'", automatic);
+      require(automatic == "NOTSET", "expected auto_pad to be NOTSET, SAME_UPPER, SAME_LOWER or VALID, found '{}'",
+              automatic);
     int64_t room = input[d] + padsBegin[d] + padsEnd[d] - extent;
-    require(room >= 0, "a kernel that spans {} does not fit into a dimension of {} padded by {} and {}", extent, input[d], padsBegin[d],
-            padsEnd[d]);
+    require(room >= 0, "a kernel that spans {} does not fit into a dimension of {} padded by {} and {}", extent,
+            input[d], padsBegin[d], padsEnd[d]);
     int64_t size = (ceilMode ? ceilDivide(room, strides[d]) : room / strides[d]) + 1;
     if (ceilMode && (size - 1) * strides[d] >= input[d] + padsBegin[d])
       --size; // a window that starts in the padding at the end is not one

@@ -4,8 +4,8 @@
 //
 //         . a b c d e .        output 0 reads (., a, b), output 1 (b, c, d), output 2 (d, e, .)
 //
-// `sources` lists for each tap of the kernel and each output which input element is read, so that kernels are loops over one table,
-// whatever the rank, stride, dilation and padding.
+// `sources` lists for each tap of the kernel and each output which input element is read, so that kernels are loops
+// over one table, whatever the rank, stride, dilation and padding.
 #pragma once
 
 #include "runtime/reference/Kernel.h"

@@ -112,7 +112,8 @@ TEST_P(ControlFlowModels, BranchesNest) {
   model.floats("one", {}, {1});
   for (int64_t i = 0; i < 6; ++i)
     model.integers("k" + std::to_string(i), {}, {i});
-  std::function<void(onnx::NodeProto *, onnx::NodeProto *, int)> nest = [&](onnx::NodeProto *compare, onnx::NodeProto *branch, int depth) {
+  std::function<void(onnx::NodeProto *, onnx::NodeProto *, int)> nest = [&](onnx::NodeProto *compare,
+                                                                            onnx::NodeProto *branch, int depth) {
     std::string d = std::to_string(depth);
     TinyModel::fill(compare, "Equal", {"level", "k" + d}, {"is" + d});
     TinyModel::fill(branch, "If", {"is" + d}, {"r" + d});
@@ -133,7 +134,8 @@ TEST_P(ControlFlowModels, BranchesNest) {
   Compiled run(model, GetParam());
   for (int level = 0; level <= 6; ++level) {
     float added = static_cast<float>(std::min(level, 5)), sign = level < 6 ? -1 : 1;
-    expectClose(run({integer(level), floats({2}, {3, 5})})[0], floats({2}, {sign * 3 + added, sign * 5 + added}), std::to_string(level));
+    expectClose(run({integer(level), floats({2}, {3, 5})})[0], floats({2}, {sign * 3 + added, sign * 5 + added}),
+                std::to_string(level));
   }
 }
 
@@ -146,7 +148,8 @@ TEST_P(ControlFlowModels, LoopsCarryAndCollect) {
   body.input("i").input("c").input("sum").output("go").output("next").output("square");
   body.node("Identity", {"c"}, {"go"});
   setAttribute(body.node("Cast", {"i"}, {"f"}), "to", int64_t{1});
-  body.node("Add", {"x", "f"}, {"t"}), body.node("Add", {"sum", "t"}, {"next"}), body.node("Mul", {"next", "next"}, {"square"});
+  body.node("Add", {"x", "f"}, {"t"}), body.node("Add", {"sum", "t"}, {"next"}),
+      body.node("Mul", {"next", "next"}, {"square"});
   Compiled run(model, GetParam());
   for (int turn = 0; turn < 2; ++turn) {
     Outputs three = run({integer(3), floats({2}, {1, 2})});
@@ -182,7 +185,8 @@ TEST_P(ControlFlowModels, LoopsNest) {
   outer.input("i").input("c").input("a").output("c").output("b");
   Body inner(outer.node("Loop", {"two", "", "a"}, {"b"}), "body");
   inner.input("j").input("d").input("p").output("d").output("q");
-  inner.node("MatMul", {"p", "w"}, {"swapped"}), inner.node("Mod", {"i", "two"}, {"rest"}), inner.node("Equal", {"rest", "zero"}, {"even"});
+  inner.node("MatMul", {"p", "w"}, {"swapped"}), inner.node("Mod", {"i", "two"}, {"rest"}),
+      inner.node("Equal", {"rest", "zero"}, {"even"});
   auto *branch = inner.node("If", {"even"}, {"q"});
   Body then(branch, "then_branch"), otherwise(branch, "else_branch");
   then.output("e"), then.node("Add", {"swapped", "x"}, {"e"});
@@ -297,7 +301,8 @@ TEST_P(ControlFlowModels, ARecurrenceRunsDeepInsideOfBranches) {
 /// r is x without dimension 1 where that is 1, as exporters write a squeeze.
 void squeezeWhereOne(TinyModel &model) {
   model.integers("one", {}, {1}), model.integers("axis", {1}, {1});
-  model.node("Shape", {"x"}, {"shape"}), model.node("Gather", {"shape", "one"}, {"size"}), model.node("Equal", {"size", "one"}, {"is"});
+  model.node("Shape", {"x"}, {"shape"}), model.node("Gather", {"shape", "one"}, {"size"}),
+      model.node("Equal", {"size", "one"}, {"is"});
   auto *branch = model.node("If", {"is"}, {"r"});
   Body then(branch, "then_branch"), otherwise(branch, "else_branch");
   then.output("a"), then.node("Squeeze", {"x", "axis"}, {"a"});
@@ -346,7 +351,7 @@ TEST(SizesThatDecideRanks, ASqueezeWithoutAxesHasTwoPlans) {
   }
 }
 
-//===--- What is refused ----------------------------------------------------------------------------------------------------===//
+//===- What is refused --------------------------------------------------------------------------------------------===//
 
 std::string refusalOf(const TinyModel &model) {
   Compiled compiled(model, PlanMode::All);
@@ -361,21 +366,24 @@ TEST(ControlFlowRefusals, AreSentencesAtTheNode) {
   Body then(branch, "then_branch"), otherwise(branch, "else_branch");
   then.output("a"), then.node("Neg", {"x"}, {"a"});
   otherwise.output("b"), setAttribute(otherwise.node("ReduceSum", {"x"}, {"b"}), "keepdims", int64_t{0});
-  EXPECT_NE(refusalOf(ranks).find("its branches give 'y' in ranks 2 and 0, and its condition is known only at run time"),
-            std::string::npos);
+  EXPECT_NE(
+      refusalOf(ranks).find("its branches give 'y' in ranks 2 and 0, and its condition is known only at run time"),
+      std::string::npos);
 
   TinyModel types;
   types.input("x", {2}).output("y");
   Body body(types.node("Loop", {"", "", "x"}, {"y"}), "body");
   body.input("i").input("c").input("in").output("c").output("out");
   setAttribute(body.node("Cast", {"in"}, {"out"}), "to", int64_t{7});
-  EXPECT_NE(refusalOf(types).find("expected what it carries to keep its type, got float32 and then int64 for 'in'"), std::string::npos);
+  EXPECT_NE(refusalOf(types).find("expected what it carries to keep its type, got float32 and then int64 for 'in'"),
+            std::string::npos);
 
   TinyModel counts;
   counts.input("x", {2}).output("y");
   Body few(counts.node("Loop", {"", "", "x"}, {"y"}), "body");
   few.input("i").input("c").output("c").output("x");
-  EXPECT_NE(refusalOf(counts).find("expected a body of 3 inputs and 2 outputs because of the node's, got 2 and 2"), std::string::npos);
+  EXPECT_NE(refusalOf(counts).find("expected a body of 3 inputs and 2 outputs because of the node's, got 2 and 2"),
+            std::string::npos);
 
   TinyModel deep;
   deep.input("c", {}, DType::Bool).input("x", {2}).output("y");

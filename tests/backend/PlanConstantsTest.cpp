@@ -10,7 +10,8 @@ using namespace tilewright;
 
 namespace {
 
-/// A constant larger than a block has one of its own, which ends where it ends: rounding its size up must not make room behind it.
+/// A constant larger than a block has one of its own, which ends where it ends: rounding its size up must not make room
+/// behind it.
 TEST(PlanConstantsTest, KeepsWithinItsBlocks) {
   std::vector<std::span<const std::byte>> entries;
   PlanConstants constants(entries);

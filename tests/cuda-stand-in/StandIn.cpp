@@ -1,5 +1,6 @@
-// A stand-in for libcuda.so.1, so that the CUDA device's calls, their order and its errors are tested on machines without a GPU: what is
-// CUDA's own beside tests/gpu-stand-in. A context must be current; PTX is not compiled, only searched for the names of its kernels.
+// A stand-in for libcuda.so.1, so that the CUDA device's calls, their order and its errors are tested on machines
+// without a GPU: what is CUDA's own beside tests/gpu-stand-in. A context must be current; PTX is not compiled, only
+// searched for the names of its kernels.
 #include "tests/gpu-stand-in/StandIn.h"
 
 #include "runtime/cuda/CudaDriver.h"
@@ -107,7 +108,8 @@ EXPORTED(Result) cuFuncSetAttribute(FunctionHandle function, FunctionAttribute a
     function->dynamicSharedBytes = value;
   return success;
 }
-EXPORTED(Result) cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra) {
+EXPORTED(Result)
+cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra) {
   CALLED;
   if (extra || config->sharedBytes > std::max(48u << 10, static_cast<unsigned>(function->dynamicSharedBytes)))
     return invalidValue;

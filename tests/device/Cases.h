@@ -1,7 +1,7 @@
 // The cases of device conformance: a tile kernel each, what goes in, and what must come out by plain loops in double.
 //
-// Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs that folder on a
-// device, where no compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
+// Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs
+// that folder on a device, where no compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
 #pragma once
 
 #include "runtime/DType.h"
@@ -16,7 +16,8 @@
 
 namespace tilewright::test {
 
-/// A buffer of the kernel. Inputs hold numbers in [-1, 1), or in [0, below) where that is not 0; the output is poisoned.
+/// A buffer of the kernel. Inputs hold numbers in [-1, 1), or in [0, below) where that is not 0; the output is
+/// poisoned.
 struct BufferSpec {
   DType type = DType::F32;
   int64_t count = 0;

@@ -1,8 +1,8 @@
-// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases that
-// tilewright-device-cases compiled, and judges them.
+// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases
+// that tilewright-device-cases compiled, and judges them.
 //
-// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the folder has an
-// injected fault): 0 if some case failed.
+// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the
+// folder has an injected fault): 0 if some case failed.
 #include "tests/device/CaseRun.h"
 
 #include "runtime/Device.h"
@@ -39,8 +39,8 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
 }
 
 /// Runs one case; the Status is the device's failure, the string the case's.
-static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c, const nlohmann::json &row,
-                                     const std::string &target, const std::string &folder) {
+static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c,
+                                     const nlohmann::json &row, const std::string &target, const std::string &folder) {
   bool amd = target.starts_with("gfx");
   auto bytes = readFile(folder + "/" + c.name + (amd ? ".hsaco" : ".ptx"));
   if (!bytes)
@@ -125,7 +125,8 @@ int main(int argc, char **argv) {
     failed += !wrong.empty();
     if (!wrong.empty() && !expectFailures)
       fmt::print("FAILED {}: {}\n", c.name, wrong);
-    for (const std::string &key : {"family " + c.family, "type " + typeText(c.type), "layout " + c.layout, "edge " + c.edge}) {
+    for (const std::string &key :
+         {"family " + c.family, "type " + typeText(c.type), "layout " + c.layout, "edge " + c.edge}) {
       counts[key].first += wrong.empty();
       ++counts[key].second;
     }

@@ -1,8 +1,8 @@
-// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-waits]: compiles every case for a GPU into a folder that
-// tilewright-device-check runs.
+// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-waits]: compiles every case for a GPU into
+// a folder that tilewright-device-check runs.
 //
-// OUT/cases.json lists for each case how it is launched; its code is in a file of its name, of PTX or a code object. Faults are built in on
-// purpose where asked for.
+// OUT/cases.json lists for each case how it is launched; its code is in a file of its name, of PTX or a code object.
+// Faults are built in on purpose where asked for.
 #include "tests/device/Cases.h"
 
 #include "backend/Dialects.h"
@@ -34,7 +34,8 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
   return compileNvptx(*module, target, {.faults = faults});
 }
 
-/// Makes every s_waitcnt of CDNA's machine code an s_nop ("AMD Instinct MI300 ISA", SOPP): results are used before they are there.
+/// Makes every s_waitcnt of CDNA's machine code an s_nop ("AMD Instinct MI300 ISA", SOPP): results are used before they
+/// are there.
 static void dropWaits(std::vector<std::byte> &bytes) {
   constexpr uint32_t wait = 0xbf8c0000, mask = 0xffff0000, nop = 0xbf800000;
   for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
@@ -64,14 +65,17 @@ int main(int argc, char **argv) {
   }
   bool amd = (*target)->backend == Backend::Amdgcn;
   if ((*target)->backend == Backend::Host || (withoutWaits && !amd)) {
-    std::cerr << "expected " << (withoutWaits ? "AMD's GPUs, whose code waits by itself" : "a GPU") << ", got " << name << "\n";
+    std::cerr << "expected " << (withoutWaits ? "AMD's GPUs, whose code waits by itself" : "a GPU") << ", got " << name
+              << "\n";
     return 2;
   }
   std::filesystem::create_directories(folder);
   nlohmann::json list = nlohmann::json::array();
   for (const DeviceCase &c : deviceCases()) {
     Expected<TargetCode> code = compileCase(c, **target, faults);
-    bool tooBig = amd && !code && code.status().message().find("bytes of shared memory because a block has that much") != std::string::npos;
+    bool tooBig =
+        amd && !code &&
+        code.status().message().find("bytes of shared memory because a block has that much") != std::string::npos;
     if (tooBig) { // the tiles of this case are made for NVIDIA's blocks
       std::cout << "left out " << c.name << ": " << code.status().message() << "\n";
       continue;
@@ -85,8 +89,10 @@ int main(int argc, char **argv) {
       dropWaits(code->bytes);
     std::ofstream(folder / (c.name + (amd ? ".hsaco" : ".ptx")), std::ios::binary)
         .write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
-    list.push_back(
-        {{"name", c.name}, {"threads", facts.block[0]}, {"shared", facts.dynamicSharedBytes}, {"static shared", facts.staticSharedBytes}});
+    list.push_back({{"name", c.name},
+                    {"threads", facts.block[0]},
+                    {"shared", facts.dynamicSharedBytes},
+                    {"static shared", facts.staticSharedBytes}});
   }
   std::ofstream(folder / "cases.json") << nlohmann::json{{"target", name}, {"cases", list}}.dump(1) << "\n";
   std::cout << list.size() << " cases for " << name << " in " << folder.string() << "\n";

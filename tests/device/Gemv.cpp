@@ -25,16 +25,19 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
   auto buffer = [](const std::string &type, int64_t rows, int64_t columns) {
     return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns);
   };
-  std::string a = buffer(text, g.m, g.k), b = g.transposedB ? buffer(text, g.n, g.k) : buffer(text, g.k, g.n), y = buffer(sum, g.m, g.n);
-  auto tile = [&](int64_t m, int64_t n, int64_t k, const std::string &type) { return fmt::format("tensor<{}x{}x{}x{}>", m, n, k, type); };
+  std::string a = buffer(text, g.m, g.k), b = g.transposedB ? buffer(text, g.n, g.k) : buffer(text, g.k, g.n),
+              y = buffer(sum, g.m, g.n);
+  auto tile = [&](int64_t m, int64_t n, int64_t k, const std::string &type) {
+    return fmt::format("tensor<{}x{}x{}x{}>", m, n, k, type);
+  };
   std::string ta = tile(g.bm, 1, g.bk, text), tb = tile(1, g.bn, g.bk, text), all = tile(g.bm, g.bn, g.bk, sum),
               result = tile(g.bm, g.bn, 1, sum);
   auto widened = [&](const char *from, const char *to, int64_t m, int64_t n, const std::string &narrow) {
     if (text == sum)
       return fmt::format("%{} = tile.broadcast %{} : {} -> {}\n", to, from, narrow, all);
     std::string wide = tile(m, n, g.bk, sum);
-    return fmt::format("%{0}w = arith.extf %{0} : {1} to {2}\n        %{3} = tile.broadcast %{0}w : {2} -> {4}\n", from, narrow, wide, to,
-                       all);
+    return fmt::format("%{0}w = arith.extf %{0} : {1} to {2}\n        %{3} = tile.broadcast %{0}w : {2} -> {4}\n", from,
+                       narrow, wide, to, all);
   };
   c.grid = {(g.n + g.bn - 1) / g.bn, (g.m + g.bm - 1) / g.bm, 1};
   c.kernel = fmt::format(R"(
@@ -65,14 +68,15 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
       tile.store %r, %y[%m, %n, %c0] bounds () -> ({1}, {6}, 1) map (d0, d1, d2) -> (d0, d1) : {12} -> {13}
       tile.return
     }})",
-                          all, g.m, g.k, text, a, ta, g.n, g.transposedB ? "d1, d2" : "d2, d1", b, tb, widened("x", "xb", g.bm, 1, ta),
-                          widened("w", "wb", 1, g.bn, tb), result, y);
+                          all, g.m, g.k, text, a, ta, g.n, g.transposedB ? "d1, d2" : "d2, d1", b, tb,
+                          widened("x", "xb", g.bm, 1, ta), widened("w", "wb", 1, g.bn, tb), result, y);
   c.buffers = {{g.type, g.m * g.k}, {g.type, g.k * g.n}, {sumType, g.m * g.n}};
   c.expected = [g, specs = c.buffers](int64_t index) {
     int64_t i = index / g.n, j = index % g.n;
     double total = 0;
     for (int64_t k = 0; k < g.k; ++k)
-      total += inputValue(specs[0], 0, i * g.k + k) * inputValue(specs[1], 1, g.transposedB ? j * g.k + k : k * g.n + j);
+      total +=
+          inputValue(specs[0], 0, i * g.k + k) * inputValue(specs[1], 1, g.transposedB ? j * g.k + k : k * g.n + j);
     return total;
   };
   c.tolerance = (g.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(g.k) + 1);

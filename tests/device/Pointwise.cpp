@@ -11,13 +11,18 @@ static std::string edgeOf(int64_t n) {
     return fmt::format("size {}", n);
   if ((n & (n - 1)) == 0)
     return "power of two";
-  return ((n + 1) & n) == 0 || ((n - 1) & (n - 2)) == 0 ? "beside a power of two" : n > 40000000 ? "over 65535 blocks" : "prime";
+  return ((n + 1) & n) == 0 || ((n - 1) & (n - 2)) == 0 ? "beside a power of two"
+         : n > 40000000                                 ? "over 65535 blocks"
+                                                        : "prime";
 }
 
 /// y = x + x of n elements; n is a run-time value.
 static DeviceCase lengths(DType type, int64_t n, int64_t tile = 1024) {
-  DeviceCase c{
-      .name = fmt::format("double_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
+  DeviceCase c{.name = fmt::format("double_{}_{}", typeText(type), n),
+               .family = "pointwise",
+               .layout = "row",
+               .edge = edgeOf(n),
+               .type = type};
   bool isFloat = findDType(type)->isFloat;
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: !tile.buffer<{0}, ()[s0] -> (s0)>, %y: !tile.buffer<{0}, ()[s0] -> (s0)>, %s0: index)
@@ -74,12 +79,14 @@ static DeviceCase chain(DType type, int64_t rows, int64_t columns) {
 )",
                           narrow ? "w" : "v", wide);
   c.kernel += narrow ? fmt::format("      %h = arith.truncf %d : {} to {}\n", wide, tile) : "";
-  c.kernel += fmt::format("      tile.store %{}, %y[%i, %j] {} map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}",
-                          narrow ? "h" : "d", bounds, tile, whole);
+  c.kernel +=
+      fmt::format("      tile.store %{}, %y[%i, %j] {} map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}",
+                  narrow ? "h" : "d", bounds, tile, whole);
   c.buffers = {{type, rows * columns}, {DType::F32, columns}, {DType::F32, rows}, {type, rows * columns}};
   c.grid = {(columns + 127) / 128, (rows + 7) / 8, 1};
   c.expected = [specs = c.buffers, columns](int64_t i) {
-    return std::exp(std::tanh(inputValue(specs[0], 0, i) + inputValue(specs[1], 1, i % columns))) - inputValue(specs[2], 2, i / columns);
+    return std::exp(std::tanh(inputValue(specs[0], 0, i) + inputValue(specs[1], 1, i % columns))) -
+           inputValue(specs[2], 2, i / columns);
   };
   c.tolerance = 4 * roundoff(type) + 1e-6;
   c.small = rows * columns < 5000;
@@ -107,7 +114,9 @@ static DeviceCase transposition(DType type, int64_t rows, int64_t columns) {
                          typeText(type), rows, columns, (columns + 31) / 32, (rows + 31) / 32);
   c.buffers = {{type, rows * columns}, {type, rows * columns}};
   c.grid = {(columns + 31) / 32, (rows + 31) / 32, 1};
-  c.expected = [spec = c.buffers[0], rows, columns](int64_t i) { return inputValue(spec, 0, i % columns * rows + i / columns); };
+  c.expected = [spec = c.buffers[0], rows, columns](int64_t i) {
+    return inputValue(spec, 0, i % columns * rows + i / columns);
+  };
   c.tolerance = 0;
   c.small = rows * columns < 5000;
   return c;
@@ -115,8 +124,11 @@ static DeviceCase transposition(DType type, int64_t rows, int64_t columns) {
 
 /// y = x / d + x % d, where d may be 0 and -1: divisions by zero are zero.
 static DeviceCase division(DType type, int64_t n) {
-  DeviceCase c{
-      .name = fmt::format("divide_{}_{}", typeText(type), n), .family = "pointwise", .layout = "row", .edge = edgeOf(n), .type = type};
+  DeviceCase c{.name = fmt::format("divide_{}_{}", typeText(type), n),
+               .family = "pointwise",
+               .layout = "row",
+               .edge = edgeOf(n),
+               .type = type};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: !tile.buffer<{0}, () -> ({1})>, %d: !tile.buffer<{0}, () -> ({1})>, %y: !tile.buffer<{0}, () -> ({1})>)
         attributes {{grid = affine_map<() -> ({2}, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [256], warps = 2>}} {{
@@ -154,7 +166,8 @@ void addPointwiseCases(std::vector<DeviceCase> &cases) {
   cases.push_back(lengths(DType::F32, 70000 * 128 + 1, 128));
   cases.back().edge = "over 65535 blocks";
   for (DType type : {DType::F32, DType::F16, DType::BF16})
-    for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {3, 128}, {13, 127}, {8, 257}, {1031, 4096}, {509, 1021}})
+    for (auto [rows, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {3, 128}, {13, 127}, {8, 257}, {1031, 4096}, {509, 1021}})
       cases.push_back(chain(type, rows, columns));
   for (DType type : {DType::F32, DType::F16, DType::I8})
     for (auto [rows, columns] : {std::pair<int64_t, int64_t>{32, 32}, {61, 67}, {33, 31}, {1024, 2048}})

@@ -1,5 +1,5 @@
-// Contractions: types, layouts of the operands, prologues that cannot be copied as they are, ragged edges in every dimension, and what
-// meets their results behind the loop.
+// Contractions: types, layouts of the operands, prologues that cannot be copied as they are, ragged edges in every
+// dimension, and what meets their results behind the loop.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -24,14 +24,19 @@ struct Product {
 
 static DeviceCase product(const Product &p, std::string edge) {
   bool residual = p.tail == Tail::Residual;
-  DType sumType = p.type == DType::F64 ? DType::F64 : p.type == DType::I8 ? DType::I32 : DType::F32, yType = residual ? p.type : sumType;
+  DType sumType = p.type == DType::F64  ? DType::F64
+                  : p.type == DType::I8 ? DType::I32
+                                        : DType::F32,
+        yType = residual ? p.type : sumType;
   std::string text = typeText(p.type), sum = typeText(sumType);
   bool bytes = p.type == DType::I8;
-  DeviceCase c{.name = fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text, p.unsignedA ? "_au" : "",
-                                   p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk, p.transposedA ? "_at" : "",
-                                   p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "", p.runTimeColumns ? "_sized" : ""),
+  DeviceCase c{.name = fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text,
+                                   p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk,
+                                   p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "",
+                                   p.prologue ? "_prologue" : "", p.runTimeColumns ? "_sized" : ""),
                .family = "matmul",
-               .layout = p.runTimeColumns ? "run-time sizes" : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
+               .layout = p.runTimeColumns ? "run-time sizes"
+                                          : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
                .edge = std::move(edge),
                .type = p.type};
   std::string symbols = p.runTimeColumns ? "[s0]" : "", columns = p.runTimeColumns ? "s0" : std::to_string(p.n);
@@ -43,7 +48,9 @@ static DeviceCase product(const Product &p, std::string edge) {
     return buffer(type, transposed ? second + ", " + first : first + ", " + second);
   };
   std::string y = matrix(typeText(yType), rows, columns, false);
-  auto tile = [](int64_t first, int64_t second, const std::string &type) { return fmt::format("tensor<{}x{}x{}>", first, second, type); };
+  auto tile = [](int64_t first, int64_t second, const std::string &type) {
+    return fmt::format("tensor<{}x{}x{}>", first, second, type);
+  };
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   constexpr const char *bias = R"(
       %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
@@ -56,8 +63,8 @@ static DeviceCase product(const Product &p, std::string edge) {
       %s = arith.addf %acc, %wide : {tc}
       %h = arith.truncf %s : {tc} to {tr}
       tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
-  c.kernel =
-      fmt::format(fmt::runtime(std::string(R"(
+  c.kernel = fmt::format(
+      fmt::runtime(std::string(R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({gx}, {gy}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}>}} {{
@@ -76,23 +83,25 @@ static DeviceCase product(const Product &p, std::string edge) {
         %d = tile.dot %{lhs}, %w, %c {signs} : {ta}, {tb}, {tc}
         scf.yield %d : {tc}
       }})") + (residual ? residualTail : bias) +
-                               R"(
+                   R"(
       tile.return
     }})"),
-                  fmt::arg("a", matrix(text, rows, depth, p.transposedA)), fmt::arg("b", matrix(text, depth, columns, p.transposedB)),
-                  fmt::arg("r", residual ? y : buffer(sum, columns)), fmt::arg("y", y),
-                  fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols), fmt::arg("gx", c.grid[0]),
-                  fmt::arg("gy", c.grid[1]), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps),
-                  fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
-                  fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
-                  fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
-                  fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
-                  fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
-                                    : p.unsignedA              ? "{lhs_unsigned}"
-                                    : p.unsignedB              ? "{rhs_unsigned}"
-                                                               : ""),
-                  fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)), fmt::arg("tb", tile(p.bk, p.bn, text)),
-                  fmt::arg("tc", tile(p.bm, p.bn, sum)), fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
+      fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
+      fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
+      fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
+      fmt::arg("gx", c.grid[0]), fmt::arg("gy", c.grid[1]), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn),
+      fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages), fmt::arg("rows", rows),
+      fmt::arg("columns", columns), fmt::arg("depth", depth), fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"),
+      fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
+      fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
+      fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
+      fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
+                        : p.unsignedA              ? "{lhs_unsigned}"
+                        : p.unsignedB              ? "{rhs_unsigned}"
+                                                   : ""),
+      fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)),
+      fmt::arg("tb", tile(p.bk, p.bn, text)), fmt::arg("tc", tile(p.bm, p.bn, sum)),
+      fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
   c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
   if (p.runTimeColumns)
     c.scalars = {p.n};
@@ -105,8 +114,10 @@ static DeviceCase product(const Product &p, std::string edge) {
                read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
     return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
   };
-  c.tolerance = (residual ? roundoff(p.type) : 0) + (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
-  if (elementBytes(p.type) == 2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
+  c.tolerance =
+      (residual ? roundoff(p.type) : 0) + (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
+  if (elementBytes(p.type) ==
+      2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
     c.tolerance += 0x1p-24 * double(p.k);
   if (bytes)
     c.tolerance = 0;
@@ -114,15 +125,16 @@ static DeviceCase product(const Product &p, std::string edge) {
   return c;
 }
 
-/// Bytes: instructions of one warp and of four, either sign on either side, and operands that run along k outside and not.
+/// Bytes: instructions of one warp and of four, either sign on either side, and operands that run along k outside and
+/// not.
 static void addByteCases(std::vector<DeviceCase> &cases) {
   for (bool at : {false, true})
     for (bool bt : {false, true})
       for (int signs : {0, 1, 3}) {
         if (signs != 1 && (at || bt))
           continue;
-        auto bytes = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps, int64_t stages,
-                         const char *edge) {
+        auto bytes = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps,
+                         int64_t stages, const char *edge) {
           cases.push_back(product({.type = DType::I8,
                                    .m = m,
                                    .n = n,
@@ -164,11 +176,13 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 257, 1021, 768, 128, 256, 32, 8, 4, at, bt}, "prime"));
         cases.push_back(product({type, 128, 64, 96, 128, 64, 32, 4, 2, at, bt, true}, "multiple of 8"));
         cases.push_back(product({type, 256, 256, 2048, 128, 128, 64, 4, 3, at, bt}, "power of two"));
-        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in which products of two
-        // steps overlap, with a warpgroup's part in one panel or several, and operands that pass through registers.
+        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in
+        // which products of two steps overlap, with a warpgroup's part in one panel or several, and operands that pass
+        // through registers.
         cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
-        cases.push_back(product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots come round twice
+        cases.push_back(
+            product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots come round twice
         cases.push_back(product({type, 96, 248, 56, 64, 256, 64, 4, 4, at, bt}, "multiple of 8"));
         cases.push_back(product({type, 250, 120, 64, 256, 128, 64, 8, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 96, 248, 136, 64, 128, 64, 8, 4, at, bt}, "multiple of 8"));
@@ -195,7 +209,8 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   for (DType type : {DType::F16, DType::BF16})
     for (bool sized : {false, true}) {
-      auto residual = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps, const char *edge) {
+      auto residual = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps,
+                          const char *edge) {
         cases.push_back(product({.type = type,
                                  .m = m,
                                  .n = n,

@@ -15,9 +15,10 @@ static std::string edgeOf(int64_t n) {
 }
 
 /// Softmax of each row in one tile.
-static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns, int64_t warps,
-                          bool runTime = false) {
-  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps, runTime ? "_dynamic" : ""),
+static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns,
+                          int64_t warps, bool runTime = false) {
+  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps,
+                                   runTime ? "_dynamic" : ""),
                .family = "row reduction",
                .layout = runTime        ? "run-time sizes"
                          : tileRows > 1 ? "several rows"
@@ -33,7 +34,8 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
   bool narrow = type != DType::F32;
   const char *infinity = type == DType::F32 ? "0xFF800000" : type == DType::F16 ? "0xFC00" : "0xFF80";
   c.grid = {(rows + tileRows - 1) / tileRows, 1, 1};
-  c.kernel = fmt::format(R"(
+  c.kernel = fmt::format(
+      R"(
     tile.kernel @k(%x: {0}, %y: {0}{13})
         attributes {{grid = affine_map<() -> ({1}, 1, 1)>,
                      schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
@@ -53,13 +55,13 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
       tile.store %h, %y{5} : {8} -> {0}
       tile.return
     }})",
-                         buffer, c.grid[0], tileRows, tileColumns, warps, access, infinity, text, stored,
-                         narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide)
-                                : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide),
-                         wide, one,
-                         narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored)
-                                : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
-                         runTime ? ", %s0: index, %s1: index" : "");
+      buffer, c.grid[0], tileRows, tileColumns, warps, access, infinity, text, stored,
+      narrow ? fmt::format("%v = arith.extf %l : {} to {}", stored, wide)
+             : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %v = arith.addf %l, %zero : {0}", wide),
+      wide, one,
+      narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored)
+             : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
+      runTime ? ", %s0: index, %s1: index" : "");
   if (runTime)
     c.scalars = {rows, columns};
   c.buffers = {{type, rows * columns}, {type, rows * columns}};
@@ -81,7 +83,8 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
                .layout = "walked",
                .edge = edgeOf(columns),
                .type = type};
-  std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text), one = fmt::format("tensor<2x1x{}>", text),
+  std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text),
+              one = fmt::format("tensor<2x1x{}>", text),
               buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
   bool isFloat = findDType(type)->isFloat;
   c.grid = {(rows + 1) / 2, 1, 1};
@@ -108,8 +111,8 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
       tile.store %u, %y[%r, %c0] bounds () -> ({2}, 1) map (d0, d1) -> (d0) : {8} -> !tile.buffer<{1}, () -> ({2})>
       tile.return
     }})",
-                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile, isFloat ? "-100.0" : "-100", one,
-                         isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
+                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile,
+                         isFloat ? "-100.0" : "-100", one, isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
   c.buffers = {{type, rows * columns}, {type, rows}};
   c.expected = [spec = c.buffers[0], columns](int64_t i) {
     double sum = 0, largest = columns % 256 ? 0 : -100; // the last step's dead elements are zeros

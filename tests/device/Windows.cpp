@@ -1,4 +1,5 @@
-// Convolutions as contractions through a window's map, and pooling: loads with guards, loops over a window around the loop over channels.
+// Convolutions as contractions through a window's map, and pooling: loads with guards, loops over a window around the
+// loop over channels.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -16,7 +17,8 @@ struct Window {
 } // namespace
 
 static std::string describe(const Window &w) {
-  return fmt::format("{}_{}x{}x{}_k{}s{}p{}", typeText(w.type), w.height, w.width, w.channels, w.kernel, w.stride, w.pad);
+  return fmt::format("{}_{}x{}x{}_k{}s{}p{}", typeText(w.type), w.height, w.width, w.channels, w.kernel, w.stride,
+                     w.pad);
 }
 
 /// Channels last: x[h, w, c], filter[kh, kw, c, f], y[oh, ow, f]; m runs over the output's pixels.
@@ -30,7 +32,8 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
   int64_t pixels = w.outHeight() * w.outWidth();
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
               y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", pixels, w.filters);
-  std::string filter = fmt::format("!tile.buffer<{}, () -> ({}, {}, {}, {})>", text, w.kernel, w.kernel, w.channels, w.filters);
+  std::string filter =
+      fmt::format("!tile.buffer<{}, () -> ({}, {}, {}, {})>", text, w.kernel, w.kernel, w.channels, w.filters);
   std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text),
               tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
   c.grid = {(w.filters + bn - 1) / bn, (pixels + bm - 1) / bm, 1};
@@ -56,11 +59,11 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
                          x, filter, y, c.grid[0], c.grid[1], bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc,
                          (w.channels + bk - 1) / bk * bk);
   int64_t padded = (w.channels + bk - 1) / bk * bk; // each tap's channels start at a multiple of the step
-  std::string row =
-      fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
-  std::string column = fmt::format("(d0 mod {0}) * {1} + (d1 floordiv {2}) mod {3} - {4}", w.outWidth(), w.stride, padded, w.kernel, w.pad);
-  c.kernel +=
-      fmt::format(R"(
+  std::string row = fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(),
+                                w.stride, padded, w.kernel, w.pad);
+  std::string column = fmt::format("(d0 mod {0}) * {1} + (d1 floordiv {2}) mod {3} - {4}", w.outWidth(), w.stride,
+                                   padded, w.kernel, w.pad);
+  c.kernel += fmt::format(R"(
           %a = tile.load %x[%m, %kk] bounds () -> ({0}, {1}) map (d0, d1) -> ({2}, {3}, d1 mod {4}) guard [0, 1{5}] fill 0.0 : {6}
               : {7} -> {8}
           %b = tile.load %f[%kk, %n] bounds () -> ({1}, {9})
@@ -73,10 +76,12 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
       tile.store %acc, %y[%m, %n] bounds () -> ({0}, {9}) map (d0, d1) -> (d0, d1) : {14} -> {15}
       tile.return
     }})",
-                  pixels, w.kernel * w.kernel * padded, row, column, padded, padded == w.channels ? "" : ", 2", text, x, ta, w.filters,
-                  w.kernel, padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc, y);
-  c.buffers = {
-      {w.type, w.height * w.width * w.channels}, {w.type, w.kernel * w.kernel * w.channels * w.filters}, {DType::F32, pixels * w.filters}};
+                          pixels, w.kernel * w.kernel * padded, row, column, padded, padded == w.channels ? "" : ", 2",
+                          text, x, ta, w.filters, w.kernel,
+                          padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc, y);
+  c.buffers = {{w.type, w.height * w.width * w.channels},
+               {w.type, w.kernel * w.kernel * w.channels * w.filters},
+               {DType::F32, pixels * w.filters}};
   c.expected = [w, specs = c.buffers](int64_t index) {
     int64_t f = index % w.filters, ow = index / w.filters % w.outWidth(), oh = index / w.filters / w.outWidth();
     double total = 0;
@@ -97,7 +102,11 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
 
 /// The largest of each window; outside counts as minus infinity.
 static DeviceCase pooling(const Window &w, std::string edge) {
-  DeviceCase c{.name = fmt::format("pool_{}", describe(w)), .family = "window", .layout = "NHWC", .edge = std::move(edge), .type = w.type};
+  DeviceCase c{.name = fmt::format("pool_{}", describe(w)),
+               .family = "window",
+               .layout = "NHWC",
+               .edge = std::move(edge),
+               .type = w.type};
   std::string text = typeText(w.type), tile = fmt::format("tensor<16x64x{}>", text);
   int64_t pixels = w.outHeight() * w.outWidth();
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
@@ -124,12 +133,13 @@ static DeviceCase pooling(const Window &w, std::string edge) {
           guard [0, 1] fill {7} : {8} : {9} -> {10}
       %m{0} = arith.maximumf %{11}, %v{0} : {10}
 )",
-                              tap, pixels, w.channels, w.outWidth(), w.stride, kh - w.pad, kw - w.pad, infinity, text, x, tile, last);
+                              tap, pixels, w.channels, w.outWidth(), w.stride, kh - w.pad, kw - w.pad, infinity, text,
+                              x, tile, last);
       last = "m" + tap;
     }
-  c.kernel +=
-      fmt::format("      tile.store %{}, %y[%i, %j] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> {}\n      tile.return\n    }}",
-                  last, pixels, w.channels, tile, y);
+  c.kernel += fmt::format("      tile.store %{}, %y[%i, %j] bounds () -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> "
+                          "{}\n      tile.return\n    }}",
+                          last, pixels, w.channels, tile, y);
   c.buffers = {{w.type, w.height * w.width * w.channels}, {w.type, pixels * w.channels}};
   c.expected = [w, spec = c.buffers[0]](int64_t index) {
     int64_t ch = index % w.channels, ow = index / w.channels % w.outWidth(), oh = index / w.channels / w.outWidth();

@@ -1,5 +1,5 @@
-// An index that only the data tell and that is out of range ends a run with an error, wherever the operation runs: in a kernel, in a small
-// graph of integers beside the kernels, or in the reference.
+// An index that only the data tell and that is out of range ends a run with an error, wherever the operation runs: in a
+// kernel, in a small graph of integers beside the kernels, or in the reference.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Context.h"

@@ -25,7 +25,8 @@ protected:
     auto compiled = compileModel(options);
     auto artifact = compiled ? compiled->artifact() : compiled.status();
     auto device = openDevice("host");
-    auto program = !artifact ? artifact.status() : Program::create(std::move(*artifact), (*device)->info(), std::string(name(GetParam())));
+    auto program = !artifact ? artifact.status()
+                             : Program::create(std::move(*artifact), (*device)->info(), std::string(name(GetParam())));
     auto context = program ? Context::create(*program, *device) : program.status();
     if (!context)
       return context.status();
@@ -88,8 +89,8 @@ TEST_P(LateSizes, AreGuarded) {
   EXPECT_EQ(tooLong.status().code(), Code::Malformed) << tooLong.status().message();
 }
 
-/// The size of what Compress returns is read beside an elementwise operation on which Compress itself waits, with x in both: no kernel may
-/// hold the two.
+/// The size of what Compress returns is read beside an elementwise operation on which Compress itself waits, with x in
+/// both: no kernel may hold the two.
 TEST_P(LateSizes, AreNotReadBeforeTheyAreKnown) {
   TinyModel model;
   model.input("x", {3}).output("y").floats("nothing", {}, {0});

@@ -45,9 +45,10 @@ const Row rows[] = {
     {"LstmWithPeepholes", "LSTM", 4, 2, true, true, true, both},
     {"LstmClippedAndCoupled", "LSTM", 4, 1, false, false, true,
      [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.3f), setAttribute(node, "input_forget", int64_t(1)); }},
-    {"GruClippedToNothing", "GRU", 3, 1, false, true, false, [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.0f); }},
-    {"LstmBatchFirst", "LSTM", 4, 2, true, true, false, [](onnx::NodeProto *node) { both(node), setAttribute(node, "layout", int64_t(1)); },
-     true},
+    {"GruClippedToNothing", "GRU", 3, 1, false, true, false,
+     [](onnx::NodeProto *node) { setAttribute(node, "clip", 0.0f); }},
+    {"LstmBatchFirst", "LSTM", 4, 2, true, true, false,
+     [](onnx::NodeProto *node) { both(node), setAttribute(node, "layout", int64_t(1)); }, true},
     {"LstmOfDoubles", "LSTM", 4, 1, false, false, false, nothing, false, DType::F64},
     {"GruOfHalves", "GRU", 3, 2, false, true, false, both, false, DType::F16},
     {"LstmOfBytes", "DynamicQuantizeLSTM", 4, 2, false, true, true, both, false, DType::F32, true},
@@ -65,17 +66,19 @@ std::vector<Input> inputsOf(const Row &row, int64_t steps) {
   Shape states = row.batchFirst ? Shape{batch, d, hidden} : Shape{d, batch, hidden};
   auto weights = [&](int64_t depth) { return row.ofBytes ? Shape{d, depth, columns} : Shape{d, columns, depth}; };
   DType stored = row.ofBytes ? DType::U8 : row.type;
-  std::vector<Input> inputs = {{"x", row.batchFirst ? Shape{batch, steps, width} : Shape{steps, batch, width}, row.type},
-                               {"w", weights(width), stored},
-                               {"r", weights(hidden), stored},
-                               {"b", {d, 2 * columns}, row.type},
-                               {row.lengths ? "lengths" : "", {batch}, DType::I32},
-                               {row.initial ? "h0" : "", states, row.type},
-                               {row.initial && row.gates == 4 ? "c0" : "", states, row.type},
-                               {row.peepholes ? "p" : "", {d, 3 * hidden}, row.type}};
+  std::vector<Input> inputs = {
+      {"x", row.batchFirst ? Shape{batch, steps, width} : Shape{steps, batch, width}, row.type},
+      {"w", weights(width), stored},
+      {"r", weights(hidden), stored},
+      {"b", {d, 2 * columns}, row.type},
+      {row.lengths ? "lengths" : "", {batch}, DType::I32},
+      {row.initial ? "h0" : "", states, row.type},
+      {row.initial && row.gates == 4 ? "c0" : "", states, row.type},
+      {row.peepholes ? "p" : "", {d, 3 * hidden}, row.type}};
   if (row.ofBytes)
     for (const char *of : {"w", "r"})
-      inputs.push_back({std::string(of) + " scale", {d}, row.type}), inputs.push_back({std::string(of) + " zero", {d}, stored});
+      inputs.push_back({std::string(of) + " scale", {d}, row.type}),
+          inputs.push_back({std::string(of) + " zero", {d}, stored});
   return inputs;
 }
 
@@ -125,7 +128,8 @@ Expected<std::vector<Tensor>> run(const TinyModel &model, PlanMode mode, const s
   auto compiled = compileModel(options);
   auto artifact = compiled ? compiled->artifact() : compiled.status();
   auto device = openDevice("host");
-  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
+  auto program =
+      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
   auto context = program ? Context::create(*program, *device) : program.status();
   return context ? (*context)->run(inputs) : context.status();
 }
@@ -161,7 +165,8 @@ TEST(Recurrence, RefusesLengthsThatAreNotOfTheSequence) {
           inputs[4].data<int32_t>()[1] = wrong;
           auto got = run(modelOf(row, declared), mode, inputs);
           ASSERT_FALSE(got.ok());
-          EXPECT_NE(got.status().message().find("expected sequence lengths from 0 to"), std::string::npos) << got.status().message();
+          EXPECT_NE(got.status().message().find("expected sequence lengths from 0 to"), std::string::npos)
+              << got.status().message();
         }
 }
 
@@ -177,9 +182,12 @@ const Refusal refusals[] = {
      }},
     {"TooManyActivations", "expected 6 activations, got 7",
      [](onnx::NodeProto *node) { both(node), setAttribute(node, "activations", std::vector<std::string>(7, "Tanh")); }},
-    {"NegativeClip", "expected a clip of 0 or more, got -1", [](onnx::NodeProto *node) { both(node), setAttribute(node, "clip", -1.0f); }},
+    {"NegativeClip", "expected a clip of 0 or more, got -1",
+     [](onnx::NodeProto *node) { both(node), setAttribute(node, "clip", -1.0f); }},
     {"UnknownActivation", "the activation Softplus is not compiled",
-     [](onnx::NodeProto *node) { both(node), setAttribute(node, "activations", std::vector<std::string>(6, "Softplus")); }},
+     [](onnx::NodeProto *node) {
+       both(node), setAttribute(node, "activations", std::vector<std::string>(6, "Softplus"));
+     }},
 };
 
 class RefusedRecurrences : public testing::TestWithParam<Refusal> {};
@@ -192,8 +200,10 @@ TEST_P(RefusedRecurrences, AreSaidAtTheNodeThatTheModelHas) {
   EXPECT_NE(got.status().message().find("LSTM"), std::string::npos) << got.status().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, RefusedRecurrences, testing::ValuesIn(refusals), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, RefusedRecurrences, testing::ValuesIn(refusals),
+                         [](const auto &info) { return info.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(Rows, Recurrences, testing::ValuesIn(rows), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rows, Recurrences, testing::ValuesIn(rows),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

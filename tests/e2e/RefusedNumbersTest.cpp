@@ -1,5 +1,5 @@
-// Axes, shapes and bounds that only running tells: the compiled plan refuses those that the operator must not have, in a sentence at the
-// node, and goes on to serve those that it may have.
+// Axes, shapes and bounds that only running tells: the compiled plan refuses those that the operator must not have, in
+// a sentence at the node, and goes on to serve those that it may have.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Context.h"
@@ -67,7 +67,8 @@ TEST_P(RefusedNumbers, HaveASentence) {
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   auto artifact = compiled->artifact();
   auto device = openDevice("host");
-  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
+  auto program =
+      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
   auto context = program ? Context::create(*program, *device) : program.status();
   ASSERT_TRUE(context.ok()) << context.status().message();
   auto run = [&](const std::vector<Numbers> &lists) {
@@ -98,31 +99,35 @@ static const std::string axesOf3 = "expected distinct axes from -3 to 2", negati
 INSTANTIATE_TEST_SUITE_P(
     , RefusedNumbers,
     testing::Combine(
-        testing::Values(
-            Case{"ReduceSum",
-                 {2, 3, 4},
-                 1,
-                 {{0, 1}},
-                 {{{{0, 3}}, axesOf3}, {{{1, 1}}, axesOf3}, {{{-1, 2}}, axesOf3}, {{{-4, 0}}, axesOf3}}},
-            Case{"Reshape",
-                 {2, 3},
-                 1,
-                 {{3, 2}},
-                 {{{{5, 1}}, "as many elements"},
-                  {{{-1, -1}}, "at most one size of -1"},
-                  {{{4, -1}}, "as many elements"},
-                  {{{-2, -3}}, negative}}},
-            Case{"Expand", {2, 3}, 1, {{1, 3}}, {{{{2, 4}}, "broadcasts to"}, {{{-1, 3}}, "broadcasts to"}}},
-            Case{"Squeeze", {1, 3}, 1, {{0}}, {{{{1}}, "expected dimension 1 = 1"}, {{{2}}, "expected distinct axes from -2 to 1"}}},
-            Case{"Unsqueeze", {3}, 1, {{0, 1}}, {{{{0, 0}}, axesOf3}, {{{0, 3}}, axesOf3}}},
-            Case{"Slice",
-                 {7},
-                 4,
-                 {{0}, {3}, {0}, {1}},
-                 {{{{0}, {3}, {0}, {0}}, "steps other than 0"}, {{{0}, {3}, {1}, {1}}, "from -1 to 0"}}},
-            Case{"Pad", {3}, 1, {{1, 1}}, {{{{-2, -2}}, negative}}},
-            Case{"Pad", {3}, 1, {{1, 1}}, {{{{-5, 4}}, "elements to pad with"}}, 1, "edge"},
-            Case{"Split", {7}, 1, {{3, 4}}, {{{{3, 3}}, "the sum of the parts"}, {{{9, -2}}, negative}}, 2},
-            Case{"Range", {}, 3, {{0}, {3}, {1}}, {{{{0}, {3}, {0}}, "a delta other than 0"}}},
-            Case{"TopK", {3}, 1, {{2}}, {{{{4}}, "k of at most 3"}, {{{-1}}, negative}}, 2}),
+        testing::Values(Case{"ReduceSum",
+                             {2, 3, 4},
+                             1,
+                             {{0, 1}},
+                             {{{{0, 3}}, axesOf3}, {{{1, 1}}, axesOf3}, {{{-1, 2}}, axesOf3}, {{{-4, 0}}, axesOf3}}},
+                        Case{"Reshape",
+                             {2, 3},
+                             1,
+                             {{3, 2}},
+                             {{{{5, 1}}, "as many elements"},
+                              {{{-1, -1}}, "at most one size of -1"},
+                              {{{4, -1}}, "as many elements"},
+                              {{{-2, -3}}, negative}}},
+                        Case{
+                            "Expand", {2, 3}, 1, {{1, 3}}, {{{{2, 4}}, "broadcasts to"}, {{{-1, 3}}, "broadcasts to"}}},
+                        Case{"Squeeze",
+                             {1, 3},
+                             1,
+                             {{0}},
+                             {{{{1}}, "expected dimension 1 = 1"}, {{{2}}, "expected distinct axes from -2 to 1"}}},
+                        Case{"Unsqueeze", {3}, 1, {{0, 1}}, {{{{0, 0}}, axesOf3}, {{{0, 3}}, axesOf3}}},
+                        Case{"Slice",
+                             {7},
+                             4,
+                             {{0}, {3}, {0}, {1}},
+                             {{{{0}, {3}, {0}, {0}}, "steps other than 0"}, {{{0}, {3}, {1}, {1}}, "from -1 to 0"}}},
+                        Case{"Pad", {3}, 1, {{1, 1}}, {{{{-2, -2}}, negative}}},
+                        Case{"Pad", {3}, 1, {{1, 1}}, {{{{-5, 4}}, "elements to pad with"}}, 1, "edge"},
+                        Case{"Split", {7}, 1, {{3, 4}}, {{{{3, 3}}, "the sum of the parts"}, {{{9, -2}}, negative}}, 2},
+                        Case{"Range", {}, 3, {{0}, {3}, {1}}, {{{{0}, {3}, {0}}, "a delta other than 0"}}},
+                        Case{"TopK", {3}, 1, {{2}}, {{{{4}}, "k of at most 3"}, {{{-1}}, negative}}, 2}),
         testing::Values(PlanMode::All, PlanMode::None)));

@@ -1,5 +1,6 @@
-// One artifact without given shapes serves every batch and sequence length: compiled once, fused, unfused and by the reference, it runs
-// at each size and the three agree; its code is loaded once, so nothing is compiled for a size, by the driver either.
+// One artifact without given shapes serves every batch and sequence length: compiled once, fused, unfused and by the
+// reference, it runs at each size and the three agree; its code is loaded once, so nothing is compiled for a size, by
+// the driver either.
 #include "backend/Pipeline.h"
 #include "models/Random.h"
 #include "runtime/Context.h"
@@ -80,7 +81,8 @@ void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
     expectNear(results[1], results[2], "unfused " + what);
   }
   for (size_t mode : {0, 1}) {
-    // the compiled plans: code was loaded once, no operator ran through the reference, and every size was one more frame of one program
+    // the compiled plans: code was loaded once, no operator ran through the reference, and every size was one more
+    // frame of one program
     EXPECT_EQ(demo.contexts[mode]->program().codeLoads(), 1u);
     EXPECT_EQ(demo.contexts[mode]->counters().hostCalls, 0u);
     EXPECT_GT(demo.contexts[mode]->counters().launches, 0u);
@@ -112,4 +114,5 @@ TEST_P(RunTimeSizes, EncoderAtEveryBatchAndSequence) {
   runAtAll(demo, {{1, 1, 256}, {1, 17, 256}, {7, 17, 256}, {64, 17, 256}, {1, 128, 256}, {7, 1, 256}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RunTimeSizes, testing::Values("host", "cuda"), [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Devices, RunTimeSizes, testing::Values("host", "cuda"),
+                         [](const auto &info) { return info.param; });

@@ -23,8 +23,8 @@ static std::string shared() {
 /// The exit code of `tilewright run` on `model` against the data set of `folder`.
 static int check(const std::string &model, const std::string &folder) {
   std::string data = folder + "/test_data_set_0";
-  std::string command =
-      "'" TILEWRIGHT_BINARY_DIR "/tilewright' run '" + model + "' --inputs '" + data + "' --check '" + data + "' >/dev/null 2>&1";
+  std::string command = "'" TILEWRIGHT_BINARY_DIR "/tilewright' run '" + model + "' --inputs '" + data + "' --check '" +
+                        data + "' >/dev/null 2>&1";
   int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -33,10 +33,12 @@ static int check(const std::string &model, const std::string &folder) {
 static void swapTwoWeights(onnx::ModelProto &model) {
   auto &tensors = *model.mutable_graph()->mutable_initializer();
   auto elements = [](const onnx::TensorProto &tensor) {
-    return tensor.data_type() != onnx::TensorProto::FLOAT ? 0 : std::max<size_t>(tensor.raw_data().size() / 4, tensor.float_data_size());
+    return tensor.data_type() != onnx::TensorProto::FLOAT
+               ? 0
+               : std::max<size_t>(tensor.raw_data().size() / 4, tensor.float_data_size());
   };
-  onnx::TensorProto &weight =
-      *std::max_element(tensors.begin(), tensors.end(), [&](const auto &a, const auto &b) { return elements(a) < elements(b); });
+  onnx::TensorProto &weight = *std::max_element(
+      tensors.begin(), tensors.end(), [&](const auto &a, const auto &b) { return elements(a) < elements(b); });
   std::vector<float> values(elements(weight));
   ASSERT_GT(values.size(), 1u);
   if (weight.raw_data().empty())

@@ -1,5 +1,5 @@
-// Sizes that the import cannot prove: one artifact of symbolic sizes gives at each of them what the reference gives for these sizes, and
-// where a model does not take sizes, running says so in a sentence.
+// Sizes that the import cannot prove: one artifact of symbolic sizes gives at each of them what the reference gives for
+// these sizes, and where a model does not take sizes, running says so in a sentence.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Context.h"
@@ -18,7 +18,8 @@ struct SymbolicCase {
 };
 
 /// A context on the host of a plan for all sizes, or for `fixed` ones.
-Expected<std::unique_ptr<Context>> contextOf(const TinyModel &model, PlanMode mode, const std::vector<Shape> &fixed = {}) {
+Expected<std::unique_ptr<Context>> contextOf(const TinyModel &model, PlanMode mode,
+                                             const std::vector<Shape> &fixed = {}) {
   CompileOptions options;
   options.modelBytes = std::make_shared<const std::string>(model.bytes());
   options.modes = {mode};
@@ -27,7 +28,8 @@ Expected<std::unique_ptr<Context>> contextOf(const TinyModel &model, PlanMode mo
   auto compiled = compileModel(options);
   auto artifact = compiled ? compiled->artifact() : compiled.status();
   auto device = openDevice("host");
-  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
+  auto program =
+      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
   return program ? Context::create(*program, *device) : program.status();
 }
 
@@ -62,7 +64,8 @@ TEST_P(SymbolicSizes, AreTakenAsTheyCome) {
     for (const std::vector<Shape> &shapes : GetParam().refused) {
       auto got = (*symbolic)->run(inputs(shapes));
       ASSERT_FALSE(got.ok());
-      EXPECT_TRUE(got.status().code() == Code::Malformed || got.status().code() == Code::Usage) << got.status().message();
+      EXPECT_TRUE(got.status().code() == Code::Malformed || got.status().code() == Code::Usage)
+          << got.status().message();
       EXPECT_NE(got.status().message().find("expected"), std::string::npos) << got.status().message();
     }
   }
@@ -98,8 +101,8 @@ std::vector<SymbolicCase> windows() {
   last.model.input("x", {"n", 2, "h", "w"}).output("y");
   pool(last.model, "y", 1, 2, 0, true);
   list.push_back(std::move(last));
-  // Where the slice begins is the lesser of 0 and a size that may be negative: 0, in every image that has a window. The rows of what is
-  // left are one image's channels or several images'.
+  // Where the slice begins is the lesser of 0 and a size that may be negative: 0, in every image that has a window. The
+  // rows of what is left are one image's channels or several images'.
   SymbolicCase sliced{"ASliceThatBeginsAtTheLesserOfTwo", TinyModel(), {{{2, 3, 20, 16}}, {{1, 3, 9, 7}}}};
   TinyModel &m = sliced.model.input("x", {"n", 3, "h", "w"}).output("y");
   m.integers("first", {1}, {0}), m.integers("second", {1}, {1});
@@ -121,21 +124,27 @@ std::vector<SymbolicCase> paddings() {
     setAttribute(padding.model.node("Pad", {"x", "crops"}, {"cropped"}), "mode", std::string(mode));
     list.push_back(std::move(padding));
   }
-  // As TorchScript writes F.pad: paddings from the last dimension on, turned around. The table has one row for all rows of z.
+  // As TorchScript writes F.pad: paddings from the last dimension on, turned around. The table has one row for all rows
+  // of z.
   SymbolicCase turned{"PaddingOfSymbolicSize", TinyModel(), {{{5}, {2, 11}}, {{3}, {4, 7}}}, {}};
   TinyModel &m = turned.model.input("x", {"w"}).input("z", {"n", "2 * w + 1"}).output("y");
-  m.floats("table", {1, 3}, {1, 2, 3}), m.integers("one", {1}, {1}), m.integers("none", {2}, {0, 0}), m.integers("pairs", {2}, {-1, 2});
-  m.integers("last", {1}, {-1}), m.integers("before", {1}, {INT64_MIN}), m.integers("first", {1}, {0}), m.integers("flat", {1}, {-1});
+  m.floats("table", {1, 3}, {1, 2, 3}), m.integers("one", {1}, {1}), m.integers("none", {2}, {0, 0}),
+      m.integers("pairs", {2}, {-1, 2});
+  m.integers("last", {1}, {-1}), m.integers("before", {1}, {INT64_MIN}), m.integers("first", {1}, {0}),
+      m.integers("flat", {1}, {-1});
   m.node("Shape", {"x"}, {"w"}), m.node("Sub", {"w", "one"}, {"p"});
   withAxis(m.node("Concat", {"p", "p", "none"}, {"list"}), 0);
-  m.node("Reshape", {"list", "pairs"}, {"rows"}), m.node("Slice", {"rows", "last", "before", "first", "last"}, {"turned"});
+  m.node("Reshape", {"list", "pairs"}, {"rows"}),
+      m.node("Slice", {"rows", "last", "before", "first", "last"}, {"turned"});
   setAttribute(m.node("Transpose", {"turned"}, {"columns"}), "perm", std::vector<int64_t>{1, 0});
-  m.node("Reshape", {"columns", "flat"}, {"pads"}), m.node("Pad", {"table", "pads"}, {"padded"}), m.node("Add", {"padded", "z"}, {"y"});
+  m.node("Reshape", {"columns", "flat"}, {"pads"}), m.node("Pad", {"table", "pads"}, {"padded"}),
+      m.node("Add", {"padded", "z"}, {"y"});
   list.push_back(std::move(turned));
   return list;
 }
 
-/// Convolutions of bytes whose border is a zero point that only running tells: over one window, groups, and a lone row of the image.
+/// Convolutions of bytes whose border is a zero point that only running tells: over one window, groups, and a lone row
+/// of the image.
 std::vector<SymbolicCase> bytes() {
   std::vector<SymbolicCase> list;
   for (bool isSigned : {true, false})
@@ -162,7 +171,8 @@ std::vector<SymbolicCase> bytes() {
 /// Operators of the reference whose result's rank no trial with small sizes tells.
 std::vector<SymbolicCase> untried() {
   std::vector<SymbolicCase> list;
-  SymbolicCase scatter{"ScatterOfSizesThatMustFit", TinyModel(), {{{4, 2}, {1, 1}, {1, 1}}, {{6, 3}, {1, 1}, {1, 1}}}, {}};
+  SymbolicCase scatter{
+      "ScatterOfSizesThatMustFit", TinyModel(), {{{4, 2}, {1, 1}, {1, 1}}, {{6, 3}, {1, 1}, {1, 1}}}, {}};
   TinyModel &s = scatter.model.input("x", {"n", "m"}).input("i", {"k", 1}).input("u", {"l", 1}).output("y");
   s.floats("zero", {}, {0}), s.node("Mul", {"i", "zero"}, {"still"});
   setAttribute(s.node("Cast", {"still"}, {"index"}), "to", static_cast<int64_t>(DType::I64));
@@ -171,7 +181,8 @@ std::vector<SymbolicCase> untried() {
   SymbolicCase scales{"ScalesThatOnlyRunningTells", TinyModel(), {{{1, 2, 3, 4}, {4}}, {{1, 2, 5, 6}, {4}}}, {}};
   TinyModel &r = scales.model.input("x", {1, 2, "h", "w"}).input("s", {4}).output("y");
   r.floats("zero", {}, {0}), r.floats("two", {4}, {1, 1, 2, 2}), r.node("Mul", {"s", "zero"}, {"still"});
-  r.node("Add", {"still", "two"}, {"scales"}), r.node("Resize", {"x", "", "scales"}, {"large"}), r.node("Neg", {"large"}, {"y"});
+  r.node("Add", {"still", "two"}, {"scales"}), r.node("Resize", {"x", "", "scales"}, {"large"}),
+      r.node("Neg", {"large"}, {"y"});
   list.push_back(std::move(scales));
   return list;
 }
@@ -204,25 +215,32 @@ std::vector<SymbolicCase> slices() {
 
 std::vector<SymbolicCase> reshapes() {
   std::vector<SymbolicCase> list;
-  auto add = [&](const std::string &name, std::vector<Dim> dims, std::vector<int64_t> shape, std::vector<std::vector<Shape>> runs,
-                 std::vector<std::vector<Shape>> refused) -> TinyModel & {
+  auto add = [&](const std::string &name, std::vector<Dim> dims, std::vector<int64_t> shape,
+                 std::vector<std::vector<Shape>> runs, std::vector<std::vector<Shape>> refused) -> TinyModel & {
     list.push_back({name, TinyModel(), std::move(runs), std::move(refused)});
-    list.back().model.input("x", std::move(dims)).output("y").integers("shape", {static_cast<int64_t>(shape.size())}, shape);
+    list.back()
+        .model.input("x", std::move(dims))
+        .output("y")
+        .integers("shape", {static_cast<int64_t>(shape.size())}, shape);
     list.back().model.node("Reshape", {"x", "shape"}, {"r"});
     return list.back().model;
   };
-  add("RowsOfWhatTwoSizesHave", {"b", "n"}, {-1, 16}, {{{16, 1}}, {{4, 8}}, {{2, 24}}, {{0, 7}}}, {{{3, 5}}}).node("Relu", {"r"}, {"y"});
-  add("ColumnsOfWhatTwoSizesHave", {"b", "n"}, {4, -1}, {{{4, 1}}, {{2, 6}}, {{8, 9}}}, {{{3, 5}}}).node("Relu", {"r"}, {"y"});
+  add("RowsOfWhatTwoSizesHave", {"b", "n"}, {-1, 16}, {{{16, 1}}, {{4, 8}}, {{2, 24}}, {{0, 7}}}, {{{3, 5}}})
+      .node("Relu", {"r"}, {"y"});
+  add("ColumnsOfWhatTwoSizesHave", {"b", "n"}, {4, -1}, {{{4, 1}}, {{2, 6}}, {{8, 9}}}, {{{3, 5}}})
+      .node("Relu", {"r"}, {"y"});
   TinyModel &product = add("RowsOfOneSizeIntoAProduct", {"n"}, {-1, 4}, {{{4}}, {{12}}, {{400}}}, {{{5}}});
   product.floats("w", {4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   product.node("MatMul", {"r", "w"}, {"y"});
-  TinyModel &behind = add("RowsOfAProduct", {"b", "n", 2}, {-1, 8}, {{{4, 4, 2}}, {{12, 2, 2}}, {{8, 1, 2}}}, {{{3, 5, 2}}});
+  TinyModel &behind =
+      add("RowsOfAProduct", {"b", "n", 2}, {-1, 8}, {{{4, 4, 2}}, {{12, 2, 2}}, {{8, 1, 2}}}, {{{3, 5, 2}}});
   behind.proto.mutable_graph()->mutable_node(0)->set_input(0, "product");
   behind.floats("w", {2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   behind.node("MatMul", {"x", "w"}, {"product"});
   behind.node("Relu", {"r"}, {"y"});
   // Windows of 4 x 4, as a transformer of images cuts them.
-  SymbolicCase cut{"WindowsOfAnImage", TinyModel(), {{{1, 8, 8, 2}}, {{2, 4, 12, 2}}, {{1, 16, 4, 2}}}, {{{1, 6, 8, 2}}}};
+  SymbolicCase cut{
+      "WindowsOfAnImage", TinyModel(), {{{1, 8, 8, 2}}, {{2, 4, 12, 2}}, {{1, 16, 4, 2}}}, {{{1, 6, 8, 2}}}};
   TinyModel &m = cut.model;
   m.input("x", {"n", "h", "w", 2}).output("y").integers("four", {1}, {4});
   m.integers("two", {1}, {2}), m.integers("i0", {1}, {0}), m.integers("i1", {1}, {1}), m.integers("i2", {1}, {2});
@@ -241,13 +259,16 @@ std::vector<SymbolicCase> reshapes() {
 
 std::vector<SymbolicCase> broadcasts() {
   std::vector<SymbolicCase> list;
-  SymbolicCase two{
-      "EitherOfTwoMayBeOne", TinyModel(), {{{3, 4}, {3, 4}}, {{1, 4}, {3, 4}}, {{3, 4}, {1, 4}}, {{1, 4}, {1, 4}}}, {{{2, 4}, {3, 4}}}};
+  SymbolicCase two{"EitherOfTwoMayBeOne",
+                   TinyModel(),
+                   {{{3, 4}, {3, 4}}, {{1, 4}, {3, 4}}, {{3, 4}, {1, 4}}, {{1, 4}, {1, 4}}},
+                   {{{2, 4}, {3, 4}}}};
   two.model.input("x", {"n", 4}).input("z", {"m", 4}).output("y");
   two.model.node("Add", {"x", "z"}, {"a"});
   two.model.node("Relu", {"a"}, {"y"});
   list.push_back(std::move(two));
-  SymbolicCase product{"BatchesOfAProduct", TinyModel(), {{{3, 5, 4}, {3, 4, 6}}, {{1, 5, 4}, {3, 4, 6}}, {{3, 5, 4}, {1, 4, 6}}}};
+  SymbolicCase product{
+      "BatchesOfAProduct", TinyModel(), {{{3, 5, 4}, {3, 4, 6}}, {{1, 5, 4}, {3, 4, 6}}, {{3, 5, 4}, {1, 4, 6}}}};
   product.model.input("x", {"n", 5, 4}).input("z", {"m", 4, 6}).output("y");
   product.model.node("MatMul", {"x", "z"}, {"a"});
   product.model.node("Relu", {"a"}, {"y"});
@@ -277,12 +298,12 @@ std::vector<SymbolicCase> others() {
     SymbolicCase squeeze{rank ? "SqueezeOfWhatIsNotOne" : "SqueezeToAScalar", TinyModel(13), {}, {}};
     squeeze.runs = rank ? std::vector<std::vector<Shape>>{{{5}}, {{2}}} : std::vector<std::vector<Shape>>{{{1}}};
     squeeze.model.input("x", {"n"});
-    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_output(), "y", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{},
-                        DType::F32);
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_output(), "y",
+                        rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
     squeeze.model.node("Squeeze", {"x"}, {"a"});
     squeeze.model.node("Relu", {"a"}, {"y"});
-    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_value_info(), "a", rank ? std::vector<Dim>{"n"} : std::vector<Dim>{},
-                        DType::F32);
+    TinyModel::describe(squeeze.model.proto.mutable_graph()->add_value_info(), "a",
+                        rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
     list.push_back(std::move(squeeze));
   }
   return list;
@@ -336,17 +357,20 @@ std::vector<SymbolicCase> cases() {
   return list;
 }
 
-/// A layer of attention that reads its caches and gives them back longer by the new tokens, with positions from a table.
+/// A layer of attention that reads its caches and gives them back longer by the new tokens, with positions from a
+/// table.
 TinyModel decoder() {
   TinyModel m;
   m.input("x", {"b", "s", 8}).input("pastKeys", {"b", 2, "p", 4}).input("pastValues", {"b", 2, "p", 4});
   m.output("y").output("keys").output("values");
-  m.integers("heads", {4}, {0, 0, 2, 4}), m.integers("joined", {3}, {0, 0, 8}), m.integers("one", {1}, {1}), m.integers("two", {1}, {2});
+  m.integers("heads", {4}, {0, 0, 2, 4}), m.integers("joined", {3}, {0, 0, 8}), m.integers("one", {1}, {1}),
+      m.integers("two", {1}, {2});
   m.integers("three", {1}, {3}), m.integers("zero", {1}, {0});
   for (std::string name : {"wq", "wk", "wv", "table"}) {
     bool isTable = name == "table";
     Tensor values = sampleTensor(DType::F32, {isTable ? 64 : 8, 8}, name[1]);
-    m.floats(name, {isTable ? 64 : 8, 8}, std::vector<float>(values.data<float>(), values.data<float>() + values.count()));
+    m.floats(name, {isTable ? 64 : 8, 8},
+             std::vector<float>(values.data<float>(), values.data<float>() + values.count()));
   }
   m.floats("scale", {}, {0.5});
   m.node("Shape", {"pastKeys"}, {"pastShape"});
@@ -396,6 +420,7 @@ TEST(Decoder, RunsTenStepsWithItsCachesFedBack) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SymbolicSizes, testing::ValuesIn(cases()), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Models, SymbolicSizes, testing::ValuesIn(cases()),
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -1,5 +1,5 @@
-// Every handler against the reference: a model of one node, imported, interpreted, and compared with what runtime/reference computes for
-// the node itself. Each row states whether the node must compile (no fallback).
+// Every handler against the reference: a model of one node, imported, interpreted, and compared with what
+// runtime/reference computes for the node itself. Each row states whether the node must compile (no fallback).
 #include "TinyModel.h"
 
 #include "frontend/HostCall.h"
@@ -120,8 +120,8 @@ std::vector<Case> elementwise() {
                          "Celu",     "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu",
                          "Shrink",   "Reciprocal",  "IsNaN",     "IsInf",     "Identity"})
     cases.push_back({op, {{{3, 5}}}});
-  for (const char *op :
-       {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual", "PRelu", "Sum", "Mean"})
+  for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual",
+                         "GreaterOrEqual", "PRelu", "Sum", "Mean"})
     cases.push_back({op, {{{2, 3, 4}}, {{3, 1}}}});
   for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Equal", "Mod"})
     cases.push_back({op, {{{4, 6}, DType::I64}, {{6}, DType::I64}}});
@@ -135,11 +135,14 @@ std::vector<Case> elementwise() {
         cases.push_back({"Cast", {{{3, 7}, from}}, {{"to", static_cast<int64_t>(to)}}});
   cases.push_back({"Mod", {{{4, 6}}, {{6}}}, {{"fmod", int64_t(1)}}});
   cases.push_back({"Mod", {{{4, 6}}, {{6}}}, {}, 28}); // the sign of the divisor
-  cases.push_back({"Slice", {{{7, 3}}, {{1}, DType::I64, {-5}}, {{1}, DType::I64, {-8}}, {{1}, DType::I64, {-1}}, {{1}, DType::I64, {-3}}}});
+  cases.push_back(
+      {"Slice",
+       {{{7, 3}}, {{1}, DType::I64, {-5}}, {{1}, DType::I64, {-8}}, {{1}, DType::I64, {-1}}, {{1}, DType::I64, {-3}}}});
   for (const char *mode : {"reflect", "edge", "wrap"}) // cropped first
     cases.push_back({"Pad", {{{5}}, {{2}, DType::I64, {3, -1}}}, {{"mode", std::string(mode)}}, 19});
   for (const char *direction : {"LEFT", "RIGHT"})
-    for (DType type : {DType::I32, DType::I64, DType::U8}) // among them negative shifts, and shifts by more than the width
+    for (DType type :
+         {DType::I32, DType::I64, DType::U8}) // among them negative shifts, and shifts by more than the width
       cases.push_back({"BitShift", {{{4, 6}, type}, {{6}, type}}, {{"direction", std::string(direction)}}, 28});
   cases.push_back({"Pow", {{{4, 6}, DType::I64}, {{}, DType::I64, {9}}}}); // 3^9 is 19,683
   cases.push_back({"Pow", {{{4, 6}, DType::I32}, {{1}, DType::I64, {9}}}});
@@ -188,17 +191,24 @@ std::vector<Case> signals() {
   for (int64_t inverse : {0, 1})
     for (int64_t parts : {1, 2}) {
       cases.push_back({"DFT", {{{2, 6, 3, parts}}}, {{"axis", int64_t(1)}, {"inverse", inverse}}});
-      cases.push_back({"DFT", {{{2, 5, parts}}, {{}, DType::I64, {8}}, {{}, DType::I64, {1}}}, {{"inverse", inverse}}, 20});
+      cases.push_back(
+          {"DFT", {{{2, 5, parts}}, {{}, DType::I64, {8}}, {{}, DType::I64, {1}}}, {{"inverse", inverse}}, 20});
       cases.push_back({"DFT", {{{2, 9, parts}}, {{}, DType::I64, {4}}}, {{"inverse", inverse}}, 20});
     }
   for (int64_t size : {6, 7})
     cases.push_back({"DFT", {{{2, size, 1}}}, {{"onesided", int64_t(1)}}, 20});
   cases.push_back({"DFT", {{{2, 5, 2}}}, {{"onesided", int64_t(1)}, {"inverse", int64_t(1)}}, 20});
-  cases.push_back({"DFT", {{{2, 4, 2}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(1)}, {"inverse", int64_t(1)}}, 20});
+  cases.push_back(
+      {"DFT", {{{2, 4, 2}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(1)}, {"inverse", int64_t(1)}}, 20});
   cases.push_back({"STFT", {{{2, 20, 1}}, {{}, DType::I64, {4}}, {{8}}}});
-  cases.push_back({"STFT", {{{2, 20}}, {{}, DType::I64, {3}}, {{7}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(0)}}});
+  cases.push_back(
+      {"STFT", {{{2, 20}}, {{}, DType::I64, {3}}, {{7}}, {{}, DType::I64, {7}}}, {{"onesided", int64_t(0)}}});
   for (const char *activation : {"none", "silu"})
-    cases.push_back({"CausalConvWithState", {{{2, 3, 5}}, {{3, 1, 4}}, {{3}}, {{2, 3, 3}}}, {{"activation", std::string(activation)}}, 27, 2});
+    cases.push_back({"CausalConvWithState",
+                     {{{2, 3, 5}}, {{3, 1, 4}}, {{3}}, {{2, 3, 3}}},
+                     {{"activation", std::string(activation)}},
+                     27,
+                     2});
   cases.push_back({"CausalConvWithState", {{{2, 3, 5}}, {{3, 1, 4}}}, {}, 27, 2});
   cases.push_back({"SpaceToDepth", {{{2, 3, 4, 6}}}, {{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}, 28});
   cases.push_back({"SpaceToDepth", {{{2, 3, 4, 6}}}, {{"blocksize", int64_t(2)}}, 28});
@@ -220,8 +230,9 @@ std::vector<Case> products() {
                                                                  {{3, 4}, {2, 4, 5}}})
     cases.push_back({"MatMul", {{left}, {right}}});
   cases.push_back({"Gemm", {{{3, 4}}, {{4, 5}}, {{5}}}});
-  cases.push_back(
-      {"Gemm", {{{4, 3}}, {{5, 4}}, {{3, 1}}}, {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
+  cases.push_back({"Gemm",
+                   {{{4, 3}}, {{5, 4}}, {{3, 1}}},
+                   {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
   cases.push_back({"MatMulInteger", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}, DType::U8}, {{5}, DType::U8}}});
   for (const char *equation : {"ij,jk->ik", "bij,bkj->bik", "ij->ji", "i,j->ij", "ij,kj", "bhqd,bhkd->bhqk"}) {
     std::string text = equation;
@@ -251,8 +262,14 @@ std::vector<Case> shapes() {
       {"Transpose", {{{2, 3, 4}}}},
       {"Transpose", {{{2, 3, 4}}}, {{"perm", List{1, 2, 0}}}},
       {"Slice", {{{8, 10}}, {{2}, DType::I64, {1, -3}}, {{2}, DType::I64, {toEnd, -1}}}},
-      {"Slice", {{{8, 10}}, {{1}, DType::I64, {-1}}, {{1}, DType::I64, {toStart}}, {{1}, DType::I64, {1}}, {{1}, DType::I64, {-3}}}},
-      {"Slice", {{{8, 10}}, {{1}, DType::I64, {7}}, {{1}, DType::I64, {1}}, {{1}, DType::I64, {0}}, {{1}, DType::I64, {-2}}}},
+      {"Slice",
+       {{{8, 10}},
+        {{1}, DType::I64, {-1}},
+        {{1}, DType::I64, {toStart}},
+        {{1}, DType::I64, {1}},
+        {{1}, DType::I64, {-3}}}},
+      {"Slice",
+       {{{8, 10}}, {{1}, DType::I64, {7}}, {{1}, DType::I64, {1}}, {{1}, DType::I64, {0}}, {{1}, DType::I64, {-2}}}},
       {"Slice", {{{8, 10}}}, {{"starts", List{2}}, {"ends", List{100}}, {"axes", List{1}}}, 9},
       {"Split", {{{7, 4}}}, {{"axis", int64_t(1)}}, 17, 2},
       {"Split", {{{7, 4}}}, {{"num_outputs", int64_t(3)}}, 18, 3},
@@ -282,8 +299,8 @@ std::vector<Case> shapes() {
 
 std::vector<Case> reductions() {
   std::vector<Case> cases;
-  for (const char *op :
-       {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"}) {
+  for (const char *op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+                         "ReduceSumSquare", "ReduceLogSumExp"}) {
     cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{1}}}});
     cases.push_back({op, {{{2, 3, 4}}}, {{"axes", std::vector<int64_t>{-1, 0}}, {"keepdims", int64_t(0)}}});
     cases.push_back({op, {{{2, 3, 4}}}});
@@ -313,7 +330,12 @@ std::vector<Case> normalizations() {
       {"LpNormalization", {{{3, 4}}}, {{"p", int64_t(1)}}},
       {"LpNormalization", {{{3, 4}}}},
       {"MeanVarianceNormalization", {{{2, 3, 4, 4}}}},
-      {"SkipSimplifiedLayerNormalization", {{{2, 3, 4}}, {{2, 3, 4}}, {{4}}, {{4}}}, {{"epsilon", 1e-5f}}, 17, 1, "com.microsoft"},
+      {"SkipSimplifiedLayerNormalization",
+       {{{2, 3, 4}}, {{2, 3, 4}}, {{4}}, {{4}}},
+       {{"epsilon", 1e-5f}},
+       17,
+       1,
+       "com.microsoft"},
   };
 }
 
@@ -333,7 +355,8 @@ std::vector<Case> attentions() {
   };
 }
 
-/// com.microsoft. Its operators are written as sentences of standard ones, in the handlers and in the reference, each by itself.
+/// com.microsoft. Its operators are written as sentences of standard ones, in the handlers and in the reference, each
+/// by itself.
 std::vector<Case> fusedProducts() {
   using List = std::vector<int64_t>;
   Input none{.shape = {}, .absent = true};
@@ -341,7 +364,9 @@ std::vector<Case> fusedProducts() {
   std::vector<Case> cases = {
       {"FusedMatMul", {{{2, 4, 3}}, {{5, 4}}}, {{"transA", one}, {"transB", one}, {"alpha", 0.5f}}},
       {"FusedMatMul", {{{3, 2, 4}}, {{2, 4, 5}}}, {{"transBatchA", one}}},
-      {"FusedGemm", {{{3, 4}}, {{4, 5}}, {{5}}}, {{"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.3f}}},
+      {"FusedGemm",
+       {{{3, 4}}, {{4, 5}}, {{5}}},
+       {{"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.3f}}},
       {"GemmFastGelu", {{{3, 4}}, {{4, 5}}, {{5}}}},
       {"FusedConv",
        {{{1, 2, 5, 5}}, {{3, 2, 3, 3}}, {{3}}, {{1, 3, 5, 5}}},
@@ -349,10 +374,21 @@ std::vector<Case> fusedProducts() {
       {"NhwcFusedConv", {{{1, 5, 5, 2}}, {{3, 2, 3, 3}}, {{3}}}, {{"activation", std::string("Sigmoid")}}},
       {"NhwcMaxPool", {{{1, 4, 6, 3}, DType::U8}}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}}},
       {"GroupNorm", {{{2, 3, 3, 4}}, {{4}}, {{4}}}, {{"groups", int64_t(2)}, {"activation", one}}},
-      {"SkipGroupNorm", {{{2, 3, 3, 4}}, {{4}}, {{4}}, {{2, 4}}, {{4}}}, {{"groups", int64_t(2)}, {"activation", int64_t(0)}}, 17, 2},
+      {"SkipGroupNorm",
+       {{{2, 3, 3, 4}}, {{4}}, {{4}}, {{2, 4}}, {{4}}},
+       {{"groups", int64_t(2)}, {"activation", int64_t(0)}},
+       17,
+       2},
       {"SkipLayerNormalization", {{{2, 3, 4}}, {{3, 4}}, {{4}}, {{4}}, {{4}}}, {{"epsilon", 1e-5f}}},
       {"EmbedLayerNormalization",
-       {{{2, 3}, DType::I32, {0, 1, 2, 3, 4, 0}}, none, {{5, 4}}, {{6, 4}}, none, {{4}}, {{4}}, {{2, 3}, DType::I32, {1, 1, 0, 1, 0, 0}}},
+       {{{2, 3}, DType::I32, {0, 1, 2, 3, 4, 0}},
+        none,
+        {{5, 4}},
+        {{6, 4}},
+        none,
+        {{4}},
+        {{4}},
+        {{2, 3}, DType::I32, {1, 1, 0, 1, 0, 0}}},
        {},
        17,
        2},
@@ -362,7 +398,8 @@ std::vector<Case> fusedProducts() {
       {"QGemm",
        {{{3, 4}, DType::U8}, {{}}, {{}, DType::U8}, {{5, 4}, DType::U8}, {{5}}, {{5}, DType::U8}, {{5}, DType::I32}},
        {{"transB", one}, {"alpha", 0.5f}}},
-      {"MatMulIntegerToFloat", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}}, {{5}}, {{}, DType::U8}, {{5}, DType::U8}, {{5}}}},
+      {"MatMulIntegerToFloat",
+       {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}}, {{5}}, {{}, DType::U8}, {{5}, DType::U8}, {{5}}}},
       {"DynamicQuantizeMatMul", {{{3, 4}}, {{4, 5}, DType::U8}, {{1}}}},
   };
   for (Case &test : cases)
@@ -440,7 +477,14 @@ std::vector<Case> fusedAttentions() {
        {{{2, 3, 16}}, {{2, 3}, DType::I64, {0, 1, 2, 5, 6, 7}}, {{8, 2}}, {{8, 2}}},
        {{"num_heads", two}, {"rotary_embedding_dim", int64_t(4)}}},
       {"QAttention",
-       {{{2, 3, 4}, DType::U8}, {{4, 24}, DType::U8}, {{24}}, {{}}, {{24}}, {{2}, DType::I32, {2, 3}}, {{}, DType::U8}, {{24}, DType::U8}},
+       {{{2, 3, 4}, DType::U8},
+        {{4, 24}, DType::U8},
+        {{24}},
+        {{}},
+        {{24}},
+        {{2}, DType::I32, {2, 3}},
+        {{}, DType::U8},
+        {{24}, DType::U8}},
        {{"num_heads", two}}},
   };
   for (Case &test : cases)
@@ -455,7 +499,9 @@ std::vector<Case> fusedQuantizations() {
     bytes[i] = static_cast<int64_t>(i * 37 % 256);
   int64_t k = 32, n = 5, block = 16, bits = 4, odd = 30;
   std::vector<Case> cases = {
-      {"MatMulNBits", {{{2, 3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}}, {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
+      {"MatMulNBits",
+       {{{2, 3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}},
+       {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
       {"MatMulNBits",
        {{{3, 30}}, {{5, 2, 8}, DType::U8, bytes}, {{10}}, {{5, 1}, DType::U8, {7, 129, 66, 255, 16}}},
        {{"K", odd}, {"N", n}, {"block_size", block}, {"bits", bits}}},
@@ -463,7 +509,10 @@ std::vector<Case> fusedQuantizations() {
        {{{3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}, {{5, 2}}},
        {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
       {"GatherBlockQuantized",
-       {{{5, 16}, DType::U8, bytes}, {{2, 2}, DType::I64, {0, 4, 2, 2}}, {{5, 2}}, {{5, 1}, DType::U8, {7, 129, 66, 255, 16}}},
+       {{{5, 16}, DType::U8, bytes},
+        {{2, 2}, DType::I64, {0, 4, 2, 2}},
+        {{5, 2}},
+        {{5, 1}, DType::U8, {7, 129, 66, 255, 16}}},
        {{"block_size", block}}},
   };
   for (Case &test : cases)
@@ -486,14 +535,22 @@ std::vector<Case> convolutions() {
       {"Conv", {{{1, 3, 1, 1}}, {{4, 3, 3, 3}}}, {{"pads", List{1, 1, 1, 1}}}},
       {"Conv", {{{1, 3, 2, 3}}, {{4, 3, 7, 5}}, {{4}}}, {{"pads", List{3, 4, 3, 4}}, {"strides", List{2, 1}}}},
       {"Conv", {{{1, 3, 2, 2}}, {{4, 3, 3, 3}}}, {{"pads", List{2, 3, 2, 3}}, {"dilations", List{2, 3}}}},
-      {"Conv", {{{1, 4, 1, 2}}, {{4, 1, 3, 3}}}, {{"group", int64_t(4)}, {"pads", List{1, 1, 1, 1}}, {"strides", List{2, 2}}}},
+      {"Conv",
+       {{{1, 4, 1, 2}}, {{4, 1, 3, 3}}},
+       {{"group", int64_t(4)}, {"pads", List{1, 1, 1, 1}}, {"strides", List{2, 2}}}},
       {"Conv", {{{1, 3, 1}}, {{2, 3, 5}}}, {{"pads", List{7, 0}}}},
-      {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 2}}, {"strides", List{2, 2}}, {"pads", List{1, 0, 1, 1}}}},
+      {"MaxPool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{3, 2}}, {"strides", List{2, 2}}, {"pads", List{1, 0, 1, 1}}}},
       {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
       {"MaxPool", {{{1, 3, 7}, DType::U8}}, {{"kernel_shape", List{3}}}},
       {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}}},
-      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}, {"count_include_pad", int64_t(1)}}},
-      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
+      {"AveragePool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}, {"count_include_pad", int64_t(1)}}},
+      {"AveragePool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
       {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
       {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
       {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 3}}, {{2}}}},
@@ -501,7 +558,9 @@ std::vector<Case> convolutions() {
        {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}},
        {{"strides", List{2, 3}}, {"pads", List{1, 0, 1, 1}}, {"output_padding", List{1, 0}}}},
       {"ConvTranspose", {{{1, 4, 5}}, {{4, 1, 3}}}, {{"group", int64_t(2)}, {"dilations", List{2}}}},
-      {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}}, {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"ConvTranspose",
+       {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}},
+       {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{3}}, {"output_shape", List{10}}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{2}}}},
       // By phases, where the weights are constants and the stride divides the result.
@@ -525,16 +584,20 @@ std::vector<Case> grids() {
   for (const char *mode : {"linear", "nearest", "cubic"})
     for (const char *padding : {"zeros", "border", "reflection"})
       for (int64_t alignCorners : {0, 1}) // sampleTensor gives places up to twice the image away
-        cases.push_back({"GridSample",
-                         {{{2, 3, 4, 5}}, {{2, 3, 2, 2}}},
-                         {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", alignCorners}},
-                         20});
+        cases.push_back(
+            {"GridSample",
+             {{{2, 3, 4, 5}}, {{2, 3, 2, 2}}},
+             {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", alignCorners}},
+             20});
   cases.push_back({"GridSample", {{{1, 2, 3, 4}}, {{1, 5, 1, 2}}}, {{"mode", std::string("bilinear")}}, 16});
   cases.push_back({"GridSample", {{{1, 2, 3, 4, 5}}, {{1, 2, 3, 2, 3}}}, {}, 20});
-  cases.push_back(
-      {"GridSample", {{{1, 2, 1, 4}}, {{1, 2, 3, 2}}}, {{"padding_mode", std::string("reflection")}, {"align_corners", int64_t(1)}}, 20});
+  cases.push_back({"GridSample",
+                   {{{1, 2, 1, 4}}, {{1, 2, 3, 2}}},
+                   {{"padding_mode", std::string("reflection")}, {"align_corners", int64_t(1)}},
+                   20});
   cases.push_back({"AffineGrid", {{{2, 2, 3}}, {{4}, DType::I64, {2, 3, 4, 5}}}, {}, 20});
-  cases.push_back({"AffineGrid", {{{1, 3, 4}}, {{5}, DType::I64, {1, 2, 3, 1, 4}}}, {{"align_corners", int64_t(1)}}, 20});
+  cases.push_back(
+      {"AffineGrid", {{{1, 3, 4}}, {{5}, DType::I64, {1, 2, 3, 1, 4}}}, {{"align_corners", int64_t(1)}}, 20});
   return cases;
 }
 
@@ -551,22 +614,30 @@ std::vector<Case> recurrences() {
   std::vector<Case> cases;
   for (auto [op, gates, outputs] : {std::tuple("RNN", 1, 2), std::tuple("GRU", 3, 2), std::tuple("LSTM", 4, 3)}) {
     auto inputs = [&, gates = gates](int64_t directions) {
-      return std::vector<Input>{{{5, 2, 3}}, {{directions, gates * 4, 3}}, {{directions, gates * 4, 4}}, {{directions, gates * 8}}};
+      return std::vector<Input>{
+          {{5, 2, 3}}, {{directions, gates * 4, 3}}, {{directions, gates * 4, 4}}, {{directions, gates * 8}}};
     };
     cases.push_back({op, inputs(1), {{"hidden_size", int64_t(4)}}, 17, outputs});
     cases.push_back({op, inputs(1), {{"hidden_size", int64_t(4)}, {"direction", std::string("reverse")}}, 17, outputs});
-    cases.push_back({op, inputs(2), {{"hidden_size", int64_t(4)}, {"direction", std::string("bidirectional")}}, 17, outputs});
+    cases.push_back(
+        {op, inputs(2), {{"hidden_size", int64_t(4)}, {"direction", std::string("bidirectional")}}, 17, outputs});
   }
   cases.push_back({"GRU",
                    {{{5, 2, 3}}, {{1, 12, 3}}, {{1, 12, 4}}, {{1, 24}}},
                    {{"hidden_size", int64_t(4)}, {"linear_before_reset", int64_t(1)}},
                    17,
                    2});
-  cases.push_back({"LSTM", {{{2, 5, 3}}, {{1, 16, 3}}, {{1, 16, 4}}}, {{"hidden_size", int64_t(4)}, {"layout", int64_t(1)}}, 17, 3});
+  cases.push_back({"LSTM",
+                   {{{2, 5, 3}}, {{1, 16, 3}}, {{1, 16, 4}}},
+                   {{"hidden_size", int64_t(4)}, {"layout", int64_t(1)}},
+                   17,
+                   3});
   return cases;
 }
 
-std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.op + "_" + std::to_string(info.index); }
+std::string caseName(const testing::TestParamInfo<Case> &info) {
+  return info.param.op + "_" + std::to_string(info.index);
+}
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, HandlersTest, testing::ValuesIn(elementwise()), caseName);
 INSTANTIATE_TEST_SUITE_P(NarrowCasts, HandlersTest, testing::ValuesIn(narrowCasts()), caseName);

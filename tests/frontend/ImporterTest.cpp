@@ -1,4 +1,5 @@
-// What the importer accepts: symbols, shape arithmetic, branches, functions, odd models; and each sentence with which it refuses.
+// What the importer accepts: symbols, shape arithmetic, branches, functions, odd models; and each sentence with which
+// it refuses.
 #include "TinyModel.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -50,7 +51,8 @@ struct ImporterTest : testing::Test {
     ASSERT_FALSE(module.ok()) << "expected a refusal";
     EXPECT_EQ(static_cast<int>(module.status().code()), static_cast<int>(code)) << module.status().message();
     for (const std::string &part : parts)
-      EXPECT_NE(module.status().message().find(part), std::string::npos) << "'" << part << "' is not in: " << module.status().message();
+      EXPECT_NE(module.status().message().find(part), std::string::npos)
+          << "'" << part << "' is not in: " << module.status().message();
   }
 
   TinyModel relu() {
@@ -60,7 +62,7 @@ struct ImporterTest : testing::Test {
   }
 };
 
-//===- Symbols and shape arithmetic --------------------------------------------------------------------------------------===//
+//===- Symbols and shape arithmetic -------------------------------------------------------------------------------===//
 
 TEST_F(ImporterTest, SymbolsAreSharedByName) {
   TinyModel model;
@@ -130,7 +132,10 @@ TEST_F(ImporterTest, SizesThatAreReadBecomeDims) {
 /// The mask's length is past + seq, so `past` is no symbol any more, also where an operator reads it as a number.
 TEST_F(ImporterTest, SizesThatAreReadHaveSymbolsOfInputs) {
   TinyModel model;
-  model.input("x", {"batch", "seq", 4}).input("mask", {"batch", "total"}, DType::I32).input("past", {2, "batch", 2, "before", 2}).output("y");
+  model.input("x", {"batch", "seq", 4})
+      .input("mask", {"batch", "total"}, DType::I32)
+      .input("past", {2, "batch", 2, "before", 2})
+      .output("y");
   model.floats("w", {4, 12}, std::vector<float>(48, 0.25f)), model.floats("b", {12}, std::vector<float>(12, 0.5f));
   onnx::NodeProto *attention = model.node("Attention", {"x", "w", "b", "mask", "past"}, {"y", "present"});
   attention->set_domain("com.microsoft");
@@ -170,12 +175,13 @@ TEST_F(ImporterTest, SlicesOfUnknownLengthAreGuarded) {
   model.node("Slice", {"table", "zero", "length", "one"}, {"part"});
   model.node("Add", {"x", "part"}, {"y"});
   std::string ir = text(model);
-  EXPECT_NE(ir.find("graph.definitions"), std::string::npos) << ir; // of the length that is there, which must be that of x
+  EXPECT_NE(ir.find("graph.definitions"), std::string::npos)
+      << ir; // of the length that is there, which must be that of x
   EXPECT_NE(ir.find("\"min\""), std::string::npos) << ir;
   EXPECT_NE(ir.find("graph.guards"), std::string::npos) << ir;
 }
 
-//===- Nodes -------------------------------------------------------------------------------------------------------------===//
+//===- Nodes ------------------------------------------------------------------------------------------------------===//
 
 TEST_F(ImporterTest, EveryOperationKnowsItsNode) {
   auto module = import(relu());
@@ -197,7 +203,9 @@ TEST_F(ImporterTest, HalfTypesAreStorage) {
 TEST_F(ImporterTest, CastsToIntegersSaturate) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   Tensor x = Tensor::allocate(DType::F32, {12});
-  std::ranges::copy(std::array{0.0f, -1.5f, 1.5f, 127.9f, 128.0f, 255.0f, 256.0f, 3e9f, -3e9f, infinity, -infinity, nan}, x.data<float>());
+  std::ranges::copy(
+      std::array{0.0f, -1.5f, 1.5f, 127.9f, 128.0f, 255.0f, 256.0f, 3e9f, -3e9f, infinity, -infinity, nan},
+      x.data<float>());
   for (DType to : {DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32, DType::I64, DType::U64}) {
     TinyModel model;
     model.input("x", {12}).output("y");
@@ -286,12 +294,14 @@ TEST_F(ImporterTest, FunctionsHaveDefaultsOverloadsAndAbsentInputs) {
   slope->set_name("slope"), slope->set_type(onnx::AttributeProto::FLOAT), slope->set_f(0.25f);
   auto *reference = function->mutable_node(0)->add_attribute();
   reference->set_name("alpha"), reference->set_ref_attr_name("slope"), reference->set_type(onnx::AttributeProto::FLOAT);
-  onnx::FunctionProto *other = addFunction(model, "Leaky", "Clip"); // with a lower bound that the caller leaves out, and an upper one
+  onnx::FunctionProto *other =
+      addFunction(model, "Leaky", "Clip"); // with a lower bound that the caller leaves out, and an upper one
   other->set_overload("bounded");
   other->add_input("low"), other->add_input("high");
   other->mutable_node(0)->add_input("low"), other->mutable_node(0)->add_input("high");
   model.node("Leaky", {"x"}, {"y"})->set_domain("mine");
-  onnx::NodeProto *bounded = model.floats("limit", {}, {3.5f}) ? model.node("Leaky", {"x", "", "limit"}, {"z"}) : nullptr;
+  onnx::NodeProto *bounded =
+      model.floats("limit", {}, {3.5f}) ? model.node("Leaky", {"x", "", "limit"}, {"z"}) : nullptr;
   bounded->set_domain("mine"), bounded->set_overload("bounded");
   std::string ir = text(model);
   EXPECT_NE(ir.find("dense<2.500000e-01>"), std::string::npos);
@@ -308,9 +318,10 @@ TEST_F(ImporterTest, FusedOperatorsAreTakenByNameEvenIfTheModelBringsABody) {
 }
 
 TEST_F(ImporterTest, SaysWhoRunsOperatorsOfForeignDomains) {
-  for (auto [domain, part] : std::vector<std::pair<std::string, std::string>>{{"ai.onnx.contrib", "ONNX Runtime Extensions"},
-                                                                              {"org.pytorch.aten", "without the ATen fallback"},
-                                                                              {"com.microsoft.nchwc", "'extended' or lower"}}) {
+  for (auto [domain, part] :
+       std::vector<std::pair<std::string, std::string>>{{"ai.onnx.contrib", "ONNX Runtime Extensions"},
+                                                        {"org.pytorch.aten", "without the ATen fallback"},
+                                                        {"com.microsoft.nchwc", "'extended' or lower"}}) {
     TinyModel model = relu();
     model.importDomain(domain, 1).proto.mutable_graph()->mutable_node(0)->set_domain(domain);
     report = {};
@@ -370,7 +381,7 @@ TEST_F(ImporterTest, AllUnsupportedNodesAreReportedAtOnce) {
   EXPECT_EQ(report.unsupported.size(), 3u);
 }
 
-//===- Weights -----------------------------------------------------------------------------------------------------------===//
+//===- Weights ----------------------------------------------------------------------------------------------------===//
 
 onnx::TensorProto *external(TinyModel &model, const std::string &location, int64_t offset = 0, int64_t length = 16) {
   auto *tensor = model.initializer("w", {4}, DType::F32);
@@ -386,7 +397,8 @@ onnx::TensorProto *external(TinyModel &model, const std::string &location, int64
 
 struct ExternalDataTest : ImporterTest {
   ExternalDataTest() {
-    std::ofstream(folder + "/weights.bin", std::ios::binary) << std::string("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16);
+    std::ofstream(folder + "/weights.bin", std::ios::binary)
+        << std::string("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16);
   }
 };
 
@@ -405,11 +417,12 @@ TEST_F(ExternalDataTest, RefusesWhatLeavesTheFolder) {
   std::ofstream(folder + "/../outside.bin") << "0123456789abcdef";
   std::filesystem::create_symlink("../outside.bin", folder + "/link.bin");
   std::filesystem::create_directory(folder + "/folder.bin");
-  for (const auto &[location, part] : std::vector<std::pair<std::string, std::string>>{{"../outside.bin", "'..'"},
-                                                                                       {"/etc/passwd", "absolute"},
-                                                                                       {"", "empty"},
-                                                                                       {"link.bin", "outside"},
-                                                                                       {"folder.bin", "regular file"}}) {
+  for (const auto &[location, part] :
+       std::vector<std::pair<std::string, std::string>>{{"../outside.bin", "'..'"},
+                                                        {"/etc/passwd", "absolute"},
+                                                        {"", "empty"},
+                                                        {"link.bin", "outside"},
+                                                        {"folder.bin", "regular file"}}) {
     TinyModel model;
     external(model, location);
     refuses(model, Code::Malformed, {"'w'", part});
@@ -441,7 +454,7 @@ TEST_F(ExternalDataTest, RandomWeightsReplaceOnlyWhatIsAbsent) {
   EXPECT_EQ(text(present), real);
 }
 
-//===- Refusals ----------------------------------------------------------------------------------------------------------===//
+//===- Refusals ---------------------------------------------------------------------------------------------------===//
 
 TEST_F(ImporterTest, RefusesWhatIsNoModel) {
   auto code = [&](std::string_view bytes) { return importModelBytes(context, bytes, folder, options).status().code(); };
@@ -597,7 +610,8 @@ TEST_F(ImporterTest, RefusesFusedOperatorsThatDoNotFit) {
   TinyModel attention = fused("Attention", {{2, 3, 4}, {4, 24}, {24}});
   setAttribute(attention.proto.mutable_graph()->mutable_node(0), "num_heads", int64_t(5));
   refuses(attention, Code::Malformed, {"'y'", "5 heads * size"});
-  refuses(fused("FusedConv", {{1, 1, 3, 3}, {1, 1, 1, 1}, {1}, {1, 1, 3}}), Code::Malformed, {"'y'", "input 3 of rank 4"});
+  refuses(fused("FusedConv", {{1, 1, 3, 3}, {1, 1, 1, 1}, {1}, {1, 1, 3}}), Code::Malformed,
+          {"'y'", "input 3 of rank 4"});
   refuses(fused("NhwcFusedConv", {{2, 3}, {2, 3}}), Code::Malformed, {"'y'", "rank 3 to 8"});
   refuses(fused("BiasSplitGelu", {{2, 3}, {3}}), Code::Malformed, {"'y'", "even last dimension"});
   refuses(fused("SkipLayerNormalization", {{2, 3, 4}, {2, 3, 4}, {5}}), Code::Malformed, {"'y'", "5"});

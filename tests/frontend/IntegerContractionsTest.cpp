@@ -26,8 +26,9 @@ int contractionsOfBytes(int channels) {
   EXPECT_TRUE(module.ok()) << module.status().message();
   EXPECT_TRUE(succeeded(normalizeGraph(**module)));
   int count = 0;
-  (*module)->walk(
-      [&](graph::ContractOp op) { count += mlir::cast<mlir::RankedTensorType>(op.getLhs().getType()).getElementType().isInteger(8); });
+  (*module)->walk([&](graph::ContractOp op) {
+    count += mlir::cast<mlir::RankedTensorType>(op.getLhs().getType()).getElementType().isInteger(8);
+  });
   return count;
 }
 

@@ -1,4 +1,5 @@
-// Models with bytes flipped, dropped and repeated: the importer refuses or accepts them, but neither crashes nor blames itself.
+// Models with bytes flipped, dropped and repeated: the importer refuses or accepts them, but neither crashes nor blames
+// itself.
 #include "TinyModel.h"
 
 #include <random>
@@ -21,7 +22,8 @@ std::vector<std::string> seeds() {
   conv.input("x", {1, 2, 6, 6}).output("y").floats("w", {2, 1, 3, 3}, std::vector<float>(18, 0.5f));
   setAttribute(conv.node("Conv", {"x", "w"}, {"c"}), "group", int64_t(2));
   onnx::NodeProto *pool = conv.node("MaxPool", {"c"}, {"y"});
-  setAttribute(pool, "kernel_shape", std::vector<int64_t>{2, 2}), setAttribute(pool, "strides", std::vector<int64_t>{2, 2});
+  setAttribute(pool, "kernel_shape", std::vector<int64_t>{2, 2}),
+      setAttribute(pool, "strides", std::vector<int64_t>{2, 2});
   keep(conv);
   TinyModel slices;
   slices.input("x", {5, 7}).output("y").integers("a", {2}, {1, -3}), slices.integers("b", {2}, {4, 100});
@@ -45,10 +47,18 @@ std::string mutated(std::string bytes, std::mt19937 &random) {
   for (int change = 1 + static_cast<int>(random() % 4); change-- > 0 && !bytes.empty();) {
     size_t at = random() % bytes.size();
     switch (random() % 4) {
-    case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8)); break;
-    case 1: bytes[at] = "\0\1\2\3\7\177\377\100"[random() % 8]; break;
-    case 2: bytes.erase(at, 1 + random() % 4); break;
-    default: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16)); break;
+    case 0:
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+      break;
+    case 1:
+      bytes[at] = "\0\1\2\3\7\177\377\100"[random() % 8];
+      break;
+    case 2:
+      bytes.erase(at, 1 + random() % 4);
+      break;
+    default:
+      bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16));
+      break;
     }
   }
   return bytes;

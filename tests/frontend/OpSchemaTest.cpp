@@ -1,4 +1,5 @@
-// The table of schemas is in order, its words can be read, and nodes that break their schema are refused by what it says.
+// The table of schemas is in order, its words can be read, and nodes that break their schema are refused by what it
+// says.
 #include "frontend/OpSchema.h"
 
 #include "frontend/Importer.h"
@@ -24,7 +25,8 @@ TEST(OpSchemaTest, FindsTheNewestVersionUpToTheOpset) {
 TEST(OpSchemaTest, KnowsEveryOperatorThatIsCompiled) {
   for (const OpRow &row : opTable())
     if (row.domain != "tilewright") // what only the import writes
-      EXPECT_NE(findSchema(row.domain, row.op, std::max<int64_t>(row.since, 28)), nullptr) << row.domain << " " << row.op;
+      EXPECT_NE(findSchema(row.domain, row.op, std::max<int64_t>(row.since, 28)), nullptr)
+          << row.domain << " " << row.op;
 }
 
 struct Broken {
@@ -53,14 +55,17 @@ TEST_P(BrokenNode, IsRefusedByItsSchema) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenNode,
-    testing::Values(Broken{"TooFewInputs", [](onnx::NodeProto &n) { n.mutable_input()->RemoveLast(); }, "expected 2 to 3 inputs, got 1"},
+    testing::Values(Broken{"TooFewInputs", [](onnx::NodeProto &n) { n.mutable_input()->RemoveLast(); },
+                           "expected 2 to 3 inputs, got 1"},
                     Broken{"TooManyInputs", [](onnx::NodeProto &n) { n.add_input("w"), n.add_input("w"); },
                            "expected 2 to 3 inputs, got 4"},
                     Broken{"TooManyOutputs", [](onnx::NodeProto &n) { n.add_output("z"); }, "expected 1 output, got 2"},
-                    Broken{"WrongType", [](onnx::NodeProto &n) { n.set_input(0, "i"); }, "input 0 ('i') is int64, expected float32"},
+                    Broken{"WrongType", [](onnx::NodeProto &n) { n.set_input(0, "i"); },
+                           "input 0 ('i') is int64, expected float32"},
                     Broken{"MixedTypes", [](onnx::NodeProto &n) { n.set_op_type("Add"), n.set_input(1, "i"); },
                            "input 1 ('i') is int64, expected float32 as 'x' is"},
-                    Broken{"Strings", [](onnx::NodeProto &n) { n.set_op_type("GatherElements"), n.set_input(1, "words"); },
+                    Broken{"Strings",
+                           [](onnx::NodeProto &n) { n.set_op_type("GatherElements"), n.set_input(1, "words"); },
                            "input 1 ('words') is string, expected int64, int32"},
                     Broken{"WrongKind", [](onnx::NodeProto &n) { setAttribute(&n, "pads", 1.0f); },
                            "attribute 'pads' is a float, expected a list of integers"},

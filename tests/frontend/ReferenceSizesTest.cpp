@@ -1,5 +1,6 @@
-// Every node through the reference, without given sizes: one import serves each size as an import at that size does. The sizes here are
-// chosen so that those which the importer tries on its own (3, 5, 7, ... and 6, 11, 16, ...) would mislead it.
+// Every node through the reference, without given sizes: one import serves each size as an import at that size does.
+// The sizes here are chosen so that those which the importer tries on its own (3, 5, 7, ... and 6, 11, 16, ...) would
+// mislead it.
 #include "TinyModel.h"
 
 #include "runtime/reference/Reference.h"
@@ -70,7 +71,8 @@ std::vector<SizesCase> cases() {
     model.node("Add", {"c", "b"}, {"y"});
   }
   { // 2n - 1 looks like m: 5 and 11
-    TinyModel &model = add("TransposedConvolution", {{1, 1, 2}, {9}}, {{1, 1, 8}, {2}}).input("x", {1, 1, "n"}).input("w", {"m"});
+    TinyModel &model =
+        add("TransposedConvolution", {{1, 1, 2}, {9}}, {{1, 1, 8}, {2}}).input("x", {1, 1, "n"}).input("w", {"m"});
     model.output("z").floats("kernel", {1, 1, 1}, {1});
     setAttribute(model.node("ConvTranspose", {"x", "kernel"}, {"y"}), "strides", std::vector<int64_t>{2});
     model.node("Neg", {"w"}, {"z"});
@@ -132,10 +134,12 @@ TEST(ReferenceSizes, NothingIsGuessedWhereNoTrialFits) {
   auto module = importModelBytes(context, model.bytes(), "", options);
   ASSERT_FALSE(module.ok());
   EXPECT_EQ(module.status().code(), Code::Unsupported);
-  for (const char *part : {"node 'y'", "the rank of its output 0 is not known", "tried with small sizes, says Reshape: "})
+  for (const char *part :
+       {"node 'y'", "the rank of its output 0 is not known", "tried with small sizes, says Reshape: "})
     EXPECT_NE(module.status().message().find(part), std::string::npos) << module.status().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, ReferenceSizesTest, testing::ValuesIn(cases()), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Operators, ReferenceSizesTest, testing::ValuesIn(cases()),
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -100,7 +100,11 @@ protected:
   }
   Expected<std::vector<Tensor>> reference(const std::vector<Tensor> &all) {
     const Case &test = GetParam();
-    ReferenceCall call{.op = test.op, .domain = "", .opset = test.opset, .attributes = &attributes, .outputCount = size_t(test.outputs)};
+    ReferenceCall call{.op = test.op,
+                       .domain = "",
+                       .opset = test.opset,
+                       .attributes = &attributes,
+                       .outputCount = size_t(test.outputs)};
     return evaluate(call, all);
   }
 
@@ -128,17 +132,20 @@ TEST_P(RunTimeNumbers, AreReadWhenRunning) {
 
 std::vector<Case> reductions() {
   std::vector<Case> cases;
-  for (const char *op :
-       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare"})
+  for (const char *op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+                         "ReduceLogSumExp", "ReduceSumSquare"})
     for (int64_t keep : {0, 1}) {
-      cases.push_back({op, 18, {data({2, 3, 4}), numbers(1)}, {{"keepdims", keep}}, {{{0}}, {{1}}, {{2}}, {{-1}}, {{-3}}}});
-      cases.push_back({op, 18, {data({2, 3, 4}), numbers(2)}, {{"keepdims", keep}}, {{{0, 1}}, {{2, 0}}, {{1, -1}}, {{-2, -3}}}});
+      cases.push_back(
+          {op, 18, {data({2, 3, 4}), numbers(1)}, {{"keepdims", keep}}, {{{0}}, {{1}}, {{2}}, {{-1}}, {{-3}}}});
+      cases.push_back(
+          {op, 18, {data({2, 3, 4}), numbers(2)}, {{"keepdims", keep}}, {{{0, 1}}, {{2, 0}}, {{1, -1}}, {{-2, -3}}}});
     }
   cases.push_back({"ReduceMax", 20, {data({3, 5, 2}, DType::U8), numbers(1)}, {}, {{{0}}, {{1}}}});
   for (const char *op : {"ReduceMax", "ReduceMin"})
     cases.push_back({op, 20, {data({2, 0, 4}, DType::Bool), numbers(1)}, {}, {{{0}}, {{1}}}});
   cases.push_back({"ReduceSum", 13, {data({2, 0, 4}), numbers(1)}, {}, {{{0}}, {{1}}, {{2}}}});
-  cases.push_back({"CumSum", 14, {data({2, 3, 4}), number(DType::I32)}, {{"reverse", int64_t(1)}}, {{{0}}, {{-1}}, {{1}}}});
+  cases.push_back(
+      {"CumSum", 14, {data({2, 3, 4}), number(DType::I32)}, {{"reverse", int64_t(1)}}, {{{0}}, {{-1}}, {{1}}}});
   cases.push_back({"CumProd", 26, {data({2, 3, 4}), number()}, {{"exclusive", int64_t(1)}}, {{{0}}, {{-2}}, {{2}}}});
   return cases;
 }
@@ -146,38 +153,58 @@ INSTANTIATE_TEST_SUITE_P(Axes, RunTimeNumbers, testing::ValuesIn(reductions()));
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, RunTimeNumbers,
-    testing::Values(
-        Case{"Reshape", 14, {data({2, 3, 4}), numbers(2)}, {}, {{{4, 6}}, {{-1, 3}}, {{0, -1}}, {{24, 1}}}},
-        Case{"Reshape", 14, {data({2, 3, 4}), numbers(4)}, {}, {{{0, 0, 2, -1}}, {{1, -1, 1, 4}}}},
-        Case{"Reshape", 14, {data({0, 3}), numbers(2)}, {{"allowzero", int64_t(1)}}, {{{3, 0}}, {{0, 5}}}},
-        Case{"Expand", 13, {data({3, 1}), numbers(3)}, {}, {{{2, 3, 4}}, {{1, 1, 1}}, {{5, 1, 2}}}},
-        Case{"Expand", 13, {data({2, 1, 3}), numbers(1)}, {}, {{{3}}, {{1}}}},
-        Case{"Tile", 13, {data({2, 3}), numbers(2)}, {}, {{{1, 1}}, {{3, 2}}, {{0, 2}}}},
-        Case{"Squeeze", 13, {data({1, 3, 1, 2}), numbers(1)}, {}, {{{0}}, {{2}}, {{-2}}}},
-        Case{"Squeeze", 13, {data({1, 3, 1, 2}), numbers(2)}, {}, {{{0, 2}}, {{-2, 0}}}},
-        Case{"Unsqueeze", 13, {data({3, 2}), numbers(1)}, {}, {{{0}}, {{1}}, {{2}}, {{-1}}}},
-        Case{"Unsqueeze", 13, {data({3, 2}), numbers(2)}, {}, {{{0, 1}}, {{3, 1}}, {{-1, 0}}, {{2, 1}}}},
-        Case{"ConstantOfShape", 20, {numbers(2)}, {}, {{{2, 3}}, {{0, 4}}}},
-        Case{"Range", 11, {number(), number(), number()}, {}, {{{0}, {5}, {1}}, {{3}, {-8}, {-2}}, {{2}, {2}, {1}}, {{1}, {8}, {3}}}},
-        Case{"Range",
-             11,
-             {number(DType::F32), number(DType::F32), number(DType::F32)},
-             {},
-             {{{0}, {2}, {0.5}}, {{3}, {1}, {-0.75}}, {{1}, {0}, {1}}}},
-        Case{"OneHot", 11, {data({4}, DType::I64), number(), data({2})}, {}, {{{3}}, {{20}}}},
-        Case{"Split", 18, {data({7, 2}), numbers(3)}, {}, {{{1, 2, 4}}, {{3, 0, 4}}}, 3},
-        Case{"AffineGrid", 20, {data({2, 2, 3}), numbers(4)}, {}, {{{2, 1, 3, 4}}, {{2, 3, 1, 5}}}},
-        Case{"AffineGrid", 20, {data({1, 3, 4}), numbers(5)}, {{"align_corners", int64_t(1)}}, {{{1, 1, 3, 4, 2}}, {{1, 2, 1, 5, 3}}}},
-        Case{"HannWindow", 17, {number()}, {}, {{{1}}, {{10}}}},
-        Case{"BlackmanWindow", 17, {number(DType::I32)}, {{"periodic", int64_t(0)}}, {{{1}}, {{9}}}},
-        Case{"TopK", 11, {data({3, 6}), numbers(1)}, {}, {{{1}}, {{4}}, {{6}}, {{0}}}, 2},
-        Case{"TopK", 11, {data({5, 3}, DType::I64), numbers(1)}, {{"axis", int64_t(0)}, {"largest", int64_t(0)}}, {{{2}}, {{5}}}, 2}));
+    testing::Values(Case{"Reshape", 14, {data({2, 3, 4}), numbers(2)}, {}, {{{4, 6}}, {{-1, 3}}, {{0, -1}}, {{24, 1}}}},
+                    Case{"Reshape", 14, {data({2, 3, 4}), numbers(4)}, {}, {{{0, 0, 2, -1}}, {{1, -1, 1, 4}}}},
+                    Case{"Reshape", 14, {data({0, 3}), numbers(2)}, {{"allowzero", int64_t(1)}}, {{{3, 0}}, {{0, 5}}}},
+                    Case{"Expand", 13, {data({3, 1}), numbers(3)}, {}, {{{2, 3, 4}}, {{1, 1, 1}}, {{5, 1, 2}}}},
+                    Case{"Expand", 13, {data({2, 1, 3}), numbers(1)}, {}, {{{3}}, {{1}}}},
+                    Case{"Tile", 13, {data({2, 3}), numbers(2)}, {}, {{{1, 1}}, {{3, 2}}, {{0, 2}}}},
+                    Case{"Squeeze", 13, {data({1, 3, 1, 2}), numbers(1)}, {}, {{{0}}, {{2}}, {{-2}}}},
+                    Case{"Squeeze", 13, {data({1, 3, 1, 2}), numbers(2)}, {}, {{{0, 2}}, {{-2, 0}}}},
+                    Case{"Unsqueeze", 13, {data({3, 2}), numbers(1)}, {}, {{{0}}, {{1}}, {{2}}, {{-1}}}},
+                    Case{"Unsqueeze", 13, {data({3, 2}), numbers(2)}, {}, {{{0, 1}}, {{3, 1}}, {{-1, 0}}, {{2, 1}}}},
+                    Case{"ConstantOfShape", 20, {numbers(2)}, {}, {{{2, 3}}, {{0, 4}}}},
+                    Case{"Range",
+                         11,
+                         {number(), number(), number()},
+                         {},
+                         {{{0}, {5}, {1}}, {{3}, {-8}, {-2}}, {{2}, {2}, {1}}, {{1}, {8}, {3}}}},
+                    Case{"Range",
+                         11,
+                         {number(DType::F32), number(DType::F32), number(DType::F32)},
+                         {},
+                         {{{0}, {2}, {0.5}}, {{3}, {1}, {-0.75}}, {{1}, {0}, {1}}}},
+                    Case{"OneHot", 11, {data({4}, DType::I64), number(), data({2})}, {}, {{{3}}, {{20}}}},
+                    Case{"Split", 18, {data({7, 2}), numbers(3)}, {}, {{{1, 2, 4}}, {{3, 0, 4}}}, 3},
+                    Case{"AffineGrid", 20, {data({2, 2, 3}), numbers(4)}, {}, {{{2, 1, 3, 4}}, {{2, 3, 1, 5}}}},
+                    Case{"AffineGrid",
+                         20,
+                         {data({1, 3, 4}), numbers(5)},
+                         {{"align_corners", int64_t(1)}},
+                         {{{1, 1, 3, 4, 2}}, {{1, 2, 1, 5, 3}}}},
+                    Case{"HannWindow", 17, {number()}, {}, {{{1}}, {{10}}}},
+                    Case{"BlackmanWindow", 17, {number(DType::I32)}, {{"periodic", int64_t(0)}}, {{{1}}, {{9}}}},
+                    Case{"TopK", 11, {data({3, 6}), numbers(1)}, {}, {{{1}}, {{4}}, {{6}}, {{0}}}, 2},
+                    Case{"TopK",
+                         11,
+                         {data({5, 3}, DType::I64), numbers(1)},
+                         {{"axis", int64_t(0)}, {"largest", int64_t(0)}},
+                         {{{2}}, {{5}}},
+                         2}));
 
 INSTANTIATE_TEST_SUITE_P(
     Slices, RunTimeNumbers,
     testing::Values(
-        Case{"Slice", 13, {data({7, 5}), numbers(1), numbers(1)}, {}, {{{1}, {4}}, {{-3}, {100}}, {{5}, {2}}, {{-100}, {-1}}}},
-        Case{"Slice", 13, {data({7, 5}), numbers(2), numbers(2), numbers(2)}, {}, {{{1, 2}, {4, 9}, {1, 0}}, {{0, -2}, {3, 5}, {-2, -1}}}},
+        Case{"Slice",
+             13,
+             {data({7, 5}), numbers(1), numbers(1)},
+             {},
+             {{{1}, {4}}, {{-3}, {100}}, {{5}, {2}}, {{-100}, {-1}}}},
+        Case{"Slice",
+             13,
+             {data({7, 5}), numbers(2), numbers(2), numbers(2)},
+             {},
+             {{{1, 2}, {4, 9}, {1, 0}}, {{0, -2}, {3, 5}, {-2, -1}}}},
         Case{"Slice",
              13,
              {data({7, 5}), numbers(1), numbers(1), numbers(1), numbers(1)},
@@ -194,7 +221,11 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              {{{1, 0, 2, 3}, {7}}, {{-1, 1, 0, -2}, {0.5}}, {{0, 0, 0, 0}, {1}}}},
         Case{"Pad", 18, {data({3, 4}), numbers(2), nothing, numbers(1)}, {}, {{{1, 2}, {0}}, {{3, -1}, {-1}}}},
-        Case{"Pad", 18, {data({3, 4}), numbers(4)}, {{"mode", std::string("reflect")}}, {{{1, 2, 2, 1}}, {{-1, 2, 2, 0}}}},
+        Case{"Pad",
+             18,
+             {data({3, 4}), numbers(4)},
+             {{"mode", std::string("reflect")}},
+             {{{1, 2, 2, 1}}, {{-1, 2, 2, 0}}}},
         Case{"Pad", 18, {data({3, 4}), numbers(4)}, {{"mode", std::string("edge")}}, {{{1, 2, 2, 1}}, {{0, -2, 5, 0}}}},
         Case{"Pad", 19, {data({3, 4}), numbers(4)}, {{"mode", std::string("wrap")}}, {{{4, 2, 2, 1}}, {{0, -1, 5, 0}}}},
         Case{"CenterCropPad", 18, {data({5, 4}), numbers(2)}, {}, {{{2, 7}}, {{8, 1}}, {{5, 4}}}},
@@ -203,13 +234,18 @@ INSTANTIATE_TEST_SUITE_P(
 std::vector<Case> resizes() {
   std::vector<Case> cases;
   const Operand image = data({1, 2, 5, 4});
-  for (const char *transform : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"})
+  for (const char *transform :
+       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"})
     for (const char *mode : {"nearest", "linear", "cubic"}) {
-      std::vector<std::pair<std::string, Value>> attributes = {{"mode", std::string(mode)},
-                                                               {"coordinate_transformation_mode", std::string(transform)}};
+      std::vector<std::pair<std::string, Value>> attributes = {
+          {"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string(transform)}};
+      cases.push_back({"Resize",
+                       19,
+                       {image, nothing, numbers(4, DType::F32)},
+                       attributes,
+                       {{{1, 1, 2, 2}}, {{1, 1, 0.6f, 0.7f}}, {{1, 1, 1.5, 3}}}});
       cases.push_back(
-          {"Resize", 19, {image, nothing, numbers(4, DType::F32)}, attributes, {{{1, 1, 2, 2}}, {{1, 1, 0.6f, 0.7f}}, {{1, 1, 1.5, 3}}}});
-      cases.push_back({"Resize", 19, {image, nothing, nothing, numbers(4)}, attributes, {{{1, 2, 8, 3}}, {{1, 2, 1, 9}}}});
+          {"Resize", 19, {image, nothing, nothing, numbers(4)}, attributes, {{{1, 2, 8, 3}}, {{1, 2, 1, 9}}}});
     }
   using Attributes = std::vector<std::pair<std::string, Value>>;
   const std::vector<int64_t> spatial{2, 3};

@@ -1,7 +1,7 @@
 // Canonical size expressions and dimension strings.
+#include "frontend/graph/Sizes.h"
 #include "frontend/DimExpression.h"
 #include "frontend/graph/Shapes.h"
-#include "frontend/graph/Sizes.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -15,9 +15,12 @@ namespace {
 
 struct SizesTest : testing::Test {
   MLIRContext context;
-  AffineExpr s0 = getAffineSymbolExpr(0, &context), s1 = getAffineSymbolExpr(1, &context), s2 = getAffineSymbolExpr(2, &context);
+  AffineExpr s0 = getAffineSymbolExpr(0, &context), s1 = getAffineSymbolExpr(1, &context),
+             s2 = getAffineSymbolExpr(2, &context);
   AffineExpr number(int64_t value) { return getAffineConstantExpr(value, &context); }
-  RankedTensorType tensor(ArrayRef<AffineExpr> sizes) { return makeTensorType(&context, sizes, Float32Type::get(&context)); }
+  RankedTensorType tensor(ArrayRef<AffineExpr> sizes) {
+    return makeTensorType(&context, sizes, Float32Type::get(&context));
+  }
 };
 
 TEST_F(SizesTest, EqualSizesAreEqualExpressions) {
@@ -36,7 +39,8 @@ TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
   EXPECT_EQ(canonicalSize((s0 * 2 + 1).floorDiv(2)), s0);
   EXPECT_EQ(canonicalSize((s0.floorDiv(2) + 1).floorDiv(2)), canonicalSize((s0 + 2).floorDiv(4)));
   EXPECT_EQ(canonicalSize((s0 * 5 + 7) % 5), number(2));
-  AffineExpr spelled = ((s0 * 3 - 5).ceilDiv(4) + s1 - 7).floorDiv(3) - (s0 * -2 + 1) % 6, canonical = canonicalSize(spelled);
+  AffineExpr spelled = ((s0 * 3 - 5).ceilDiv(4) + s1 - 7).floorDiv(3) - (s0 * -2 + 1) % 6,
+             canonical = canonicalSize(spelled);
   for (int64_t a = 0; a < 40; ++a)
     for (int64_t b = 0; b < 20; ++b)
       ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(spelled, {}, {a, b})) << a << ", " << b;

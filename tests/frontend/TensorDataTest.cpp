@@ -25,7 +25,8 @@ template <typename T> std::vector<int> decoded(const onnx::TensorProto &tensor) 
 std::string refusal(const onnx::TensorProto &tensor) { return decodeTensor(tensor, "w", {}).status().message(); }
 
 TEST(TensorData, TakesPackedIntegersApart) {
-  onnx::TensorProto four = proto(DType::I4, {3}), two = proto(DType::U2, {5}), typed = proto(DType::U4, {3}), narrow = proto(DType::I2, {3});
+  onnx::TensorProto four = proto(DType::I4, {3}), two = proto(DType::U2, {5}), typed = proto(DType::U4, {3}),
+                    narrow = proto(DType::I2, {3});
   four.set_raw_data("\xf1\x08"); // 1, -1, -8
   EXPECT_EQ(decoded<int8_t>(four), (std::vector<int>{1, -1, -8}));
   two.set_raw_data("\xe4\x02"); // 0, 1, 2, 3, 2

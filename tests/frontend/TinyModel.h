@@ -3,8 +3,8 @@
 
 #include "frontend/Importer.h"
 #include "frontend/graph/Interpreter.h"
-#include "runtime/reference/Reference.h"
 #include "runtime/Tensor.h"
+#include "runtime/reference/Reference.h"
 
 #include "onnx/onnx.pb.h"
 
@@ -137,12 +137,24 @@ inline Tensor sampleTensor(DType type, Shape shape, uint64_t seed = 1) {
     seed = seed * 6364136223846793005 + 1442695040888963407;
     double value = static_cast<double>(seed >> 40) / (1 << 22) - 2.0;
     switch (type) {
-    case DType::F32: tensor.data<float>()[i] = static_cast<float>(value); break;
-    case DType::F64: tensor.data<double>()[i] = value; break;
-    case DType::I64: tensor.data<int64_t>()[i] = static_cast<int64_t>(value * 10); break;
-    case DType::I32: tensor.data<int32_t>()[i] = static_cast<int32_t>(value * 10); break;
-    case DType::Bool: tensor.data<uint8_t>()[i] = value > 0; break;
-    default: tensor.data<uint8_t>()[i] = static_cast<uint8_t>(static_cast<int>(value * 10)); break; // negative ones wrap
+    case DType::F32:
+      tensor.data<float>()[i] = static_cast<float>(value);
+      break;
+    case DType::F64:
+      tensor.data<double>()[i] = value;
+      break;
+    case DType::I64:
+      tensor.data<int64_t>()[i] = static_cast<int64_t>(value * 10);
+      break;
+    case DType::I32:
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(value * 10);
+      break;
+    case DType::Bool:
+      tensor.data<uint8_t>()[i] = value > 0;
+      break;
+    default:
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(static_cast<int>(value * 10));
+      break; // negative ones wrap
     }
   }
   return tensor;

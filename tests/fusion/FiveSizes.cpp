@@ -31,7 +31,7 @@ std::vector<Tensor> inputsAt(const RandomModel &model, size_t assignment, unsign
 }
 
 Expected<std::shared_ptr<const runtime::Program>> compile(const RandomModel &model, PlanMode mode, bool compiledOnly,
-                                                              const std::vector<Tensor> *inputs = nullptr) {
+                                                          const std::vector<Tensor> *inputs = nullptr) {
   CompileOptions options;
   options.modelPath = "random.onnx";
   options.modelBytes = std::make_shared<std::string>(model.proto.SerializeAsString());
@@ -48,7 +48,8 @@ Expected<std::shared_ptr<const runtime::Program>> compile(const RandomModel &mod
   return runtime::Program::create(*artifact, (*device)->info(), std::string(name(mode)));
 }
 
-Expected<std::vector<Tensor>> run(const std::shared_ptr<const runtime::Program> &program, const std::vector<Tensor> &inputs) {
+Expected<std::vector<Tensor>> run(const std::shared_ptr<const runtime::Program> &program,
+                                  const std::vector<Tensor> &inputs) {
   auto device = runtime::openDevice("host");
   TILEWRIGHT_TRY(device);
   auto context = runtime::Context::create(program, *device);

@@ -1,4 +1,5 @@
-// One model with symbolic sizes, compiled once fused and once unfused, run at five sizes, and compared with the reference at each.
+// One model with symbolic sizes, compiled once fused and once unfused, run at five sizes, and compared with the
+// reference at each.
 #pragma once
 
 #include "RandomModel.h"
@@ -7,8 +8,8 @@ namespace tilewright::test {
 
 enum class Verdict { Ran, Refused };
 
-/// Fails the test where results differ or a bug of ours shows. Refused: the compiler says, by a sentence, that it cannot; printed.
-/// With `compiledOnly` no node may run through the reference.
+/// Fails the test where results differ or a bug of ours shows. Refused: the compiler says, by a sentence, that it
+/// cannot; printed. With `compiledOnly` no node may run through the reference.
 Verdict compareAtFiveSizes(const RandomModel &model, unsigned seed, bool compiledOnly);
 
 } // namespace tilewright::test

@@ -1,4 +1,5 @@
-// Groups that merge at random stay in a topological order, and the search for paths around gives what a search of the whole graph would.
+// Groups that merge at random stay in a topological order, and the search for paths around gives what a search of the
+// whole graph would.
 #include "RandomGraph.h"
 
 #include "frontend/graph/GraphOps.h"

@@ -1,4 +1,5 @@
-// The same groups whatever the order and the names in the model's file: a graph is shuffled, and its grouped form compared as text.
+// The same groups whatever the order and the names in the model's file: a graph is shuffled, and its grouped form
+// compared as text.
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Normalize.h"
 #include "fusion/FormGroups.h"
@@ -70,7 +71,9 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["q|A", "k|A", "v|A"
 
 class Invariance : public testing::Test {
 protected:
-  Invariance() { context.loadDialect<graph::GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>(); }
+  Invariance() {
+    context.loadDialect<graph::GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
+  }
 
   OwningOpRef<ModuleOp> parse() { return parseSourceString<ModuleOp>(attention, &context); }
 
@@ -115,8 +118,8 @@ void swapCommutative(Block &block, std::mt19937 &random) {
 void renameNodes(ModuleOp module) {
   SmallVector<Attribute> renamed;
   for (Attribute node : module->getAttrOfType<ArrayAttr>(graph::nodesAttr))
-    renamed.push_back(StringAttr::get(module.getContext(),
-                                      "z" + std::to_string(renamed.size()) + "|" + cast<StringAttr>(node).getValue().rsplit('|').second));
+    renamed.push_back(StringAttr::get(module.getContext(), "z" + std::to_string(renamed.size()) + "|" +
+                                                               cast<StringAttr>(node).getValue().rsplit('|').second));
   module->setAttr(graph::nodesAttr, ArrayAttr::get(module.getContext(), renamed));
 }
 

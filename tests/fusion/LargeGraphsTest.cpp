@@ -1,5 +1,6 @@
-// Graphs of thousands of nodes: kernels stay within their limits, code grows as the graph does, and chains whose paths double compile at all.
-// Nothing here measures time; scripts/compile-times does. What is not linear shows as a test that does not end.
+// Graphs of thousands of nodes: kernels stay within their limits, code grows as the graph does, and chains whose paths
+// double compile at all. Nothing here measures time; scripts/compile-times does. What is not linear shows as a test
+// that does not end.
 #include "backend/Pipeline.h"
 #include "frontend/Importer.h"
 #include "frontend/graph/GraphOps.h"
@@ -45,7 +46,8 @@ onnx::ModelProto tangle(unsigned seed, unsigned count) {
   auto recent = [&] { return values[values.size() - 1 - random() % std::min<size_t>(values.size(), 6)]; };
   const char *unary[] = {"Tanh", "Sigmoid", "Erf", "Abs", "Softplus"}, *binary[] = {"Add", "Sub", "Max", "Min"};
   for (unsigned i = 0; i < count; ++i)
-    values.push_back(random() % 3 ? model.op(binary[random() % 4], {recent(), recent()}) : model.op(unary[random() % 5], {recent()}));
+    values.push_back(random() % 3 ? model.op(binary[random() % 4], {recent(), recent()})
+                                  : model.op(unary[random() % 5], {recent()}));
   models::Value last = model.op("Add", {values[count], values[count - 1]});
   for (unsigned i = 2; i < 6; ++i)
     last = model.op("Add", {last, values[count - i]});
@@ -83,8 +85,10 @@ std::vector<Tensor> run(const onnx::ModelProto &model, PlanMode mode) {
 }
 
 TEST(LargeGraphs, DoublingPathsCompile) {
-  // Before answers were kept, three functions in a row took half a minute, and 24 additions of a value to itself two seconds.
-  for (std::vector<std::string> ops : {std::vector<std::string>{"Tanh"}, {"Sigmoid"}, {"Erf"}, {"Softplus", "Tanh", "Mul"}, {"Mul"}})
+  // Before answers were kept, three functions in a row took half a minute, and 24 additions of a value to itself two
+  // seconds.
+  for (std::vector<std::string> ops :
+       {std::vector<std::string>{"Tanh"}, {"Sigmoid"}, {"Erf"}, {"Softplus", "Tanh", "Mul"}, {"Mul"}})
     for (PlanMode mode : {PlanMode::All, PlanMode::None})
       EXPECT_GT(launches(chain(ops, 100), mode), 0u) << ops.front();
 }
@@ -100,7 +104,8 @@ TEST(LargeGraphs, ChainsAreCutWhereKernelsAreFull) {
 TEST(LargeGraphs, ReshapesThatDoNotCancelCompile) {
   // Coordinates double with each reshape of a transpose; 64 of these nodes never ended.
   ModelBuilder model("movement", DType::F32);
-  models::Value x = model.input("x", {32, 128}), parts = model.integers("parts", {8, 16, 32}), whole = model.integers("whole", {32, 128});
+  models::Value x = model.input("x", {32, 128}), parts = model.integers("parts", {8, 16, 32}),
+                whole = model.integers("whole", {32, 128});
   for (unsigned i = 0; i < 100; ++i) {
     x = model.op("Reshape", {model.op("Transpose", {x}, {{"perm", std::vector<int64_t>{1, 0}}}), parts});
     x = model.op("Reshape", {model.op("Relu", {x}), whole});

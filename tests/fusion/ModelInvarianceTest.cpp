@@ -1,4 +1,5 @@
-// The same groups for the same model, however it is written: names, order, identities, swapped operands, spelled-out composites.
+// The same groups for the same model, however it is written: names, order, identities, swapped operands, spelled-out
+// composites.
 #include "frontend/Importer.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Normalize.h"
@@ -46,7 +47,8 @@ protected:
   /// The kernel of each launch, in order.
   static std::vector<graph::KernelOp> kernelsOf(ModuleOp module) {
     std::vector<graph::KernelOp> kernels;
-    module.walk([&](graph::LaunchOp launch) { kernels.push_back(module.lookupSymbol<graph::KernelOp>(launch.getKernel())); });
+    module.walk(
+        [&](graph::LaunchOp launch) { kernels.push_back(module.lookupSymbol<graph::KernelOp>(launch.getKernel())); });
     return kernels;
   }
 
@@ -54,8 +56,8 @@ protected:
     auto left = kernelsOf(a), right = kernelsOf(b);
     ASSERT_EQ(left.size(), right.size());
     for (size_t i = 0; i < left.size(); ++i)
-      EXPECT_TRUE(
-          OperationEquivalence::isRegionEquivalentTo(&left[i].getBody(), &right[i].getBody(), OperationEquivalence::IgnoreLocations))
+      EXPECT_TRUE(OperationEquivalence::isRegionEquivalentTo(&left[i].getBody(), &right[i].getBody(),
+                                                             OperationEquivalence::IgnoreLocations))
           << "launch " << i << ": " << left[i].getSymName().str() << " and " << right[i].getSymName().str();
   }
 
@@ -64,7 +66,9 @@ protected:
 
 /// Every node and value gets another name, but for the empty ones.
 void rename(onnx::GraphProto &graph) {
-  auto renamed = [](const std::string &name) { return name.empty() ? name : "z" + std::string(name.rbegin(), name.rend()); };
+  auto renamed = [](const std::string &name) {
+    return name.empty() ? name : "z" + std::string(name.rbegin(), name.rend());
+  };
   for (auto &node : *graph.mutable_node()) {
     node.set_name(renamed(node.name()));
     for (auto &input : *node.mutable_input())
@@ -158,7 +162,7 @@ TEST_F(ModelInvariance, SpelledOutEncoderHasAsManyKernels) {
   EXPECT_EQ(launches(composite.model()), launches(primitive.model()));
 }
 
-//===- Spellings --------------------------------------------------------------------------------------------------------===//
+//===- Spellings --------------------------------------------------------------------------------------------------===//
 
 using Spelling = models::Value (*)(ModelBuilder &, models::Value);
 constexpr int64_t size = 64;
@@ -170,8 +174,10 @@ models::Value geluProducts(ModelBuilder &m, models::Value x) {
 }
 models::Value geluTanh(ModelBuilder &m, models::Value x) {
   models::Value cube = m.op("Pow", {x, m.scalar("three", 3)});
-  models::Value inner = m.op("Mul", {m.op("Add", {x, m.op("Mul", {cube, m.scalar("a", 0.044715)})}), m.scalar("b", 0.79788456)});
-  return m.op("Mul", {m.op("Mul", {x, m.scalar("half", 0.5)}), m.op("Add", {m.op("Tanh", {inner}), m.scalar("one", 1)})});
+  models::Value inner =
+      m.op("Mul", {m.op("Add", {x, m.op("Mul", {cube, m.scalar("a", 0.044715)})}), m.scalar("b", 0.79788456)});
+  return m.op("Mul",
+              {m.op("Mul", {x, m.scalar("half", 0.5)}), m.op("Add", {m.op("Tanh", {inner}), m.scalar("one", 1)})});
 }
 
 models::Value siluSigmoid(ModelBuilder &m, models::Value x) { return m.op("Mul", {x, m.op("Sigmoid", {x})}); }
@@ -227,7 +233,8 @@ TEST_F(ModelInvariance, SpellingsOfOneFunctionAreOneKernel) {
       SCOPED_TRACE(std::string(row.name) + " " + std::to_string(i));
       ModelBuilder alone("alone", DType::F16), after("after", DType::F32);
       alone.output("y", row.spellings[i](alone, alone.input("x", {"batch", size})), {"batch", size});
-      after.output("y", row.spellings[i](after, after.linear("l", after.input("x", {"batch", size}), size, size)), {"batch", size});
+      after.output("y", row.spellings[i](after, after.linear("l", after.input("x", {"batch", size}), size, size)),
+                   {"batch", size});
       EXPECT_EQ(launches(alone.model()), 1u);
       EXPECT_EQ(launches(after.model()), row.afterContraction);
     }

@@ -17,7 +17,8 @@ namespace {
 
 class Grower {
 public:
-  Grower(MLIRContext &context, unsigned seed) : module(ModuleOp::create(UnknownLoc::get(&context))), builder(&context), random(seed) {
+  Grower(MLIRContext &context, unsigned seed)
+      : module(ModuleOp::create(UnknownLoc::get(&context))), builder(&context), random(seed) {
     builder.setInsertionPointToEnd(module->getBody());
     main = func::FuncOp::create(builder, builder.getUnknownLoc(), "main", builder.getFunctionType({}, {}));
     builder.setInsertionPointToStart(main.addEntryBlock());
@@ -78,9 +79,12 @@ private:
 
 Value Grower::unary(Value x) {
   switch (pick(3)) {
-  case 0: return make<arith::NegFOp>(x);
-  case 1: return make<math::TanhOp>(x);
-  default: return make<math::AbsFOp>(x);
+  case 0:
+    return make<arith::NegFOp>(x);
+  case 1:
+    return make<math::TanhOp>(x);
+  default:
+    return make<math::AbsFOp>(x);
   }
 }
 
@@ -101,9 +105,12 @@ Value Grower::binary(Value x) {
     y = make<graph::BroadcastOp>(x.getType(), input(shape), dims);
   }
   switch (pick(3)) {
-  case 0: return make<arith::AddFOp>(x, y);
-  case 1: return make<arith::MulFOp>(x, y);
-  default: return make<arith::MaximumFOp>(y, x);
+  case 0:
+    return make<arith::AddFOp>(x, y);
+  case 1:
+    return make<arith::MulFOp>(x, y);
+  default:
+    return make<arith::MaximumFOp>(y, x);
   }
 }
 
@@ -230,10 +237,12 @@ Value Grower::contract(Value x) {
   result.push_back(column);
   bool columnsFirst = pick(2);
   Value weights = input(columnsFirst ? Shape{n, k} : Shape{k, n});
-  AffineMap maps[] = {AffineMap::get(rank + 1, 0, left, builder.getContext()),
-                      AffineMap::get(rank + 1, 0, columnsFirst ? ArrayRef<AffineExpr>{column, inner} : ArrayRef<AffineExpr>{inner, column},
-                                     builder.getContext()),
-                      AffineMap::get(rank + 1, 0, result, builder.getContext())};
+  AffineMap maps[] = {
+      AffineMap::get(rank + 1, 0, left, builder.getContext()),
+      AffineMap::get(rank + 1, 0,
+                     columnsFirst ? ArrayRef<AffineExpr>{column, inner} : ArrayRef<AffineExpr>{inner, column},
+                     builder.getContext()),
+      AffineMap::get(rank + 1, 0, result, builder.getContext())};
   shape.back() = n;
   return make<graph::ContractOp>(tensor(shape), x, weights, builder.getAffineMapArrayAttr(maps));
 }
@@ -281,10 +290,10 @@ void Grower::nameEverything(unsigned outputs) {
 
 OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
   using Step = Value (Grower::*)(Value);
-  constexpr Step steps[] = {&Grower::unary,      &Grower::binary,    &Grower::binary,    &Grower::binary, &Grower::transpose,
-                            &Grower::transpose,  &Grower::reshape,   &Grower::reshape,   &Grower::slice,  &Grower::pad,
-                            &Grower::someReduce, &Grower::normalize, &Grower::normalize, &Grower::repeat, &Grower::concat,
-                            &Grower::contract,   &Grower::window};
+  constexpr Step steps[] = {
+      &Grower::unary,     &Grower::binary,  &Grower::binary, &Grower::binary,   &Grower::transpose,  &Grower::transpose,
+      &Grower::reshape,   &Grower::reshape, &Grower::slice,  &Grower::pad,      &Grower::someReduce, &Grower::normalize,
+      &Grower::normalize, &Grower::repeat,  &Grower::concat, &Grower::contract, &Grower::window};
   for (unsigned i = 0; i < operations; ++i) {
     // Mostly the latest values, so that chains grow long.
     Value x = pick(3) ? values.back() : anyValue();

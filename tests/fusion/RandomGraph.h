@@ -6,7 +6,8 @@
 
 namespace tilewright::test {
 
-/// A module whose @main has about `operations` operations on small static float tensors. The same seed gives the same module.
+/// A module whose @main has about `operations` operations on small static float tensors. The same seed gives the same
+/// module.
 mlir::OwningOpRef<mlir::ModuleOp> randomGraph(mlir::MLIRContext &context, unsigned seed, unsigned operations);
 
 } // namespace tilewright::test

@@ -1,4 +1,5 @@
-// Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled, fused and unfused.
+// Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled,
+// fused and unfused.
 #include "RandomGraph.h"
 
 #include "backend/Pipeline.h"
@@ -24,7 +25,7 @@ using namespace tilewright;
 
 namespace {
 
-constexpr unsigned shares = 10; // cases that run side by side
+constexpr unsigned shares = 10;                                     // cases that run side by side
 constexpr unsigned interpreted = 30, compiled = 4, operations = 18; // graphs of each share
 
 std::vector<Tensor> inputsFor(ModuleOp module, unsigned seed) {

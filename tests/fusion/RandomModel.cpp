@@ -1,5 +1,5 @@
-// Grows a model by random operators. A value's sizes are known at every assignment of the symbols, and an operator is added only where it is
-// valid at all of them; what the compiler can prove about these sizes is its own affair.
+// Grows a model by random operators. A value's sizes are known at every assignment of the symbols, and an operator is
+// added only where it is valid at all of them; what the compiler can prove about these sizes is its own affair.
 #include "RandomModel.h"
 
 #include <algorithm>
@@ -57,11 +57,12 @@ private:
   Node input(Extents shape, std::vector<models::Dimension> names);
 
   using Result = std::optional<Node>;
-  Result unary(const Node &x), binary(const Node &x), affine(const Node &x), transpose(const Node &x), convolution(const Node &x),
-      transposedConvolution(const Node &x), pooling(const Node &x), flatten(const Node &x), computedReshape(const Node &x),
-      splitDimension(const Node &x), reshapeLike(const Node &x), slice(const Node &x), sliceBySize(const Node &x), concat(const Node &x),
-      pad(const Node &x), reduce(const Node &x), softmax(const Node &x), product(const Node &x), scores(const Node &x),
-      scatter(const Node &x), gather(const Node &x), expand(const Node &x), resize(const Node &x), partition(const Node &x);
+  Result unary(const Node &x), binary(const Node &x), affine(const Node &x), transpose(const Node &x),
+      convolution(const Node &x), transposedConvolution(const Node &x), pooling(const Node &x), flatten(const Node &x),
+      computedReshape(const Node &x), splitDimension(const Node &x), reshapeLike(const Node &x), slice(const Node &x),
+      sliceBySize(const Node &x), concat(const Node &x), pad(const Node &x), reduce(const Node &x),
+      softmax(const Node &x), product(const Node &x), scores(const Node &x), scatter(const Node &x),
+      gather(const Node &x), expand(const Node &x), resize(const Node &x), partition(const Node &x);
 
   models::Value sizeOf(const models::Value &x, int64_t dim);
   ModelBuilder model;
@@ -80,7 +81,7 @@ Node Grower::input(Extents shape, std::vector<models::Dimension> names) {
   return node;
 }
 
-//===- Elementwise ----------------------------------------------------------------------------------------------------===//
+//===- Elementwise ------------------------------------------------------------------------------------------------===//
 
 Grower::Result Grower::unary(const Node &x) {
   const char *types[] = {"Relu", "Sigmoid", "Tanh", "Abs", "Neg", "HardSwish", "Erf"};
@@ -110,17 +111,19 @@ Grower::Result Grower::affine(const Node &x) {
   return Node{model.op(pick(2) ? "Add" : "Mul", {x.value, weight(shape)}), x.shape, x.known};
 }
 
-//===- Windows --------------------------------------------------------------------------------------------------------===//
+//===- Windows ----------------------------------------------------------------------------------------------------===//
 
 Grower::Result Grower::convolution(const Node &x) {
   if (x.rank() < 3 || x.rank() > 5 || !x.known[1])
     return {};
   size_t spatial = x.rank() - 2;
-  int64_t channels = x.shape[1][0], kernel = 1 + 2 * pick(2), stride = 1 + pick(2), dilation = 1 + pick(2), low = pick(kernel / 2 + 1);
+  int64_t channels = x.shape[1][0], kernel = 1 + 2 * pick(2), stride = 1 + pick(2), dilation = 1 + pick(2),
+          low = pick(kernel / 2 + 1);
   int64_t group = channels % 2 == 0 && pick(3) == 0 ? (pick(2) ? channels : 2) : 1, filters = group * (1 + pick(3));
   Extents shape = {x.shape[0], fixed(filters)};
   for (size_t i = 0; i < spatial; ++i) {
-    shape.push_back(map(x.shape[2 + i], [&](int64_t size) { return (size + 2 * low - dilation * (kernel - 1) - 1) / stride + 1; }));
+    shape.push_back(
+        map(x.shape[2 + i], [&](int64_t size) { return (size + 2 * low - dilation * (kernel - 1) - 1) / stride + 1; }));
     if (least(x.shape[2 + i]) + 2 * low < dilation * (kernel - 1) + 1)
       return {};
   }
@@ -138,7 +141,8 @@ Grower::Result Grower::transposedConvolution(const Node &x) {
   if (x.rank() < 3 || x.rank() > 4 || !x.known[1])
     return {};
   size_t spatial = x.rank() - 2;
-  int64_t channels = x.shape[1][0], kernel = 2 + pick(2), stride = 1 + pick(2), group = channels % 2 == 0 && pick(3) == 0 ? 2 : 1, each = 1 + pick(3);
+  int64_t channels = x.shape[1][0], kernel = 2 + pick(2), stride = 1 + pick(2),
+          group = channels % 2 == 0 && pick(3) == 0 ? 2 : 1, each = 1 + pick(3);
   int64_t extra = stride > 1 ? pick(2) : 0;
   Extents shape = {x.shape[0], fixed(group * each)};
   for (size_t i = 0; i < spatial; ++i)
@@ -146,8 +150,9 @@ Grower::Result Grower::transposedConvolution(const Node &x) {
   std::vector<int64_t> filter(x.rank(), kernel), strides(spatial, stride), extras(spatial, extra);
   filter[0] = channels;
   filter[1] = each;
-  return Node{model.op("ConvTranspose", {x.value, weight(filter)}, {{"group", group}, {"strides", strides}, {"output_padding", extras}}), shape,
-              x.known};
+  return Node{model.op("ConvTranspose", {x.value, weight(filter)},
+                       {{"group", group}, {"strides", strides}, {"output_padding", extras}}),
+              shape, x.known};
 }
 
 Grower::Result Grower::pooling(const Node &x) {
@@ -166,10 +171,15 @@ Grower::Result Grower::pooling(const Node &x) {
   }
   std::vector<int64_t> kernels(spatial, kernel), strides(spatial, stride), pads(2 * spatial, low);
   if (pick(2))
-    return Node{model.op("MaxPool", {x.value}, {{"kernel_shape", kernels}, {"strides", strides}, {"pads", pads}, {"ceil_mode", ceil}}), shape,
-                x.known};
+    return Node{model.op("MaxPool", {x.value},
+                         {{"kernel_shape", kernels}, {"strides", strides}, {"pads", pads}, {"ceil_mode", ceil}}),
+                shape, x.known};
   return Node{model.op("AveragePool", {x.value},
-                       {{"kernel_shape", kernels}, {"strides", strides}, {"pads", pads}, {"ceil_mode", ceil}, {"count_include_pad", pick(2)}}),
+                       {{"kernel_shape", kernels},
+                        {"strides", strides},
+                        {"pads", pads},
+                        {"ceil_mode", ceil},
+                        {"count_include_pad", pick(2)}}),
               shape, x.known};
 }
 
@@ -181,12 +191,14 @@ Grower::Result Grower::resize(const Node &x) {
     shape[i] = map(shape[i], [](int64_t size) { return 2 * size; });
   models::Value scales = model.op("Cast", {integers({1, 1, 2, 2})}, {{"to", int64_t(1)}});
   if (pick(2))
-    return Node{model.op("Resize", {x.value, {}, scales}, {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}),
-                shape, x.known};
+    return Node{
+        model.op("Resize", {x.value, {}, scales},
+                 {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}),
+        shape, x.known};
   return Node{model.op("Resize", {x.value, {}, scales}, {{"mode", "linear"}}), shape, x.known};
 }
 
-//===- Shapes ---------------------------------------------------------------------------------------------------------===//
+//===- Shapes -----------------------------------------------------------------------------------------------------===//
 
 Grower::Result Grower::transpose(const Node &x) {
   std::vector<int64_t> perm(x.rank());
@@ -255,7 +267,8 @@ Grower::Result Grower::splitDimension(const Node &x) {
   Node y;
   for (size_t i = 0; i < x.rank(); ++i) {
     bool here = i == at;
-    parts.push_back(here ? integers(pick(2) ? std::vector<int64_t>{2, x.shape[i][0] / 2} : std::vector<int64_t>{2, -1}) : sizeOf(x.value, i));
+    parts.push_back(here ? integers(pick(2) ? std::vector<int64_t>{2, x.shape[i][0] / 2} : std::vector<int64_t>{2, -1})
+                         : sizeOf(x.value, i));
     if (here) {
       y.shape.push_back(fixed(2));
       y.known.push_back(true);
@@ -272,13 +285,15 @@ Grower::Result Grower::partition(const Node &x) {
   if (x.rank() != 4 || !x.known[3])
     return {};
   Extent windows = multiply(x.shape[0], multiply(x.shape[1], x.shape[2]));
-  std::vector<models::Value> parts = {sizeOf(x.value, 0), sizeOf(x.value, 1), integers({2}), sizeOf(x.value, 2), integers({2}),
-                                      integers({x.shape[3][0]})};
+  std::vector<models::Value> parts = {sizeOf(x.value, 0), sizeOf(x.value, 1), integers({2}),
+                                      sizeOf(x.value, 2), integers({2}),      integers({x.shape[3][0]})};
   models::Value twice = model.op("Concat", {x.value, x.value}, {{"axis", int64_t(1)}});
   models::Value image = model.op("Concat", {twice, twice}, {{"axis", int64_t(2)}});
   models::Value cut = model.op("Reshape", {image, model.op("Concat", parts, {{"axis", int64_t(0)}})});
   models::Value turned = model.op("Transpose", {cut}, {{"perm", std::vector<int64_t>{0, 1, 3, 2, 4, 5}}});
-  return Node{model.op("Reshape", {turned, integers({-1, 4, x.shape[3][0]})}), {windows, fixed(4), x.shape[3]}, {false, true, true}};
+  return Node{model.op("Reshape", {turned, integers({-1, 4, x.shape[3][0]})}),
+              {windows, fixed(4), x.shape[3]},
+              {false, true, true}};
 }
 
 /// Back to the shape of another value with as many elements.
@@ -302,7 +317,8 @@ Grower::Result Grower::slice(const Node &x) {
     return {};
   Node y = x;
   y.shape[dim] = map(x.shape[dim], [&](int64_t size) { return (size - cut - first + step - 1) / step; });
-  y.value = model.op("Slice", {x.value, integers({first}), integers({cut ? -cut : int64_t(1) << 40}), integers({int64_t(dim)}), integers({step})});
+  y.value = model.op("Slice", {x.value, integers({first}), integers({cut ? -cut : int64_t(1) << 40}),
+                               integers({int64_t(dim)}), integers({step})});
   return y;
 }
 
@@ -382,7 +398,7 @@ Grower::Result Grower::scatter(const Node &x) {
   return Node{model.op("ScatterND", {x.value, index, model.op("Neg", {first})}), x.shape, x.known};
 }
 
-//===- Loops ----------------------------------------------------------------------------------------------------------===//
+//===- Loops ------------------------------------------------------------------------------------------------------===//
 
 Grower::Result Grower::reduce(const Node &x) {
   if (x.rank() < 2)
@@ -397,7 +413,8 @@ Grower::Result Grower::reduce(const Node &x) {
     y.shape.erase(y.shape.begin() + dim);
     y.known.erase(y.known.begin() + dim);
   }
-  y.value = model.op(pick(2) ? "ReduceMax" : "ReduceMean", {x.value}, {{"axes", std::vector<int64_t>{int64_t(dim)}}, {"keepdims", int64_t(keep)}});
+  y.value = model.op(pick(2) ? "ReduceMax" : "ReduceMean", {x.value},
+                     {{"axes", std::vector<int64_t>{int64_t(dim)}}, {"keepdims", int64_t(keep)}});
   return y;
 }
 
@@ -432,20 +449,48 @@ Grower::Result Grower::scores(const Node &x) {
   return y;
 }
 
-//===- Growing --------------------------------------------------------------------------------------------------------===//
+//===- Growing ----------------------------------------------------------------------------------------------------===//
 
 RandomModel Grower::grow(unsigned operators) {
   using Step = Result (Grower::*)(const Node &);
-  constexpr Step steps[] = {&Grower::unary,         &Grower::unary,    &Grower::binary,      &Grower::binary,          &Grower::affine,
-                            &Grower::affine,        &Grower::transpose, &Grower::transpose,  &Grower::convolution,     &Grower::convolution,
-                            &Grower::convolution,   &Grower::pooling,  &Grower::flatten,     &Grower::flatten,         &Grower::computedReshape,
-                            &Grower::splitDimension, &Grower::reshapeLike, &Grower::reshapeLike, &Grower::slice,       &Grower::sliceBySize,
-                            &Grower::concat,        &Grower::concat,   &Grower::pad,         &Grower::reduce,          &Grower::softmax,
-                            &Grower::product,       &Grower::product,  &Grower::scores,      &Grower::scatter,         &Grower::gather,
-                            &Grower::expand,        &Grower::resize,   &Grower::partition,   &Grower::transposedConvolution};
+  constexpr Step steps[] = {&Grower::unary,
+                            &Grower::unary,
+                            &Grower::binary,
+                            &Grower::binary,
+                            &Grower::affine,
+                            &Grower::affine,
+                            &Grower::transpose,
+                            &Grower::transpose,
+                            &Grower::convolution,
+                            &Grower::convolution,
+                            &Grower::convolution,
+                            &Grower::pooling,
+                            &Grower::flatten,
+                            &Grower::flatten,
+                            &Grower::computedReshape,
+                            &Grower::splitDimension,
+                            &Grower::reshapeLike,
+                            &Grower::reshapeLike,
+                            &Grower::slice,
+                            &Grower::sliceBySize,
+                            &Grower::concat,
+                            &Grower::concat,
+                            &Grower::pad,
+                            &Grower::reduce,
+                            &Grower::softmax,
+                            &Grower::product,
+                            &Grower::product,
+                            &Grower::scores,
+                            &Grower::scatter,
+                            &Grower::gather,
+                            &Grower::expand,
+                            &Grower::resize,
+                            &Grower::partition,
+                            &Grower::transposedConvolution};
   const auto &[batch, height, width, length] = randomSymbols;
   int64_t channels = 2 + 2 * pick(3);
-  nodes.push_back(input({batch.sizes, fixed(channels), height.sizes, width.sizes}, {batch.name, channels, height.name, width.name}));
+  nodes.push_back(input({batch.sizes, fixed(channels), height.sizes, width.sizes},
+                        {batch.name, channels, height.name, width.name}));
   if (pick(2))
     nodes.push_back(input({batch.sizes, length.sizes, fixed(6)}, {batch.name, length.name, int64_t(6)}));
   for (unsigned i = 0; i < operators; ++i) {

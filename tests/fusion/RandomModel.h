@@ -1,4 +1,5 @@
-// Random ONNX models whose batch, height and width are symbols: convolutions, poolings, reshapes whose shapes are computed, slices by sizes.
+// Random ONNX models whose batch, height and width are symbols: convolutions, poolings, reshapes whose shapes are
+// computed, slices by sizes.
 #pragma once
 
 #include "models/ModelBuilder.h"
@@ -18,13 +19,15 @@ struct Symbol {
   const char *name;
   Extent sizes;
 };
-inline constexpr Symbol randomSymbols[] = {
-    {"batch", {1, 2, 1, 3, 2}}, {"height", {8, 9, 16, 6, 13}}, {"width", {12, 7, 5, 11, 13}}, {"length", {4, 10, 7, 3, 16}}};
+inline constexpr Symbol randomSymbols[] = {{"batch", {1, 2, 1, 3, 2}},
+                                           {"height", {8, 9, 16, 6, 13}},
+                                           {"width", {12, 7, 5, 11, 13}},
+                                           {"length", {4, 10, 7, 3, 16}}};
 
 struct RandomModel {
   onnx::ModelProto proto;
-  std::vector<std::string> inputs;           // names
-  std::vector<std::vector<Extent>> shapes;   // of each input
+  std::vector<std::string> inputs;         // names
+  std::vector<std::vector<Extent>> shapes; // of each input
 };
 
 /// Always the same model for one seed.

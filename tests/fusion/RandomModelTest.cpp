@@ -1,6 +1,6 @@
-// Random models with symbolic sizes compute at five sizes what the reference computes, fused and unfused, and never end in a bug of ours.
-// TILEWRIGHT_RANDOM_MODELS is how many (100 by default, 10,000 now and then), TILEWRIGHT_RANDOM_FIRST the first one's seed, and
-// TILEWRIGHT_RANDOM_KEEP a folder for the models themselves.
+// Random models with symbolic sizes compute at five sizes what the reference computes, fused and unfused, and never end
+// in a bug of ours. TILEWRIGHT_RANDOM_MODELS is how many (100 by default, 10,000 now and then), TILEWRIGHT_RANDOM_FIRST
+// the first one's seed, and TILEWRIGHT_RANDOM_KEEP a folder for the models themselves.
 #include "FiveSizes.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ unsigned fromEnvironment(const char *name, unsigned otherwise) {
 
 void keep(const RandomModel &model, unsigned seed) {
   if (const char *folder = std::getenv("TILEWRIGHT_RANDOM_KEEP"))
-    std::ofstream(std::string(folder) + "/random" + std::to_string(seed) + ".onnx", std::ios::binary) << model.proto.SerializeAsString();
+    std::ofstream(std::string(folder) + "/random" + std::to_string(seed) + ".onnx", std::ios::binary)
+        << model.proto.SerializeAsString();
 }
 
 struct RandomModels : testing::TestWithParam<unsigned> {};

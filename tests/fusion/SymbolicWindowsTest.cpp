@@ -1,5 +1,5 @@
-// Convolutions, poolings, their transposes and Resize over one, two and three dimensions of symbolic size: compiled, no node by the
-// reference, right at five sizes.
+// Convolutions, poolings, their transposes and Resize over one, two and three dimensions of symbolic size: compiled, no
+// node by the reference, right at five sizes.
 #include "FiveSizes.h"
 
 #include <gtest/gtest.h>
@@ -55,17 +55,22 @@ std::vector<Case> windows() {
   for (size_t n = 1; n <= 3; ++n) {
     auto add = [&](const char *name, auto build) { cases.push_back({name + std::to_string(n) + "d", n, build}); };
     for (int64_t group : {1, 2, 4})
-      add(group == 1 ? "Conv" : group == 2 ? "ConvGrouped" : "ConvDepthwise", [group](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("Conv", {x, weight(m, 8, 4 / group, 3, n)},
-                    {{"group", group}, {"strides", List(n, 2)}, {"dilations", List(n, 2)}, {"pads", List(2 * n, 2)}});
-      });
+      add(group == 1   ? "Conv"
+          : group == 2 ? "ConvGrouped"
+                       : "ConvDepthwise",
+          [group](ModelBuilder &m, models::Value x, size_t n) {
+            return m.op(
+                "Conv", {x, weight(m, 8, 4 / group, 3, n)},
+                {{"group", group}, {"strides", List(n, 2)}, {"dilations", List(n, 2)}, {"pads", List(2 * n, 2)}});
+          });
     for (const char *automatic : {"SAME_UPPER", "SAME_LOWER"}) {
       std::string suffix = automatic == std::string("SAME_UPPER") ? "Upper" : "Lower", mode = automatic;
       add(("ConvSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
         return m.op("Conv", {x, weight(m, 6, 4, 3, n)}, {{"strides", List(n, 2)}, {"auto_pad", mode}});
       });
       add(("DepthwiseSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("Conv", {x, weight(m, 4, 1, 2, n)}, {{"group", int64_t(4)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
+        return m.op("Conv", {x, weight(m, 4, 1, 2, n)},
+                    {{"group", int64_t(4)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
       });
       add(("MaxPoolSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
         return m.op("MaxPool", {x}, {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
@@ -77,19 +82,32 @@ std::vector<Case> windows() {
     for (int64_t ceil : {0, 1}) {
       std::string suffix = ceil ? "Ceil" : "";
       add(("MaxPool" + suffix).c_str(), [ceil](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("MaxPool", {x}, {{"kernel_shape", List(n, 2)}, {"strides", List(n, 2)}, {"pads", List(2 * n, 1)}, {"ceil_mode", ceil}});
+        return m.op(
+            "MaxPool", {x},
+            {{"kernel_shape", List(n, 2)}, {"strides", List(n, 2)}, {"pads", List(2 * n, 1)}, {"ceil_mode", ceil}});
       });
       for (int64_t padding : {0, 1})
-        add(("AveragePool" + suffix + (padding ? "WithPadding" : "")).c_str(), [ceil, padding](ModelBuilder &m, models::Value x, size_t n) {
-          return m.op("AveragePool", {x},
-                      {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"pads", List(2 * n, 1)}, {"ceil_mode", ceil}, {"count_include_pad", padding}});
-        });
+        add(("AveragePool" + suffix + (padding ? "WithPadding" : "")).c_str(),
+            [ceil, padding](ModelBuilder &m, models::Value x, size_t n) {
+              return m.op("AveragePool", {x},
+                          {{"kernel_shape", List(n, 3)},
+                           {"strides", List(n, 2)},
+                           {"pads", List(2 * n, 1)},
+                           {"ceil_mode", ceil},
+                           {"count_include_pad", padding}});
+            });
     }
     for (int64_t group : {1, 2, 4})
-      add(group == 1 ? "ConvTranspose" : group == 2 ? "ConvTransposeGrouped" : "ConvTransposeDepthwise",
+      add(group == 1   ? "ConvTranspose"
+          : group == 2 ? "ConvTransposeGrouped"
+                       : "ConvTransposeDepthwise",
           [group](ModelBuilder &m, models::Value x, size_t n) {
             return m.op("ConvTranspose", {x, weight(m, 4, 2, 3, n)},
-                        {{"group", group}, {"strides", List(n, 2)}, {"dilations", List(n, 2)}, {"pads", List(2 * n, 1)}, {"output_padding", List(n, 1)}});
+                        {{"group", group},
+                         {"strides", List(n, 2)},
+                         {"dilations", List(n, 2)},
+                         {"pads", List(2 * n, 1)},
+                         {"output_padding", List(n, 1)}});
           });
   }
   return cases;
@@ -99,27 +117,32 @@ std::vector<Case> resizes() {
   std::vector<Case> cases;
   for (const char *transform : {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"})
     for (float scale : {2.0f, 1.5f, 0.5f}) {
-      if (transform == std::string("align_corners") && scale != 2) // where ONNX's definition takes a size that is no whole number
+      if (transform == std::string("align_corners") &&
+          scale != 2) // where ONNX's definition takes a size that is no whole number
         continue;
       for (const char *rounding : {"floor", "round_prefer_floor", "linear"})
-        cases.push_back({std::string("Resize_") + transform + "_" + rounding + "_" + std::to_string(static_cast<int>(scale * 10)), 2,
-                         [=](ModelBuilder &m, models::Value x, size_t) {
-                           bool linear = rounding == std::string("linear");
-                           models::Value pair = m.scalar("scale", scale), one = m.scalar("one", 1);
-                           models::Value shape = m.integers("two", {2});
-                           models::Value scales = m.op("Concat", {m.op("Expand", {one, shape}), m.op("Expand", {pair, shape})}, {{"axis", int64_t(0)}});
-                           return m.op("Resize", {x, {}, scales},
-                                       {{"mode", std::string(linear ? "linear" : "nearest")},
-                                        {"coordinate_transformation_mode", std::string(transform)},
-                                        {"nearest_mode", std::string(linear ? "floor" : rounding)}});
-                         }});
+        cases.push_back(
+            {std::string("Resize_") + transform + "_" + rounding + "_" + std::to_string(static_cast<int>(scale * 10)),
+             2, [=](ModelBuilder &m, models::Value x, size_t) {
+               bool linear = rounding == std::string("linear");
+               models::Value pair = m.scalar("scale", scale), one = m.scalar("one", 1);
+               models::Value shape = m.integers("two", {2});
+               models::Value scales = m.op("Concat", {m.op("Expand", {one, shape}), m.op("Expand", {pair, shape})},
+                                           {{"axis", int64_t(0)}});
+               return m.op("Resize", {x, {}, scales},
+                           {{"mode", std::string(linear ? "linear" : "nearest")},
+                            {"coordinate_transformation_mode", std::string(transform)},
+                            {"nearest_mode", std::string(linear ? "floor" : rounding)}});
+             }});
     }
   return cases;
 }
 
 struct SymbolicWindows : testing::TestWithParam<Case> {};
 
-TEST_P(SymbolicWindows, CompileForEverySize) { EXPECT_EQ(compareAtFiveSizes(modelOf(GetParam()), 1, true), Verdict::Ran); }
+TEST_P(SymbolicWindows, CompileForEverySize) {
+  EXPECT_EQ(compareAtFiveSizes(modelOf(GetParam()), 1, true), Verdict::Ran);
+}
 
 auto nameOf = [](const auto &info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Windows, SymbolicWindows, testing::ValuesIn(windows()), nameOf);

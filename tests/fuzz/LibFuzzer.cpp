@@ -10,12 +10,12 @@ using namespace tilewright::test;
 
 static const FuzzTarget *target = nullptr;
 
-/// While a target runs that has a limit: a mutated size is refused as it is where memory ends, and does not keep the reference busy for
-/// minutes.
+/// While a target runs that has a limit: a mutated size is refused as it is where memory ends, and does not keep the
+/// reference busy for minutes.
 static size_t mostBytes = SIZE_MAX;
 
-/// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's does, and what handles
-/// std::bad_alloc is fuzzed too.
+/// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's
+/// does, and what handles std::bad_alloc is fuzzed too.
 void *operator new(size_t bytes) {
   void *memory = bytes > mostBytes ? nullptr : std::malloc(bytes);
   return memory ? memory : throw std::bad_alloc();

@@ -2,8 +2,8 @@
 //
 //   tilewright-fuzz-replay TARGET COUNT FOLDER...
 //
-// The same inputs in the same order every time. An input that crashes is known by its number: COUNT is then that number, and
-// TILEWRIGHT_FUZZ_KEEP names a file for the last input that was tried.
+// The same inputs in the same order every time. An input that crashes is known by its number: COUNT is then that
+// number, and TILEWRIGHT_FUZZ_KEEP names a file for the last input that was tried.
 #include "tests/fuzz/Targets.h"
 
 #include <algorithm>
@@ -75,7 +75,8 @@ int main(int count, char **arguments) {
   const char *keep = std::getenv("TILEWRIGHT_FUZZ_KEEP");
   auto tryOne = [&](const Bytes &bytes) {
     if (keep)
-      std::ofstream(keep, std::ios::binary).write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      std::ofstream(keep, std::ios::binary)
+          .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     target->run(bytes);
   };
   for (const Bytes &seed : seeds)

@@ -19,7 +19,9 @@
 namespace tilewright::test {
 namespace {
 
-std::string_view textOf(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char *>(bytes.data()), bytes.size()}; }
+std::string_view textOf(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
 
 void expectSentence(const Status &status) {
   if (status.ok() || (status.code() != Code::Internal && !status.message().empty()))
@@ -45,7 +47,8 @@ void fuzzTensorProto(std::span<const uint8_t> bytes) {
 
 void fuzzDimExpression(std::span<const uint8_t> bytes) {
   static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  parseDimExpression(&context, textOf(bytes), [](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, &context); });
+  parseDimExpression(&context, textOf(bytes),
+                     [](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, &context); });
 }
 
 /// Stages are read from files, beside which their constants lie.
@@ -56,7 +59,8 @@ void fuzzStage(std::span<const uint8_t> bytes) {
     registerDialects(all);
     return all;
   }();
-  constexpr int runsOfContext = 1000; // a context keeps every type and attribute that it has seen, and takes long to make
+  constexpr int runsOfContext =
+      1000; // a context keeps every type and attribute that it has seen, and takes long to make
   static std::unique_ptr<mlir::MLIRContext> context;
   static int runs = 0;
   if (runs++ % runsOfContext == 0) {

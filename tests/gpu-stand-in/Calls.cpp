@@ -38,8 +38,8 @@ World::~World() {
   // After a call that failed on purpose something may be left that it would have freed.
   if (injectedInto || (device.empty() && pinned.empty() && handles.empty() && retained == 0))
     return;
-  std::fprintf(stderr, "left over in the driver: %zu device allocations, %zu pinned ones, %zu handles, %d contexts\n", device.size(),
-               pinned.size(), handles.size(), retained);
+  std::fprintf(stderr, "left over in the driver: %zu device allocations, %zu pinned ones, %zu handles, %d contexts\n",
+               device.size(), pinned.size(), handles.size(), retained);
   ::_exit(9);
 }
 
@@ -143,7 +143,8 @@ DRIVER_CALL(cuMemFreeHost, hipHostFree)(void *pointer) {
   return success;
 }
 
-DRIVER_CALL(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(DevicePointer target, const void *source, size_t bytes, StreamHandle stream) {
+DRIVER_CALL(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(DevicePointer target, const void *source, size_t bytes,
+                                                      StreamHandle stream) {
   CALLED;
   if (captures(stream) && !inside(world.pinned, source, bytes))
     return captureUnsupported; // its bytes may be gone when the graph runs
@@ -154,7 +155,8 @@ DRIVER_CALL(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(DevicePointer target, cons
     return success;
   });
 }
-DRIVER_CALL(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)(void *target, DevicePointer source, size_t bytes, StreamHandle stream) {
+DRIVER_CALL(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)(void *target, DevicePointer source, size_t bytes,
+                                                      StreamHandle stream) {
   CALLED;
   return act(stream, [=] {
     if (!inside(world.device, source, bytes))
@@ -163,7 +165,8 @@ DRIVER_CALL(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)(void *target, DevicePointe
     return success;
   });
 }
-DRIVER_CALL(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)(DevicePointer target, DevicePointer source, size_t bytes, StreamHandle stream) {
+DRIVER_CALL(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)(DevicePointer target, DevicePointer source, size_t bytes,
+                                                      StreamHandle stream) {
   CALLED;
   return act(stream, [=] {
     if (!inside(world.device, source, bytes) || !inside(world.device, target, bytes))
@@ -172,7 +175,8 @@ DRIVER_CALL(cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync)(DevicePointer target, Devi
     return success;
   });
 }
-DRIVER_CALL(cuMemsetD8Async, hipMemsetD8Async)(DevicePointer target, unsigned char value, size_t bytes, StreamHandle stream) {
+DRIVER_CALL(cuMemsetD8Async, hipMemsetD8Async)(DevicePointer target, unsigned char value, size_t bytes,
+                                               StreamHandle stream) {
   CALLED;
   return act(stream, [=] {
     if (!inside(world.device, target, bytes))
@@ -194,7 +198,10 @@ DRIVER_CALL(cuStreamDestroy_v2, hipStreamDestroy)(StreamHandle stream) {
 DRIVER_CALL(cuStreamSynchronize, hipStreamSynchronize)(StreamHandle stream) {
   CALLED;
   Result current = deviceIsCurrent();
-  return current != success ? current : captures(stream) ? captureUnsupported : world.faulted ? illegalAddress : success;
+  return current != success ? current
+         : captures(stream) ? captureUnsupported
+         : world.faulted    ? illegalAddress
+                            : success;
 }
 DRIVER_CALL(cuStreamBeginCapture_v2, hipStreamBeginCapture)(StreamHandle stream, CaptureMode) {
   CALLED;
@@ -209,7 +216,8 @@ DRIVER_CALL(cuStreamEndCapture, hipStreamEndCapture)(StreamHandle stream, GraphH
   stream->capture = nullptr;
   return *graph ? success : invalidValue;
 }
-DRIVER_CALL(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags)(GraphExecHandle *exec, GraphHandle graph, unsigned long long) {
+DRIVER_CALL(cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags)(GraphExecHandle *exec, GraphHandle graph,
+                                                                       unsigned long long) {
   CALLED;
   *exec = make<GraphExecTag>(graph->nodes);
   return success;
@@ -252,7 +260,8 @@ DRIVER_CALL(cuModuleUnload, hipModuleUnload)(ModuleHandle module) {
   CALLED;
   return destroy(module);
 }
-DRIVER_CALL(cuModuleGetFunction, hipModuleGetFunction)(FunctionHandle *function, ModuleHandle module, const char *name) {
+DRIVER_CALL(cuModuleGetFunction, hipModuleGetFunction)(FunctionHandle *function, ModuleHandle module,
+                                                       const char *name) {
   CALLED;
   auto found = module->functions.find(name);
   return found == module->functions.end() ? notFound : (*function = &found->second, success);

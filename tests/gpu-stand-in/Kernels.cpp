@@ -58,13 +58,15 @@ static std::function<Result()> workOf(const std::string &name, const unsigned (&
     if (name == kernel.name) {
       KernelCall call = {{}, {grid[0], grid[1], grid[2]}};
       for (size_t i = 0; i < kernel.parameters; ++i)
-        call.parameters.push_back(*static_cast<uint64_t *>(parameters[i])); // a launch takes its parameters' values at once
+        call.parameters.push_back(
+            *static_cast<uint64_t *>(parameters[i])); // a launch takes its parameters' values at once
       return [run = kernel.run, call] { return run(call), success; };
     }
   return [] { return success; };
 }
 
-Result launch(FunctionHandle function, const unsigned (&grid)[3], const unsigned (&block)[3], StreamHandle stream, void **parameters) {
+Result launch(FunctionHandle function, const unsigned (&grid)[3], const unsigned (&block)[3], StreamHandle stream,
+              void **parameters) {
   for (unsigned axis = 0; axis < 3; ++axis)
     if (grid[axis] == 0 || block[axis] == 0)
       return invalidValue;

@@ -1,8 +1,10 @@
-// What the stand-ins for libcuda.so.1 and libamdhip64.so share: memory is host memory and streams run at once, but a driver's rules hold.
+// What the stand-ins for libcuda.so.1 and libamdhip64.so share: memory is host memory and streams run at once, but a
+// driver's rules hold.
 //
-// Addresses must lie in live allocations, a capturing stream notes instead of runs and refuses what a capture forbids, and what is left
-// over at exit is a failure. Code is not executed: the runtime's test kernels are known by name (tests/runtime/TestKernels.h) and computed
-// in C++, the launch of any other kernel is only noted. Environment variables of the tests' own make it record and fail:
+// Addresses must lie in live allocations, a capturing stream notes instead of runs and refuses what a capture forbids,
+// and what is left over at exit is a failure. Code is not executed: the runtime's test kernels are known by name
+// (tests/runtime/TestKernels.h) and computed in C++, the launch of any other kernel is only noted. Environment
+// variables of the tests' own make it record and fail:
 //   STAND_IN_LOG      a file that gets a line for each call, with the kernel's name and grid for a launch
 //   STAND_IN_FAIL     the call that fails with error 999: its number, from 1, or the name of a function whose first call it is
 //   STAND_IN_FAULT    the name of a kernel that faults: waiting for it fails, or launching it where CUDA_LAUNCH_BLOCKING or
@@ -49,8 +51,8 @@ namespace tilewright::test::standin {
 using namespace runtime::gpu;
 
 // The same numbers in both; outOfMemory is gpu::outOfMemory.
-inline constexpr Result invalidValue = 1, invalidDevice = 101, noBinary = 209, notFound = 500, illegalAddress = 700, launchFailure = 719,
-                        captureUnsupported = 900, unknown = 999;
+inline constexpr Result invalidValue = 1, invalidDevice = 101, noBinary = 209, notFound = 500, illegalAddress = 700,
+                        launchFailure = 719, captureUnsupported = 900, unknown = 999;
 
 /// Everything alive, so that wrong handles, wrong addresses and leaks are seen.
 struct World {
@@ -69,8 +71,8 @@ extern World world;
 size_t setting(const char *name, size_t otherwise);
 /// Notes a call; what it must return at once, if it is the one to fail.
 Result called(const std::string &name);
-#define CALLED                                                                                                                             \
-  if (Result injected = called(__func__); injected != success)                                                                             \
+#define CALLED                                                                                                         \
+  if (Result injected = called(__func__); injected != success)                                                         \
   return injected
 
 template <typename Handle, typename... Args> Handle *make(Args &&...args) {
@@ -90,7 +92,8 @@ template <typename Handle> Result destroy(Handle *handle) {
 }
 
 /// Runs or notes a launch. Parameters are pointers to 64-bit values, in the order of KernelAbi.h.
-Result launch(FunctionHandle function, const unsigned (&grid)[3], const unsigned (&block)[3], StreamHandle stream, void **parameters);
+Result launch(FunctionHandle function, const unsigned (&grid)[3], const unsigned (&block)[3], StreamHandle stream,
+              void **parameters);
 
 // What each library has in its own way.
 /// Success, or what a call returns when no device is current on this thread.

@@ -1,5 +1,5 @@
-// A table of hostile files: models, their data, inputs, artifacts and stages. Each is opened, compiled and run in a process of its own, and
-// must be refused by one sentence.
+// A table of hostile files: models, their data, inputs, artifacts and stages. Each is opened, compiled and run in a
+// process of its own, and must be refused by one sentence.
 #include "tests/hostile/HostileModels.h"
 #include "tests/hostile/Isolated.h"
 
@@ -134,7 +134,8 @@ TEST_F(HostileFilesTest, Inputs) {
       {"objects", npy("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }\n", data)},
       {"big-endian numbers", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", data)},
       {"a negative size", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 3), }\n", data)},
-      {"a size that overflows", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 3), }\n", data)},
+      {"a size that overflows",
+       npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 3), }\n", data)},
       {"a size of letters", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (two, 3), }\n", data)},
       {"too few bytes", npy(right, data.substr(1))},
       {"too many bytes", npy(right, data + "x")},
@@ -194,13 +195,17 @@ TEST_F(HostileFilesTest, Artifacts) {
 TEST_F(HostileFilesTest, Stages) {
   std::string path = scratch / "stage.mlir";
   for (const std::string &text :
-       {std::string(""), std::string("module {}"), std::string("this is no IR"), std::string("module { func.func @main() }"),
-        std::string("module { func.func @main(%a: ") + std::string(100000, '(') + ") { return } }", std::string(200000, '{'),
+       {std::string(""), std::string("module {}"), std::string("this is no IR"),
+        std::string("module { func.func @main() }"),
+        std::string("module { func.func @main(%a: ") + std::string(100000, '(') + ") { return } }",
+        std::string(200000, '{'),
         std::string("module attributes {graph.stage = \"import\"} { func.func @main() { return } }"),
         std::string("module attributes {graph.stage = \"soup\"} { func.func @main() { return } }"),
         std::string("module attributes {graph.stage = 7} { func.func @main() { return } }"),
-        std::string("module attributes {graph.stage = \"tile\"} { func.func @main(%a: i32) -> i32 { return %a : i32 } }"),
-        std::string("module attributes {graph.stage = \"group\"} { func.func @main() { graph.launch @absent() : () -> () return } }"),
+        std::string(
+            "module attributes {graph.stage = \"tile\"} { func.func @main(%a: i32) -> i32 { return %a : i32 } }"),
+        std::string("module attributes {graph.stage = \"group\"} { func.func @main() { graph.launch @absent() : () -> "
+                    "() return } }"),
         std::string("\0\1\2\3", 4)}) {
     write(path, text);
     expectRefused("stage: " + text.substr(0, 100), path);

@@ -33,7 +33,8 @@ ModelProto externalDataModel(const std::string &location, const std::string &off
   model.input("x", {2}).output("y").node("Add", {"x", "w"}, {"y"});
   TensorProto *weight = model.initializer("w", {2}, DType::F32);
   weight->set_data_location(TensorProto::EXTERNAL);
-  for (const auto &[key, value] : {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
+  for (const auto &[key, value] :
+       {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
     auto *entry = weight->add_external_data();
     entry->set_key(key), entry->set_value(value);
   }
@@ -42,7 +43,8 @@ ModelProto externalDataModel(const std::string &location, const std::string &off
 
 namespace {
 
-constexpr int64_t huge = int64_t(1) << 40, largest = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+constexpr int64_t huge = int64_t(1) << 40, largest = std::numeric_limits<int64_t>::max(),
+                  least = std::numeric_limits<int64_t>::min();
 
 using Rows = std::vector<HostileModel>;
 
@@ -72,7 +74,8 @@ void addEnvelopes(Rows &rows) {
 
 void addGraphs(Rows &rows) {
   add(rows, "no outputs", [](ModelProto &m) { m.mutable_graph()->clear_output(); });
-  add(rows, "an output that nobody makes", [](ModelProto &m) { m.mutable_graph()->mutable_output(0)->set_name("absent"); });
+  add(rows, "an output that nobody makes",
+      [](ModelProto &m) { m.mutable_graph()->mutable_output(0)->set_name("absent"); });
   add(rows, "an input that nobody makes", [](ModelProto &m) { node(m).set_input(0, "absent"); });
   add(rows, "a node that reads itself", [](ModelProto &m) { node(m).set_input(0, "y"); });
   add(rows, "a circle of two", [](ModelProto &m) {
@@ -81,26 +84,32 @@ void addGraphs(Rows &rows) {
   });
   add(rows, "a circle of a thousand", [](ModelProto &m) {
     for (int i = 0; i < 1000; ++i)
-      TinyModel::fill(m.mutable_graph()->add_node(), "Relu", {fmt::format("v{}", i)}, {fmt::format("v{}", (i + 1) % 1000)});
+      TinyModel::fill(m.mutable_graph()->add_node(), "Relu", {fmt::format("v{}", i)},
+                      {fmt::format("v{}", (i + 1) % 1000)});
     node(m).set_input(0, "v0");
   });
-  add(rows, "a value made twice", [](ModelProto &m) { TinyModel::fill(m.mutable_graph()->add_node(), "Relu", {"x"}, {"y"}); });
+  add(rows, "a value made twice",
+      [](ModelProto &m) { TinyModel::fill(m.mutable_graph()->add_node(), "Relu", {"x"}, {"y"}); });
   add(rows, "an input made by a node", [](ModelProto &m) { node(m).set_output(0, "x"); });
   add(rows, "two inputs of a name", [](ModelProto &m) { *m.mutable_graph()->add_input() = m.graph().input(0); });
   add(rows, "no operator", [](ModelProto &m) { node(m).clear_op_type(); });
   add(rows, "an unknown operator", [](ModelProto &m) { node(m).set_op_type("Soup"); });
-  add(rows, "an operator with a name of a megabyte", [](ModelProto &m) { node(m).set_op_type(std::string(1 << 20, 'S')); });
+  add(rows, "an operator with a name of a megabyte",
+      [](ModelProto &m) { node(m).set_op_type(std::string(1 << 20, 'S')); });
   add(rows, "an unknown domain", [](ModelProto &m) { node(m).set_domain("soup"); });
   add(rows, "an input without a type", [](ModelProto &m) { m.mutable_graph()->mutable_input(0)->clear_type(); });
-  add(rows, "an input of type 0",
-      [](ModelProto &m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(0); });
-  add(rows, "an input of type 1000",
-      [](ModelProto &m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1000); });
+  add(rows, "an input of type 0", [](ModelProto &m) {
+    m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(0);
+  });
+  add(rows, "an input of type 1000", [](ModelProto &m) {
+    m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1000);
+  });
   add(rows, "an input of 2^62 elements squared", [](ModelProto &m) {
     auto *shape = m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
     shape->mutable_dim(0)->set_dim_value(int64_t(1) << 62), shape->mutable_dim(1)->set_dim_value(int64_t(1) << 62);
   });
-  add(rows, "an attribute twice", [](ModelProto &m) { setAttribute(&node(m), "a", int64_t(1)), setAttribute(&node(m), "a", int64_t(1)); });
+  add(rows, "an attribute twice",
+      [](ModelProto &m) { setAttribute(&node(m), "a", int64_t(1)), setAttribute(&node(m), "a", int64_t(1)); });
   add(rows, "an attribute that refers to none", [](ModelProto &m) {
     node(m).set_op_type("Softmax");
     setAttribute(&node(m), "axis", std::string("one"));
@@ -126,7 +135,8 @@ void addFunctions(Rows &rows) {
     import->set_domain("local"), import->set_version(1);
   };
   add(rows, "a function that calls itself", [=](ModelProto &m) { use(m, "F"), addFunction(m, "F", {"F"}); });
-  add(rows, "functions that call each other", [=](ModelProto &m) { use(m, "F"), addFunction(m, "F", {"G"}), addFunction(m, "G", {"F"}); });
+  add(rows, "functions that call each other",
+      [=](ModelProto &m) { use(m, "F"), addFunction(m, "F", {"G"}), addFunction(m, "G", {"F"}); });
   add(rows, "functions that double forty times", [=](ModelProto &m) {
     use(m, "F0");
     for (int i = 0; i < 40; ++i)
@@ -153,18 +163,21 @@ void addWeights(Rows &rows) {
   weight("of too few numbers", [](TensorProto &t) { t.mutable_float_data()->RemoveLast(); });
   weight("of too many numbers", [](TensorProto &t) { t.add_float_data(0); });
   weight("of no numbers", [](TensorProto &t) { t.clear_float_data(); });
-  weight("of 2^62 elements squared", [](TensorProto &t) { t.set_dims(0, int64_t(1) << 62), t.set_dims(1, int64_t(1) << 62); });
+  weight("of 2^62 elements squared",
+         [](TensorProto &t) { t.set_dims(0, int64_t(1) << 62), t.set_dims(1, int64_t(1) << 62); });
   weight("of 2^40 elements", [](TensorProto &t) { t.set_dims(0, huge); });
   weight("given twice", [](TensorProto &t) { t.set_raw_data(std::string(24, '\0')); });
   weight("in the wrong field", [](TensorProto &t) { t.clear_float_data(), t.add_int64_data(1); });
   weight("of type 0", [](TensorProto &t) { t.set_data_type(0); });
   weight("of type 1000", [](TensorProto &t) { t.set_data_type(1000); });
-  weight("of raw strings", [](TensorProto &t) { t.set_data_type(TensorProto::STRING), t.clear_float_data(), t.set_raw_data("abc"); });
+  weight("of raw strings",
+         [](TensorProto &t) { t.set_data_type(TensorProto::STRING), t.clear_float_data(), t.set_raw_data("abc"); });
   weight("of rank 5,000", [](TensorProto &t) {
     for (int i = 0; i < 5000; ++i)
       t.add_dims(2);
   });
-  weight("elsewhere, nobody says where", [](TensorProto &t) { t.clear_float_data(), t.set_data_location(TensorProto::EXTERNAL); });
+  weight("elsewhere, nobody says where",
+         [](TensorProto &t) { t.clear_float_data(), t.set_data_location(TensorProto::EXTERNAL); });
 }
 
 /// A node `op` on x and integer constants.
@@ -180,7 +193,9 @@ void addBombs(Rows &rows) {
                       for (size_t i = 0; i < constants.size(); ++i) {
                         inputs.push_back(fmt::format("c{}", i));
                         bool scalar = op == "Range" || op == "OneHot" || op == "Trilu";
-                        model.integers(inputs.back(), scalar ? std::vector<int64_t>{} : std::vector<int64_t>{int64_t(constants[i].size())},
+                        model.integers(inputs.back(),
+                                       scalar ? std::vector<int64_t>{}
+                                              : std::vector<int64_t>{int64_t(constants[i].size())},
                                        constants[i]);
                       }
                       onnx::NodeProto *node = model.node(op, inputs, {"y"});

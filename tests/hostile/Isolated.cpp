@@ -83,7 +83,8 @@ std::string objection(const Ending &ending) {
     return fmt::format("ended with code {}: {}", static_cast<int>(status.code()), status.message());
   }
   if (status.message().empty() || status.message().size() > longest || status.message().find('\n') != std::string::npos)
-    return fmt::format("said {} characters, expected one sentence of at most {}: {}", status.message().size(), longest, status.message());
+    return fmt::format("said {} characters, expected one sentence of at most {}: {}", status.message().size(), longest,
+                       status.message());
   return "";
 }
 

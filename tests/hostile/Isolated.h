@@ -23,8 +23,9 @@ struct Limits {
 /// This process must have no threads of its own.
 Ending runIsolated(const std::function<Status()> &body, Limits limits = {});
 
-/// Why `ending` is none that hostile input may lead to, or nothing. Right are: success, and exit codes 2 (inputs that do not fit), 3
-/// (unsupported), 4 (malformed), 5 (no memory) and 6 (a file), each with one sentence of at most 300 characters.
+/// Why `ending` is none that hostile input may lead to, or nothing. Right are: success, and exit codes 2 (inputs that
+/// do not fit), 3 (unsupported), 4 (malformed), 5 (no memory) and 6 (a file), each with one sentence of at most 300
+/// characters.
 std::string objection(const Ending &ending);
 
 } // namespace tilewright::test

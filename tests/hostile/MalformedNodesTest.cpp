@@ -1,7 +1,8 @@
-// Every operator of ONNX's own node tests, spoiled: compiled and run in a process of its own, it works, or it is refused with a sentence.
+// Every operator of ONNX's own node tests, spoiled: compiled and run in a process of its own, it works, or it is
+// refused with a sentence.
 //
-// TILEWRIGHT_MALFORMED_NODES is how many mutations of each model are tried, evenly spread over all that there are: 4 by default, and
-// "all" is some 60,000 cases.
+// TILEWRIGHT_MALFORMED_NODES is how many mutations of each model are tried, evenly spread over all that there are: 4 by
+// default, and "all" is some 60,000 cases.
 #include "tests/hostile/Isolated.h"
 #include "tests/hostile/NodeMutations.h"
 
@@ -69,7 +70,8 @@ TEST(MalformedNodesTest, WorkOrAreRefusedWithASentence) {
     std::vector<Mutation> mutations = mutationsOf(proto);
     size_t count = std::min(mutationsEach(), mutations.size());
     for (size_t i = 0; i < count; ++i) {
-      const Mutation &mutation = mutations[(i * mutations.size() / count + model) % mutations.size()]; // others for each model
+      const Mutation &mutation =
+          mutations[(i * mutations.size() / count + model) % mutations.size()]; // others for each model
       onnx::ModelProto spoiled = proto;
       mutation.apply(spoiled);
       Ending ending = runIsolated([&] { return compileAndRun(spoiled); });

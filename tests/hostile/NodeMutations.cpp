@@ -1,4 +1,5 @@
-// Four families: counts of inputs and outputs, attributes, types and shapes of inputs, contents of constants; and the opset.
+// Four families: counts of inputs and outputs, attributes, types and shapes of inputs, contents of constants; and the
+// opset.
 #include "tests/hostile/NodeMutations.h"
 
 #include <cstdint>
@@ -14,8 +15,9 @@ using onnx::TensorProto;
 
 constexpr int64_t badIntegers[] = {
     -1, 0, 1 << 20, int64_t(1) << 40, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-constexpr int badTypes[] = {TensorProto::FLOAT,   TensorProto::INT64,  TensorProto::INT32,  TensorProto::UINT8,     TensorProto::BOOL,
-                            TensorProto::FLOAT16, TensorProto::DOUBLE, TensorProto::STRING, TensorProto::COMPLEX64, TensorProto::UNDEFINED};
+constexpr int badTypes[] = {TensorProto::FLOAT,     TensorProto::INT64,    TensorProto::INT32,  TensorProto::UINT8,
+                            TensorProto::BOOL,      TensorProto::FLOAT16,  TensorProto::DOUBLE, TensorProto::STRING,
+                            TensorProto::COMPLEX64, TensorProto::UNDEFINED};
 
 onnx::NodeProto &nodeOf(ModelProto &model) { return *model.mutable_graph()->mutable_node(0); }
 
@@ -38,7 +40,8 @@ void addCounts(const onnx::NodeProto &node, std::vector<Mutation> &out) {
                  }});
   for (int i = 0; i < std::min(node.input_size(), 6); ++i) {
     out.push_back({fmt::format("input {} absent", i), [i](ModelProto &m) { nodeOf(m).set_input(i, ""); }});
-    out.push_back({fmt::format("input {} is the first", i), [i](ModelProto &m) { nodeOf(m).set_input(i, m.graph().node(0).input(0)); }});
+    out.push_back({fmt::format("input {} is the first", i),
+                   [i](ModelProto &m) { nodeOf(m).set_input(i, m.graph().node(0).input(0)); }});
   }
   out.push_back({"its own input", [](ModelProto &m) {
                    if (m.graph().node(0).output_size())
@@ -88,9 +91,10 @@ void addInputs(const onnx::GraphProto &graph, std::vector<Mutation> &out) {
     if (!graph.input(i).type().has_tensor_type())
       continue;
     auto change = [&, i](std::string how, std::function<void(onnx::TypeProto::Tensor &)> apply) {
-      out.push_back({fmt::format("input {} {}", graph.input(i).name(), how), [i, apply = std::move(apply)](ModelProto &m) {
-                       apply(*m.mutable_graph()->mutable_input(i)->mutable_type()->mutable_tensor_type());
-                     }});
+      out.push_back(
+          {fmt::format("input {} {}", graph.input(i).name(), how), [i, apply = std::move(apply)](ModelProto &m) {
+             apply(*m.mutable_graph()->mutable_input(i)->mutable_type()->mutable_tensor_type());
+           }});
     };
     for (int type : badTypes)
       change(fmt::format("of type {}", type), [type](auto &x) { x.set_elem_type(type); });
@@ -105,7 +109,8 @@ void addInputs(const onnx::GraphProto &graph, std::vector<Mutation> &out) {
       for (int64_t size : {int64_t(0), int64_t(1), int64_t(7), int64_t(-1), int64_t(1) << 40})
         change(fmt::format("with size {} in dimension {}", size, d),
                [d, size](auto &x) { x.mutable_shape()->mutable_dim(d)->set_dim_value(size); });
-      change(fmt::format("with a symbol in dimension {}", d), [d](auto &x) { x.mutable_shape()->mutable_dim(d)->set_dim_param("n"); });
+      change(fmt::format("with a symbol in dimension {}", d),
+             [d](auto &x) { x.mutable_shape()->mutable_dim(d)->set_dim_param("n"); });
     }
   }
 }

@@ -70,8 +70,11 @@ TEST(ModelBuilder, SaysWhatItCannotWrite) {
 
 TEST(ModelBuilder, HalvesRoundToNearestEven) {
   ModelBuilder builder("halves", DType::F16);
-  struct { double value; uint16_t bits; } const cases[] = {
-      {1.0, 0x3c00}, {-2.0, 0xc000},  {0x1.002p0, 0x3c00}, {0x1.006p0, 0x3c02}, {65504, 0x7bff},
+  struct {
+    double value;
+    uint16_t bits;
+  } const cases[] = {
+      {1.0, 0x3c00}, {-2.0, 0xc000},    {0x1.002p0, 0x3c00}, {0x1.006p0, 0x3c02}, {65504, 0x7bff},
       {1e9, 0x7c00}, {0x1p-14, 0x0400}, {0x1p-24, 0x0001},   {0x1p-26, 0x0000},   {-0.0, 0x8000},
   };
   int index = 0;

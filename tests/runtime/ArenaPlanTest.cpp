@@ -1,4 +1,5 @@
-// The arena: no two buffers that live at once overlap, whatever the plan; and it is not larger than it must be where that is known.
+// The arena: no two buffers that live at once overlap, whatever the plan; and it is not larger than it must be where
+// that is known.
 #include "runtime/ArenaPlan.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ TEST(ArenaPlan, BuffersThatLiveAtOnceNeverOverlap) {
       EXPECT_LE(plan.offsets[i] + lifetimes[i].bytes, plan.bytes);
       for (size_t j = 0; j < i; ++j) {
         bool together = lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;
-        bool apart = plan.offsets[i] + lifetimes[i].bytes <= plan.offsets[j] || plan.offsets[j] + lifetimes[j].bytes <= plan.offsets[i];
+        bool apart = plan.offsets[i] + lifetimes[i].bytes <= plan.offsets[j] ||
+                     plan.offsets[j] + lifetimes[j].bytes <= plan.offsets[i];
         ASSERT_TRUE(!together || apart) << "trial " << trial << ", buffers " << i << " and " << j;
       }
     }

@@ -121,11 +121,13 @@ TEST(Artifact, RefusesAFlippedBitAnywhere) {
 
 TEST(Artifact, RefusesABitFlippedInEachSectionByName) {
   Bytes file = sample();
-  constexpr const char *names[] = {"", "metadata", "code table", "code", "constant table", "constants", "plan", "report"};
+  constexpr const char *names[] = {"",          "metadata", "code table", "code", "constant table",
+                                   "constants", "plan",     "report"};
   for (const format::SectionEntry &entry : tableOf(file)) {
     Bytes altered = file;
     altered[entry.offset + entry.bytes / 2] ^= std::byte(4);
-    expectRefused(altered, std::string("its ") + names[static_cast<uint32_t>(entry.kind)] + " section does not match its checksum");
+    expectRefused(altered, std::string("its ") + names[static_cast<uint32_t>(entry.kind)] +
+                               " section does not match its checksum");
   }
 }
 
@@ -156,13 +158,15 @@ TEST(Artifact, RefusesUnknownStepsAndLyingCountsInsideAValidEnvelope) {
   std::memcpy(&header, file.data(), sizeof header);
   std::vector<format::SectionEntry> table = tableOf(file);
   auto plan = std::ranges::find(table, format::SectionKind::Plan, &format::SectionEntry::kind);
-  // Whatever a byte of the plan is changed to, the loader either refuses the plan or still has a plan that its verifier accepts.
+  // Whatever a byte of the plan is changed to, the loader either refuses the plan or still has a plan that its verifier
+  // accepts.
   size_t refused = 0;
   for (size_t at = 0; at < plan->bytes; ++at) {
     Bytes altered = file;
     altered[plan->offset + at] ^= std::byte(0xff);
     std::vector<format::SectionEntry> edited = table;
-    edited[static_cast<size_t>(plan - table.begin())].checksum = sectionChecksum(std::span(altered).subspan(plan->offset, plan->bytes));
+    edited[static_cast<size_t>(plan - table.begin())].checksum =
+        sectionChecksum(std::span(altered).subspan(plan->offset, plan->bytes));
     reseal(altered, header, edited);
     Expected<Artifact> artifact = Artifact::fromBytes(altered);
     refused += !artifact.ok();

@@ -7,12 +7,13 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                                                                                   \
-  do {                                                                                                                                     \
-    if (!(condition)) {                                                                                                                    \
-      fprintf(stderr, "%s:%d: expected %s; last error: %s\n", __FILE__, __LINE__, #condition, tilewright_last_error());                    \
-      ++failures;                                                                                                                          \
-    }                                                                                                                                      \
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: expected %s; last error: %s\n", __FILE__, __LINE__, #condition,                          \
+              tilewright_last_error());                                                                                \
+      ++failures;                                                                                                      \
+    }                                                                                                                  \
   } while (0)
 
 static tilewright_tensor tensorOf(float *data, int64_t *shape, int32_t ndim) {
@@ -29,7 +30,8 @@ static tilewright_tensor tensorOf(float *data, int64_t *shape, int32_t ndim) {
   return tensor;
 }
 
-static void checkErrors(const char *path, tilewright_device *device, tilewright_program *program, tilewright_context *context) {
+static void checkErrors(const char *path, tilewright_device *device, tilewright_program *program,
+                        tilewright_context *context) {
   tilewright_device *noDevice = NULL;
   tilewright_program *noProgram = NULL;
   tilewright_load_options options = {sizeof options, "none"};
@@ -84,11 +86,13 @@ static void checkRuns(tilewright_context *context) {
   CHECK(memcmp(y, expected, sizeof y) == 0);
   CHECK(tilewright_context_run(context, &input, 1, NULL, 0) == TILEWRIGHT_OK);
   CHECK(tilewright_context_output(context, 0, &own) == TILEWRIGHT_OK);
-  CHECK(own.dl.ndim == 2 && own.dl.shape[0] == 2 && own.dl.shape[1] == 4 && memcmp(own.dl.data, expected, sizeof y) == 0);
+  CHECK(own.dl.ndim == 2 && own.dl.shape[0] == 2 && own.dl.shape[1] == 4 &&
+        memcmp(own.dl.data, expected, sizeof y) == 0);
   CHECK(tilewright_context_output(context, 1, &own) == TILEWRIGHT_USAGE);
   CHECK(tilewright_context_bind(context, &input, 1, NULL, 0) == TILEWRIGHT_OK);
   CHECK(tilewright_context_output(context, 0, &own) == TILEWRIGHT_USAGE); /* not those of the run before */
-  CHECK(tilewright_context_execute(context) == TILEWRIGHT_OK && tilewright_context_output(context, 0, &own) == TILEWRIGHT_OK);
+  CHECK(tilewright_context_execute(context) == TILEWRIGHT_OK &&
+        tilewright_context_output(context, 0, &own) == TILEWRIGHT_OK);
   input.dl.data = transposed;
   input.dl.strides = strides;
   memset(y, 0, sizeof y);

@@ -1,4 +1,5 @@
-// Outputs that are no tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence of y and x.
+// Outputs that are no tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence of
+// y and x.
 #include "runtime/ArtifactWriter.h"
 #include "runtime/tilewright.h"
 
@@ -59,7 +60,8 @@ TEST(CApiValues, ShowsStringsAndSequences) {
 
   tilewright_tensor tensor = {sizeof tensor, {}};
   EXPECT_EQ(tilewright_context_output(context, 0, &tensor), TILEWRIGHT_USAGE);
-  EXPECT_STREQ(tilewright_last_error(), "the value is a string, which is no DLPack tensor: read it by tilewright_context_output_value");
+  EXPECT_STREQ(tilewright_last_error(),
+               "the value is a string, which is no DLPack tensor: read it by tilewright_context_output_value");
   tilewright_context_free(context);
   tilewright_program_free(program);
   tilewright_device_free(device);

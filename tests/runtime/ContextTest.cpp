@@ -11,7 +11,8 @@ namespace tilewright::runtime {
 
 static std::shared_ptr<Device> host() { return *openDevice("host"); }
 
-static std::unique_ptr<Context> contextFor(const Contents &contents, std::shared_ptr<Device> device, const std::string &mode = "all") {
+static std::unique_ptr<Context> contextFor(const Contents &contents, std::shared_ptr<Device> device,
+                                           const std::string &mode = "all") {
   Expected<std::vector<std::byte>> bytes = serializeArtifact(contents);
   EXPECT_TRUE(bytes.ok()) << bytes.status().message();
   Expected<Artifact> artifact = Artifact::fromBytes(*bytes);
@@ -37,7 +38,9 @@ static std::vector<float> expectedSample(const Tensor &x) {
   return y;
 }
 
-static std::vector<float> contents(const Tensor &tensor) { return {tensor.data<float>(), tensor.data<float>() + tensor.count()}; }
+static std::vector<float> contents(const Tensor &tensor) {
+  return {tensor.data<float>(), tensor.data<float>() + tensor.count()};
+}
 
 TEST(Context, RunsHostCallsAndKernelsAtAnyBatch) {
   std::unique_ptr<Context> context = contextFor(SampleContents().contents, host());
@@ -72,7 +75,8 @@ TEST(Context, WritesIntoTheCallersMemoryEvenUnaligned) {
   EXPECT_EQ(std::vector<float>(memory.begin() + 1, memory.end()), expectedSample(x));
   EXPECT_EQ(memory[0], -1.0f);
   out.shape = {4, 3};
-  EXPECT_EQ(context->runInto({&in, 1}, {&out, 1}).message(), "the memory for output 'y' has another type or shape than float32 [batch, 4]");
+  EXPECT_EQ(context->runInto({&in, 1}, {&out, 1}).message(),
+            "the memory for output 'y' has another type or shape than float32 [batch, 4]");
 }
 
 TEST(Context, RefusesInputsThatDoNotFit) {
@@ -98,7 +102,8 @@ TEST(Context, NamesTheInputThatBoundASymbol) {
   plan.values.push_back({"mask", DType::F32, ValueKind::Input, {twice, 0}, 1, none});
   std::unique_ptr<Context> context = contextFor(sample.contents, host());
   std::vector<Tensor> inputs = {floats({17, 4}), floats({34, 9})};
-  EXPECT_EQ(context->run(inputs).status().message(), "input 'mask' has dimension 1 = 9, expected 'batch' = 17 as bound by input 'x'");
+  EXPECT_EQ(context->run(inputs).status().message(),
+            "input 'mask' has dimension 1 = 9, expected 'batch' = 17 as bound by input 'x'");
   inputs[1] = floats({9, 17});
   EXPECT_EQ(context->run(inputs).status().message(), "input 'mask' has dimension 0 = 9, expected batch * 2 = 34");
   inputs[1] = floats({34, 17});
@@ -115,7 +120,9 @@ TEST(Context, GuardsAndImpossibleSizesStopTheRunWithTheirSentence) {
   EXPECT_TRUE(context->run(std::span(&fits, 1)).ok());
   Status status = context->run(std::span(&tooLarge, 1)).status();
   EXPECT_EQ(status.code(), Code::Malformed);
-  EXPECT_EQ(status.message(), "batch must be at most 100 (101 and 100); if the model takes these sizes, compile it for them with --shapes");
+  EXPECT_EQ(
+      status.message(),
+      "batch must be at most 100 (101 and 100); if the model takes these sizes, compile it for them with --shapes");
 }
 
 /// y = table[index], through a kernel that checks its indices.
@@ -167,8 +174,8 @@ TEST(Context, ABadGatherIndexIsOneSentenceAndTheNextRunIsClean) {
   EXPECT_EQ(contents((*outputs)[0]), (std::vector<float>{10, 13, 10}));
 }
 
-/// NonZero's count is known only once it has run; its result is viewed as a column, copied to the output, and its shape written as a
-/// tensor.
+/// NonZero's count is known only once it has run; its result is viewed as a column, copied to the output, and its shape
+/// written as a tensor.
 static SampleContents lateSample() {
   SampleContents sample;
   Plan plan;
@@ -176,7 +183,8 @@ static SampleContents lateSample() {
   plan.mode = "all";
   plan.symbols = {{"n", 0, 0}, {"count", none, 0}};
   ExprBuilder build(plan.exprs);
-  ExprId n = build.symbol(0), count = build.symbol(1), zero = build.constant(0), one = build.constant(1), two = build.constant(2);
+  ExprId n = build.symbol(0), count = build.symbol(1), zero = build.constant(0), one = build.constant(1),
+         two = build.constant(2);
   plan.values = {{"x", DType::F32, ValueKind::Input, {n}, 0, none},
                  {"found", DType::I64, ValueKind::Temporary, {one, count}, none, none},
                  {"column", DType::I64, ValueKind::Alias, {count}, 1, zero},
@@ -230,7 +238,8 @@ TEST(Context, SizesReadWhileRunning) {
   plan.symbols = {{"rows", none, 0}, {"columns", none, 0}};
   ExprBuilder build(plan.exprs);
   ExprId two = build.constant(2), count = build.mul(build.symbol(0), build.symbol(1));
-  plan.values = {{"sizes", DType::I64, ValueKind::Input, {two}, 0, none}, {"y", DType::I64, ValueKind::Output, {build.constant(1)}, 0, none}};
+  plan.values = {{"sizes", DType::I64, ValueKind::Input, {two}, 0, none},
+                 {"y", DType::I64, ValueKind::Output, {build.constant(1)}, 0, none}};
   plan.inputs = {0};
   plan.outputs = {1};
   plan.steps = {ReadSizes{0, {{0, 0, 0}, {0, 1, 1}}, "reshape_0"}, WriteDims{1, {count}}};
@@ -263,7 +272,8 @@ TEST(Context, AnEmptyConstantIsThereForAHostCall) {
   plan.target = "host";
   plan.mode = "all";
   ExprId zero = ExprBuilder(plan.exprs).constant(0);
-  plan.values = {{"roi", DType::F32, ValueKind::Constant, {zero}, 0, none}, {"y", DType::F32, ValueKind::Output, {zero}, 0, none}};
+  plan.values = {{"roi", DType::F32, ValueKind::Constant, {zero}, 0, none},
+                 {"y", DType::F32, ValueKind::Output, {zero}, 0, none}};
   plan.outputs = {1};
   HostCall call;
   call.op = "Identity";
@@ -378,22 +388,28 @@ TEST(Program, SaysWhatTheArtifactHoldsAndWhatTheDeviceRuns) {
   other.targets = {"sm_80"};
   Status status = Program::create(*artifact, other).status();
   EXPECT_EQ(status.code(), Code::Device);
-  EXPECT_EQ(status.message(), "model.tw holds code for sm_90a, NVIDIA A100 runs sm_80; compile again with --target sm_80");
+  EXPECT_EQ(status.message(),
+            "model.tw holds code for sm_90a, NVIDIA A100 runs sm_80; compile again with --target sm_80");
   other.targets = {"sm_90a", "sm_90"};
   EXPECT_TRUE(Program::create(*artifact, other).ok());
   status = Program::create(*artifact, other, "none").status();
   EXPECT_EQ(status.code(), Code::Usage);
-  EXPECT_EQ(status.message(), "model.tw has no plan for fusion mode 'none' on NVIDIA A100, it has all; compile with --fuse=none");
+  EXPECT_EQ(status.message(),
+            "model.tw has no plan for fusion mode 'none' on NVIDIA A100, it has all; compile with --fuse=none");
 }
 
 TEST(Program, RefusesCodeForAnotherProcessor) {
   SampleContents sample;
   sample.contents.plans[0].requirements = {"x86-64-v9"};
-  Status status = Program::create(*Artifact::fromBytes(*serializeArtifact(sample.contents), "model.tw"), host()->info()).status();
+  Status status =
+      Program::create(*Artifact::fromBytes(*serializeArtifact(sample.contents), "model.tw"), host()->info()).status();
   EXPECT_EQ(status.code(), Code::Device);
-  EXPECT_EQ(status.message(), "model.tw needs the processor feature 'x86-64-v9', which this version does not know; use a newer Tilewright");
+  EXPECT_EQ(
+      status.message(),
+      "model.tw needs the processor feature 'x86-64-v9', which this version does not know; use a newer Tilewright");
   sample.contents.plans.push_back(SampleContents::plan()); // a second plan, for any processor
-  EXPECT_TRUE(Program::create(*Artifact::fromBytes(*serializeArtifact(sample.contents), "model.tw"), host()->info()).ok());
+  EXPECT_TRUE(
+      Program::create(*Artifact::fromBytes(*serializeArtifact(sample.contents), "model.tw"), host()->info()).ok());
 }
 
 TEST(Program, RefusesNodesWithoutAReferenceKernel) {

@@ -25,8 +25,11 @@ struct Builder {
   }
   ValueId value(ValueKind kind, DType type, std::vector<ExprId> dims) {
     auto id = static_cast<ValueId>(plan.values.size());
-    std::vector<ValueId> *list = kind == ValueKind::Input ? &plan.inputs : kind == ValueKind::Output ? &plan.outputs : nullptr;
-    plan.values.push_back({"v" + std::to_string(id), type, kind, std::move(dims), list ? static_cast<uint32_t>(list->size()) : none, none});
+    std::vector<ValueId> *list = kind == ValueKind::Input    ? &plan.inputs
+                                 : kind == ValueKind::Output ? &plan.outputs
+                                                             : nullptr;
+    plan.values.push_back({"v" + std::to_string(id), type, kind, std::move(dims),
+                           list ? static_cast<uint32_t>(list->size()) : none, none});
     if (list)
       list->push_back(id);
     return id;
@@ -55,7 +58,9 @@ template <typename T> Tensor scalar(DType type, T value) {
   *tensor.data<T>() = value;
   return tensor;
 }
-std::vector<float> elements(const Tensor &tensor) { return {tensor.data<float>(), tensor.data<float>() + tensor.count()}; }
+std::vector<float> elements(const Tensor &tensor) {
+  return {tensor.data<float>(), tensor.data<float>() + tensor.count()};
+}
 
 /// Through the file's bytes, so that writing, reading and verifying are part of every case.
 std::unique_ptr<Context> load(const Contents &contents, const std::string &device = "host") {
@@ -98,8 +103,10 @@ TEST(Branch, RunsOneOfTwoBodies) {
     std::unique_ptr<Context> context = load(contentsOf(builder), device);
     Tensor x = floats({3}, {1, -2, 3});
     for (int turn = 0; turn < 3; ++turn) { // the second and third run in memory that is there
-      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), x})[0]), (std::vector<float>{2, -4, 6})) << device;
-      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), x})[0]), (std::vector<float>{-1, 2, -3})) << device;
+      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), x})[0]), (std::vector<float>{2, -4, 6}))
+          << device;
+      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), x})[0]), (std::vector<float>{-1, 2, -3}))
+          << device;
     }
   }
 }
@@ -112,22 +119,26 @@ TEST(Branch, BindsSizesInWhichBodiesDiffer) {
   for (int64_t factor : {1, 2}) {
     Builder body;
     ExprId inside = body.symbol("n", 0, 0); // bound by the capture, not given
-    ValueId in = body.input(DType::F32, {inside}), out = body.output(DType::F32, {body.build().mul(inside, body.number(factor))});
+    ValueId in = body.input(DType::F32, {inside}),
+            out = body.output(DType::F32, {body.build().mul(inside, body.number(factor))});
     body.call("Concat", factor == 1 ? std::vector{in} : std::vector{in, in}, out).attributes["axis"] = int64_t{0};
     builder.plan.bodies.push_back(body.plan);
   }
   builder.plan.steps.push_back(Branch{condition, {0, {}, {x}}, {1, {}, {x}}, {late}, {{0, 0, 1}}, "if", none});
   builder.call("Neg", {late}, y);
   std::unique_ptr<Context> context = load(contentsOf(builder));
-  EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), floats({2}, {1, 2})})[0]), (std::vector<float>{-1, -2, -1, -2}));
-  EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), floats({2}, {1, 2})})[0]), (std::vector<float>{-1, -2}));
+  EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), floats({2}, {1, 2})})[0]),
+            (std::vector<float>{-1, -2, -1, -2}));
+  EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), floats({2}, {1, 2})})[0]),
+            (std::vector<float>{-1, -2}));
   EXPECT_EQ(run(*context, {scalar<uint8_t>(DType::Bool, 0), floats({5}, {1, 2, 3, 4, 5})})[0].shape(), Shape{10});
 }
 
 /// sum, terms = loop of `trips` turns: sum = sum + x, collecting -sum; sum and x of [2].
 void sumPlan(Builder &outer, bool late) {
   ExprId two = outer.number(2), trips = late ? outer.symbol("u") : outer.number(3);
-  ValueId count = outer.input(DType::I64, {}), start = outer.input(DType::F32, {two}), x = outer.input(DType::F32, {two});
+  ValueId count = outer.input(DType::I64, {}), start = outer.input(DType::F32, {two}),
+          x = outer.input(DType::F32, {two});
   ValueId total = outer.output(DType::F32, {two}), terms = outer.output(DType::F32, {trips, two});
   Builder body;
   ExprId width = body.number(2);
@@ -152,7 +163,8 @@ TEST(Loop, CarriesAndCollects) {
       sumPlan(builder, late);
       std::unique_ptr<Context> context = load(contentsOf(builder), device);
       for (int turn = 0; turn < 3; ++turn) {
-        std::vector<Tensor> outputs = run(*context, {scalar<int64_t>(DType::I64, 3), floats({2}, {0, 1}), floats({2}, {1, 2})});
+        std::vector<Tensor> outputs =
+            run(*context, {scalar<int64_t>(DType::I64, 3), floats({2}, {0, 1}), floats({2}, {1, 2})});
         ASSERT_EQ(outputs.size(), 2u);
         EXPECT_EQ(elements(outputs[0]), (std::vector<float>{3, 7})) << device;
         EXPECT_EQ(elements(outputs[1]), (std::vector<float>{-1, -3, -2, -5, -3, -7})) << device;
@@ -185,7 +197,8 @@ TEST(Loop, WithoutATurnGivesWhatWasThere) {
   sumPlan(builder, true);
   std::unique_ptr<Context> context = load(contentsOf(builder));
   for (int64_t trips : {0, -4}) {
-    std::vector<Tensor> outputs = run(*context, {scalar<int64_t>(DType::I64, trips), floats({2}, {8, 9}), floats({2}, {1, 2})});
+    std::vector<Tensor> outputs =
+        run(*context, {scalar<int64_t>(DType::I64, trips), floats({2}, {8, 9}), floats({2}, {1, 2})});
     EXPECT_EQ(elements(outputs[0]), (std::vector<float>{8, 9}));
     EXPECT_EQ(outputs[1].shape(), (Shape{0, 2}));
   }
@@ -201,16 +214,19 @@ TEST(Loop, ResultsOfAnotherLengthThanThePlanSaysAreAnError) {
   EXPECT_EQ(outputs.status().message(), "node 'loop': 'v4' would have the shape [2, 2], expected [3, 2]");
 }
 
-/// x grows by itself until its condition, which the body computes, is false: x = Concat(x, x) while its size is below 20.
+/// x grows by itself until its condition, which the body computes, is false: x = Concat(x, x) while its size is below
+/// 20.
 TEST(Loop, CarriesValuesThatGrowWhileACondtionHolds) {
   Builder builder;
   ExprId n = builder.symbol("n", 1, 0), u = builder.symbol("u");
-  ValueId limit = builder.input(DType::I64, {}), x = builder.input(DType::F32, {n}), y = builder.output(DType::F32, {u});
+  ValueId limit = builder.input(DType::I64, {}), x = builder.input(DType::F32, {n}),
+          y = builder.output(DType::F32, {u});
   Builder body;
   ExprId inside = body.symbol("c", 2, 0);
   body.input(DType::I64, {}), body.input(DType::Bool, {});
   ValueId in = body.input(DType::F32, {inside}), most = body.input(DType::I64, {});
-  ValueId goesOn = body.output(DType::Bool, {}), out = body.output(DType::F32, {body.build().mul(inside, body.number(2))});
+  ValueId goesOn = body.output(DType::Bool, {}),
+          out = body.output(DType::F32, {body.build().mul(inside, body.number(2))});
   ValueId size = body.value(ValueKind::Temporary, DType::I64, {});
   body.call("Concat", {in, in}, out).attributes["axis"] = int64_t{0};
   body.call("Size", {out}, size);
@@ -230,7 +246,8 @@ TEST(Loop, CarriesValuesThatGrowWhileACondtionHolds) {
 TEST(Loop, ScansForwardsAndBackwards) {
   Builder builder;
   ExprId n = builder.symbol("n", 0, 0), two = builder.number(2);
-  ValueId x = builder.input(DType::F32, {n, two}), y = builder.output(DType::F32, {n, two}), z = builder.output(DType::F32, {n, two});
+  ValueId x = builder.input(DType::F32, {n, two}), y = builder.output(DType::F32, {n, two}),
+          z = builder.output(DType::F32, {n, two});
   Builder body;
   ExprId width = body.number(2);
   ValueId forwards = body.input(DType::F32, {width}), backwards = body.input(DType::F32, {width});
@@ -250,7 +267,8 @@ TEST(Loop, ScansForwardsAndBackwards) {
 
 TEST(Loop, CarriesSequences) {
   Builder builder;
-  ValueId count = builder.input(DType::I64, {}), start = builder.input(DType::Sequence, {}), end = builder.output(DType::Sequence, {});
+  ValueId count = builder.input(DType::I64, {}), start = builder.input(DType::Sequence, {}),
+          end = builder.output(DType::Sequence, {});
   Builder body;
   ValueId turn = body.input(DType::I64, {});
   body.input(DType::Bool, {});
@@ -258,7 +276,8 @@ TEST(Loop, CarriesSequences) {
   body.call("SequenceInsert", {in, turn}, out);
   builder.plan.bodies.push_back(body.plan);
   Loop loop;
-  loop.tripCount = count, loop.conditional = false, loop.carried = {start}, loop.body = {0, {}, {}}, loop.finals = {end};
+  loop.tripCount = count, loop.conditional = false, loop.carried = {start}, loop.body = {0, {}, {}},
+  loop.finals = {end};
   builder.plan.steps.push_back(loop);
   for (const char *device : {"host", "null:host"}) {
     std::unique_ptr<Context> context = load(contentsOf(builder), device);
@@ -269,7 +288,7 @@ TEST(Loop, CarriesSequences) {
   }
 }
 
-//===--- What is refused ----------------------------------------------------------------------------------------------------===//
+//===- What is refused --------------------------------------------------------------------------------------------===//
 
 struct Refusal {
   const char *name;
@@ -296,22 +315,16 @@ constexpr Refusal refusals[] = {
     {"WrongCaptureType", [](Plan &p) { loopOf(p).body.captures = {0}; }, "whose type or rank differs"},
     {"UnknownCapture", [](Plan &p) { loopOf(p).body.captures = {77}; }, "step 0 names value 77"},
     {"SizesThatTheBodyDoesNotTake", [](Plan &p) { loopOf(p).body.sizes = {0}; }, "passes 1 sizes"},
-    {"UngivenSymbol",
-     [](Plan &p) {
-       p.bodies[0].symbols.push_back({"n", none, 0});
-     },
-     "symbol 'n' is bound 0 times"},
+    {"UngivenSymbol", [](Plan &p) { p.bodies[0].symbols.push_back({"n", none, 0}); }, "symbol 'n' is bound 0 times"},
     {"GivenSymbolsOfARoot", [](Plan &p) { p.givenSymbols = 1; }, "it is given 1 of 1 symbols"},
     {"TripCountThatIsNoInteger", [](Plan &p) { loopOf(p).tripCount = 1; }, "which is not int64"},
     {"ConditionThatIsNoBool", [](Plan &p) { loopOf(p).condition = 0; }, "which is not bool"},
-    {"FinalsWithoutCarried", [](Plan &p) { loopOf(p).finals.push_back(none); }, "binds a symbol that is not dimension 0 of its output 1"},
-    {"SlicesOfAScalar",
-     [](Plan &p) {
-       loopOf(p).scanned = {{0, false}};
-     },
-     "takes slices of 'v0', which has none"},
+    {"FinalsWithoutCarried", [](Plan &p) { loopOf(p).finals.push_back(none); },
+     "binds a symbol that is not dimension 0 of its output 1"},
+    {"SlicesOfAScalar", [](Plan &p) { loopOf(p).scanned = {{0, false}}; }, "takes slices of 'v0', which has none"},
     {"OtherTarget", [](Plan &p) { p.bodies[0].target = "sm_90a"; }, "body 0 is for another target"},
-    {"BodyWithAnUnwrittenOutput", [](Plan &p) { p.bodies[0].steps.pop_back(); }, "body 0: output 'v5' is written by no step"},
+    {"BodyWithAnUnwrittenOutput", [](Plan &p) { p.bodies[0].steps.pop_back(); },
+     "body 0: output 'v5' is written by no step"},
     {"UnboundResult", [](Plan &p) { loopOf(p).binds.clear(); }, "symbol 'u' is bound 0 times"},
     {"TooDeep",
      [](Plan &p) {

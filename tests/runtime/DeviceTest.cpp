@@ -1,7 +1,7 @@
 // The conformance suite of devices: every promise of Device.h, on every device of this machine that computes.
 //
-// Buffers stand between guard bytes, which are checked after everything that writes. CTest runs the suite a second and a third time with
-// the stand-ins for NVIDIA's and AMD's drivers in their places.
+// Buffers stand between guard bytes, which are checked after everything that writes. CTest runs the suite a second and
+// a third time with the stand-ins for NVIDIA's and AMD's drivers in their places.
 #include "runtime/Device.h"
 #include "runtime/ArtifactWriter.h"
 #include "runtime/Context.h"
@@ -139,7 +139,8 @@ TEST_P(DeviceConformance, RunsAKernelOnRowsOfAnyNumber) {
 
 TEST_P(DeviceConformance, NumbersProgramsWithXFastest) {
   Kernel coordinates = kernel("writeCoordinates", 1, 0);
-  for (std::array<int64_t, 3> grid : {std::array<int64_t, 3>{1, 1, 1}, {3, 5, 7}, {1, 9, 1}, {1, 1, 11}, {70001, 1, 1}, {2, 65535, 1}}) {
+  for (std::array<int64_t, 3> grid :
+       {std::array<int64_t, 3>{1, 1, 1}, {3, 5, 7}, {1, 9, 1}, {1, 1, 11}, {70001, 1, 1}, {2, 65535, 1}}) {
     int64_t programs = grid[0] * grid[1] * grid[2];
     Guarded y(*device_, *stream_, static_cast<size_t>(programs) * 32);
     Status status = launch(*stream_, coordinates, {y.data()}, {}, grid);
@@ -185,7 +186,8 @@ TEST_P(DeviceConformance, RecordsAndReplays) {
     return;
   }
   Kernel addBias = kernel("addBias", 3, 1);
-  Guarded a(*device_, *stream_, 64), bias(*device_, *stream_, 4), copy(*device_, *stream_, 64), dims(*device_, *stream_, 16);
+  Guarded a(*device_, *stream_, 64), bias(*device_, *stream_, 4), copy(*device_, *stream_, 64),
+      dims(*device_, *stream_, 16);
   a.put(std::vector<float>(16, 0));
   bias.put<float>({2});
   copy.put(std::vector<float>(16, -1));
@@ -239,22 +241,24 @@ TEST_P(DeviceConformance, RefusesWhatItCannotDoInASentence) {
   status = device_->loadModule(garbage).status();
   EXPECT_EQ(status.code(), Code::Device);
   bool isCuda = GetParam().starts_with("cuda");
-  EXPECT_NE(
-      status.message().find(isCuda ? "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX" : "hipModuleLoadDataEx failed with hipError"),
-      std::string::npos)
+  EXPECT_NE(status.message().find(isCuda ? "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX"
+                                         : "hipModuleLoadDataEx failed with hipError"),
+            std::string::npos)
       << status.message();
   Kernel tooMuch = kernel("addBias", 3, 1);
   tooMuch.dynamicSharedBytes = 1 << 30;
   EXPECT_NE(module_->kernel(tooMuch).status().message().find("shared memory"), std::string::npos);
   Kernel addBias = kernel("addBias", 3, 1);
-  EXPECT_NE(launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {1}, {1, 65536, 1}).message().find("a GPU has at most"),
-            std::string::npos);
+  EXPECT_NE(
+      launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {1}, {1, 65536, 1}).message().find("a GPU has at most"),
+      std::string::npos);
   addBias.block = {1024, 1, 1};
   status = launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {0}, {int64_t(1) << 22, 1, 1});
   if (isCuda) // whose blocks are counted, not their threads; none of these does anything
     EXPECT_TRUE(status.ok()) << status.message();
   else
-    EXPECT_NE(status.message().find("4194304 blocks of 1024 threads side by side"), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("4194304 blocks of 1024 threads side by side"), std::string::npos)
+        << status.message();
 }
 
 TEST_P(DeviceConformance, StreamsOfSeveralThreadsDoNotMix) {
@@ -304,7 +308,8 @@ TEST_P(DeviceConformance, RunsWholePlans) {
   EXPECT_EQ(times->size(), 2u);
 }
 
-/// y = trips times x + w, by a loop around a kernel; and once more where the bool input says so, by a branch inside of another turn.
+/// y = trips times x + w, by a loop around a kernel; and once more where the bool input says so, by a branch inside of
+/// another turn.
 ///
 /// Every launch lies in a body, beside which recordings of the plan must not reach.
 TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
@@ -325,11 +330,13 @@ TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
   same.steps = {Copy{SampleContents::y, SampleContents::x}};
 
   Plan turn = sum;
-  turn.values = {
-      {"turn", DType::I64, ValueKind::Input, {}, 0, none},         {"condition", DType::Bool, ValueKind::Input, {}, 1, none},
-      {"x", DType::F32, ValueKind::Input, {batch, four}, 2, none}, {"again", DType::Bool, ValueKind::Input, {}, 3, none},
-      {"w", DType::F32, ValueKind::Constant, {four}, 0, none},     {"t", DType::F32, ValueKind::Temporary, {batch, four}, none, none},
-      {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
+  turn.values = {{"turn", DType::I64, ValueKind::Input, {}, 0, none},
+                 {"condition", DType::Bool, ValueKind::Input, {}, 1, none},
+                 {"x", DType::F32, ValueKind::Input, {batch, four}, 2, none},
+                 {"again", DType::Bool, ValueKind::Input, {}, 3, none},
+                 {"w", DType::F32, ValueKind::Constant, {four}, 0, none},
+                 {"t", DType::F32, ValueKind::Temporary, {batch, four}, none, none},
+                 {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
   turn.symbols = {{"batch", 2, 0}};
   turn.inputs = {0, 1, 2, 3}, turn.outputs = {6};
   launch.buffers = {2, 4, 5};
@@ -343,7 +350,8 @@ TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
   root.inputs = {0, 1, 2}, root.outputs = {3};
   root.kernels.clear(), root.groups.clear();
   Loop loop;
-  loop.tripCount = 1, loop.conditional = false, loop.carried = {0}, loop.body = {0, {}, {2}}, loop.finals = {3}, loop.node = "loop";
+  loop.tripCount = 1, loop.conditional = false, loop.carried = {0}, loop.body = {0, {}, {2}}, loop.finals = {3},
+  loop.node = "loop";
   root.steps = {loop};
   root.bodies = {turn};
   sample.contents.plans = {root};
@@ -356,12 +364,14 @@ TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
   for (int64_t size : {2, 2, 2, 5, 2})
     for (uint8_t again : {0, 1})
       for (int64_t trips : {0, 3}) {
-        Tensor inputs[] = {Tensor::allocate(DType::F32, {size, 4}), Tensor::allocate(DType::I64, {}), Tensor::allocate(DType::Bool, {})};
+        Tensor inputs[] = {Tensor::allocate(DType::F32, {size, 4}), Tensor::allocate(DType::I64, {}),
+                           Tensor::allocate(DType::Bool, {})};
         *inputs[1].data<int64_t>() = trips, *inputs[2].data<uint8_t>() = again;
         Expected<std::vector<Tensor>> outputs = context->run(inputs);
         ASSERT_TRUE(outputs.ok()) << outputs.status().message();
         for (int64_t i = 0; i < size * 4; ++i)
-          ASSERT_EQ((*outputs)[0].data<float>()[i], static_cast<float>(trips * (1 + again) * (i % 4 + 1))) << size << ' ' << trips;
+          ASSERT_EQ((*outputs)[0].data<float>()[i], static_cast<float>(trips * (1 + again) * (i % 4 + 1)))
+              << size << ' ' << trips;
       }
 }
 

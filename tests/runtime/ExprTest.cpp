@@ -18,7 +18,8 @@ TEST(Expr, DivisionRoundsAsNamedForAllSigns) {
       double exact = static_cast<double>(lhs) / static_cast<double>(rhs);
       EXPECT_EQ(compute(ExprKind::FloorDiv, lhs, rhs), static_cast<int64_t>(std::floor(exact))) << lhs << " / " << rhs;
       EXPECT_EQ(compute(ExprKind::CeilDiv, lhs, rhs), static_cast<int64_t>(std::ceil(exact))) << lhs << " / " << rhs;
-      EXPECT_EQ(compute(ExprKind::Mod, lhs, rhs), lhs - static_cast<int64_t>(std::floor(exact)) * rhs) << lhs << " % " << rhs;
+      EXPECT_EQ(compute(ExprKind::Mod, lhs, rhs), lhs - static_cast<int64_t>(std::floor(exact)) * rhs)
+          << lhs << " % " << rhs;
     }
   EXPECT_EQ(compute(ExprKind::Mod, INT64_MIN, 3), 1);
   EXPECT_EQ(compute(ExprKind::Min, 3, -4), -4);

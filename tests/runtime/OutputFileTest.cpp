@@ -19,7 +19,9 @@ std::string contentOf(const std::string &path) {
   return text.str();
 }
 
-size_t filesIn(const fs::path &folder) { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); }
+size_t filesIn(const fs::path &folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
 
 TEST(OutputFileTest, ReplacesOnCommitOnly) {
   test::ScratchFolder scratch;

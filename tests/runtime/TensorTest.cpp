@@ -10,8 +10,11 @@ using namespace tilewright;
 namespace {
 
 TEST(Tensor, WhatNoMachineHoldsIsNotAllocated) {
-  for (const Shape &shape :
-       {Shape{int64_t(1) << 32, int64_t(1) << 32}, {int64_t(1) << 32, int64_t(1) << 32, 3}, {-1}, {-3, -5}, {int64_t(1) << 61}})
+  for (const Shape &shape : {Shape{int64_t(1) << 32, int64_t(1) << 32},
+                             {int64_t(1) << 32, int64_t(1) << 32, 3},
+                             {-1},
+                             {-3, -5},
+                             {int64_t(1) << 61}})
     for (DType type : {DType::F32, DType::F64, DType::String})
       EXPECT_THROW(Tensor::allocate(type, shape), std::bad_alloc) << shape.size() << " sizes from " << shape[0];
 }

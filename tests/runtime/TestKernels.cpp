@@ -60,7 +60,9 @@ CodeObject testKernels() {
   CodeObject code;
   code.kind = CodeKind::HostX86;
   code.target = "host";
-  code.symbols = {{"addBias", offset(addBias)}, {"gatherChecked", offset(gatherChecked)}, {"writeCoordinates", offset(writeCoordinates)}};
+  code.symbols = {{"addBias", offset(addBias)},
+                  {"gatherChecked", offset(gatherChecked)},
+                  {"writeCoordinates", offset(writeCoordinates)}};
   code.bytes = {__start_tw_test_kernels, static_cast<size_t>(__stop_tw_test_kernels - __start_tw_test_kernels)};
   return code;
 }

@@ -1,15 +1,17 @@
 // Host kernels for the runtime's tests, which have no compiler at hand.
 //
-// They are ordinary functions placed in a section of their own; the linker names that section's ends, and its bytes are a code object: each
-// function is freestanding and position-independent, as KernelAbi.h asks, because it calls nothing and uses no constant from memory.
+// They are ordinary functions placed in a section of their own; the linker names that section's ends, and its bytes are
+// a code object: each function is freestanding and position-independent, as KernelAbi.h asks, because it calls nothing
+// and uses no constant from memory.
 #pragma once
 
 #include "runtime/Device.h"
 #include "runtime/KernelAbi.h"
 #include "runtime/Plan.h"
 
-#define TEST_KERNEL                                                                                                                        \
-  extern "C" __attribute__((section("tw_test_kernels"), used, noinline, no_sanitize("address", "undefined"), no_stack_protector)) void
+#define TEST_KERNEL                                                                                                    \
+  extern "C" __attribute__((section("tw_test_kernels"), used, noinline, no_sanitize("address", "undefined"),           \
+                            no_stack_protector)) void
 
 namespace tilewright::runtime {
 

@@ -6,4 +6,6 @@
 #include <regex>
 #include <string>
 
-TEST(Version, IsThreeNumbers) { EXPECT_TRUE(std::regex_match(std::string(tilewright::version()), std::regex(R"(\d+\.\d+\.\d+)"))); }
+TEST(Version, IsThreeNumbers) {
+  EXPECT_TRUE(std::regex_match(std::string(tilewright::version()), std::regex(R"(\d+\.\d+\.\d+)")));
+}

@@ -1,8 +1,8 @@
-// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N] [--v3] [--llvm
-// OUT.ll] [--code OUT.bin]
+// Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N]
+// [--v3] [--llvm OUT.ll] [--code OUT.bin]
 //
-// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too, which costs the same as
-// the right ones.
+// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too,
+// which costs the same as the right ones.
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
@@ -110,7 +110,8 @@ int main(int argc, char **argv) {
     std::vector<int64_t> scalars(kernel.getNumSymbols(), symbol);
     auto evaluate = [&](mlir::AffineExpr size) {
       llvm::SmallVector<mlir::AffineExpr> values(kernel.getNumSymbols(), mlir::getAffineConstantExpr(symbol, &context));
-      return mlir::cast<mlir::AffineConstantExpr>(mlir::simplifyAffineExpr(size.replaceSymbols(values), 0, 0)).getValue();
+      return mlir::cast<mlir::AffineConstantExpr>(mlir::simplifyAffineExpr(size.replaceSymbols(values), 0, 0))
+          .getValue();
     };
     for (mlir::Type type : kernel.getArgumentTypes()) {
       auto buffer = mlir::dyn_cast<tile::BufferType>(type);
@@ -129,8 +130,8 @@ int main(int argc, char **argv) {
       if (candidate.name == kernel.getSymName())
         entry = candidate;
     uint64_t error = 0;
-    HostKernelArgs arguments{buffers.data(), scalars.data(), grid, randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]),
-                             &error};
+    HostKernelArgs arguments{buffers.data(), scalars.data(), grid,
+                             randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
     auto run = reinterpret_cast<HostKernel>(static_cast<char *>(mapped) + entry.entry);
     double best = 1e9, total = 0;
     for (int i = 0; i < 1000 && total < limit; ++i) {
@@ -142,7 +143,8 @@ int main(int argc, char **argv) {
     }
     std::printf("%-28s %10.1f us", kernel.getSymName().str().c_str(), best * 1e6);
     if (flops)
-      std::printf("  %7.1f GFLOP/s, %5.1f %% of peak %.0f", flops / best * 1e-9, peak ? 100e-9 * flops / best / peak : 0, peak);
+      std::printf("  %7.1f GFLOP/s, %5.1f %% of peak %.0f", flops / best * 1e-9,
+                  peak ? 100e-9 * flops / best / peak : 0, peak);
     std::printf("  workspace %.0f KiB\n", double(entry.workspaceBytes) / 1024);
   }
   std::printf("compiled %zu kernels in %.1f ms, %zu bytes\n", code->kernels.size(), compile * 1e3, code->bytes.size());

@@ -1,4 +1,5 @@
-// Splitting, collapsing and merging keep what a kernel does: the same element of the output from the same element of the input.
+// Splitting, collapsing and merging keep what a kernel does: the same element of the output from the same element of
+// the input.
 #include "tilegen/AccessMap.h"
 #include "frontend/graph/Sizes.h"
 #include "tests/tilegen/Elements.h"
@@ -108,7 +109,8 @@ TEST(AccessMapTest, CopiesAreOneLoop) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   auto constant = [&](int64_t value) { return getAffineConstantExpr(value, &context); };
   AffineExpr batch = getAffineSymbolExpr(0, &context);
-  LoopNest nest(&context, {{batch, LoopKind::Parallel}, {constant(12), LoopKind::Parallel}, {constant(64), LoopKind::Parallel}});
+  LoopNest nest(&context,
+                {{batch, LoopKind::Parallel}, {constant(12), LoopKind::Parallel}, {constant(64), LoopKind::Parallel}});
   Exprs sizes{batch, constant(12), constant(64)}, at = loopExprs(&context, 3);
   nest.accesses = {{0, sizes, at, {}}, {1, sizes, at, {}}};
   nest.collapseLoops();

@@ -37,7 +37,8 @@ double numberOf(Attribute attribute) {
   if (auto real = dyn_cast<FloatAttr>(attribute))
     return real.getValueAsDouble();
   auto integer = cast<IntegerAttr>(attribute);
-  return static_cast<double>(integer.getType().isInteger(1) ? static_cast<int64_t>(integer.getValue().getZExtValue()) : integer.getInt());
+  return static_cast<double>(integer.getType().isInteger(1) ? static_cast<int64_t>(integer.getValue().getZExtValue())
+                                                            : integer.getInt());
 }
 
 static double compare(arith::CmpIPredicate predicate, double a, double b) {
@@ -74,7 +75,8 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case([&](arith::RemSIOp) { return std::fmod(x[0], x[1]); })
       .Case([&](arith::FloorDivSIOp) { return std::floor(x[0] / x[1]); })
       .Case([&](arith::ExtUIOp op) {
-        return x[0] < 0 ? x[0] + std::ldexp(1.0, getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth()) : x[0];
+        return x[0] < 0 ? x[0] + std::ldexp(1.0, getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth())
+                        : x[0];
       })
       .Case<arith::MaxNumFOp>([&](auto) { return std::fmax(x[0], x[1]); })
       .Case<arith::MinNumFOp>([&](auto) { return std::fmin(x[0], x[1]); })
@@ -83,7 +85,8 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case<arith::AndIOp>([&](auto) { return double(x[0] != 0 && x[1] != 0); })
       .Case([&](arith::SelectOp) { return x[0] != 0 ? x[1] : x[2]; })
       .Case([&](arith::CmpIOp cmp) { return compare(cmp.getPredicate(), x[0], x[1]); })
-      .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp>([&](auto) { return x[0]; })
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp>(
+          [&](auto) { return x[0]; })
       .Case([&](math::ExpOp) { return std::exp(x[0]); })
       .Case([&](math::TanhOp) { return std::tanh(x[0]); })
       .Default([](Operation *unknown) -> double {
@@ -96,6 +99,8 @@ double reduceIdentity(int kind, bool real) {
   return kind == 0 ? 0.0 : kind == 1 ? 1.0 : kind == 2 ? -infinity : infinity;
 }
 
-double reduceStep(int kind, double a, double b) { return kind == 0 ? a + b : kind == 1 ? a * b : kind == 2 ? larger(a, b) : smaller(a, b); }
+double reduceStep(int kind, double a, double b) {
+  return kind == 0 ? a + b : kind == 1 ? a * b : kind == 2 ? larger(a, b) : smaller(a, b);
+}
 
 } // namespace tilewright::tests

@@ -1,4 +1,5 @@
-// Every kernel of tests/tilegen/kernels/*.mlir, under each kind of schedule: its tile programs compute what its graph says.
+// Every kernel of tests/tilegen/kernels/*.mlir, under each kind of schedule: its tile programs compute what its graph
+// says.
 #include "tests/tilegen/KernelFiles.h"
 
 using namespace mlir;
@@ -33,6 +34,7 @@ TEST_P(EmitTilesTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
 TEST_P(EmitTilesTest, WithContractionsAsGemv) { run("sm_90a", asGemv); }
 TEST_P(EmitTilesTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, EmitTilesTest, testing::ValuesIn(kernelFiles()), [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Kernels, EmitTilesTest, testing::ValuesIn(kernelFiles()),
+                         [](const auto &info) { return info.param; });
 
 } // namespace

@@ -1,5 +1,5 @@
-// Every row of the table of targets compiles products, rows and gathers of tests/tilegen/kernels: instructions that a target lacks are not
-// asked of it.
+// Every row of the table of targets compiles products, rows and gathers of tests/tilegen/kernels: instructions that a
+// target lacks are not asked of it.
 #include "tests/tilegen/KernelFiles.h"
 
 #include "backend/CodeGenerators.h"

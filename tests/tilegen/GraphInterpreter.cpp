@@ -51,7 +51,9 @@ void GraphInterpreter::access(graph::AccessOpInterface op, Dense &out) {
       at.push_back(graph::evaluate(expr, dims, symbols));
       inside &= at.back() >= 0 && at.back() < size;
     }
-    out.elements[position] = inside ? data.elements[positionOf(at, data.shape)] : op.getFill() ? numberOf(op.getFill()) : NAN;
+    out.elements[position] = inside         ? data.elements[positionOf(at, data.shape)]
+                             : op.getFill() ? numberOf(op.getFill())
+                                            : NAN;
   });
 }
 
@@ -119,7 +121,8 @@ std::vector<Dense> GraphInterpreter::run(graph::KernelOp kernel, const std::vect
     } else if (auto contract = dyn_cast<graph::ContractOp>(op)) {
       this->contract(contract, out);
     } else if (auto iota = dyn_cast<graph::IotaOp>(op)) {
-      forEachPoint(out.shape, [&](ArrayRef<int64_t> point, int64_t position) { out.elements[position] = point[iota.getDim()]; });
+      forEachPoint(out.shape,
+                   [&](ArrayRef<int64_t> point, int64_t position) { out.elements[position] = point[iota.getDim()]; });
     } else {
       for (int64_t i = 0; i < out.count(); ++i) {
         SmallVector<double> operands;
@@ -136,7 +139,8 @@ std::vector<Dense> GraphInterpreter::run(graph::KernelOp kernel, const std::vect
   return outputs;
 }
 
-std::vector<Dense> interpretGraph(graph::KernelOp kernel, const std::vector<Dense> &inputs, llvm::ArrayRef<int64_t> symbols) {
+std::vector<Dense> interpretGraph(graph::KernelOp kernel, const std::vector<Dense> &inputs,
+                                  llvm::ArrayRef<int64_t> symbols) {
   return GraphInterpreter(symbols).run(kernel, inputs);
 }
 

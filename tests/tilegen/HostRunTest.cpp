@@ -1,6 +1,7 @@
-// Every kernel of tests/tilegen/kernels/*.mlir, compiled for the host, under each kind of schedule, computes what its graph says.
-#include "tests/tilegen/KernelFiles.h"
+// Every kernel of tests/tilegen/kernels/*.mlir, compiled for the host, under each kind of schedule, computes what its
+// graph says.
 #include "frontend/graph/Sizes.h"
+#include "tests/tilegen/KernelFiles.h"
 
 #include "backend/host/HostBackend.h"
 #include "runtime/KernelAbi.h"
@@ -91,7 +92,8 @@ struct HostRunTest : KernelFileTest {
       for (size_t j = 0; j < data.expected[i].elements.size(); ++j) {
         double expected = data.expected[i].elements[j];
         ASSERT_NEAR(decode(storage[buffer], j, elementOf(buffer)), expected, tolerance * (1 + std::abs(expected)))
-            << "output " << i << " element " << j << "\n" << text;
+            << "output " << i << " element " << j << "\n"
+            << text;
       }
     }
   }
@@ -124,6 +126,7 @@ TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
 TEST_P(HostRunTest, WithContractionsAsGemv) { run("x86-64-v4", asGemv); }
 TEST_P(HostRunTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, HostRunTest, testing::ValuesIn(kernelFiles()), [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Kernels, HostRunTest, testing::ValuesIn(kernelFiles()),
+                         [](const auto &info) { return info.param; });
 
 } // namespace

@@ -1,4 +1,5 @@
-// The index algebra against brute force: simplified expressions have the same values, and the cancellations that speed needs happen.
+// The index algebra against brute force: simplified expressions have the same values, and the cancellations that speed
+// needs happen.
 #include "tilegen/IndexAlgebra.h"
 
 #include "frontend/graph/Sizes.h"
@@ -35,7 +36,8 @@ struct IndexAlgebraTest : testing::Test {
   }
 };
 
-/// 4 - s0 rows: at most three only if s0 is at least 1, which a symbol that is a place need not be; one that is a factor of a size is.
+/// 4 - s0 rows: at most three only if s0 is at least 1, which a symbol that is a place need not be; one that is a
+/// factor of a size is.
 TEST_F(IndexAlgebraTest, SymbolsThatMayBeZeroAreNotSizes) {
   SmallVector<AffineExpr> sizes = {constant(4) - s0}, products = {s0 * 3, constant(4) - s0};
   EXPECT_EQ(IndexAlgebra(&context, sizes).simplify(d0 % 3), d0);

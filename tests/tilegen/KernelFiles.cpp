@@ -34,7 +34,7 @@ static Dense randomInput(RankedTensorType type, ArrayRef<int64_t> symbols, std::
       dense.elements.push_back(static_cast<double>(random() % 256) - 128);
     else
       dense.elements.push_back(real ? static_cast<double>(random() % 129) / 64 - 1
-                                  : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
+                                    : static_cast<double>(random() % (type.getElementType().isInteger(1) ? 2 : 5)));
   return dense;
 }
 
@@ -68,8 +68,9 @@ static tile::ScheduleAttr perturb(tile::ScheduleAttr schedule, bool odd) {
       changed.push_back(size == 1 ? 1 : odd ? (i % 2 ? 7 : 3) : (i % 2 ? 4 : 8));
     return changed;
   };
-  return tile::ScheduleAttr::get(schedule.getContext(), schedule.getRoot(), change(schedule.getTile()), change(schedule.getReduce()), 1, 1,
-                                 schedule.getRegisters(), schedule.getPack() ? 8 : 0);
+  return tile::ScheduleAttr::get(schedule.getContext(), schedule.getRoot(), change(schedule.getTile()),
+                                 change(schedule.getReduce()), 1, 1, schedule.getRegisters(),
+                                 schedule.getPack() ? 8 : 0);
 }
 
 tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
@@ -89,7 +90,8 @@ KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<i
   for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
     inputs.push_back(randomInput(cast<RankedTensorType>(type), moduleSymbols, random));
     auto from = kernel.getArgAttrOfType<AffineMapAttr>(i, "tile.packed_from");
-    buffers.push_back(from ? pack(inputs.back(), from.getValue(), cast<tile::BufferType>(kernel.getArgumentTypes()[i])) : inputs.back());
+    buffers.push_back(from ? pack(inputs.back(), from.getValue(), cast<tile::BufferType>(kernel.getArgumentTypes()[i]))
+                           : inputs.back());
   }
   expected = interpretGraph(source, inputs, moduleSymbols);
   for (const Dense &output : expected)

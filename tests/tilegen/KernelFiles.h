@@ -1,5 +1,5 @@
-// The kernels of tests/tilegen/kernels/*.mlir as test cases: emitted under a schedule, with random inputs and what their graphs make of
-// them.
+// The kernels of tests/tilegen/kernels/*.mlir as test cases: emitted under a schedule, with random inputs and what
+// their graphs make of them.
 #pragma once
 
 #include "tests/tilegen/Interpreters.h"
@@ -21,7 +21,8 @@ tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule);
 /// Contractions as sums of products, the rest as oddSizes.
 tile::ScheduleAttr asGemv(tile::ScheduleAttr schedule);
 
-/// Buffers of one run of a kernel: random inputs (packed where the kernel wants panels), outputs of NaNs; and what is expected of these.
+/// Buffers of one run of a kernel: random inputs (packed where the kernel wants panels), outputs of NaNs; and what is
+/// expected of these.
 struct KernelCase {
   KernelCase(graph::KernelOp source, tile::KernelOp kernel, llvm::ArrayRef<int64_t> moduleSymbols);
   std::vector<Dense> buffers, expected;

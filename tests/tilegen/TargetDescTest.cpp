@@ -20,7 +20,8 @@ TEST(TargetDescTest, RowsAreConsistent) {
     EXPECT_EQ(row.sharedBytes > 0, row.model == ProgramModel::Block) << row.name;
     for (const MatrixInstruction &instruction : row.matrix) {
       EXPECT_GT(instruction.m * instruction.n * instruction.k, 0) << instruction.name;
-      EXPECT_EQ(instruction.m * instruction.k % row.warpWidth, 0) << instruction.name << " does not spread over the lanes of " << row.name;
+      EXPECT_EQ(instruction.m * instruction.k % row.warpWidth, 0)
+          << instruction.name << " does not spread over the lanes of " << row.name;
     }
   }
 }
@@ -34,7 +35,8 @@ TEST(TargetDescTest, MatrixInstructionsAreChosenByElementType) {
   };
   EXPECT_EQ(types("sm_80"), (std::set{MatrixType::F16, MatrixType::BF16, MatrixType::I8}));
   EXPECT_EQ(types("gfx90a"), (std::set{MatrixType::F16, MatrixType::BF16}));
-  EXPECT_EQ(types("gfx908"), std::set{MatrixType::F16}); // its bf16 instructions are half as deep, and have no fragments here
+  EXPECT_EQ(types("gfx908"),
+            std::set{MatrixType::F16}); // its bf16 instructions are half as deep, and have no fragments here
 }
 
 /// The runtime links nothing of the compiler, so it has its own list.
@@ -57,6 +59,7 @@ TEST(TargetDescTest, SaysWhatThereIs) {
   Expected<const TargetDesc *> missing = findTarget("sm_75");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().code(), Code::Usage);
-  EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"), std::string::npos)
+  EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"),
+            std::string::npos)
       << missing.status().message();
 }

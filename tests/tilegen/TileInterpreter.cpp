@@ -1,6 +1,6 @@
 // Tile kernels, program by program.
-#include "tests/tilegen/Elements.h"
 #include "frontend/graph/Sizes.h"
+#include "tests/tilegen/Elements.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,7 +46,8 @@ private:
     return dense;
   }
   /// The coordinates of an element, and whether they are below the bounds.
-  bool live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef<int64_t> point, SmallVectorImpl<int64_t> &coordinates);
+  bool live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef<int64_t> point,
+            SmallVectorImpl<int64_t> &coordinates);
   unsigned bufferOf(Value buffer) { return cast<BlockArgument>(buffer).getArgNumber(); }
 
   tile::KernelOp kernel;
@@ -61,7 +62,8 @@ private:
 
 } // namespace
 
-bool TileInterpreter::live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef<int64_t> point, SmallVectorImpl<int64_t> &coordinates) {
+bool TileInterpreter::live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef<int64_t> point,
+                           SmallVectorImpl<int64_t> &coordinates) {
   bool live = true;
   for (auto [offset, element, bound] : llvm::zip_equal(offsets, point, bounds.getResults())) {
     coordinates.push_back(offset + element);
@@ -134,7 +136,8 @@ void TileInterpreter::check(tile::CheckOp op) {
 void TileInterpreter::dot(tile::DotOp op) {
   Dense out = tile(op.getAcc());
   const Dense &lhs = tile(op.getLhs()), &rhs = tile(op.getRhs());
-  int64_t m = out.shape[out.shape.size() - 2], n = out.shape.back(), k = lhs.shape.back(), batch = out.count() / (m * n);
+  int64_t m = out.shape[out.shape.size() - 2], n = out.shape.back(), k = lhs.shape.back(),
+          batch = out.count() / (m * n);
   auto read = [](const Dense &data, int64_t i, bool isUnsigned) {
     return isUnsigned && data.elements[i] < 0 ? data.elements[i] + 256 : data.elements[i];
   };

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-//===- Arithmetic on facts --------------------------------------------------------------------------------------------===//
+//===- Arithmetic on facts ----------------------------------------------------------------------------------------===//
 
 static std::optional<int64_t> add(std::optional<int64_t> a, std::optional<int64_t> b) {
   int64_t sum;
@@ -37,7 +37,8 @@ Facts tilewright::tile::operator*(const Facts &a, const Facts &b) {
     result.slope = multiply(b.slope, a.low);
   else
     result.slope = std::nullopt;
-  std::optional<int64_t> corners[] = {multiply(a.low, b.low), multiply(a.low, b.high), multiply(a.high, b.low), multiply(a.high, b.high)};
+  std::optional<int64_t> corners[] = {multiply(a.low, b.low), multiply(a.low, b.high), multiply(a.high, b.low),
+                                      multiply(a.high, b.high)};
   if (llvm::all_of(corners, [](auto &corner) { return corner.has_value(); })) {
     auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
     result.low = *low, result.high = *high;
@@ -110,7 +111,7 @@ Facts tilewright::tile::factsOf(AffineExpr expr, ArrayRef<Facts> dims, ArrayRef<
   return unknown;
 }
 
-//===- Values ---------------------------------------------------------------------------------------------------------===//
+//===- Values -----------------------------------------------------------------------------------------------------===//
 
 SmallVector<Facts> tilewright::tile::symbolFacts(KernelOp kernel, SymbolSet aligned) {
   Facts size;
@@ -127,7 +128,8 @@ static Facts inductionFacts(scf::ForOp loop) {
   result.divisor = std::gcd(lower.divisor, step.divisor);
   result.low = lower.low;
   result.high = add(upper.high, -1);
-  if (result.low && result.high && step.low && step.low == step.high && lower.low == lower.high && *result.high >= *result.low)
+  if (result.low && result.high && step.low && step.low == step.high && lower.low == lower.high &&
+      *result.high >= *result.low)
     result.high = *result.low + (*result.high - *result.low) / *step.low * *step.low; // the last one reached
   return result;
 }
@@ -197,7 +199,7 @@ Facts tilewright::tile::factsOf(Value value) {
       .Default([](Operation *) { return Facts(); });
 }
 
-//===- Accesses -------------------------------------------------------------------------------------------------------===//
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 Access Access::of(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
@@ -219,9 +221,14 @@ Access Access::of(Operation *op) {
             copy.getMap(),
             copy.getGuard()};
   auto store = cast<StoreOp>(op);
-  return {
-      op, cast<RankedTensorType>(store.getValue().getType()), store.getBuffer(), store.getOffsets(), {}, store.getBounds(), store.getMap(),
-      {}};
+  return {op,
+          cast<RankedTensorType>(store.getValue().getType()),
+          store.getBuffer(),
+          store.getOffsets(),
+          {},
+          store.getBounds(),
+          store.getMap(),
+          {}};
 }
 
 static Facts boundFacts(const Access &access, unsigned dim, SymbolSet aligned = 0) {
@@ -255,7 +262,8 @@ Facts tilewright::tile::addressFacts(const Access &access, unsigned dim, int64_t
   AffineMap sizes = access.buffer.getType().getSizes();
   Facts address = Facts::constant(0);
   for (unsigned i = 0; i < access.map.getNumResults(); ++i) {
-    Facts size = factsOf(sizes.getResult(i), {}, symbols, 1), coordinate = factsOf(access.map.getResult(i), dims, symbols, vector);
+    Facts size = factsOf(sizes.getResult(i), {}, symbols, 1),
+          coordinate = factsOf(access.map.getResult(i), dims, symbols, vector);
     if (auto last = add(size.high, -1)) { // live elements are inside
       coordinate.low = coordinate.low ? std::max<int64_t>(*coordinate.low, 0) : 0;
       coordinate.high = coordinate.high ? std::min(*coordinate.high, *last) : *last;
@@ -269,9 +277,10 @@ bool tilewright::tile::isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
-/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or if it walks from a
-/// multiple of the vector towards a border at a multiple.
-static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols, int64_t vector) {
+/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or
+/// if it walks from a multiple of the vector towards a border at a multiple.
+static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols,
+                             int64_t vector) {
   Facts coordinate = factsOf(access.map.getResult(g), dims, symbols, vector);
   if (coordinate.slope == 0)
     return true;
@@ -288,8 +297,9 @@ int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_
     if (address.slope != 1 || address.divisor % vector)
       continue;
     auto dims = dimensionFacts(access, dim, vector);
-    if (llvm::all_of(access.guard,
-                     [&](int64_t g) { return isAlwaysInside(access, g) || isInsideTogether(access, g, dims, symbols, vector); }))
+    if (llvm::all_of(access.guard, [&](int64_t g) {
+          return isAlwaysInside(access, g) || isInsideTogether(access, g, dims, symbols, vector);
+        }))
       return vector;
   }
   return 1;
@@ -331,7 +341,8 @@ bool tilewright::tile::isUniform(Value tile, unsigned dim) {
   if (auto check = dyn_cast<CheckOp>(op))
     return isUniform(check.getIndex(), dim);
   if (isPure(op) && op->hasTrait<OpTrait::Elementwise>())
-    return llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return !isa<RankedTensorType>(operand.getType()) || isUniform(operand, dim); });
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isa<RankedTensorType>(operand.getType()) || isUniform(operand, dim);
+    });
   return false;
 }

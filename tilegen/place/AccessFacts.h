@@ -1,7 +1,9 @@
-// What is known about index arithmetic: which powers divide it, between which numbers it lies, and how it moves along a tile.
+// What is known about index arithmetic: which powers divide it, between which numbers it lies, and how it moves along a
+// tile.
 //
-// An access reads the address  linear(map(offset + t))  for each coordinate t of a tile. It may be done `vector` elements at a time along
-// dimension d if the address moves by 1 with t[d] and starts at a multiple of `vector`. For expressions that holds a rule each:
+// An access reads the address  linear(map(offset + t))  for each coordinate t of a tile. It may be done `vector`
+// elements at a time along dimension d if the address moves by 1 with t[d] and starts at a multiple of `vector`. For
+// expressions that holds a rule each:
 //
 //     x + y          slopes add;       divisor gcd(x, y)
 //     x * c          slope times c;    divisor times c
@@ -16,8 +18,8 @@
 
 namespace tilewright::tile {
 
-/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent if it has no fixed
-/// one.
+/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent
+/// if it has no fixed one.
 struct Facts {
   int64_t divisor = 1; // 0 if the number is 0
   std::optional<int64_t> low, high;
@@ -59,8 +61,8 @@ llvm::SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned = 0);
 /// Facts about the element address of an access.
 Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 
-/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after the one before, and
-/// the first an aligned one. Who supposes symbols to be aligned must check it when running.
+/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after
+/// the one before, and the first an aligned one. Who supposes symbols to be aligned must check it when running.
 int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned = 0);
 /// Does the address move by 1 along `dim`, aligned or not?
 bool isContiguous(const Access &access, unsigned dim);

@@ -6,7 +6,8 @@ using namespace tilewright::tile;
 
 constexpr int64_t bankRowBytes = 128, swizzleBytes = 8 * bankRowBytes; // after which the pattern of chunks repeats
 
-/// Bytes that the warps of a reduction exchange: for each element of the result, one partial value of each warp along the dimension.
+/// Bytes that the warps of a reduction exchange: for each element of the result, one partial value of each warp along
+/// the dimension.
 static int64_t exchangedBytes(ReduceOp reduce) {
   auto input = cast<RankedTensorType>(reduce.getInput().getType());
   TileShape shape(input.getShape());
@@ -35,8 +36,9 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
       reduce->setAttr("scratch", b.getI64IntegerAttr(take(bytes, bankRowBytes)));
   });
   if (used > facts.sharedBytes)
-    return kernel.emitOpError() << "expected at most " << facts.sharedBytes << " bytes of shared memory because a block has that much, got "
-                                << used << "; use smaller tiles or fewer stages";
+    return kernel.emitOpError() << "expected at most " << facts.sharedBytes
+                                << " bytes of shared memory because a block has that much, got " << used
+                                << "; use smaller tiles or fewer stages";
   auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
   kernel->setAttr("threads", b.getI64IntegerAttr((schedule ? schedule.getWarps() : 4) * facts.lanes));
   kernel->setAttr("shared_bytes", b.getI64IntegerAttr(used));

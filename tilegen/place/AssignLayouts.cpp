@@ -1,10 +1,12 @@
 // Chooses a layout for every tile.
 //
-// Tiles fall into groups, each with one anchor: a shape and a layout. A tile of the group has the anchor's layout with the bits of its
-// size-1 dimensions struck out, so nothing inside a group ever needs a conversion, and broadcasting is renaming registers.
-//  - The main group holds results: everything but operands of tile.dot. Its anchor is the accumulator's fragment if there is a tile.dot on
-//    matrix units; otherwise threads are blocked so that most accesses are wide.
-//  - Each operand of a tile.dot is a group of its own, from its loads on, blocked to suit them. It goes to tile.dot through shared memory.
+// Tiles fall into groups, each with one anchor: a shape and a layout. A tile of the group has the anchor's layout with
+// the bits of its size-1 dimensions struck out, so nothing inside a group ever needs a conversion, and broadcasting is
+// renaming registers.
+//  - The main group holds results: everything but operands of tile.dot. Its anchor is the accumulator's fragment if
+//    there is a tile.dot on matrix units; otherwise threads are blocked so that most accesses are wide.
+//  - Each operand of a tile.dot is a group of its own, from its loads on, blocked to suit them. It goes to tile.dot
+//    through shared memory.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 
@@ -22,7 +24,7 @@ struct Group {
 };
 } // namespace
 
-//===- Making operands exclusive --------------------------------------------------------------------------------------===//
+//===- Making operands exclusive ----------------------------------------------------------------------------------===//
 
 /// A copy of what computes `value`, each operation beside the one it copies, so that no tile belongs to two groups.
 static Value cloneProducers(Value value, IRMapping &mapping) {
@@ -55,7 +57,7 @@ static void makeOperandsExclusive(KernelOp kernel) {
   });
 }
 
-//===- Groups ---------------------------------------------------------------------------------------------------------===//
+//===- Groups -----------------------------------------------------------------------------------------------------===//
 
 static void addToGroup(Group &group, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -70,8 +72,9 @@ static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseS
     return success();
   Operation *op = value.getDefiningOp();
   if (!op || isa<DotOp, scf::ForOp>(op))
-    return dot.emitOpError("expected operands that are loaded and computed where they are used because they go through shared memory, got "
-                           "one carried by a loop");
+    return dot.emitOpError(
+        "expected operands that are loaded and computed where they are used because they go through shared memory, got "
+        "one carried by a loop");
   addToGroup(group, value);
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()) && failed(collectOperand(dot, operand, group, taken)))
@@ -107,7 +110,7 @@ static void setLayouts(Group &group) {
   }
 }
 
-//===- Blocking -------------------------------------------------------------------------------------------------------===//
+//===- Blocking ---------------------------------------------------------------------------------------------------===//
 
 static SmallVector<Access> accessesOf(const Group &group) {
   SmallVector<Access> accesses;
@@ -145,23 +148,26 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
     if (d != fast)
       blocking.order.push_back(d);
   for (const Access &access : accesses)
-    blocking.vector =
-        std::max<unsigned>(blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
+    blocking.vector = std::max<unsigned>(
+        blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
   while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
     blocking.vector /= 2;
   return blocking;
 }
 
-//===- Contractions ---------------------------------------------------------------------------------------------------===//
+//===- Contractions -----------------------------------------------------------------------------------------------===//
 
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
-  int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1), k = lhs.getDimSize(rank - 1);
+  int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
+          k = lhs.getDimSize(rank - 1);
   Type element = lhs.getElementType();
   bool isHalf = (element.isF16() || element.isBF16()) && acc.getElementType().isF32();
   if (!isHalf && !(element.isInteger(8) && acc.getElementType().isInteger(32)))
     return nullptr;
-  auto type = element.isF16() ? tilewright::MatrixType::F16 : element.isBF16() ? tilewright::MatrixType::BF16 : tilewright::MatrixType::I8;
+  auto type = element.isF16()    ? tilewright::MatrixType::F16
+              : element.isBF16() ? tilewright::MatrixType::BF16
+                                 : tilewright::MatrixType::I8;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
@@ -198,10 +204,12 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
   for (DotOp dot : dots)
     if (cast<RankedTensorType>(dot.getType()).getShape() != shape ||
         llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
-      return dot.emitOpError() << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got "
-                               << dot.getType();
+      return dot.emitOpError()
+             << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got "
+             << dot.getType();
   if (ArrayRef(main.shape) != shape)
-    return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes " << main.shape;
+    return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes "
+                               << main.shape;
   const Fragments *fragments = chooseFragments(first, facts, warps);
   TileShape tile(shape);
   main.layout = fragments ? fragmentLayout(*fragments, Operand::C, tile, spreadWarps(*fragments, tile, warps), warps)
@@ -223,13 +231,14 @@ static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp d
   blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
 }
 
-//===- All together ---------------------------------------------------------------------------------------------------===//
+//===- All together -----------------------------------------------------------------------------------------------===//
 
 LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts &facts) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
   unsigned warps = schedule ? schedule.getWarps() : 4;
   if (!llvm::isPowerOf2_32(warps))
-    return kernel.emitOpError() << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;
+    return kernel.emitOpError()
+           << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;
   makeOperandsExclusive(kernel);
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });

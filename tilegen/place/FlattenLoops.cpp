@@ -18,7 +18,8 @@ static scf::ForOp perfectlyNested(scf::ForOp outer) {
       return {};
     }
   }
-  if (!inner || inner.getInitArgs() != outer.getRegionIterArgs() || outer.getBody()->getTerminator()->getOperands() != inner.getResults())
+  if (!inner || inner.getInitArgs() != outer.getRegionIterArgs() ||
+      outer.getBody()->getTerminator()->getOperands() != inner.getResults())
     return {};
   for (Value bound : {inner.getLowerBound(), inner.getUpperBound(), inner.getStep()})
     if (!outer.isDefinedOutsideOfLoop(bound))
@@ -54,8 +55,10 @@ static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
   auto flat = scf::ForOp::create(b, loc, zero, trips, one, outer.getInitArgs());
   b.setInsertionPointToStart(flat.getBody());
   IRMapping mapping;
-  mapping.map(outer.getInductionVar(), position(b, outer, arith::DivUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
-  mapping.map(inner.getInductionVar(), position(b, inner, arith::RemUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
+  mapping.map(outer.getInductionVar(),
+              position(b, outer, arith::DivUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
+  mapping.map(inner.getInductionVar(),
+              position(b, inner, arith::RemUIOp::create(b, loc, flat.getInductionVar(), innerTrips)));
   mapping.map(outer.getRegionIterArgs(), flat.getRegionIterArgs());
   mapping.map(inner.getRegionIterArgs(), flat.getRegionIterArgs());
   if (!flat.getRegionIterArgs().empty())

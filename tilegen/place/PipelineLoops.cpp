@@ -10,12 +10,14 @@
 //     tile.barrier                      tile.dot of slot %slot
 //   }                                 }
 //
-// An operand that is a plain load is copied asynchronously where the target can (A above). Any other one (B: computed upon, or narrower
-// than a copy may be) is loaded into registers one step ahead, and its arithmetic happens when it is written. One barrier a step is enough:
-// slot i is overwritten no sooner than the step after everyone has passed the barrier that follows its last reading.
+// An operand that is a plain load is copied asynchronously where the target can (A above). Any other one (B: computed
+// upon, or narrower than a copy may be) is loaded into registers one step ahead, and its arithmetic happens when it is
+// written. One barrier a step is enough: slot i is overwritten no sooner than the step after everyone has passed the
+// barrier that follows its last reading.
 //
-// Where the instruction reads shared memory by itself, a step's products go on while the next step starts: the loop waits for those of the
-// step before, and what follows it for the last. Then a slot is free a step later, and copies run one step less ahead.
+// Where the instruction reads shared memory by itself, a step's products go on while the next step starts: the loop
+// waits for those of the step before, and what follows it for the last. Then a slot is free a step later, and copies
+// run one step less ahead.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 
@@ -56,9 +58,10 @@ private:
 };
 } // namespace
 
-//===- What can be pipelined ------------------------------------------------------------------------------------------===//
+//===- What can be pipelined --------------------------------------------------------------------------------------===//
 
-/// Copies are of 4, 8 or 16 bytes along the rows of shared memory, and a chunk is copied whole or not at all unless its end is cut off.
+/// Copies are of 4, 8 or 16 bytes along the rows of shared memory, and a chunk is copied whole or not at all unless its
+/// end is cut off.
 static bool copiesWell(LoadOp load, unsigned fast) {
   Access access = Access::of(load);
   Layout layout = layoutOf(load.getType());
@@ -66,8 +69,10 @@ static bool copiesWell(LoadOp load, unsigned fast) {
   if (layout.reg.empty())
     return false;
   unsigned dim = shape.coordinate(layout.reg[0], shape.rank() - 1) ? shape.rank() - 1 : shape.rank() - 2;
-  int64_t bytes = llvm::divideCeil(access.tile.getElementTypeBitWidth(), 8), width = vectorWidth(access, dim, 16 / bytes);
-  return dim == fast && width * bytes >= 4 && !access.tile.getElementType().isInteger(1) && isLiveTogether(access, dim, width);
+  int64_t bytes = llvm::divideCeil(access.tile.getElementTypeBitWidth(), 8),
+          width = vectorWidth(access, dim, 16 / bytes);
+  return dim == fast && width * bytes >= 4 && !access.tile.getElementType().isInteger(1) &&
+         isLiveTogether(access, dim, width);
 }
 
 static void collectLoads(Value value, scf::ForOp loop, SetVector<LoadOp> &loads) {
@@ -103,14 +108,17 @@ bool LoopPipeline::fits() {
   return several && !(copied_.empty() && written_.empty());
 }
 
-/// Are there slots for what products still read, and are their sums all that is carried, and used by nothing but the next step's?
+/// Are there slots for what products still read, and are their sums all that is carried, and used by nothing but the
+/// next step's?
 bool LoopPipeline::overlapsProducts() {
-  constexpr int64_t slotsNeeded = 4; // one that is read, one that may still be, one ready for the next step, one under way
-  return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(),
-                                               [](Value carried) { return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse(); });
+  constexpr int64_t slotsNeeded =
+      4; // one that is read, one that may still be, one ready for the next step, one under way
+  return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(), [](Value carried) {
+           return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse();
+         });
 }
 
-//===- Positions ------------------------------------------------------------------------------------------------------===//
+//===- Positions --------------------------------------------------------------------------------------------------===//
 
 /// The last value that the induction variable takes; the first one if it takes none.
 Value LoopPipeline::lastPosition() {
@@ -132,12 +140,13 @@ Value LoopPipeline::ahead(Value position, int64_t steps) {
   return arith::AddIOp::create(b_, loc_, position, distance);
 }
 
-//===- Rewriting ------------------------------------------------------------------------------------------------------===//
+//===- Rewriting --------------------------------------------------------------------------------------------------===//
 
 /// A copy of `op` and of the index arithmetic in the loop that it needs.
 Operation *LoopPipeline::cloneAt(Operation *op, IRMapping &at) {
   for (Value operand : op->getOperands())
-    if (Operation *producer = operand.getDefiningOp(); producer && producer->getBlock() == loop_.getBody() && !at.contains(operand))
+    if (Operation *producer = operand.getDefiningOp();
+        producer && producer->getBlock() == loop_.getBody() && !at.contains(operand))
       cloneAt(producer, at);
   return b_.clone(*op, at);
 }
@@ -149,12 +158,13 @@ void LoopPipeline::copyInto(Value slot, Value position) {
     auto load = write.getValue().getDefiningOp<LoadOp>();
     SmallVector<Value> offsets;
     for (Value offset : load.getOffsets()) {
-      if (Operation *producer = offset.getDefiningOp(); producer && producer->getBlock() == loop_.getBody() && !at.contains(offset))
+      if (Operation *producer = offset.getDefiningOp();
+          producer && producer->getBlock() == loop_.getBody() && !at.contains(offset))
         cloneAt(producer, at);
       offsets.push_back(at.lookupOrDefault(offset));
     }
-    SharedCopyOp::create(b_, loc_, load.getBuffer(), offsets, load.getBounds(), load.getMap(), load.getGuard(), write.getShared(), slot,
-                         toAttr(b_.getContext(), layoutOf(load.getType())));
+    SharedCopyOp::create(b_, loc_, load.getBuffer(), offsets, load.getBounds(), load.getMap(), load.getGuard(),
+                         write.getShared(), slot, toAttr(b_.getContext(), layoutOf(load.getType())));
   }
 }
 
@@ -213,7 +223,8 @@ void LoopPipeline::run() {
   SmallVector<Value> inits(loop_.getInitArgs());
   llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
   inits.push_back(constant(0));
-  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_), behind = constant(slots_ - lead_);
+  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_),
+        behind = constant(slots_ - lead_);
   auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   b_.setInsertionPointToStart(piped.getBody());
 
@@ -241,7 +252,8 @@ void LoopPipeline::run() {
     b_.setInsertionPointAfter(when);
     CopyCommitOp::create(b_, loc_);
   }
-  SmallVector<Value> nextRaw = raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
+  SmallVector<Value> nextRaw =
+      raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
   cloneBody(now, slot);
   if (overlapped_) {
     auto dots = loop_.getBody()->getOps<DotOp>();

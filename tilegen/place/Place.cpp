@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
-//===- Layouts on types -----------------------------------------------------------------------------------------------===//
+//===- Layouts on types -------------------------------------------------------------------------------------------===//
 
 LayoutAttr tile::toAttr(MLIRContext *context, const Layout &layout) {
   auto widen = [](ArrayRef<uint32_t> bases) { return SmallVector<int64_t>(bases.begin(), bases.end()); };
@@ -28,7 +28,8 @@ RankedTensorType tile::withLayout(RankedTensorType type, const Layout &layout) {
 SharedLayout tile::sharedLayout(SharedType type) {
   RankedTensorType tile = type.getTile();
   unsigned bytes = llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
-  return {TileShape(tile.getShape()), static_cast<unsigned>(type.getFast()), 16 / bytes, 128 / bytes, /*swizzled=*/true};
+  return {TileShape(tile.getShape()), static_cast<unsigned>(type.getFast()), 16 / bytes, 128 / bytes,
+          /*swizzled=*/true};
 }
 
 const Fragments *tile::fragmentsOf(DotOp dot) {
@@ -40,11 +41,12 @@ LoadOp tile::plainLoad(Value value) {
   auto load = value.getDefiningOp<LoadOp>();
   if (!load || !load.getIndices().empty())
     return {};
-  bool zero = !load.getFill() || matchPattern(*load.getFill(), m_AnyZeroFloat()) || matchPattern(*load.getFill(), m_Zero());
+  bool zero =
+      !load.getFill() || matchPattern(*load.getFill(), m_AnyZeroFloat()) || matchPattern(*load.getFill(), m_Zero());
   return zero ? load : LoadOp();
 }
 
-//===- Targets --------------------------------------------------------------------------------------------------------===//
+//===- Targets ----------------------------------------------------------------------------------------------------===//
 
 /// Of an operand's element, where the table of fragments knows the type; 0 otherwise.
 static unsigned bytesOf(MatrixType type) {
@@ -59,16 +61,18 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
-      if (row.lanes() == facts.lanes && row.bytes == bytesOf(instruction.type) &&
-          unsigned(instruction.m) == row.m && unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k &&
+      if (row.lanes() == facts.lanes && row.bytes == bytesOf(instruction.type) && unsigned(instruction.m) == row.m &&
+          unsigned(instruction.n) == row.n && unsigned(instruction.k) * row.steps == row.k &&
           unsigned(instruction.warps) == row.warps())
         facts.fragments.push_back({instruction.type, row.name});
   return facts;
 }
 
-LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) { return placeTiles(module, placeFacts(target)); }
+LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {
+  return placeTiles(module, placeFacts(target));
+}
 
-//===- The stage ------------------------------------------------------------------------------------------------------===//
+//===- The stage --------------------------------------------------------------------------------------------------===//
 
 static LogicalResult checkSizes(KernelOp kernel) {
   int64_t rank = -1;
@@ -78,7 +82,8 @@ static LogicalResult checkSizes(KernelOp kernel) {
       if (!tile)
         continue;
       if (!TileShape::valid(tile.getShape()))
-        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got " << tile,
+        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got "
+                                 << tile,
                WalkResult::interrupt();
       if (rank >= 0 && tile.getRank() != rank)
         return op->emitOpError() << "expected tiles of rank " << rank << " as elsewhere in the kernel, got " << tile,

@@ -1,4 +1,5 @@
-// Placing: every tile gets a layout, operands of contractions a place in shared memory, loops over k a software pipeline.
+// Placing: every tile gets a layout, operands of contractions a place in shared memory, loops over k a software
+// pipeline.
 #pragma once
 
 #include "tilegen/Layout.h"
@@ -11,9 +12,9 @@ namespace tilewright::tile {
 
 /// What placing asks of a target.
 struct PlaceFacts {
-  unsigned lanes = 32;           // of a warp or wavefront
-  bool copiesAsync = false;      // global to shared memory without registers
-  int64_t sharedBytes = 0;       // of a block
+  unsigned lanes = 32;      // of a warp or wavefront
+  bool copiesAsync = false; // global to shared memory without registers
+  int64_t sharedBytes = 0;  // of a block
   llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
       fragments; // matrix instructions by preference: elements, and a row of allFragments()
 };
@@ -23,12 +24,12 @@ PlaceFacts placeFacts(const TargetDesc &target);
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const PlaceFacts &facts);
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
 
-//===- The steps, in this order; each takes one kernel ----------------------------------------------------------------===//
+//===- The steps, in this order; each takes one kernel ------------------------------------------------------------===//
 
 /// Perfectly nested loops that carry the same tiles become one.
 void flattenLoops(KernelOp kernel);
-/// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute `instruction`; none is fused
-/// multiply-add).
+/// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute
+/// `instruction`; none is fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);
@@ -37,7 +38,7 @@ void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 
-//===- Layouts on types -----------------------------------------------------------------------------------------------===//
+//===- Layouts on types -------------------------------------------------------------------------------------------===//
 
 LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
 Layout toLayout(LayoutAttr attr);

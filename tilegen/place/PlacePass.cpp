@@ -15,7 +15,9 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
   PlacePass(const PlacePass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "tilewright-place-tiles"; }
-  StringRef getDescription() const override { return "Give tiles layouts, stage operands through shared memory, pipeline loops"; }
+  StringRef getDescription() const override {
+    return "Give tiles layouts, stage operands through shared memory, pipeline loops";
+  }
   void runOnOperation() override {
     Expected<const TargetDesc *> desc = findTarget(target);
     if (!desc) {

@@ -3,7 +3,8 @@
 //   %a = ... : tensor<128x32xf16, #blocked>                   %sa = tile.shared_alloc ; %sb = tile.shared_alloc
 //   %b = ... : tensor<32x128xf16, #blocked>                   tile.shared_write %a, %sa[%c0] ; tile.shared_write %b, %sb[%c0]
 //   %d = tile.dot %a, %b, %c                       ->         tile.barrier
-//                                                             %fa = tile.shared_read %sa[%c0] ; %fb = tile.shared_read %sb[%c0]
+//                                                             %fa = tile.shared_read %sa[%c0] ; %fb = tile.shared_read
+//                                                             %sb[%c0]
 //                                                             %d = tile.dot %fa, %fb, %c
 //                                                             %d' = tile.dot_wait 0 of %d     (where it reads shared memory by itself)
 //                                                             tile.barrier                    (in loops)

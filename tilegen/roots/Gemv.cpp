@@ -1,5 +1,5 @@
-// Contractions of which a program takes so few rows that a matrix instruction would multiply mostly padding: a vector times a matrix; and,
-// for vectors of one thread, a few rows times rows, dots along k.
+// Contractions of which a program takes so few rows that a matrix instruction would multiply mostly padding: a vector
+// times a matrix; and, for vectors of one thread, a few rows times rows, dots along k.
 //
 //   %p = scf.for %k = 0 to K step 512 iter_args(%acc = 0) {
 //     %a = tile.load %x ...            tensor<1x1x512xf16>
@@ -9,8 +9,9 @@
 //   %c = tile.reduce <sum> %p dim 2
 //   the epilogue, pulled from the outputs: the contraction's result is %c
 //
-// The reduced loop is a dimension like any other, so that all threads of a block (or a vector's lanes) share one column's sum, and nothing
-// passes through shared memory before the products are added. The frame is all loops: batch, outer reduced, m, n, k.
+// The reduced loop is a dimension like any other, so that all threads of a block (or a vector's lanes) share one
+// column's sum, and nothing passes through shared memory before the products are added. The frame is all loops: batch,
+// outer reduced, m, n, k.
 #include "tilegen/roots/Roots.h"
 
 using namespace mlir;
@@ -73,7 +74,8 @@ LogicalResult emitGemv(TileEmitter &emitter) {
       continue;
     shape[loop] = 1;
     emitter.at(emitter.depthOf(sum));
-    sum = tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(shape, element), tile::ReduceKind::Sum, sum, loop);
+    sum = tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(shape, element), tile::ReduceKind::Sum,
+                                 sum, loop);
   }
   puller.resolve(contract.getResult(), sum);
   for (unsigned i = 0; i < space.outputs.size(); ++i)

@@ -12,9 +12,10 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-//===- Panels ---------------------------------------------------------------------------------------------------------===//
+//===- Panels -----------------------------------------------------------------------------------------------------===//
 
-/// Whether a column beyond the last lies outside of the buffer: some coordinate is the column, or what goes up with every so many columns.
+/// Whether a column beyond the last lies outside of the buffer: some coordinate is the column, or what goes up with
+/// every so many columns.
 static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coordinates, ArrayRef<int64_t> sizes) {
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
   AffineExpr n = getAffineDimExpr(column, space.nest.context);
@@ -23,12 +24,13 @@ static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coor
     auto divided = dyn_cast<AffineBinaryOpExpr>(coordinate);
     auto by = divided ? dyn_cast<AffineConstantExpr>(divided.getRHS()) : AffineConstantExpr();
     bool counts = by && divided.getKind() == AffineExprKind::FloorDiv && divided.getLHS() == n;
-    return coordinate == n || (counts && space.loops()[column].size == getAffineConstantExpr(size * by.getValue(), space.nest.context));
+    return coordinate == n ||
+           (counts && space.loops()[column].size == getAffineConstantExpr(size * by.getValue(), space.nest.context));
   });
 }
 
-/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside the source, so
-/// columns must leave it.
+/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside
+/// the source, so columns must leave it.
 static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace &space) {
   Coordinates at{space.rhsCoordinates, {}};
   Value value = space.rhs;
@@ -43,7 +45,8 @@ static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace 
   if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape() ||
       !source.getArgAttr(argument.getArgNumber(), graph::constantAttr))
     return std::nullopt;
-  unsigned uses = llvm::count_if(space.nest.accesses, [&](const Access &access) { return access.buffer == argument.getArgNumber(); });
+  unsigned uses = llvm::count_if(space.nest.accesses,
+                                 [&](const Access &access) { return access.buffer == argument.getArgNumber(); });
   IndexAlgebra facts = space.nest.algebra();
   for (AffineExpr &expr : at.exprs)
     expr = facts.simplify(expr);
@@ -57,20 +60,24 @@ std::optional<unsigned> packableArgument(const KernelSpace &space) {
   return source ? std::optional(source->first) : std::nullopt;
 }
 
-/// Bytes lie in quads along k, each quad of a column one word, so that a machine's dot of four bytes takes whole vectors. What fills the
-/// last quad of a column must lie outside of the source, as PanelForm says.
-static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigned)> varies, llvm::function_ref<int64_t(unsigned)> sizeOf) {
+/// Bytes lie in quads along k, each quad of a column one word, so that a machine's dot of four bytes takes whole
+/// vectors. What fills the last quad of a column must lie outside of the source, as PanelForm says.
+static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigned)> varies,
+                       llvm::function_ref<int64_t(unsigned)> sizeOf) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   if (!cast<RankedTensorType>(space.rhs.getType()).getElementType().isInteger(8) || !varies(reduced.back()))
     return false;
-  return sizeOf(reduced.back()) % quad == 0 || (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
+  return sizeOf(reduced.back()) % quad == 0 ||
+         (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
 }
 
 PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
   Exprs source = packedSource(space)->second;
   MLIRContext *context = space.nest.context;
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
-  auto varies = [&](unsigned loop) { return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); }); };
+  auto varies = [&](unsigned loop) {
+    return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+  };
   auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
   bool quads = packsQuads(space, varies, sizeOf);
   unsigned inner = space.loopsOfKind(LoopKind::Reduction).back();
@@ -102,7 +109,7 @@ PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
   return packing;
 }
 
-//===- Emission -------------------------------------------------------------------------------------------------------===//
+//===- Emission ---------------------------------------------------------------------------------------------------===//
 
 LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
   const KernelSpace &space = emitter.getSpace();
@@ -110,7 +117,8 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
   OpBuilder &builder = emitter.getBuilder();
   Puller puller(emitter);
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  unsigned k = reduced.back(), m = space.loopsOfKind(LoopKind::Row).front(), n = space.loopsOfKind(LoopKind::Column).front();
+  unsigned k = reduced.back(), m = space.loopsOfKind(LoopKind::Row).front(),
+           n = space.loopsOfKind(LoopKind::Column).front();
   Frame outer = space.loopsOfKind(LoopKind::Parallel);
   outer.append(reduced.begin(), reduced.end() - 1);
   auto frameOf = [&](unsigned row, unsigned column) {
@@ -138,8 +146,8 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
       Exprs sizes;
       for (int64_t size : packing.sizes)
         sizes.push_back(builder.getAffineConstantExpr(size));
-      tile = emitter.load(emitter.getKernel().getBody().getArgument(*packed), {{packing.coordinates, {}}, {}}, sizes, frame, operandType,
-                          zero);
+      tile = emitter.load(emitter.getKernel().getBody().getArgument(*packed), {{packing.coordinates, {}}, {}}, sizes,
+                          frame, operandType, zero);
     } else {
       tile = puller.pullMasked(side, {{Exprs(coordinates), {}}, {}}, frame, {k}, zero);
     }
@@ -149,12 +157,15 @@ LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
   bool ok = true;
   Value initial = emitter.splat(cast<TypedAttr>(builder.getZeroAttr(resultType)), shapeOf(resultFrame));
   SmallVector<Value> sums = emitter.forEachTile(reduced, {initial}, [&](ValueRange carried) {
-    Value lhs = pullSide(space.lhs, space.lhsCoordinates, lhsFrame), rhs = pullSide(space.rhs, space.rhsCoordinates, rhsFrame);
+    Value lhs = pullSide(space.lhs, space.lhsCoordinates, lhsFrame),
+          rhs = pullSide(space.rhs, space.rhsCoordinates, rhsFrame);
     ok = lhs && rhs;
     if (!ok)
       return llvm::to_vector_of<Value>(carried);
     emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(carried[0])}));
-    auto isUnsigned = [&](Value side) { return side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned(); };
+    auto isUnsigned = [&](Value side) {
+      return side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned();
+    };
     return SmallVector<Value>{
         tile::DotOp::create(builder, emitter.loc, lhs, rhs, carried[0], isUnsigned(space.lhs), isUnsigned(space.rhs))};
   });

@@ -1,4 +1,5 @@
-// Kernels whose root is one or several reductions over the same loops: rows (softmax, norms) and windows (pooling, depthwise products).
+// Kernels whose root is one or several reductions over the same loops: rows (softmax, norms) and windows (pooling,
+// depthwise products).
 //
 //   y = exp(x - max(x)) / sum(exp(x - max(x)))     phases: max; sum, which needs it; the outputs
 //
@@ -8,7 +9,8 @@
 //   %m = tile.reduce <max> %x dim 1
 //   ...
 //
-// otherwise each phase is a loop over the row that reads it again and carries a full-width partial result, reduced at its end:
+// otherwise each phase is a loop over the row that reads it again and carries a full-width partial result, reduced at
+// its end:
 //
 //   %p = scf.for %c = ... iter_args(%acc = -inf) { arith.maximumf %acc, (tile.load ... %c) }
 //   %m = tile.reduce <max> %p dim 1
@@ -22,7 +24,8 @@ namespace {
 class ReductionEmitter {
 public:
   explicit ReductionEmitter(TileEmitter &emitter)
-      : emitter(emitter), space(emitter.getSpace()), puller(emitter), frame(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
+      : emitter(emitter), space(emitter.getSpace()), puller(emitter),
+        frame(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
         reduced(space.loopsOfKind(LoopKind::Reduction)) {}
 
   LogicalResult emit();
@@ -88,7 +91,8 @@ TypedAttr ReductionEmitter::identity(graph::ReduceOp reduce) const {
 
 Value ReductionEmitter::combine(graph::ReduceOp reduce, Value a, Value b) {
   emitter.at(std::max(emitter.depthOf(a), emitter.depthOf(b)));
-  return arith::getReductionOp(combinator(reduce.getKind(), elementOf(reduce.getResult())), emitter.getBuilder(), emitter.loc, a, b);
+  return arith::getReductionOp(combinator(reduce.getKind(), elementOf(reduce.getResult())), emitter.getBuilder(),
+                               emitter.loc, a, b);
 }
 
 /// A tile of partial results: the rows' loops, and all of the reduced ones.
@@ -106,13 +110,15 @@ Value ReductionEmitter::pullPartial(unsigned which) {
   Type wide = elementOf(reduce.getResult()), narrow = elementOf(reduce.getInput());
   TypedAttr dead = identity(reduce);
   if (wide != narrow) // sums of half types are f32: the narrow tile has the narrow identity
-    dead = cast<TypedAttr>(arith::getIdentityValueAttr(combinator(reduce.getKind(), narrow), narrow, emitter.getBuilder(), emitter.loc));
+    dead = cast<TypedAttr>(
+        arith::getIdentityValueAttr(combinator(reduce.getKind(), narrow), narrow, emitter.getBuilder(), emitter.loc));
   Value tile = puller.pullMasked(reduce.getInput(), place, frame, reduced, dead);
   if (!tile)
     return {};
   if (wide != narrow) {
     emitter.at(emitter.depthOf(tile));
-    tile = arith::ExtFOp::create(emitter.getBuilder(), emitter.loc, cast<RankedTensorType>(tile.getType()).clone(wide), tile);
+    tile = arith::ExtFOp::create(emitter.getBuilder(), emitter.loc, cast<RankedTensorType>(tile.getType()).clone(wide),
+                                 tile);
   }
   return emitter.broadcast(tile, partialShape(which));
 }
@@ -146,8 +152,8 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
       SmallVector<int64_t> shape(type.getShape());
       shape[loop] = 1;
       emitter.at(emitter.depthOf(tile));
-      tile = tile::ReduceOp::create(emitter.getBuilder(), emitter.loc, type.clone(shape), static_cast<tile::ReduceKind>(reduce.getKind()),
-                                    tile, loop);
+      tile = tile::ReduceOp::create(emitter.getBuilder(), emitter.loc, type.clone(shape),
+                                    static_cast<tile::ReduceKind>(reduce.getKind()), tile, loop);
     }
     puller.resolve(reduce.getResult(), tile);
   }
@@ -158,8 +164,9 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
 LogicalResult ReductionEmitter::emitOutputs() {
   SmallVector<unsigned> full, rows;
   for (auto [i, coordinates] : llvm::enumerate(space.outputs)) {
-    bool varies = llvm::any_of(
-        reduced, [&](unsigned loop) { return llvm::any_of(coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); }); });
+    bool varies = llvm::any_of(reduced, [&](unsigned loop) {
+      return llvm::any_of(coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+    });
     (varies ? full : rows).push_back(i);
   }
   for (unsigned i : rows)

@@ -1,9 +1,10 @@
-//===- PlacedOps.td - what placing adds to tile programs: layouts and shared memory -------------------------------------------===//
+//===- PlacedOps.td - what placing adds to tile programs: layouts and shared memory -------------------------------===//
 //
-// After placing (on GPUs), every tile's type carries a #tile.layout, and operands of tile.dot come from shared memory that has an address.
-// See tilegen/Layout.h for what the numbers of a layout mean, and tilegen/place/ for how they are chosen.
+// After placing (on GPUs), every tile's type carries a #tile.layout, and operands of tile.dot come from shared memory
+// that has an address. See tilegen/Layout.h for what the numbers of a layout mean, and tilegen/place/ for how they are
+// chosen.
 //
-//===------------------------------------------------------------------------------------------------------------------------===//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PLACED_OPS
 #define TILEWRIGHT_PLACED_OPS
 
@@ -12,8 +13,8 @@ def LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "which elements each register, lane and warp of a block holds";
   let description = [{
-    `#tile.layout<reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 0]>`: bit i of the number of a register, lane or warp toggles the bits
-    `[i]` of the element's flat index in its tile; 0 means that both hold the same element.
+    `#tile.layout<reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 0]>`: bit i of the number of a register, lane or
+    warp toggles the bits `[i]` of the element's flat index in its tile; 0 means that both hold the same element.
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$reg, OptionalArrayRefParameter<"int64_t">:$lane, OptionalArrayRefParameter<"int64_t">:$warp);
   let assemblyFormat = "`<` `reg` `=` custom<Bases>($reg) `,` `lane` `=` custom<Bases>($lane) `,` `warp` `=` custom<Bases>($warp) `>`";
@@ -23,8 +24,8 @@ def SharedType : TypeDef<Tile_Dialect, "Shared"> {
   let mnemonic = "shared";
   let summary = "slots in shared memory, each holding one tile in swizzled rows";
   let description = [{
-    `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row are xor-ed with the row's
-    number; rows longer than 128 bytes are cut into panels (SharedLayout in tilegen/Layout.h).
+    `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row
+    are xor-ed with the row's number; rows longer than 128 bytes are cut into panels (SharedLayout in tilegen/Layout.h).
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$fast, "int64_t":$slots);
   let assemblyFormat = "`<` $tile `,` `fast` `=` $fast `,` `slots` `=` $slots `>`";
@@ -47,8 +48,8 @@ def SharedAllocOp : Tile_Op<"shared_alloc", [MemoryEffects<[MemAlloc]>]> {
 def SharedCopyOp : Tile_Op<"shared_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copy a tile from global to shared memory, asynchronously where the target can; dead elements become zero";
   let description = [{
-    Operands are those of tile.load. `layout` says which thread copies what. The copy is complete after a tile.copy_wait that covers the
-    tile.copy_commit after it, and seen by other threads after the next tile.barrier.
+    Operands are those of tile.load. `layout` says which thread copies what. The copy is complete after a tile.copy_wait
+    that covers the tile.copy_commit after it, and seen by other threads after the next tile.barrier.
 
     ```mlir
     tile.kernel @placed(%x: !tile.buffer<f16, () -> (32, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 2048 : i64} {
@@ -113,8 +114,8 @@ def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
 def DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>, InferTypeOpAdaptor]> {
   let summary = "wait until at most `pending` of the tile.dot before it are still at work; accumulators are its results";
   let description = [{
-    Only for instructions that read shared memory by themselves: until then what they read may not be overwritten, nor their accumulators be used
-    by anything but the next tile.dot.
+    Only for instructions that read shared memory by themselves: until then what they read may not be overwritten, nor
+    their accumulators be used by anything but the next tile.dot.
 
     ```mlir
     %done = tile.dot_wait 0 of %acc : tensor<64x64xf32, #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-//===- Affine maps without the affine_map<> around them ---------------------------------------------------------------===//
+//===- Affine maps without the affine_map<> around them -----------------------------------------------------------===//
 
 static ParseResult parseBareMap(AsmParser &parser, AffineMapAttr &attr) {
   AffineMap map;
@@ -28,7 +28,8 @@ static void printBareMap(OpAsmPrinter &printer, Operation *, AffineMapAttr attr)
 static ParseResult parseSizes(AsmParser &parser, AffineMap &sizes) { return parser.parseAffineMap(sizes); }
 
 static ParseResult parseBases(AsmParser &parser, SmallVector<int64_t> &bases) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(bases.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(bases.emplace_back()); });
 }
 
 static void printBases(AsmPrinter &printer, ArrayRef<int64_t> bases) {
@@ -63,7 +64,7 @@ void TileDialect::initialize() {
       >();
 }
 
-//===- #tile.schedule -------------------------------------------------------------------------------------------------===//
+//===- #tile.schedule ---------------------------------------------------------------------------------------------===//
 
 static constexpr StringRef scheduleRoots[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
 
@@ -76,7 +77,8 @@ struct ScheduleFields {
 } // namespace
 
 static ParseResult parseList(AsmParser &parser, SmallVectorImpl<int64_t> &list) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(list.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(list.emplace_back()); });
 }
 
 static ParseResult parseField(AsmParser &parser, ScheduleFields &fields) {
@@ -110,8 +112,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return {};
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce, fields.warps,
-                    fields.stages, fields.registers, fields.pack);
+  return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce,
+                    fields.warps, fields.stages, fields.registers, fields.pack);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -133,7 +135,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile,
-                                   ArrayRef<int64_t> reduce, int64_t warps, int64_t stages, ArrayRef<int64_t> registers, int64_t pack) {
+                                   ArrayRef<int64_t> reduce, int64_t warps, int64_t stages, ArrayRef<int64_t> registers,
+                                   int64_t pack) {
   if (!llvm::is_contained(scheduleRoots, root))
     return emitError() << "expected a root of pointwise, row_reduction, matmul, window or gemv, got '" << root << "'";
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
@@ -141,14 +144,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       if (size <= 0)
         return emitError() << "expected positive tile sizes, got " << size;
   if (registers.size() > 3)
-    return emitError() << "expected registers to be rows, columns and at most a depth, got " << registers.size() << " numbers";
+    return emitError() << "expected registers to be rows, columns and at most a depth, got " << registers.size()
+                       << " numbers";
   if (warps <= 0 || stages <= 0 || pack < 0)
-    return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", " << stages << " and "
-                       << pack;
+    return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", "
+                       << stages << " and " << pack;
   return success();
 }
 
-//===- Shared checks --------------------------------------------------------------------------------------------------===//
+//===- Shared checks ----------------------------------------------------------------------------------------------===//
 
 /// Symbols in maps stand for the kernel's symbol arguments, so a map may not name more of them than there are.
 static LogicalResult verifySymbols(Operation *op, AffineMap map, StringRef what) {
@@ -161,43 +165,46 @@ static LogicalResult verifySymbols(Operation *op, AffineMap map, StringRef what)
 
 static LogicalResult verifySizesMap(Operation *op, AffineMap map, unsigned results, StringRef what) {
   if (map.getNumDims() != 0 || map.getNumResults() != results)
-    return op->emitOpError() << "expected " << what << " with no dimensions and " << results << " results, got " << map.getNumDims()
-                             << " and " << map.getNumResults();
+    return op->emitOpError() << "expected " << what << " with no dimensions and " << results << " results, got "
+                             << map.getNumDims() << " and " << map.getNumResults();
   return verifySymbols(op, map, what);
 }
 
 /// What loads and stores have in common: offsets, bounds and map agree with the tile and the buffer.
-static LogicalResult verifyAccess(Operation *op, RankedTensorType tile, BufferType buffer, unsigned offsets, unsigned indices,
-                                  AffineMap bounds, AffineMap map) {
+static LogicalResult verifyAccess(Operation *op, RankedTensorType tile, BufferType buffer, unsigned offsets,
+                                  unsigned indices, AffineMap bounds, AffineMap map) {
   unsigned rank = tile.getRank();
   if (offsets != rank)
     return op->emitOpError() << "expected " << rank << " offsets because the tile has that rank, got " << offsets;
   if (failed(verifySizesMap(op, bounds, rank, "bounds")))
     return failure();
   if (map.getNumDims() != rank + indices)
-    return op->emitOpError() << "expected a map of " << rank + indices << " dimensions (the tile's and one per index), got "
-                             << map.getNumDims();
+    return op->emitOpError() << "expected a map of " << rank + indices
+                             << " dimensions (the tile's and one per index), got " << map.getNumDims();
   if (map.getNumResults() != buffer.getRank())
-    return op->emitOpError() << "expected a map to " << buffer.getRank() << " coordinates because the buffer has that rank, got "
-                             << map.getNumResults();
+    return op->emitOpError() << "expected a map to " << buffer.getRank()
+                             << " coordinates because the buffer has that rank, got " << map.getNumResults();
   Type stored = buffer.getElementType(), held = tile.getElementType();
   if (stored != held && !(held.isInteger(1) && stored.isInteger(8)))
-    return op->emitOpError() << "expected tile elements of type " << stored << " as in the buffer (i1 for bool in i8), got " << held;
+    return op->emitOpError() << "expected tile elements of type " << stored
+                             << " as in the buffer (i1 for bool in i8), got " << held;
   return verifySymbols(op, map, "map");
 }
 
-//===- Kernel ---------------------------------------------------------------------------------------------------------===//
+//===- Kernel -----------------------------------------------------------------------------------------------------===//
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(arguments, results); };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
                                                   getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void KernelOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                                           getResAttrsAttrName());
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
 unsigned KernelOp::getNumBuffers() {
@@ -210,31 +217,34 @@ LogicalResult KernelOp::verify() {
   unsigned buffers = getNumBuffers();
   for (auto [i, type] : llvm::enumerate(getArgumentTypes()))
     if (i < buffers ? !isa<BufferType>(type) : !type.isIndex())
-      return emitOpError() << "expected buffers first, then symbols of type index, got " << type << " as argument " << i;
+      return emitOpError() << "expected buffers first, then symbols of type index, got " << type << " as argument "
+                           << i;
   for (Type type : getArgumentTypes())
     if (auto buffer = dyn_cast<BufferType>(type))
       if (buffer.getSizes().getNumSymbols() > getNumSymbols())
         return emitOpError() << "expected at most " << getNumSymbols()
-                             << " symbols in a buffer's sizes because the kernel has that many, got " << buffer.getSizes().getNumSymbols();
+                             << " symbols in a buffer's sizes because the kernel has that many, got "
+                             << buffer.getSizes().getNumSymbols();
   AffineMap grid = getGrid();
   if (grid.getNumDims() != 0 || grid.getNumResults() != 3 || grid.getNumSymbols() > getNumSymbols())
-    return emitOpError() << "expected a grid of three expressions (x, y, z) of the kernel's symbols, got " << getGridAttr();
+    return emitOpError() << "expected a grid of three expressions (x, y, z) of the kernel's symbols, got "
+                         << getGridAttr();
   return success();
 }
 
-//===- Index arithmetic -----------------------------------------------------------------------------------------------===//
+//===- Index arithmetic -------------------------------------------------------------------------------------------===//
 
 LogicalResult SizeOp::verify() {
   AffineMap map = getExpr();
   if (map.getNumResults() != 1)
     return emitOpError() << "expected one expression, got " << map.getNumResults();
   if (map.getNumDims() != getOperands().size())
-    return emitOpError() << "expected " << map.getNumDims() << " operands because the expression has that many dimensions, got "
-                         << getOperands().size();
+    return emitOpError() << "expected " << map.getNumDims()
+                         << " operands because the expression has that many dimensions, got " << getOperands().size();
   return verifySymbols(*this, map, "expression");
 }
 
-//===- Memory ---------------------------------------------------------------------------------------------------------===//
+//===- Memory -----------------------------------------------------------------------------------------------------===//
 
 LogicalResult LoadOp::verify() {
   auto tile = cast<RankedTensorType>(getResult().getType());
@@ -259,8 +269,8 @@ void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType(), getOffsets().size(), 0, getBounds(),
-                      getMap());
+  return verifyAccess(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType(), getOffsets().size(),
+                      0, getBounds(), getMap());
 }
 
 void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
@@ -270,9 +280,11 @@ void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
 LogicalResult CheckOp::verify() {
   auto tile = cast<RankedTensorType>(getIndex().getType());
   if (getIndex().getType() != getResult().getType() || !tile.getElementType().isSignlessInteger())
-    return emitOpError() << "expected an integer tile and a result of the same type, got " << tile << " and " << getResult().getType();
+    return emitOpError() << "expected an integer tile and a result of the same type, got " << tile << " and "
+                         << getResult().getType();
   if (static_cast<int64_t>(getOffsets().size()) != tile.getRank())
-    return emitOpError() << "expected " << tile.getRank() << " offsets because the tile has that rank, got " << getOffsets().size();
+    return emitOpError() << "expected " << tile.getRank() << " offsets because the tile has that rank, got "
+                         << getOffsets().size();
   if (failed(verifySizesMap(*this, getBounds(), tile.getRank(), "bounds")))
     return failure();
   return verifySizesMap(*this, getSize(), 1, "size");
@@ -282,7 +294,7 @@ void CheckOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
   effects.emplace_back(MemoryEffects::Write::get(), SideEffects::DefaultResource::get()); // the error word
 }
 
-//===- Tiles ----------------------------------------------------------------------------------------------------------===//
+//===- Tiles ------------------------------------------------------------------------------------------------------===//
 
 LogicalResult CoordinateOp::verify() {
   int64_t rank = cast<RankedTensorType>(getResult().getType()).getRank();
@@ -300,7 +312,8 @@ static Type accumulatorType(Type element) {
   return element;
 }
 
-/// The attribute `instruction`, which placing sets, names one that is known; and where that goes on by itself, its sums are waited for.
+/// The attribute `instruction`, which placing sets, names one that is known; and where that goes on by itself, its sums
+/// are waited for.
 static LogicalResult verifyInstruction(DotOp dot) {
   auto name = dot->getAttrOfType<StringAttr>("instruction");
   if (!name)
@@ -320,23 +333,25 @@ LogicalResult DotOp::verify() {
        acc = cast<RankedTensorType>(getAcc().getType());
   int64_t rank = acc.getRank();
   if (rank < 2 || lhs.getRank() != rank || rhs.getRank() != rank)
-    return emitOpError() << "expected three tiles of one rank of at least 2, got " << lhs.getRank() << ", " << rhs.getRank() << " and "
-                         << rank;
+    return emitOpError() << "expected three tiles of one rank of at least 2, got " << lhs.getRank() << ", "
+                         << rhs.getRank() << " and " << rank;
   if (lhs.getElementType() != rhs.getElementType() || acc.getElementType() != accumulatorType(lhs.getElementType()))
-    return emitOpError() << "expected operands of one type and an accumulator of " << accumulatorType(lhs.getElementType()) << ", got "
-                         << lhs << ", " << rhs << " and " << acc;
+    return emitOpError() << "expected operands of one type and an accumulator of "
+                         << accumulatorType(lhs.getElementType()) << ", got " << lhs << ", " << rhs << " and " << acc;
   if ((getLhsUnsigned() || getRhsUnsigned()) && !lhs.getElementType().isInteger(8))
     return emitOpError() << "expected operands of i8 because one is said to be unsigned, got " << lhs;
   for (int64_t i = 0; i < rank - 2; ++i)
     if (lhs.getDimSize(i) != acc.getDimSize(i) || rhs.getDimSize(i) != acc.getDimSize(i))
-      return emitOpError() << "expected equal batch sizes in dimension " << i << ", got " << lhs << ", " << rhs << " and " << acc;
+      return emitOpError() << "expected equal batch sizes in dimension " << i << ", got " << lhs << ", " << rhs
+                           << " and " << acc;
   if (lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) || rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
       lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2))
     return emitOpError() << "expected m x k, k x n and m x n, got " << lhs << ", " << rhs << " and " << acc;
   return verifyInstruction(*this);
 }
 
-LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   llvm::append_range(types, adaptor.getAccumulators().getTypes());
   return success();
 }
@@ -349,7 +364,8 @@ LogicalResult ReduceOp::verify() {
   SmallVector<int64_t> shape(input.getShape());
   shape[dim] = 1;
   if (result.getShape() != ArrayRef(shape) || result.getElementType() != input.getElementType())
-    return emitOpError() << "expected a result like " << input << " with size 1 in dimension " << dim << ", got " << result;
+    return emitOpError() << "expected a result like " << input << " with size 1 in dimension " << dim << ", got "
+                         << result;
   return success();
 }
 
@@ -359,6 +375,7 @@ LogicalResult BroadcastOp::verify() {
     return emitOpError() << "expected equal ranks and element types, got " << input << " and " << result;
   for (int64_t i = 0; i < input.getRank(); ++i)
     if (input.getDimSize(i) != 1 && input.getDimSize(i) != result.getDimSize(i))
-      return emitOpError() << "expected size 1 or " << result.getDimSize(i) << " in dimension " << i << ", got " << input.getDimSize(i);
+      return emitOpError() << "expected size 1 or " << result.getDimSize(i) << " in dimension " << i << ", got "
+                           << input.getDimSize(i);
   return success();
 }

@@ -1,17 +1,20 @@
-//===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------------------===//
+//===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
-// A kernel is one program run for every point of a grid. Values are tiles: tensor<128x64xf32>. Elementwise work is arith and math on
-// tiles, loops are scf.for with tiles as carried values. The same text serves every target: what differs is the schedule's sizes.
+// A kernel is one program run for every point of a grid. Values are tiles: tensor<128x64xf32>. Elementwise work is
+// arith and math on tiles, loops are scf.for with tiles as carried values. The same text serves every target: what
+// differs is the schedule's sizes.
 //
-// Coordinates. A load or store has one *offset* (index) for each dimension of its tile; element t of the tile has coordinates offset + t.
-//  * `bounds` gives the number of valid coordinates in each dimension: an element is live if coordinate[i] < bounds[i] for all i.
-//    Dead elements are not stored, and load as `fill`.
+// Coordinates. A load or store has one *offset* (index) for each dimension of its tile; element t of the tile has
+// coordinates offset + t.
+//  * `bounds` gives the number of valid coordinates in each dimension: an element is live if coordinate[i] < bounds[i]
+//    for all i. Dead elements are not stored, and load as `fill`.
 //  * `map` takes the coordinates (then one dimension for each index tile) to the buffer's coordinates.
-//  * `guard` lists buffer dimensions that the map may leave (windows, pads): outside, the element loads as `fill` too. In every other dimension live
-//    elements are inside the buffer; that is the producer's promise, and what lets a backend clamp instead of mask.
-// Symbols s<i> in maps are the kernel's i-th symbol argument, implicitly: the verifier checks the count.
+//  * `guard` lists buffer dimensions that the map may leave (windows, pads): outside, the element loads as `fill` too.
+//    In every other dimension live elements are inside the buffer; that is the producer's promise, and what lets a
+//    backend clamp instead of mask. Symbols s<i> in maps are the kernel's i-th symbol argument, implicitly: the
+//    verifier checks the count.
 //
-//===------------------------------------------------------------------------------------------------------------------------===//
+//===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_OPS
 #define TILEWRIGHT_TILE_OPS
 
@@ -37,14 +40,14 @@ def Tile_Dialect : Dialect {
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
-//===- Types and attributes -----------------------------------------------------------------------------------------------===//
+//===- Types and attributes ---------------------------------------------------------------------------------------===//
 
 def BufferType : TypeDef<Tile_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "dense row-major global memory";
   let description = [{
-    `!tile.buffer<f16, ()[s0] -> (s0, 768)>`: element type as stored (bool is i8) and sizes as expressions of the kernel's symbols. A packed constant is
-    a buffer of its packed shape; the load's map speaks of that shape.
+    `!tile.buffer<f16, ()[s0] -> (s0, 768)>`: element type as stored (bool is i8) and sizes as expressions of the
+    kernel's symbols. A packed constant is a buffer of its packed shape; the load's map speaks of that shape.
   }];
   let parameters = (ins "::mlir::Type":$elementType, "::mlir::AffineMap":$sizes);
   let assemblyFormat = "`<` $elementType `,` custom<Sizes>($sizes) `>`";
@@ -56,11 +59,13 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "root, tile sizes and resources of one kernel on one target";
   let description = [{
-    `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`.
-    `root`: pointwise, row_reduction, matmul, window or gemv (a contraction summed without matrix instructions). `tile`: one size for each parallel loop of the root, outermost first. `reduce`: one size for
-    each reduction loop (a step of the loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`: rows and columns that are
-    computed at a time (host: the register tile); a third number is a depth: sums return to memory after each step of a reduced loop that is at most
-    so long, and all columns take that step before the next one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`. `root`:
+    pointwise, row_reduction, matmul, window or gemv (a contraction summed without matrix instructions). `tile`: one
+    size for each parallel loop of the root, outermost first. `reduce`: one size for each reduction loop (a step of the
+    loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`:
+    rows and columns that are computed at a time (host: the register tile); a third number is a depth: sums return to
+    memory after each step of a reduced loop that is at most so long, and all columns take that step before the next
+    one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
   }];
   let parameters = (ins StringRefParameter<"root">:$root, ArrayRefParameter<"int64_t">:$tile, OptionalArrayRefParameter<"int64_t">:$reduce,
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages, OptionalArrayRefParameter<"int64_t">:$registers,
@@ -76,12 +81,13 @@ def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
 }
 def ReduceKindAttr : EnumAttr<Tile_Dialect, ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
 
-//===- Programs -----------------------------------------------------------------------------------------------------------===//
+//===- Programs ---------------------------------------------------------------------------------------------------===//
 
 def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "a block program, run once for each point of the grid";
   let description = [{
-    Arguments: buffers, then symbols (index). The grid (x, y, z) is expressions of the symbols. `schedule` is a `#tile.schedule`.
+    Arguments: buffers, then symbols (index). The grid (x, y, z) is expressions of the symbols. `schedule` is a
+    `#tile.schedule`.
 
     ```mlir
     tile.kernel @scale(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %s0: index)
@@ -138,7 +144,7 @@ def SizeOp : Tile_Op<"size", [Pure]> {
   let hasVerifier = 1;
 }
 
-//===- Memory -------------------------------------------------------------------------------------------------------------===//
+//===- Memory -----------------------------------------------------------------------------------------------------===//
 
 def LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AttrSizedOperandSegments]> {
   let summary = "a tile from global memory, through a map, masked";
@@ -174,7 +180,8 @@ def StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfa
 def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["index", "result"]>]> {
   let summary = "report to the error word a live index outside [0, size); its result is the index, clamped inside";
   let description = [{
-    `size` is one expression of symbols. `site` numbers the sentence that the runtime prints. Offsets and bounds say which elements are live.
+    `size` is one expression of symbols. `site` numbers the sentence that the runtime prints. Offsets and bounds say
+    which elements are live.
 
     ```mlir
     %safe = tile.check %ids[%i] bounds () -> (128) below () -> (30522) site 3 : tensor<64xi64>
@@ -186,7 +193,7 @@ def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfa
   let hasVerifier = 1;
 }
 
-//===- Tiles --------------------------------------------------------------------------------------------------------------===//
+//===- Tiles ------------------------------------------------------------------------------------------------------===//
 
 def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
   let summary = "offset + position along `dim`, as integers";
@@ -204,8 +211,9 @@ def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
 def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs * rhs, on matrix units where the target has them";
   let description = [{
-    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half operands accumulate in f32, i8 in i32,
-    which wraps; they are signed unless `lhs_unsigned` or `rhs_unsigned` says otherwise.
+    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half
+    operands accumulate in f32, i8 in i32, which wraps; they are signed unless `lhs_unsigned` or `rhs_unsigned` says
+    otherwise.
 
     ```mlir
     %c = tile.dot %a, %b, %acc : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>

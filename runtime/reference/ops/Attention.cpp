@@ -2,7 +2,8 @@
 //
 //     scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V
 //
-// The bias is -infinity where a mask, causality, a window or padding forbids a key. A query that may see no key gives zeros.
+// The bias is -infinity where a mask, causality, a window or padding forbids a key. A query that may see no key gives
+// zeros.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -17,8 +18,8 @@ namespace tilewright::reference {
 static Tensor byHeads(const Tensor &x, int64_t heads) {
   if (x.rank() == 4)
     return x;
-  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0, "expected [batch, sequence, {} heads * size], found shape {}", heads,
-          x.shape());
+  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0,
+          "expected [batch, sequence, {} heads * size], found shape {}", heads, x.shape());
   return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
 }
 
@@ -31,14 +32,15 @@ static Tensor fromHeads(const Tensor &x) {
 /// [batch, heads, past + new, size].
 static Tensor appended(const Tensor &past, const Tensor &fresh) {
   Shape shape = fresh.shape(), expected = past.shape();
-  require(past.rank() == 4 && past.type() == fresh.type(), "expected a past of rank 4 and {}, found shape {}", name(fresh.type()),
-          past.shape());
+  require(past.rank() == 4 && past.type() == fresh.type(), "expected a past of rank 4 and {}, found shape {}",
+          name(fresh.type()), past.shape());
   expected[2] = shape[2];
   require(expected == shape, "expected a past like {}, found {}", shape, past.shape());
   shape[2] += past.shape()[2];
   Tensor result = allocate(fresh.type(), shape);
   AxisView to(shape, 2);
-  size_t bytes = to.inner * elementBytes(fresh.type()), first = past.shape()[2] * bytes, second = fresh.shape()[2] * bytes;
+  size_t bytes = to.inner * elementBytes(fresh.type()), first = past.shape()[2] * bytes,
+         second = fresh.shape()[2] * bytes;
   for (int64_t o = 0; o < shape[0] * shape[1]; ++o) {
     std::copy_n(past.bytes() + o * first, first, result.bytes() + o * (first + second));
     std::copy_n(fresh.bytes() + o * second, second, result.bytes() + o * (first + second) + first);
@@ -54,7 +56,8 @@ struct AttentionPlan {
   std::vector<int64_t> valid, offset; // by batch: keys that are no padding, keys before the first query
 
   explicit AttentionPlan(Call &call)
-      : q(byHeads(call.input(0), call.integer("q_num_heads", 0))), k(byHeads(call.input(1), call.integer("kv_num_heads", 0))),
+      : q(byHeads(call.input(0), call.integer("q_num_heads", 0))),
+        k(byHeads(call.input(1), call.integer("kv_num_heads", 0))),
         v(byHeads(call.input(2), call.integer("kv_num_heads", 0))), causal(call.integer("is_causal", 0)),
         left(call.integer("left_window_size", -1)), right(call.integer("right_window_size", -1)) {
     require(left >= -1 && right >= -1, "expected window sizes of -1 or more, found {} and {}", left, right);
@@ -68,8 +71,8 @@ struct AttentionPlan {
     batch = q.shape()[0], heads = q.shape()[1], queries = q.shape()[2], size = q.shape()[3];
     keys = k.shape()[2], valueSize = v.shape()[3];
     int64_t keyHeads = k.shape()[1];
-    require(k.shape()[0] == batch && k.shape()[3] == size && v.shape() == Shape({batch, keyHeads, keys, valueSize}) && keyHeads >= 1 &&
-                heads % keyHeads == 0,
+    require(k.shape()[0] == batch && k.shape()[3] == size && v.shape() == Shape({batch, keyHeads, keys, valueSize}) &&
+                keyHeads >= 1 && heads % keyHeads == 0,
             "queries {}, keys {} and values {} do not fit together", q.shape(), k.shape(), v.shape());
     shared = heads / keyHeads;
     valid.assign(batch, keys);
@@ -86,7 +89,8 @@ struct AttentionPlan {
 
   bool sees(int64_t b, int64_t i, int64_t j) const {
     int64_t position = i + offset[b];
-    return j < valid[b] && (!causal || j <= position) && (left < 0 || position - j <= left) && (right < 0 || j - position <= right);
+    return j < valid[b] && (!causal || j <= position) && (left < 0 || position - j <= left) &&
+           (right < 0 || j - position <= right);
   }
 };
 
@@ -156,8 +160,8 @@ void attention(Call &call) {
     softmaxRow({scores.data() + row * n, static_cast<size_t>(n)}, {bias.data() + row * n, static_cast<size_t>(n)});
   show(3);
   for (int64_t h = 0; h < plan.batch * plan.heads; ++h)
-    contract(m, plan.valueSize, n, scores.data() + h * m * n, n, v.data() + h / plan.shared * n * plan.valueSize, plan.valueSize,
-             result.data() + h * m * plan.valueSize, plan.valueSize);
+    contract(m, plan.valueSize, n, scores.data() + h * m * n, n, v.data() + h / plan.shared * n * plan.valueSize,
+             plan.valueSize, result.data() + h * m * plan.valueSize, plan.valueSize);
   Tensor y = store(call.input(0).type(), shape, result);
   call.give(0, call.input(0).rank() == 3 ? fromHeads(y) : y);
   call.give(1, plan.k);
@@ -168,7 +172,7 @@ void attention(Call &call) {
   }
 }
 
-//===--- Rotary embedding ---------------------------------------------------------------------------------------------------===//
+//===- Rotary embedding -------------------------------------------------------------------------------------------===//
 
 /// Rotates pairs of elements by the angle of their position: halves of a head, or neighbours if interleaved. The first
 /// rotary_embedding_dim elements of each head only.
@@ -179,13 +183,16 @@ void rotaryEmbedding(Call &call) {
   int64_t rotated = call.integer("rotary_embedding_dim", 0);
   bool interleaved = call.integer("interleaved", 0);
   rotated = rotated == 0 ? size : rotated;
-  require(rotated > 0 && rotated <= size && rotated % 2 == 0, "expected an even rotary_embedding_dim of at most {}, found {}", size,
-          rotated);
-  int64_t half = rotated / 2, rows = product(std::span(cosines.shape()).first(std::max<int64_t>(cosines.rank() - 1, 0)));
+  require(rotated > 0 && rotated <= size && rotated % 2 == 0,
+          "expected an even rotary_embedding_dim of at most {}, found {}", size, rotated);
+  int64_t half = rotated / 2,
+          rows = product(std::span(cosines.shape()).first(std::max<int64_t>(cosines.rank() - 1, 0)));
   require(cosines.rank() >= 1 && cosines.shape().back() == half && call.input(2).shape() == cosines.shape(),
-          "expected caches with {} angles a position, found shapes {} and {}", half, cosines.shape(), call.input(2).shape());
+          "expected caches with {} angles a position, found shapes {} and {}", half, cosines.shape(),
+          call.input(2).shape());
   std::vector<int64_t> positions = call.has(3) ? call.indices(3) : identityMap(batch * steps);
-  require(static_cast<int64_t>(positions.size()) == batch * steps, "expected {} positions, found {}", batch * steps, positions.size());
+  require(static_cast<int64_t>(positions.size()) == batch * steps, "expected {} positions, found {}", batch * steps,
+          positions.size());
   for (int64_t position : positions)
     require(0 <= position && position < rows, "index {} is out of range for dimension 0 of size {}", position, rows);
   Values<double> values(heads), c(cosines), s(call.input(2));
@@ -202,7 +209,7 @@ void rotaryEmbedding(Call &call) {
   call.give(0, x.rank() == 3 ? fromHeads(y) : y);
 }
 
-//===--- Linear attention ---------------------------------------------------------------------------------------------------===//
+//===- Linear attention -------------------------------------------------------------------------------------------===//
 
 struct LinearPlan {
   Tensor q, k, v;
@@ -223,8 +230,8 @@ struct LinearPlan {
     require(queryHeads % keyHeads == 0 && k.shape() == Shape({batch, keyHeads, steps, size}) &&
                 v.shape() == Shape({batch, keyHeads, steps, valueSize}),
             "queries {}, keys {} and values {} do not fit together", q.shape(), k.shape(), v.shape());
-    require(call.has(4) == gated && call.has(5) == delta, "update_rule '{}' takes {} decay and {} beta", rule, gated ? "a" : "no",
-            delta ? "a" : "no");
+    require(call.has(4) == gated && call.has(5) == delta, "update_rule '{}' takes {} decay and {} beta", rule,
+            gated ? "a" : "no", delta ? "a" : "no");
     if (gated)
       decayWidth = gateWidth(call.input(4), {keyHeads, keyHeads * size});
     if (delta)
@@ -249,7 +256,8 @@ static void decayState(const LinearPlan &plan, const double *decay, int64_t head
 }
 
 /// state += key (beta * (value - state^T key))^T, or key value^T without a beta.
-static void updateState(const LinearPlan &plan, const double *key, const double *value, const double *beta, double *state) {
+static void updateState(const LinearPlan &plan, const double *key, const double *value, const double *beta,
+                        double *state) {
   for (int64_t e = 0; e < plan.valueSize; ++e) {
     double known = 0;
     for (int64_t d = 0; d < plan.size && beta; ++d)
@@ -260,15 +268,18 @@ static void updateState(const LinearPlan &plan, const double *key, const double 
   }
 }
 
-/// One state matrix for each key head, [key size, value size], that decays, learns, and is read by its queries at each step.
+/// One state matrix for each key head, [key size, value size], that decays, learns, and is read by its queries at each
+/// step.
 void linearAttention(Call &call) {
   LinearPlan plan(call);
-  Shape stateShape{plan.batch, plan.keyHeads, plan.size, plan.valueSize}, shape{plan.batch, plan.queryHeads, plan.steps, plan.valueSize};
+  Shape stateShape{plan.batch, plan.keyHeads, plan.size, plan.valueSize},
+      shape{plan.batch, plan.queryHeads, plan.steps, plan.valueSize};
   checkSize(DType::F64, stateShape);
   checkSize(DType::F64, shape);
   std::vector<double> state(product(stateShape)), result(product(shape));
   if (call.has(3)) {
-    require(call.input(3).shape() == stateShape, "expected a past state of shape {}, found {}", stateShape, call.input(3).shape());
+    require(call.input(3).shape() == stateShape, "expected a past state of shape {}, found {}", stateShape,
+            call.input(3).shape());
     Values<double> past(call.input(3));
     state.assign(past.begin(), past.end());
   }

@@ -1,7 +1,7 @@
 // Elementwise operators of several tensors, broadcast to one shape: y[i] = f(a[i], b[i], ...).
 //
-// Integer arithmetic wraps. Integer division by zero, and its remainder, are defined as 0, because a trap would end the process on a
-// model's whim; the smallest integer divided by -1 wraps to itself.
+// Integer arithmetic wraps. Integer division by zero, and its remainder, are defined as 0, because a trap would end the
+// process on a model's whim; the smallest integer divided by -1 wraps to itself.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
@@ -27,24 +27,27 @@ static bool accepts(Accepts kind, DType type) {
   return false;
 }
 
-/// The right operand as opset 7 and later would write it. Before, it was repeated only with `broadcast` = 1: its dimensions are then
-/// those of the left operand from `axis` on, or the last ones without it.
+/// The right operand as opset 7 and later would write it. Before, it was repeated only with `broadcast` = 1: its
+/// dimensions are then those of the left operand from `axis` on, or the last ones without it.
 static Tensor rightOperand(Call &call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   if (!call.before(7) || call.op() == "PRelu" || a.shape() == b.shape())
     return b;
-  require(call.integer("broadcast", 0) == 1, "expected equal shapes because broadcast is 0, found {} and {}", a.shape(), b.shape());
+  require(call.integer("broadcast", 0) == 1, "expected equal shapes because broadcast is 0, found {} and {}", a.shape(),
+          b.shape());
   int64_t axis = call.integer("axis", a.rank() - b.rank()), behind = a.rank() - axis - b.rank();
   if (axis < 0)
     axis += a.rank(), behind -= a.rank();
-  require(axis >= 0 && behind >= 0, "expected a right operand that fits {} from dimension {} on, found {}", a.shape(), axis, b.shape());
+  require(axis >= 0 && behind >= 0, "expected a right operand that fits {} from dimension {} on, found {}", a.shape(),
+          axis, b.shape());
   Shape shape = b.shape();
   shape.resize(shape.size() + behind, 1);
   return b.reshaped(shape);
 }
 
 /// Operands of one type; the result has `type`, or the operands' without one.
-template <typename Function> static void combine(Call &call, Accepts kind, std::optional<DType> type, Function function) {
+template <typename Function>
+static void combine(Call &call, Accepts kind, std::optional<DType> type, Function function) {
   const Tensor &a = call.input(0), b = rightOperand(call);
   require(a.type() == b.type(), "expected operands of one type, found {} and {}", name(a.type()), name(b.type()));
   require(accepts(kind, a.type()), "the operator does not take operands of {}", name(a.type()));
@@ -98,8 +101,9 @@ void divide(Call &call) {
   combine(call, Accepts::Numbers, {}, [](auto a, auto b) { return quotient(a, b); });
 }
 
-/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1). For floats as Python's and NumPy's: a zero
-/// takes the sign of the divisor, and what is left of an infinite divisor of the other sign is that divisor.
+/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1). For floats as Python's and
+/// NumPy's: a zero takes the sign of the divisor, and what is left of an infinite divisor of the other sign is that
+/// divisor.
 template <typename T> static T remainder(T a, T b, bool truncated) {
   if constexpr (std::is_same_v<T, double>) {
     double rest = std::fmod(a, b);
@@ -186,7 +190,8 @@ void prelu(Call &call) {
     call.replaceInput(1, slopes.reshaped(perChannel));
   }
   broadcastStrides(call.input(1).shape(), call.input(0).shape());
-  combine(call, Accepts::Numbers, {}, [](auto x, auto slope) { return x < decltype(x){} ? wrapping(x, slope, std::multiplies<>()) : x; });
+  combine(call, Accepts::Numbers, {},
+          [](auto x, auto slope) { return x < decltype(x){} ? wrapping(x, slope, std::multiplies<>()) : x; });
 }
 
 /// a * sigmoid(alpha * a) * b, without broadcasting.
@@ -200,7 +205,7 @@ void swiGlu(Call &call) {
   });
 }
 
-//===--- Mixed types --------------------------------------------------------------------------------------------------------===//
+//===- Mixed types ------------------------------------------------------------------------------------------------===//
 
 static uint64_t integerPower(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
@@ -210,7 +215,8 @@ static uint64_t integerPower(uint64_t base, uint64_t exponent) {
   return result;
 }
 
-/// The result has the base's type; an integer base to an integer power is exact modulo its width, and to a negative power truncated.
+/// The result has the base's type; an integer base to an integer power is exact modulo its width, and to a negative
+/// power truncated.
 void power(Call &call) {
   const Tensor &base = call.input(0), exponent = rightOperand(call);
   require(base.type() != DType::Bool && exponent.type() != DType::Bool, "the operator does not take bool");
@@ -234,9 +240,10 @@ void power(Call &call) {
   });
 }
 
-//===--- Any number of operands ---------------------------------------------------------------------------------------------===//
+//===- Any number of operands -------------------------------------------------------------------------------------===//
 
-template <typename T, typename Function> static std::vector<T> foldOperands(Call &call, const Shape &shape, Function function) {
+template <typename T, typename Function>
+static std::vector<T> foldOperands(Call &call, const Shape &shape, Function function) {
   std::vector<T> results(product(shape));
   for (int64_t k = 0; k < call.inputCount(); ++k) {
     Values<T> values(call.input(k));
@@ -253,7 +260,8 @@ template <typename Function, typename Finish> static void combineAll(Call &call,
   DType type = call.input(0).type();
   Shape shape = call.input(0).shape();
   for (int64_t k = 0; k < call.inputCount(); ++k) {
-    require(call.input(k).type() == type, "expected operands of one type, found {} and {}", name(type), name(call.input(k).type()));
+    require(call.input(k).type() == type, "expected operands of one type, found {} and {}", name(type),
+            name(call.input(k).type()));
     shape = broadcast(shape, call.input(k).shape());
   }
   require(type != DType::Bool, "the operator does not take operands of bool");

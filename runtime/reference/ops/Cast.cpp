@@ -18,12 +18,13 @@ template <typename Format, typename Convert> static Tensor castEach(const Tensor
 
 static RoundMode roundMode(Call &call) {
   std::string mode = call.text("round_mode", "up");
-  require(mode == "up" || mode == "down" || mode == "nearest", "expected round_mode to be up, down or nearest, found '{}'", mode);
+  require(mode == "up" || mode == "down" || mode == "nearest",
+          "expected round_mode to be up, down or nearest, found '{}'", mode);
   return mode == "up" ? RoundMode::Up : mode == "down" ? RoundMode::Down : RoundMode::Nearest;
 }
 
-/// Floats to integers truncate and saturate, NaN gives 0: the specification leaves those open, and one answer must be the same
-/// everywhere. `saturate` and `round_mode` say something of floats of 8 bits only.
+/// Floats to integers truncate and saturate, NaN gives 0: the specification leaves those open, and one answer must be
+/// the same everywhere. `saturate` and `round_mode` say something of floats of 8 bits only.
 static Tensor castTo(Call &call, const Tensor &x, DType type) {
   if (x.type() == DType::String || type == DType::String)
     return convertStrings(x, type);
@@ -48,9 +49,9 @@ static Tensor castTo(Call &call, const Tensor &x, DType type) {
 /// A type by its name in models that were written before it had a number: opset 1 to 5.
 static DType typeByName(const std::string &name) {
   static constexpr std::pair<std::string_view, DType> names[] = {
-      {"FLOAT", DType::F32}, {"UINT8", DType::U8},   {"INT8", DType::I8},    {"UINT16", DType::U16},  {"INT16", DType::I16},
-      {"INT32", DType::I32}, {"INT64", DType::I64},  {"BOOL", DType::Bool},  {"FLOAT16", DType::F16}, {"DOUBLE", DType::F64},
-      {"UINT32", DType::U32}, {"UINT64", DType::U64},
+      {"FLOAT", DType::F32},   {"UINT8", DType::U8},   {"INT8", DType::I8},    {"UINT16", DType::U16},
+      {"INT16", DType::I16},   {"INT32", DType::I32},  {"INT64", DType::I64},  {"BOOL", DType::Bool},
+      {"FLOAT16", DType::F16}, {"DOUBLE", DType::F64}, {"UINT32", DType::U32}, {"UINT64", DType::U64},
   };
   for (auto [text, type] : names)
     if (text == name)

@@ -4,7 +4,8 @@
 //
 //     y[m, p] = sum over (c, tap) of w[m, (c, tap)] * columns[(c, tap), p]        columns[(c, tap), p] = x[c, source(tap, p)]
 //
-// The transpose runs the same table backwards: columns = w^T x, and each is added to the element it would have been read from.
+// The transpose runs the same table backwards: columns = w^T x, and each is added to the element it would have been
+// read from.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Quantization.h"
@@ -17,7 +18,9 @@
 namespace tilewright::reference {
 
 /// The number of positions whose columns fill about 1 MiB.
-static int64_t blockOf(int64_t depth) { return std::clamp<int64_t>((int64_t{1} << 17) / std::max<int64_t>(depth, 1), 16, 1024); }
+static int64_t blockOf(int64_t depth) {
+  return std::clamp<int64_t>((int64_t{1} << 17) / std::max<int64_t>(depth, 1), 16, 1024);
+}
 
 /// Batch, channels, groups and the window of a convolution of x by weights [outputs, inputs / group, kernel...].
 struct Convolution {
@@ -26,10 +29,11 @@ struct Convolution {
   Shape result;
 
   Convolution(Call &call, const Shape &x, const Shape &weights) {
-    require(x.size() >= 3 && weights.size() == x.size(), "expected input and weights of equal rank of 3 or more, found shapes {} and {}", x,
-            weights);
+    require(x.size() >= 3 && weights.size() == x.size(),
+            "expected input and weights of equal rank of 3 or more, found shapes {} and {}", x, weights);
     batch = x[0], inputs = x[1], outputs = weights[0], groups = call.integer("group", 1);
-    require(groups >= 1 && weights[1] <= inputs && weights[1] == inputs / groups && inputs % groups == 0 && outputs % groups == 0,
+    require(groups >= 1 && weights[1] <= inputs && weights[1] == inputs / groups && inputs % groups == 0 &&
+                outputs % groups == 0,
             "expected channels that divide into {} groups, found input {} and weights {}", groups, x, weights);
     Shape kernel(weights.begin() + 2, weights.end());
     if (auto named = call.integers("kernel_shape"))
@@ -68,15 +72,17 @@ struct Convolution {
 static std::vector<double> biasOf(Call &call, int64_t i, int64_t outputs) {
   if (!call.has(i))
     return {};
-  require(call.input(i).shape() == Shape{outputs}, "expected a bias of shape [{}], found {}", outputs, call.input(i).shape());
+  require(call.input(i).shape() == Shape{outputs}, "expected a bias of shape [{}], found {}", outputs,
+          call.input(i).shape());
   Values<double> values(call.input(i));
   return {values.begin(), values.end()};
 }
 
 void conv(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
-  require(isFloat(x.type()) && x.type() == weights.type(), "expected floating-point input and weights of one type, found {} and {}",
-          name(x.type()), name(weights.type()));
+  require(isFloat(x.type()) && x.type() == weights.type(),
+          "expected floating-point input and weights of one type, found {} and {}", name(x.type()),
+          name(weights.type()));
   Convolution plan(call, x.shape(), weights.shape());
   checkSize(x.type(), plan.result);
   call.give(0, x.type(), plan.result,
@@ -88,8 +94,8 @@ static Tensor perOutput(Call &call, int64_t i, int64_t outputs, size_t rank) {
   if (!call.has(i))
     return {};
   const Tensor &parameter = call.input(i);
-  require(parameter.count() == 1 || parameter.shape() == Shape{outputs}, "expected one element or {} in input {}, found shape {}", outputs,
-          i, parameter.shape());
+  require(parameter.count() == 1 || parameter.shape() == Shape{outputs},
+          "expected one element or {} in input {}, found shape {}", outputs, i, parameter.shape());
   Shape shape(rank, 1);
   shape[0] = parameter.count();
   return parameter.reshaped(shape);
@@ -124,9 +130,11 @@ void qLinearConv(Call &call) {
 /// A depthwise convolution over [past, x], whose end is the next past: y has the length of x.
 void causalConvWithState(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
-  require(x.rank() == 3 && weights.rank() == 3 && weights.shape()[0] == x.shape()[1] && weights.shape()[1] == 1 && weights.shape()[2] >= 1,
+  require(x.rank() == 3 && weights.rank() == 3 && weights.shape()[0] == x.shape()[1] && weights.shape()[1] == 1 &&
+              weights.shape()[2] >= 1,
           "expected input [N, C, L] and weights [C, 1, k], found {} and {}", x.shape(), weights.shape());
-  int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], taps = weights.shape()[2], past = taps - 1;
+  int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], taps = weights.shape()[2],
+          past = taps - 1;
   std::string activation = call.text("activation", "none");
   require(activation == "none" || activation == "silu" || activation == "swish",
           "expected activation to be none, silu or swish, found '{}'", activation);
@@ -154,9 +162,10 @@ void causalConvWithState(Call &call) {
   call.give(1, call.has(3) ? call.input(3).type() : x.type(), state, next);
 }
 
-//===--- Transposed ---------------------------------------------------------------------------------------------------------===//
+//===- Transposed -------------------------------------------------------------------------------------------------===//
 
-/// The window of the convolution that this one transposes: its output is our input. Sizes the result as the specification says.
+/// The window of the convolution that this one transposes: its output is our input. Sizes the result as the
+/// specification says.
 static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) {
   size_t rank = kernel.size();
   Window window;
@@ -168,12 +177,13 @@ static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) 
   std::string automatic = call.text("auto_pad", "NOTSET");
   bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
   auto asked = call.integers("output_shape");
-  require(!asked || asked->size() == rank || asked->size() == rank + 2, "expected {} values in output_shape, found {}", rank,
-          asked ? asked->size() : 0);
+  require(!asked || asked->size() == rank || asked->size() == rank + 2, "expected {} values in output_shape, found {}",
+          rank, asked ? asked->size() : 0);
   for (size_t d = 0; d < rank; ++d) {
-    require(kernel[d] >= 1 && window.strides[d] >= 1 && window.dilations[d] >= 1 && window.output[d] >= 1 && extra[d] >= 0,
-            "expected sizes, strides and dilations of 1 or more, found input {}, kernel {}, strides {}, dilations {}", x, kernel,
-            window.strides, window.dilations);
+    require(kernel[d] >= 1 && window.strides[d] >= 1 && window.dilations[d] >= 1 && window.output[d] >= 1 &&
+                extra[d] >= 0,
+            "expected sizes, strides and dilations of 1 or more, found input {}, kernel {}, strides {}, dilations {}",
+            x, kernel, window.strides, window.dilations);
     int64_t begin = pads[d], end = pads[d + rank], full = 0, span = 0;
     require(!__builtin_mul_overflow(window.output[d] - 1, window.strides[d], &full) &&
                 !__builtin_mul_overflow(kernel[d] - 1, window.dilations[d], &span) &&
@@ -182,7 +192,8 @@ static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) 
     int64_t size = full - begin - end;
     if (asked || same) {
       size = asked ? (*asked)[asked->size() - rank + d] : window.output[d] * window.strides[d];
-      require(0 <= size && size < int64_t{1} << 40, "expected an output_shape of 0 or more, found {} in dimension {}", size, d);
+      require(0 <= size && size < int64_t{1} << 40, "expected an output_shape of 0 or more, found {} in dimension {}",
+              size, d);
       if (same && !asked)
         size = std::min(size, full); // there are no pads below 0: ONNX Runtime gives what is there
       int64_t total = std::max<int64_t>(0, full - size);
@@ -209,10 +220,11 @@ static void scatter(const int64_t *table, int64_t entries, const double *columns
 /// Weights are [inputs, outputs / group, kernel...].
 void convTranspose(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
-  require(isFloat(x.type()) && x.type() == weights.type(), "expected floating-point input and weights of one type, found {} and {}",
-          name(x.type()), name(weights.type()));
-  require(x.rank() >= 3 && weights.rank() == x.rank(), "expected input and weights of equal rank of 3 or more, found shapes {} and {}",
-          x.shape(), weights.shape());
+  require(isFloat(x.type()) && x.type() == weights.type(),
+          "expected floating-point input and weights of one type, found {} and {}", name(x.type()),
+          name(weights.type()));
+  require(x.rank() >= 3 && weights.rank() == x.rank(),
+          "expected input and weights of equal rank of 3 or more, found shapes {} and {}", x.shape(), weights.shape());
   int64_t batch = x.shape()[0], inputs = x.shape()[1], groups = call.integer("group", 1);
   require(weights.shape()[0] == inputs && groups >= 1 && inputs % groups == 0,
           "expected weights for {} input channels in {} groups, found shape {}", inputs, groups, weights.shape());
@@ -238,10 +250,11 @@ void convTranspose(Call &call) {
     window.sources(first, count, table.data());
     for (int64_t n = 0; n < batch * groups; ++n) {
       std::fill(columns.begin(), columns.end(), 0);
-      contract(rows, count, depth, turned.data() + n % groups * rows * depth, depth, values.data() + n * depth * positions + first,
-               positions, columns.data(), count);
+      contract(rows, count, depth, turned.data() + n % groups * rows * depth, depth,
+               values.data() + n * depth * positions + first, positions, columns.data(), count);
       for (int64_t m = 0; m < perGroup; ++m)
-        scatter(table.data(), taps * count, columns.data() + m * taps * count, result.data() + (n * perGroup + m) * imageSize);
+        scatter(table.data(), taps * count, columns.data() + m * taps * count,
+                result.data() + (n * perGroup + m) * imageSize);
     }
   }
   call.give(0, x.type(), shape, result);
@@ -255,7 +268,8 @@ void col2Im(Call &call) {
   product(image);
   Window window(call, image, kernel);
   int64_t taps = window.taps(), positions = window.outputs(), imageSize = product(image);
-  require(x.shape()[1] % taps == 0 && x.shape()[2] == positions, "expected columns [N, C * {}, {}], found {}", taps, positions, x.shape());
+  require(x.shape()[1] % taps == 0 && x.shape()[2] == positions, "expected columns [N, C * {}, {}], found {}", taps,
+          positions, x.shape());
   int64_t images = x.shape()[0] * (x.shape()[1] / taps);
   Shape shape{x.shape()[0], x.shape()[1] / taps};
   shape.insert(shape.end(), image.begin(), image.end());

@@ -20,7 +20,8 @@ static Box boxOf(const double *at, bool centred) {
 }
 
 static double overlap(const Box &a, const Box &b) {
-  double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top), width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top),
+         width = std::min(a.right, b.right) - std::max(a.left, b.left);
   double common = std::max(height, 0.0) * std::max(width, 0.0), all = a.area() + b.area() - common;
   return all > 0 ? common / all : 0;
 }
@@ -41,7 +42,8 @@ void nonMaxSuppression(Call &call) {
       const double *score = values.data() + (n * scores[1] + c) * count;
       std::vector<int64_t> order = identityMap(count);
       std::erase_if(order, [&](int64_t i) { return score[i] != score[i] || (least && score[i] <= *least); });
-      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
+      std::sort(order.begin(), order.end(),
+                [&](int64_t a, int64_t b) { return score[a] > score[b] || (score[a] == score[b] && a < b); });
       std::vector<Box> kept;
       for (int64_t i : order) {
         if (static_cast<int64_t>(kept.size()) >= limit)

@@ -25,7 +25,9 @@ template <typename T> struct Operand {
   std::vector<T> values;
 };
 
-static bool has(const Labels &labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+static bool has(const Labels &labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 static Shape shapeOf(const Labels &labels, const Sizes &sizes) {
   Shape shape;
@@ -43,8 +45,8 @@ static Labels parseTerm(std::string_view term, int64_t ellipsis) {
         labels.push_back(static_cast<int>(-d));
       i += 2;
     } else {
-      require((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z'), "expected letters and '...' in a term, found '{}'",
-              term);
+      require((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z'),
+              "expected letters and '...' in a term, found '{}'", term);
       labels.push_back(term[i]);
     }
   }
@@ -64,7 +66,8 @@ struct Equation {
     int64_t widest = 0;
     for (int64_t k = 0; k < call.inputCount(); ++k) {
       size_t comma = left.find(',');
-      require((comma == std::string::npos) == (k + 1 == call.inputCount()), "expected {} terms in '{}'", call.inputCount(), text);
+      require((comma == std::string::npos) == (k + 1 == call.inputCount()), "expected {} terms in '{}'",
+              call.inputCount(), text);
       std::string term = left.substr(0, comma);
       left = comma == std::string::npos ? "" : left.substr(comma + 1);
       bool dots = term.find("...") != std::string::npos;
@@ -83,11 +86,12 @@ struct Equation {
   }
 
   void addInput(Labels labels, const Shape &shape, std::string_view term) {
-    require(labels.size() == shape.size(), "term '{}' does not have the {} dimensions of shape {}", term, shape.size(), shape);
+    require(labels.size() == shape.size(), "term '{}' does not have the {} dimensions of shape {}", term, shape.size(),
+            shape);
     for (size_t d = 0; d < labels.size(); ++d) {
       auto [known, isNew] = sizes.try_emplace(labels[d], shape[d]);
-      require(isNew || known->second == shape[d] || known->second == 1 || shape[d] == 1, "a label of term '{}' is of size {} and {}", term,
-              known->second, shape[d]);
+      require(isNew || known->second == shape[d] || known->second == 1 || shape[d] == 1,
+              "a label of term '{}' is of size {} and {}", term, known->second, shape[d]);
       known->second = known->second == 1 ? shape[d] : known->second;
     }
     inputs.push_back(std::move(labels));
@@ -105,9 +109,11 @@ struct Equation {
   }
 };
 
-/// The operand with exactly `labels`: repeated ones become a diagonal, missing ones are summed, dimensions of 1 are repeated.
+/// The operand with exactly `labels`: repeated ones become a diagonal, missing ones are summed, dimensions of 1 are
+/// repeated.
 template <typename T>
-static std::vector<T> arranged(const T *values, const Shape &shape, const Labels &own, const Labels &labels, const Sizes &sizes) {
+static std::vector<T> arranged(const T *values, const Shape &shape, const Labels &own, const Labels &labels,
+                               const Sizes &sizes) {
   Shape strides = stridesOf(shape), result = shapeOf(labels, sizes);
   Labels summed;
   for (int label : own)
@@ -126,7 +132,8 @@ static std::vector<T> arranged(const T *values, const Shape &shape, const Labels
   sums.reserve(product(result));
   walk(result, std::array{stridesOver(labels)}, [&](const auto &at) {
     T sum{};
-    walk(shapeOf(summed, sizes), std::array{stridesOver(summed)}, [&](const auto &below) { sum += values[at[0] + below[0]]; });
+    walk(shapeOf(summed, sizes), std::array{stridesOver(summed)},
+         [&](const auto &below) { sum += values[at[0] + below[0]]; });
     sums.push_back(sum);
   });
   return sums;
@@ -134,7 +141,8 @@ static std::vector<T> arranged(const T *values, const Shape &shape, const Labels
 
 /// The product of two operands, keeping the labels in `needed`.
 template <typename T>
-static Operand<T> multiplied(const Operand<T> &left, const Operand<T> &right, const Labels &needed, const Sizes &sizes) {
+static Operand<T> multiplied(const Operand<T> &left, const Operand<T> &right, const Labels &needed,
+                             const Sizes &sizes) {
   Labels batch, rows, depth, columns;
   for (int label : left.labels)
     if (has(right.labels, label))
@@ -150,8 +158,10 @@ static Operand<T> multiplied(const Operand<T> &left, const Operand<T> &right, co
       all.insert(all.end(), part.begin(), part.end());
     return all;
   };
-  std::vector<T> a = arranged(left.values.data(), shapeOf(left.labels, sizes), left.labels, joined({batch, rows, depth}), sizes);
-  std::vector<T> b = arranged(right.values.data(), shapeOf(right.labels, sizes), right.labels, joined({batch, depth, columns}), sizes);
+  std::vector<T> a =
+      arranged(left.values.data(), shapeOf(left.labels, sizes), left.labels, joined({batch, rows, depth}), sizes);
+  std::vector<T> b =
+      arranged(right.values.data(), shapeOf(right.labels, sizes), right.labels, joined({batch, depth, columns}), sizes);
   int64_t m = product(shapeOf(rows, sizes)), k = product(shapeOf(depth, sizes)), n = product(shapeOf(columns, sizes));
   Operand<T> result{joined({batch, rows, columns}), {}};
   Shape shape = shapeOf(result.labels, sizes);
@@ -171,7 +181,8 @@ template <typename T> static std::vector<T> evaluate(Call &call, const Equation 
       if (!has(distinct, label))
         distinct.push_back(label);
     Values<T> values(call.input(static_cast<int64_t>(i)));
-    Operand<T> next{distinct, arranged(values.data(), call.input(static_cast<int64_t>(i)).shape(), own, distinct, equation.sizes)};
+    Operand<T> next{
+        distinct, arranged(values.data(), call.input(static_cast<int64_t>(i)).shape(), own, distinct, equation.sizes)};
     if (i == 0) {
       result = std::move(next);
       continue;
@@ -181,15 +192,16 @@ template <typename T> static std::vector<T> evaluate(Call &call, const Equation 
       needed.insert(needed.end(), equation.inputs[later].begin(), equation.inputs[later].end());
     result = multiplied(result, next, needed, equation.sizes);
   }
-  return arranged(result.values.data(), shapeOf(result.labels, equation.sizes), result.labels, equation.output, equation.sizes);
+  return arranged(result.values.data(), shapeOf(result.labels, equation.sizes), result.labels, equation.output,
+                  equation.sizes);
 }
 
 void einsum(Call &call) {
   Equation equation(call);
   DType type = call.input(0).type();
   for (int64_t k = 0; k < call.inputCount(); ++k)
-    require(call.input(k).type() == type && type != DType::Bool, "expected operands of one type of number, found {} and {}", name(type),
-            name(call.input(k).type()));
+    require(call.input(k).type() == type && type != DType::Bool,
+            "expected operands of one type of number, found {} and {}", name(type), name(call.input(k).type()));
   Shape shape = shapeOf(equation.output, equation.sizes);
   checkSize(type, shape);
   if (isFloat(type))

@@ -17,15 +17,18 @@ static double featureAt(const std::vector<float> &list, int64_t i, int64_t featu
 
 static int64_t lastSize(const Tensor &x) { return x.rank() == 0 ? 1 : x.shape().back(); }
 
-/// (x - offset) * scale. The difference is rounded to float32 too, as ONNX Runtime does: what stands behind may be a tree, which compares
-/// with thresholds that lie on data.
+/// (x - offset) * scale. The difference is rounded to float32 too, as ONNX Runtime does: what stands behind may be a
+/// tree, which compares with thresholds that lie on data.
 void scaler(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<float> scale = call.reals("scale").value_or(std::vector<float>{1}),
                      offset = call.reals("offset").value_or(std::vector<float>{0});
   int64_t features = lastSize(x);
-  auto fits = [&](const std::vector<float> &list) { return list.size() == 1 || static_cast<int64_t>(list.size()) == features; };
-  require(fits(scale) && fits(offset), "expected one scale and offset or {}, found {} and {}", features, scale.size(), offset.size());
+  auto fits = [&](const std::vector<float> &list) {
+    return list.size() == 1 || static_cast<int64_t>(list.size()) == features;
+  };
+  require(fits(scale) && fits(offset), "expected one scale and offset or {}, found {} and {}", features, scale.size(),
+          offset.size());
   Values<double> values(x);
   std::vector<double> result(values.begin(), values.end());
   for (int64_t i = 0; i < values.size(); ++i)
@@ -60,8 +63,10 @@ void imputer(Call &call) {
   if (floats)
     std::ranges::copy(call.reals("imputed_value_floats").value_or(std::vector<float>()), std::back_inserter(imputed));
   else
-    std::ranges::copy(call.integers("imputed_value_int64s").value_or(std::vector<int64_t>()), std::back_inserter(imputed));
-  double replaced = floats ? call.real("replaced_value_float", 0) : static_cast<double>(call.integer("replaced_value_int64", 0));
+    std::ranges::copy(call.integers("imputed_value_int64s").value_or(std::vector<int64_t>()),
+                      std::back_inserter(imputed));
+  double replaced =
+      floats ? call.real("replaced_value_float", 0) : static_cast<double>(call.integer("replaced_value_int64", 0));
   int64_t features = lastSize(x);
   require(imputed.size() == 1 || (!imputed.empty() && static_cast<int64_t>(imputed.size()) == features),
           "expected one imputed value or {}, found {}", features, imputed.size());
@@ -82,7 +87,7 @@ void binarizer(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-//===--- Categories ---------------------------------------------------------------------------------------------------------===//
+//===- Categories -------------------------------------------------------------------------------------------------===//
 
 /// The list that a label encoder names by `prefix`: keys or values, in one of their types.
 static Tensor labelList(Call &call, const std::string &prefix) {
@@ -99,8 +104,10 @@ static Tensor labelList(Call &call, const std::string &prefix) {
 void labelEncoder(Call &call) {
   const Tensor &x = call.input(0);
   Tensor keys = labelList(call, "keys"), values = labelList(call, "values");
-  require(keys.count() == values.count(), "expected as many keys as values, found {} and {}", keys.count(), values.count());
-  double otherwise = isFloat(values.type()) ? call.real("default_float", -0.0) : static_cast<double>(call.integer("default_int64", -1));
+  require(keys.count() == values.count(), "expected as many keys as values, found {} and {}", keys.count(),
+          values.count());
+  double otherwise = isFloat(values.type()) ? call.real("default_float", -0.0)
+                                            : static_cast<double>(call.integer("default_int64", -1));
   if (const Tensor *given = call.tensor("default_tensor"); given && given->count() == 1)
     otherwise = Values<double>(*given)[0];
   Values<double> from(keys), to(values), elements(x);
@@ -115,7 +122,9 @@ void labelEncoder(Call &call) {
   std::vector<double> result;
   for (double element : elements) {
     auto found = std::isnan(element) ? table.end() : table.find(element);
-    result.push_back(std::isnan(element) ? missing.value_or(otherwise) : found == table.end() ? otherwise : found->second);
+    result.push_back(std::isnan(element)    ? missing.value_or(otherwise)
+                     : found == table.end() ? otherwise
+                                            : found->second);
   }
   call.give(0, values.type(), x.shape(), result);
 }
@@ -141,7 +150,7 @@ void oneHotEncoder(Call &call) {
   call.give(0, DType::F32, shape, result);
 }
 
-//===--- Columns ------------------------------------------------------------------------------------------------------------===//
+//===- Columns ----------------------------------------------------------------------------------------------------===//
 
 /// All inputs beside each other as columns of floats, `inputdimensions` of each.
 void featureVectorizer(Call &call) {
@@ -162,7 +171,8 @@ void featureVectorizer(Call &call) {
 /// Columns of the last dimension by number; a vector gives one row.
 void arrayFeatureExtractor(Call &call) {
   const Tensor &x = call.input(0), &y = call.input(1);
-  require(x.rank() >= 1 && y.count() > 0, "expected columns of a tensor of rank 1 or more, found shapes {} and {}", x.shape(), y.shape());
+  require(x.rank() >= 1 && y.count() > 0, "expected columns of a tensor of rank 1 or more, found shapes {} and {}",
+          x.shape(), y.shape());
   Tensor picked = composed("Gather", {x, y.reshaped({y.count()})}, {{"axis", x.rank() - 1}});
   call.give(0, x.rank() == 1 ? picked.reshaped({1, y.count()}) : picked);
 }

@@ -1,4 +1,5 @@
-// com.microsoft: what ONNX Runtime's optimizers fuse and standard operators say in two to five steps, and its copies of old operators.
+// com.microsoft: what ONNX Runtime's optimizers fuse and standard operators say in two to five steps, and its copies of
+// old operators.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -10,7 +11,7 @@
 
 namespace tilewright::reference {
 
-//===--- Products -----------------------------------------------------------------------------------------------------------===//
+//===- Products ---------------------------------------------------------------------------------------------------===//
 
 /// A factor of FusedMatMul with its matrix dimensions last: `batch` says that the first dimension is the matrix's rows.
 static Tensor factor(Call &call, int64_t i, bool batch, bool transposed) {
@@ -36,7 +37,8 @@ void fusedMatMul(Call &call) {
 
 void fusedGemm(Call &call) {
   Tensor c = call.has(2) ? wide(call.input(2)) : Tensor();
-  Tensor y = composed("Gemm", {wide(call.input(0)), wide(call.input(1)), c}, selected(call, {"alpha", "beta", "transA", "transB"}));
+  Tensor y = composed("Gemm", {wide(call.input(0)), wide(call.input(1)), c},
+                      selected(call, {"alpha", "beta", "transA", "transB"}));
   call.give(0, convert(activated(call, y), call.input(0).type()));
 }
 
@@ -47,7 +49,7 @@ void gemmFastGelu(Call &call) {
   call.give(0, convert(composed("Gelu", {y}, {{"approximate", std::string("tanh")}}), call.input(0).type()));
 }
 
-//===--- Images -------------------------------------------------------------------------------------------------------------===//
+//===- Images -----------------------------------------------------------------------------------------------------===//
 
 /// activation(Conv(X, W, B) + Z), with channels last on request.
 static void convolve(Call &call, bool last) {
@@ -66,14 +68,17 @@ static void convolve(Call &call, bool last) {
 void fusedConv(Call &call) { convolve(call, false); }
 void nhwcConv(Call &call) { convolve(call, true); }
 
-void nhwcMaxPool(Call &call) { call.give(0, channelsLast(composed("MaxPool", {channelsFirst(call.input(0))}, call.attributes()))); }
+void nhwcMaxPool(Call &call) {
+  call.give(0, channelsLast(composed("MaxPool", {channelsFirst(call.input(0))}, call.attributes())));
+}
 
 /// ConvTranspose whose paddings are an input.
 void convTransposeWithDynamicPads(Call &call) {
   Attributes attributes = call.attributes();
   if (call.has(2))
     attributes["pads"] = call.indices(2);
-  call.give(0, composed("ConvTranspose", {call.input(0), call.input(1), call.has(3) ? call.input(3) : Tensor()}, attributes));
+  call.give(
+      0, composed("ConvTranspose", {call.input(0), call.input(1), call.has(3) ? call.input(3) : Tensor()}, attributes));
 }
 
 /// Group normalization of images with channels last (or not), of x + skip + bias, and SiLU on request.
@@ -94,11 +99,12 @@ void channelGroupNorm(Call &call) {
       shape[0] = call.input(4).count();
       x = composed("Add", {x, wide(call.input(4)).reshaped(shape)});
     }
-    require(x.shape() == call.input(0).shape(), "expected a skip that broadcasts to {}, found {}", call.input(0).shape(),
-            call.input(3).shape());
+    require(x.shape() == call.input(0).shape(), "expected a skip that broadcasts to {}, found {}",
+            call.input(0).shape(), call.input(3).shape());
   }
-  Tensor y = composed("GroupNormalization", {last ? channelsFirst(x) : x, wide(call.input(1)), wide(call.input(2))},
-                      {{"num_groups", call.integer("groups", 1)}, {"epsilon", static_cast<float>(call.real("epsilon", 1e-5))}});
+  Tensor y = composed(
+      "GroupNormalization", {last ? channelsFirst(x) : x, wide(call.input(1)), wide(call.input(2))},
+      {{"num_groups", call.integer("groups", 1)}, {"epsilon", static_cast<float>(call.real("epsilon", 1e-5))}});
   int64_t activation = call.integer("activation", 0);
   require(activation == 0 || activation == 1, "expected activation to be 0 (none) or 1 (SiLU), found {}", activation);
   if (activation == 1)
@@ -111,12 +117,13 @@ void channelGroupNorm(Call &call) {
 /// Bilinear or nearest samples of boxes [y1, x1, y2, x2], given in units of the image; corners are aligned.
 void cropAndResize(Call &call) {
   const Tensor &image = call.input(0), &boxes = call.input(1);
-  require(image.rank() == 4 && boxes.rank() == 2 && boxes.shape()[1] == 4, "expected an image of rank 4 and boxes [n, 4], found {} and {}",
-          image.shape(), boxes.shape());
+  require(image.rank() == 4 && boxes.rank() == 2 && boxes.shape()[1] == 4,
+          "expected an image of rank 4 and boxes [n, 4], found {} and {}", image.shape(), boxes.shape());
   std::vector<int64_t> batches = call.indices(2), crop = call.indices(3);
   int64_t count = boxes.shape()[0], channels = image.shape()[1], height = image.shape()[2], width = image.shape()[3];
   require(static_cast<int64_t>(batches.size()) == count && crop.size() == 2 && crop[0] > 0 && crop[1] > 0,
-          "expected an image number for each of {} boxes and two positive crop sizes, found {} and {}", count, batches.size(), crop);
+          "expected an image number for each of {} boxes and two positive crop sizes, found {} and {}", count,
+          batches.size(), crop);
   std::string mode = call.text("mode", "bilinear");
   require(mode == "bilinear" || mode == "nearest", "expected mode to be bilinear or nearest, found '{}'", mode);
   Shape shape{count, channels, crop[0], crop[1]};
@@ -125,23 +132,25 @@ void cropAndResize(Call &call) {
   result.reserve(product(shape));
   Values<double> pixels(image), box(boxes);
   auto place = [](double low, double high, int64_t size, int64_t at, int64_t steps) {
-    return steps > 1 ? low * (size - 1) + at * (high - low) * (size - 1) / (steps - 1) : 0.5 * (low + high) * (size - 1);
+    return steps > 1 ? low * (size - 1) + at * (high - low) * (size - 1) / (steps - 1)
+                     : 0.5 * (low + high) * (size - 1);
   };
   for (int64_t n = 0; n < count; ++n) {
-    require(0 <= batches[n] && batches[n] < image.shape()[0], "index {} is out of range for dimension 0 of size {}", batches[n],
-            image.shape()[0]);
+    require(0 <= batches[n] && batches[n] < image.shape()[0], "index {} is out of range for dimension 0 of size {}",
+            batches[n], image.shape()[0]);
     for (int64_t c = 0; c < channels; ++c) {
       const double *plane = pixels.data() + (batches[n] * channels + c) * height * width;
       for (int64_t i = 0; i < crop[0]; ++i)
         for (int64_t j = 0; j < crop[1]; ++j) {
-          double y = place(box[n * 4], box[n * 4 + 2], height, i, crop[0]), x = place(box[n * 4 + 1], box[n * 4 + 3], width, j, crop[1]);
+          double y = place(box[n * 4], box[n * 4 + 2], height, i, crop[0]),
+                 x = place(box[n * 4 + 1], box[n * 4 + 3], width, j, crop[1]);
           if (!(y >= 0 && y <= height - 1 && x >= 0 && x <= width - 1)) {
             result.push_back(call.real("extrapolation_value", 0));
           } else if (mode == "nearest") {
             result.push_back(plane[std::lround(y) * width + std::lround(x)]);
           } else {
-            auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x), bottom = static_cast<int64_t>(std::ceil(y)),
-                 right = static_cast<int64_t>(std::ceil(x));
+            auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x),
+                 bottom = static_cast<int64_t>(std::ceil(y)), right = static_cast<int64_t>(std::ceil(x));
             double dy = y - top, dx = x - left;
             result.push_back((plane[top * width + left] * (1 - dx) + plane[top * width + right] * dx) * (1 - dy) +
                              (plane[bottom * width + left] * (1 - dx) + plane[bottom * width + right] * dx) * dy);
@@ -152,7 +161,7 @@ void cropAndResize(Call &call) {
   call.give(0, image.type(), shape, result);
 }
 
-//===--- Rows ---------------------------------------------------------------------------------------------------------------===//
+//===- Rows -------------------------------------------------------------------------------------------------------===//
 
 /// RMSNormalization under the name that it had before opset 23; its second output is the inverse deviation.
 void simplifiedLayerNormalization(Call &call) {
@@ -192,7 +201,8 @@ void embedLayerNormalization(Call &call) {
   if (call.wants(1)) {
     std::vector<int64_t> words(batch, 0);
     if (call.has(7)) {
-      require(call.input(7).shape() == ids.shape(), "expected a mask of shape {}, found {}", ids.shape(), call.input(7).shape());
+      require(call.input(7).shape() == ids.shape(), "expected a mask of shape {}, found {}", ids.shape(),
+              call.input(7).shape());
       Values<int64_t> mask(call.input(7));
       for (int64_t i = 0; i < mask.size(); ++i)
         words[i / steps] += mask[i] == 1;
@@ -206,8 +216,8 @@ void embedLayerNormalization(Call &call) {
 /// Softmax of data + bias over everything from `axis` on.
 void biasSoftmax(Call &call) {
   Tensor sum = composed("Add", {wide(call.input(0)), wide(call.input(1))});
-  require(sum.shape() == call.input(0).shape(), "expected a bias that broadcasts to {}, found {}", call.input(0).shape(),
-          call.input(1).shape());
+  require(sum.shape() == call.input(0).shape(), "expected a bias that broadcasts to {}, found {}",
+          call.input(0).shape(), call.input(1).shape());
   call.give(0, convert(composed("Softmax", {sum}, {{"axis", call.integer("axis", 1)}}, 11), call.input(0).type()));
 }
 
@@ -224,7 +234,7 @@ void biasAdd(Call &call) {
   call.give(0, convert(sum, call.input(0).type()));
 }
 
-//===--- Copies of standard operators, and small ones -----------------------------------------------------------------------===//
+//===- Copies of standard operators, and small ones ---------------------------------------------------------------===//
 
 void expandDims(Call &call) {
   const Tensor &x = call.input(0);
@@ -234,7 +244,8 @@ void expandDims(Call &call) {
 }
 
 void contribPad(Call &call) {
-  Tensor pads = call.input(1).reshaped({call.input(1).count()}), value = call.has(2) ? call.input(2).reshaped({}) : Tensor();
+  Tensor pads = call.input(1).reshaped({call.input(1).count()}),
+         value = call.has(2) ? call.input(2).reshaped({}) : Tensor();
   call.give(0, composed("Pad", {call.input(0), pads, value}, call.attributes(), 13));
 }
 
@@ -273,7 +284,8 @@ static std::vector<double> inverted(std::vector<double> a, int64_t n) {
 
 void inverse(Call &call) {
   const Tensor &x = call.input(0);
-  require(x.rank() >= 2 && x.shape().back() == x.shape()[x.rank() - 2], "expected square matrices, found shape {}", x.shape());
+  require(x.rank() >= 2 && x.shape().back() == x.shape()[x.rank() - 2], "expected square matrices, found shape {}",
+          x.shape());
   int64_t n = x.shape().back();
   Values<double> values(x);
   std::vector<double> result;
@@ -289,7 +301,8 @@ void nGramRepeatBlock(Call &call) {
   const Tensor &ids = call.input(0), &scores = call.input(1);
   int64_t size = call.integer("ngram_size", 0);
   require(size > 0 && ids.rank() == 2 && scores.rank() == 2 && ids.shape()[0] == scores.shape()[0],
-          "expected words and scores of one batch and a positive ngram_size, found {}, {} and {}", ids.shape(), scores.shape(), size);
+          "expected words and scores of one batch and a positive ngram_size, found {}, {} and {}", ids.shape(),
+          scores.shape(), size);
   int64_t steps = ids.shape()[1], words = scores.shape()[1];
   Values<int64_t> word(ids);
   Values<double> values(scores);

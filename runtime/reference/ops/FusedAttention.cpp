@@ -2,8 +2,8 @@
 //
 //     scores = softcap(scale * Q K^T) + biases      Y = softmax(scores) V      heads: [batch, heads, steps, size]
 //
-// A mask is no -infinity here but `mask_filter_value` (-10000), and what causality forbids is the lowest finite float: a row that may see
-// nothing is spread evenly over all keys.
+// A mask is no -infinity here but `mask_filter_value` (-10000), and what causality forbids is the lowest finite float:
+// a row that may see nothing is spread evenly over all keys.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -18,14 +18,14 @@ namespace tilewright::reference {
 
 constexpr double lowest = std::numeric_limits<float>::lowest();
 
-//===--- The shared middle --------------------------------------------------------------------------------------------------===//
+//===- The shared middle ------------------------------------------------------------------------------------------===//
 
 /// [batch, steps, heads * size] as [batch, heads, steps, size].
 static Tensor splitHeads(const Tensor &x, int64_t heads) {
   if (x.rank() == 4)
     return x;
-  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0, "expected [batch, sequence, {} heads * size], found shape {}", heads,
-          x.shape());
+  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0,
+          "expected [batch, sequence, {} heads * size], found shape {}", heads, x.shape());
   return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
 }
 
@@ -39,23 +39,26 @@ static Tensor part(const Tensor &x, int64_t axis, int64_t first, int64_t size) {
   std::vector<IndexMap> maps;
   for (int64_t dim : x.shape())
     maps.push_back(identityMap(dim));
-  require(first >= 0 && size >= 0 && first + size <= x.shape()[axis], "expected {} elements from {} on in dimension {}, found shape {}",
-          size, first, axis, x.shape());
+  require(first >= 0 && size >= 0 && first + size <= x.shape()[axis],
+          "expected {} elements from {} on in dimension {}, found shape {}", size, first, axis, x.shape());
   maps[axis].assign(size, 0);
   for (int64_t i = 0; i < size; ++i)
     maps[axis][i] = first + i;
   return pick(x, maps);
 }
 
-static Tensor joined(const Tensor &a, const Tensor &b, int64_t axis) { return composed("Concat", {a, b}, {{"axis", axis}}); }
+static Tensor joined(const Tensor &a, const Tensor &b, int64_t axis) {
+  return composed("Concat", {a, b}, {{"axis", axis}});
+}
 
 struct Attend {
   Tensor q, k, v; // in double
   double scale, softcap = 0;
-  std::vector<Tensor> biases = {};                                            // each broadcasts to the scores
-  Tensor sink = {};                                                           // [heads]: one more score of each row, whose value is zero
-  std::function<std::pair<int64_t, int64_t>(int64_t b, int64_t i)> keys = {}; // the range that a query sees; all if empty
-  Tensor scores = {}, weights = {};                                           // results
+  std::vector<Tensor> biases = {}; // each broadcasts to the scores
+  Tensor sink = {};                // [heads]: one more score of each row, whose value is zero
+  std::function<std::pair<int64_t, int64_t>(int64_t b, int64_t i)> keys =
+      {};                           // the range that a query sees; all if empty
+  Tensor scores = {}, weights = {}; // results
 
   /// softmax over keys first ... last of a row; 0 elsewhere.
   static void softmaxRow(double *row, int64_t count, int64_t first, int64_t last, const double *sink) {
@@ -71,19 +74,22 @@ struct Attend {
 
   Tensor operator()() {
     const Shape &s = q.shape();
-    require(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.shape()[0] == s[0] && v.shape()[0] == s[0] && k.shape()[3] == s[3] &&
-                k.shape()[2] == v.shape()[2] && k.shape()[1] == v.shape()[1] && k.shape()[1] >= 1 && s[1] % k.shape()[1] == 0,
+    require(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.shape()[0] == s[0] && v.shape()[0] == s[0] &&
+                k.shape()[3] == s[3] && k.shape()[2] == v.shape()[2] && k.shape()[1] == v.shape()[1] &&
+                k.shape()[1] >= 1 && s[1] % k.shape()[1] == 0,
             "queries {}, keys {} and values {} do not fit together", s, k.shape(), v.shape());
     if (int64_t shared = s[1] / k.shape()[1]; shared != 1) {
       std::vector<int64_t> owner;
       for (int64_t h = 0; h < s[1]; ++h)
         owner.push_back(h / shared);
       Tensor owners = store(DType::I64, {s[1]}, owner);
-      k = composed("Gather", {k, owners}, {{"axis", int64_t(1)}}), v = composed("Gather", {v, owners}, {{"axis", int64_t(1)}});
+      k = composed("Gather", {k, owners}, {{"axis", int64_t(1)}}),
+      v = composed("Gather", {v, owners}, {{"axis", int64_t(1)}});
     }
     scores = composed("MatMul", {composed("Mul", {q, wideScalar(scale)}), transpose(k, {0, 1, 3, 2})});
     if (softcap > 0)
-      scores = composed("Mul", {composed("Tanh", {composed("Div", {scores, wideScalar(softcap)})}), wideScalar(softcap)});
+      scores =
+          composed("Mul", {composed("Tanh", {composed("Div", {scores, wideScalar(softcap)})}), wideScalar(softcap)});
     Shape shape = scores.shape();
     for (const Tensor &bias : biases) {
       scores = composed("Add", {scores, bias});
@@ -95,7 +101,8 @@ struct Attend {
     require(!sink.defined() || sinks.size() == s[1], "expected {} sinks, found {}", s[1], sinks.size());
     for (int64_t r = 0; r < s[0] * s[1] * s[2]; ++r) {
       auto [first, last] = keys ? keys(r / s[2] / s[1], r % s[2]) : std::pair<int64_t, int64_t>(0, shape[3]);
-      softmaxRow(rows.data() + r * shape[3], shape[3], first, last, sink.defined() ? sinks.data() + r / s[2] % s[1] : nullptr);
+      softmaxRow(rows.data() + r * shape[3], shape[3], first, last,
+                 sink.defined() ? sinks.data() + r / s[2] % s[1] : nullptr);
     }
     weights = store(DType::F64, shape, rows);
     return composed("MatMul", {weights, v});
@@ -107,15 +114,15 @@ static double scaleOf(Call &call, int64_t size) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(size));
 }
 
-/// The bias [batch or 1, 1, queries or 1, keys] of a mask in any of its forms: lengths [batch], ends and starts [2 * batch], or ones for
-/// what may be seen, with one, two or three dimensions more than keys.
+/// The bias [batch or 1, 1, queries or 1, keys] of a mask in any of its forms: lengths [batch], ends and starts [2 *
+/// batch], or ones for what may be seen, with one, two or three dimensions more than keys.
 static Tensor maskBias(const Tensor &mask, int64_t batch, int64_t queries, int64_t keys, double filter) {
   const Shape &own = mask.shape();
   Values<int64_t> values(mask);
   std::vector<double> bias;
   if (own.size() == 1) {
-    require(own[0] == batch || own[0] == 2 * batch || own[0] == 3 * batch + 2, "expected {0} lengths or {1} bounds, found {2}", batch,
-            2 * batch, own[0]);
+    require(own[0] == batch || own[0] == 2 * batch || own[0] == 3 * batch + 2,
+            "expected {0} lengths or {1} bounds, found {2}", batch, 2 * batch, own[0]);
     for (int64_t i = 0; i < batch * keys; ++i) {
       int64_t b = i / keys, j = i % keys;
       bias.push_back(j >= values[b] || (own[0] == 2 * batch && j < values[batch + b]) ? filter : 0);
@@ -130,7 +137,8 @@ static Tensor maskBias(const Tensor &mask, int64_t batch, int64_t queries, int64
     return store(DType::F64, {own[0], 1, queries, keys}, bias);
   if (own.size() == 4 && own[1] == 1 && own[2] >= keys && own[3] >= keys) // of all positions
     return part(part(store(DType::F64, own, bias), 2, keys - queries, queries), 3, 0, keys);
-  malformed(fmt::format("expected a mask for {} batches, {} queries and {} keys, found shape {}", batch, queries, keys, own));
+  malformed(
+      fmt::format("expected a mask for {} batches, {} queries and {} keys, found shape {}", batch, queries, keys, own));
 }
 
 /// Lowest where a key comes after its query, which is the last of `keys` for the last query.
@@ -153,7 +161,7 @@ static void finish(Call &call, Attend attend, int64_t mask, int64_t bias, DType 
   call.give(0, convert(joinHeads(attend()), type));
 }
 
-//===--- Attention with its projection --------------------------------------------------------------------------------------===//
+//===- Attention with its projection ------------------------------------------------------------------------------===//
 
 /// `projected` is [batch, steps, queries' + keys' + values' sizes].
 static void attendProjected(Call &call, const Tensor &projected, int64_t mask, int64_t past, int64_t bias, DType type) {
@@ -161,22 +169,27 @@ static void attendProjected(Call &call, const Tensor &projected, int64_t mask, i
   if (call.integer("do_rotary", 0) || call.integer("past_present_share_buffer", 0))
     unsupported("rotary embedding and shared caches inside of Attention are not supported");
   require(projected.rank() == 3, "expected [batch, sequence, size], found shape {}", projected.shape());
-  std::vector<int64_t> sizes = call.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, projected.shape()[2] / 3));
-  require(sizes.size() == 3 && sizes[0] >= 0 && sizes[1] >= 0 && sizes[2] >= 0 && sizes[0] + sizes[1] + sizes[2] == projected.shape()[2],
+  std::vector<int64_t> sizes =
+      call.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, projected.shape()[2] / 3));
+  require(sizes.size() == 3 && sizes[0] >= 0 && sizes[1] >= 0 && sizes[2] >= 0 &&
+              sizes[0] + sizes[1] + sizes[2] == projected.shape()[2],
           "expected three hidden sizes that add up to {}, found {}", projected.shape()[2], sizes);
-  Tensor q = splitHeads(part(projected, 2, 0, sizes[0]), heads), k = splitHeads(part(projected, 2, sizes[0], sizes[1]), heads),
+  Tensor q = splitHeads(part(projected, 2, 0, sizes[0]), heads),
+         k = splitHeads(part(projected, 2, sizes[0], sizes[1]), heads),
          v = splitHeads(part(projected, 2, sizes[0] + sizes[1], sizes[2]), heads);
   if (call.has(past)) {
     const Tensor &cache = call.input(past);
-    require(cache.rank() == 5 && cache.shape()[0] == 2, "expected a past of shape [2, batch, heads, length, size], found {}",
-            cache.shape());
+    require(cache.rank() == 5 && cache.shape()[0] == 2,
+            "expected a past of shape [2, batch, heads, length, size], found {}", cache.shape());
     Shape one(cache.shape().begin() + 1, cache.shape().end());
-    k = joined(part(wide(cache), 0, 0, 1).reshaped(one), k, 2), v = joined(part(wide(cache), 0, 1, 1).reshaped(one), v, 2);
+    k = joined(part(wide(cache), 0, 0, 1).reshaped(one), k, 2),
+    v = joined(part(wide(cache), 0, 1, 1).reshaped(one), v, 2);
   }
   if (call.wants(1)) {
     Shape shape = k.shape();
     shape.insert(shape.begin(), 1);
-    require(k.shape() == v.shape(), "expected keys and values of one shape to be a state, found {} and {}", k.shape(), v.shape());
+    require(k.shape() == v.shape(), "expected keys and values of one shape to be a state, found {} and {}", k.shape(),
+            v.shape());
     call.give(1, convert(joined(k.reshaped(shape), v.reshaped(shape), 0), type));
   }
   double scale = scaleOf(call, q.shape()[3]);
@@ -202,7 +215,7 @@ void quantizedAttention(Call &call) {
   attendProjected(call, projected, 5, 8, 9, call.input(2).type());
 }
 
-//===--- Heads as inputs ----------------------------------------------------------------------------------------------------===//
+//===- Heads as inputs --------------------------------------------------------------------------------------------===//
 
 /// One of the tensors packed along dimension 3 of [batch, steps, heads, count, size], by heads.
 static Tensor unpacked(const Tensor &x, int64_t which) {
@@ -220,17 +233,19 @@ void multiHeadAttention(Call &call) {
   require(!call.has(3) || call.input(3).rank() == 1, "expected a bias of rank 1");
   Tensor query = wide(call.input(0)), q, k, v;
   if (query.rank() == 5) {
-    require(query.shape()[3] == 3 && !call.has(3), "expected queries, keys and values in dimension 3 and no bias, found shape {}",
-            query.shape());
+    require(query.shape()[3] == 3 && !call.has(3),
+            "expected queries, keys and values in dimension 3 and no bias, found shape {}", query.shape());
     q = unpacked(query, 0), k = unpacked(query, 1), v = unpacked(query, 2);
   } else if (call.has(1) && call.input(1).rank() == 5) {
-    require(call.input(1).shape()[3] == 2, "expected keys and values in dimension 3, found shape {}", call.input(1).shape());
+    require(call.input(1).shape()[3] == 2, "expected keys and values in dimension 3, found shape {}",
+            call.input(1).shape());
     q = splitHeads(biased(query, 0), heads), k = unpacked(wide(call.input(1)), 0), v = unpacked(wide(call.input(1)), 1);
   } else {
     require(query.rank() == 3, "expected queries of rank 3 or 5, found shape {}", query.shape());
     int64_t size = query.shape()[2];
     q = splitHeads(biased(query, 0), heads);
-    k = splitHeads(biased(wide(call.input(1)), size), heads), v = splitHeads(biased(wide(call.input(2)), 2 * size), heads);
+    k = splitHeads(biased(wide(call.input(1)), size), heads),
+    v = splitHeads(biased(wide(call.input(2)), 2 * size), heads);
   }
   if (call.has(8) || call.has(9))
     unsupported("MultiHeadAttention with a shared cache or beams is not supported");
@@ -246,7 +261,7 @@ void multiHeadAttention(Call &call) {
   finish(call, {.q = q, .k = k, .v = v, .scale = scale}, 4, 5, type);
 }
 
-//===--- Rotary embedding ---------------------------------------------------------------------------------------------------===//
+//===- Rotary embedding -------------------------------------------------------------------------------------------===//
 
 /// The standard RotaryEmbedding of heads [batch, heads, steps, size] at positions [batch, steps].
 static Tensor rotated(Call &call, const Tensor &x, int64_t cosines, const Tensor &positions, bool interleaved) {
@@ -258,8 +273,8 @@ static Tensor rotated(Call &call, const Tensor &x, int64_t cosines, const Tensor
 
 void contribRotaryEmbedding(Call &call) {
   const Tensor &x = call.input(0);
-  require(call.input(2).rank() == 2 && call.input(2).shape()[1] > 0, "expected a table of angles of rank 2, found shape {}",
-          call.input(2).shape());
+  require(call.input(2).rank() == 2 && call.input(2).shape()[1] > 0,
+          "expected a table of angles of rank 2, found shape {}", call.input(2).shape());
   int64_t dim = call.integer("rotary_embedding_dim", 0), heads = call.integer("num_heads", 0);
   if (x.rank() == 3 && dim == 0)
     heads = x.shape()[2] / (2 * call.input(2).shape()[1]);
@@ -272,20 +287,22 @@ void contribRotaryEmbedding(Call &call) {
     for (int64_t i = 0; i < batch * steps; ++i)
       positions.push_back(first + i % steps);
   }
-  require(static_cast<int64_t>(positions.size()) == batch * steps, "expected {} positions, found {}", batch * steps, positions.size());
+  require(static_cast<int64_t>(positions.size()) == batch * steps, "expected {} positions, found {}", batch * steps,
+          positions.size());
   Tensor y = rotated(call, byHeads, 2, store(DType::I64, {batch, steps}, positions), call.integer("interleaved", 0));
   call.give(0, convert(x.rank() == 3 ? joinHeads(y) : y, x.type()));
 }
 
-//===--- Queries in groups, with a cache ------------------------------------------------------------------------------------===//
+//===- Queries in groups, with a cache ----------------------------------------------------------------------------===//
 
 /// The cache after a step: what was there, then the new keys or values at [b, :, past[b]], zeros behind.
 static Tensor appendedAt(const Tensor &cache, const Tensor &fresh, const std::vector<int64_t> &past, int64_t length) {
   Shape shape = fresh.shape();
   int64_t steps = shape[2], size = shape[3], kept = cache.defined() ? cache.shape()[2] : 0;
-  require(!cache.defined() ||
-              (cache.rank() == 4 && cache.shape()[0] == shape[0] && cache.shape()[1] == shape[1] && cache.shape()[3] == size),
-          "expected a cache of shape [{}, {}, length, {}], found {}", shape[0], shape[1], size, cache.defined() ? cache.shape() : Shape());
+  require(!cache.defined() || (cache.rank() == 4 && cache.shape()[0] == shape[0] && cache.shape()[1] == shape[1] &&
+                               cache.shape()[3] == size),
+          "expected a cache of shape [{}, {}, length, {}], found {}", shape[0], shape[1], size,
+          cache.defined() ? cache.shape() : Shape());
   shape[2] = length;
   checkSize(DType::F64, shape);
   std::vector<double> result(product(shape));
@@ -293,7 +310,8 @@ static Tensor appendedAt(const Tensor &cache, const Tensor &fresh, const std::ve
   for (int64_t n = 0; n < shape[0] * shape[1]; ++n) {
     int64_t first = past[n / shape[1]];
     std::copy_n(old.begin() + n * kept * size, std::min(first, kept) * size, result.begin() + n * length * size);
-    std::copy_n(added.begin() + n * steps * size, std::min(steps, length - first) * size, result.begin() + (n * length + first) * size);
+    std::copy_n(added.begin() + n * steps * size, std::min(steps, length - first) * size,
+                result.begin() + (n * length + first) * size);
   }
   return store(DType::F64, shape, result);
 }
@@ -306,16 +324,18 @@ struct GroupQuery {
   explicit GroupQuery(Call &call) {
     int64_t heads = call.integer("num_heads", 0), keyHeads = call.integer("kv_num_heads", 0);
     Tensor query = wide(call.input(0));
-    require(query.rank() == 3 && heads >= 1 && keyHeads >= 1, "expected queries [batch, sequence, size] and positive numbers of heads");
+    require(query.rank() == 3 && heads >= 1 && keyHeads >= 1,
+            "expected queries [batch, sequence, size] and positive numbers of heads");
     if (call.has(1)) {
-      q = splitHeads(query, heads), k = splitHeads(wide(call.input(1)), keyHeads), v = splitHeads(wide(call.input(2)), keyHeads);
+      q = splitHeads(query, heads), k = splitHeads(wide(call.input(1)), keyHeads),
+      v = splitHeads(wide(call.input(2)), keyHeads);
     } else {
       Tensor all = splitHeads(query, heads + 2 * keyHeads);
       q = part(all, 1, 0, heads), k = part(all, 1, heads, keyHeads), v = part(all, 1, heads + keyHeads, keyHeads);
     }
     batch = q.shape()[0], steps = q.shape()[2], total = call.index(6);
-    require(k.shape()[2] == steps && v.shape()[2] == steps, "expected as many keys and values as queries ({}), found {} and {}", steps,
-            k.shape()[2], v.shape()[2]);
+    require(k.shape()[2] == steps && v.shape()[2] == steps,
+            "expected as many keys and values as queries ({}), found {} and {}", steps, k.shape()[2], v.shape()[2]);
     require(call.has(3) == call.has(4), "expected past_key and past_value together");
     int64_t kept = call.has(3) && call.input(3).rank() == 4 ? call.input(3).shape()[2] : 0;
     // Trials at import have zeros here: the least that fits is taken then.
@@ -342,12 +362,13 @@ struct GroupQuery {
 
 /// The rows of Q and K divided by their root mean square.
 static Tensor normalizedHeads(Call &call, const Tensor &x, int64_t weight) {
-  return composed("RMSNormalization", {x, wide(call.input(weight))}, {{"epsilon", static_cast<float>(call.real("qk_norm_epsilon", 1e-6))}},
-                  23);
+  return composed("RMSNormalization", {x, wide(call.input(weight))},
+                  {{"epsilon", static_cast<float>(call.real("qk_norm_epsilon", 1e-6))}}, 23);
 }
 
 void groupQueryAttention(Call &call) {
-  if (call.integer("sliding_window_cache", 0) || call.text("k_quant_type", "NONE") != "NONE" || call.text("v_quant_type", "NONE") != "NONE")
+  if (call.integer("sliding_window_cache", 0) || call.text("k_quant_type", "NONE") != "NONE" ||
+      call.text("v_quant_type", "NONE") != "NONE")
     unsupported("GroupQueryAttention with a window-sized or quantized cache is not supported");
   GroupQuery group(call);
   DType type = call.input(0).type();
@@ -356,18 +377,22 @@ void groupQueryAttention(Call &call) {
     q = normalizedHeads(call, q, 14), k = normalizedHeads(call, k, 15);
   if (call.integer("do_rotary", 0)) {
     bool interleaved = call.integer("rotary_interleaved", 0);
-    q = rotated(call, q, 7, group.positions(call), interleaved), k = rotated(call, k, 7, group.positions(call), interleaved);
+    q = rotated(call, q, 7, group.positions(call), interleaved),
+    k = rotated(call, k, 7, group.positions(call), interleaved);
   }
   auto cache = [&](int64_t i) { return call.has(i) ? wide(call.input(i)) : Tensor(); };
-  Tensor keys = appendedAt(cache(3), k, group.past, group.length), values = appendedAt(cache(4), group.v, group.past, group.length);
+  Tensor keys = appendedAt(cache(3), k, group.past, group.length),
+         values = appendedAt(cache(4), group.v, group.past, group.length);
   call.give(1, convert(keys, type));
   call.give(2, convert(values, type));
   int64_t window = call.integer("local_window_size", -1);
   bool causal = call.integer("causal", 1);
-  Attend attend{.q = q, .k = keys, .v = values, .scale = scaleOf(call, q.shape()[3]), .softcap = call.real("softcap", 0)};
+  Attend attend{
+      .q = q, .k = keys, .v = values, .scale = scaleOf(call, q.shape()[3]), .softcap = call.real("softcap", 0)};
   if (call.has(10)) { // for the total length, which the cache may exceed
     Shape shape = call.input(10).shape();
-    require(shape.size() == 4 && shape[3] <= group.length, "expected a bias for {} keys, found shape {}", group.total, shape);
+    require(shape.size() == 4 && shape[3] <= group.length, "expected a bias for {} keys, found shape {}", group.total,
+            shape);
     std::vector<IndexMap> maps;
     for (int64_t dim : shape)
       maps.push_back(identityMap(dim));

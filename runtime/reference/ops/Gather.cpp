@@ -1,4 +1,5 @@
-// Operators that read or write where an index tensor says: Gather and Scatter in all forms, OneHot, Compress, NonZero, Unique.
+// Operators that read or write where an index tensor says: Gather and Scatter in all forms, OneHot, Compress, NonZero,
+// Unique.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
 #include "runtime/reference/Shapes.h"
@@ -12,7 +13,8 @@ namespace tilewright::reference {
 
 /// An index of a dimension counted from the front; the one place that says when it is outside.
 static int64_t inside(int64_t index, int64_t size, int64_t dimension) {
-  require(-size <= index && index < size, "index {} is out of range for dimension {} of size {}", index, dimension, size);
+  require(-size <= index && index < size, "index {} is out of range for dimension {} of size {}", index, dimension,
+          size);
   return index < 0 ? index + size : index;
 }
 
@@ -41,7 +43,8 @@ static std::vector<int64_t> elementOffsets(Call &call, const Shape &shape, int64
   const Shape &own = call.input(1).shape();
   require(own.size() == shape.size(), "expected indices of rank {}, found shape {}", shape.size(), own);
   for (size_t d = 0; d < shape.size(); ++d)
-    require(static_cast<int64_t>(d) == axis || own[d] <= shape[d], "indices of shape {} reach outside of {}", own, shape);
+    require(static_cast<int64_t>(d) == axis || own[d] <= shape[d], "indices of shape {} reach outside of {}", own,
+            shape);
   std::vector<int64_t> offsets = call.indices(1);
   Shape strides = stridesOf(shape), others = strides;
   others[axis] = 0;
@@ -63,7 +66,8 @@ void gatherElements(Call &call) {
     std::memcpy(result.bytes() + i * unit, x.bytes() + offsets[i] * unit, unit);
 }
 
-/// Index tuples in the last dimension of input 1, each naming a slice of a tensor of `shape` behind `batchDims` leading dimensions.
+/// Index tuples in the last dimension of input 1, each naming a slice of a tensor of `shape` behind `batchDims` leading
+/// dimensions.
 struct TupleIndices {
   int64_t sliceSize = 1;
   Shape rest;                   // dimensions of a slice
@@ -72,9 +76,11 @@ struct TupleIndices {
   TupleIndices(Call &call, const Shape &shape, int64_t batchDims) {
     const Shape &own = call.input(1).shape();
     int64_t rank = static_cast<int64_t>(shape.size());
-    require(!own.empty() && rank >= 1, "expected data and indices of rank 1 or more, found shapes {} and {}", shape, own);
+    require(!own.empty() && rank >= 1, "expected data and indices of rank 1 or more, found shapes {} and {}", shape,
+            own);
     int64_t width = own.back();
-    require(batchDims >= 0 && batchDims < std::min<int64_t>(rank, call.input(1).rank()) && width >= 0 && batchDims + width <= rank,
+    require(batchDims >= 0 && batchDims < std::min<int64_t>(rank, call.input(1).rank()) && width >= 0 &&
+                batchDims + width <= rank,
             "index tuples of {} and {} batch dimensions do not fit shape {}", width, batchDims, shape);
     for (int64_t d = 0; d < batchDims; ++d)
       require(own[d] == shape[d], "expected equal batch dimensions, found {} and {}", shape, own);
@@ -103,7 +109,7 @@ void gatherND(Call &call) {
     std::memcpy(result.bytes() + i * unit, x.bytes() + tuples.offsets[i] * element, unit);
 }
 
-//===--- Scatter ------------------------------------------------------------------------------------------------------------===//
+//===- Scatter ----------------------------------------------------------------------------------------------------===//
 
 /// data with updates[i] combined into element offsets[i / sliceSize] + i % sliceSize, in order.
 static void scatterInto(Call &call, const std::vector<int64_t> &offsets, int64_t sliceSize) {
@@ -140,8 +146,8 @@ static void scatterInto(Call &call, const std::vector<int64_t> &offsets, int64_t
 void scatterElements(Call &call) {
   const Tensor &data = call.input(0);
   int64_t axis = normalizeAxis(call.integer("axis", 0), data.rank());
-  require(call.input(2).shape() == call.input(1).shape(), "expected updates of the indices' shape {}, found {}", call.input(1).shape(),
-          call.input(2).shape());
+  require(call.input(2).shape() == call.input(1).shape(), "expected updates of the indices' shape {}, found {}",
+          call.input(1).shape(), call.input(2).shape());
   scatterInto(call, elementOffsets(call, data.shape(), axis), 1);
 }
 
@@ -154,20 +160,21 @@ void scatterND(Call &call) {
   scatterInto(call, tuples.offsets, std::max<int64_t>(tuples.sliceSize, 1));
 }
 
-/// A key-value cache [batch, ..., sequence, ...] with an update written at write_indices[batch] along the sequence, which may wrap
-/// around in mode circular.
+/// A key-value cache [batch, ..., sequence, ...] with an update written at write_indices[batch] along the sequence,
+/// which may wrap around in mode circular.
 void tensorScatter(Call &call) {
   const Tensor &cache = call.input(0), &update = call.input(1);
   int64_t axis = normalizeAxis(call.integer("axis", -2), cache.rank());
   std::string mode = call.text("mode", "linear");
   require(mode == "linear" || mode == "circular", "expected mode to be linear or circular, found '{}'", mode);
   Shape expected = cache.shape();
-  require(axis > 0 && update.rank() == cache.rank() && update.type() == cache.type(), "expected an update like the cache {}, found {}",
-          cache.shape(), update.shape());
+  require(axis > 0 && update.rank() == cache.rank() && update.type() == cache.type(),
+          "expected an update like the cache {}, found {}", cache.shape(), update.shape());
   expected[axis] = std::min(update.shape()[axis], cache.shape()[axis]);
   require(update.shape() == expected, "expected an update of shape {}, found {}", expected, update.shape());
   std::vector<int64_t> starts = call.has(2) ? call.indices(2) : Shape(cache.shape()[0], 0);
-  require(static_cast<int64_t>(starts.size()) == cache.shape()[0], "expected {} write indices, found {}", cache.shape()[0], starts.size());
+  require(static_cast<int64_t>(starts.size()) == cache.shape()[0], "expected {} write indices, found {}",
+          cache.shape()[0], starts.size());
   Tensor &result = call.make(0, cache.type(), cache.shape());
   std::memcpy(result.bytes(), cache.bytes(), cache.byteSize());
   AxisView to(cache.shape(), axis), from(update.shape(), axis);
@@ -177,18 +184,20 @@ void tensorScatter(Call &call) {
       int64_t start = starts[o / (to.outer / cache.shape()[0])];
       require(start >= 0 && start <= to.size && (mode == "circular" || start + from.size <= to.size),
               "an update of {} at {} does not fit a cache of {}", from.size, start, to.size);
-      std::memcpy(result.bytes() + (o * to.size + (start + i) % to.size) * unit, update.bytes() + (o * from.size + i) * unit, unit);
+      std::memcpy(result.bytes() + (o * to.size + (start + i) % to.size) * unit,
+                  update.bytes() + (o * from.size + i) * unit, unit);
     }
 }
 
-//===--- Selections ---------------------------------------------------------------------------------------------------------===//
+//===- Selections -------------------------------------------------------------------------------------------------===//
 
 /// A new axis of size depth, with the on-value at each index; an index outside of [-depth, depth) is all off.
 void oneHot(Call &call) {
   const Tensor &indices = call.input(0), &values = call.input(2);
   double asked = call.scalar(1);
   require(asked >= 1 && asked < 0x1p40, "expected a depth of 1 or more, found {}", asked);
-  int64_t depth = static_cast<int64_t>(asked), rank = indices.rank() + 1, axis = normalizeAxis(call.integer("axis", -1), rank);
+  int64_t depth = static_cast<int64_t>(asked), rank = indices.rank() + 1,
+          axis = normalizeAxis(call.integer("axis", -1), rank);
   require(values.shape() == Shape{2}, "expected values of shape [2], found {}", values.shape());
   Shape shape = indices.shape();
   shape.insert(shape.begin() + axis, depth);
@@ -211,12 +220,13 @@ void oneHot(Call &call) {
 
 void compress(Call &call) {
   const Tensor &condition = call.input(1);
-  require(condition.type() == DType::Bool && condition.rank() == 1, "expected a condition of bool of rank 1, found {} of shape {}",
-          name(condition.type()), condition.shape());
+  require(condition.type() == DType::Bool && condition.rank() == 1,
+          "expected a condition of bool of rank 1, found {} of shape {}", name(condition.type()), condition.shape());
   bool flat = !call.hasAttribute("axis");
   Tensor x = flat ? call.input(0).reshaped({call.input(0).count()}) : call.input(0);
   int64_t axis = flat ? 0 : normalizeAxis(call.integer("axis", 0), x.rank());
-  require(condition.count() <= x.shape()[axis], "expected a condition of at most {}, found {}", x.shape()[axis], condition.count());
+  require(condition.count() <= x.shape()[axis], "expected a condition of at most {}, found {}", x.shape()[axis],
+          condition.count());
   std::vector<IndexMap> maps;
   for (int64_t size : x.shape())
     maps.push_back(identityMap(size));

@@ -9,7 +9,7 @@
 
 namespace tilewright::reference {
 
-//===--- GridSample ---------------------------------------------------------------------------------------------------------===//
+//===- GridSample -------------------------------------------------------------------------------------------------===//
 
 /// What a position in one dimension reads: up to four indices with weights; -1 reads zero.
 struct Samples {
@@ -58,7 +58,8 @@ struct GridOptions {
       x = std::nearbyint(x);
     if (padding == "border")
       x = std::clamp(x, 0.0, length - 1);
-    else if (padding == "reflection" && (x < (alignCorners ? 0 : -0.5) || x > (alignCorners ? length - 1 : length - 0.5)))
+    else if (padding == "reflection" &&
+             (x < (alignCorners ? 0 : -0.5) || x > (alignCorners ? length - 1 : length - 0.5)))
       x = reflect(x, length);
     double low = std::floor(x), t = x - low;
     if (mode == "nearest") {
@@ -118,7 +119,8 @@ void gridSample(Call &call) {
       for (int64_t d = 0; d < rank; ++d) // the grid lists the last dimension first
         samples[d] = options.sample(coordinates[(n * positions + p) * rank + rank - 1 - d], sizes[d]);
       for (int64_t c = 0; c < channels; ++c)
-        result[(n * channels + c) * positions + p] = interpolate(values.data() + (n * channels + c) * image, samples, strides);
+        result[(n * channels + c) * positions + p] =
+            interpolate(values.data() + (n * channels + c) * image, samples, strides);
     }
   call.give(0, x.type(), shape, result);
 }
@@ -155,7 +157,7 @@ void affineGrid(Call &call) {
   call.give(0, theta.type(), shape, result);
 }
 
-//===--- RoiAlign -----------------------------------------------------------------------------------------------------------===//
+//===- RoiAlign ---------------------------------------------------------------------------------------------------===//
 
 /// The four corners around a position in an image, with bilinear weights; nothing more than one pixel outside.
 static std::array<double, 4> bilinearProducts(const double *image, int64_t height, int64_t width, double y, double x) {
@@ -169,19 +171,21 @@ static std::array<double, 4> bilinearProducts(const double *image, int64_t heigh
   };
   int64_t y0, y1, x0, x1;
   double v = place(y, height, y0, y1), u = place(x, width, x0, x1);
-  return {(1 - v) * (1 - u) * image[y0 * width + x0], (1 - v) * u * image[y0 * width + x1], v * (1 - u) * image[y1 * width + x0],
-          v * u * image[y1 * width + x1]};
+  return {(1 - v) * (1 - u) * image[y0 * width + x0], (1 - v) * u * image[y0 * width + x1],
+          v * (1 - u) * image[y1 * width + x0], v * u * image[y1 * width + x1]};
 }
 
-/// Each region's cells sampled on a regular grid, averaged; mode max takes the largest weighted corner, as the specification's
-/// implementation does.
+/// Each region's cells sampled on a regular grid, averaged; mode max takes the largest weighted corner, as the
+/// specification's implementation does.
 void roiAlign(Call &call) {
   const Tensor &x = call.input(0), &regions = call.input(1);
   require(x.rank() == 4 && regions.rank() == 2 && regions.shape()[1] == 4,
           "expected an image [N, C, H, W] and regions [R, 4], found {} and {}", x.shape(), regions.shape());
   int64_t channels = x.shape()[1], height = x.shape()[2], width = x.shape()[3];
-  int64_t rows = call.integer("output_height", 1), columns = call.integer("output_width", 1), ratio = call.integer("sampling_ratio", 0);
-  std::string mode = call.text("mode", "avg"), transformation = call.text("coordinate_transformation_mode", "half_pixel");
+  int64_t rows = call.integer("output_height", 1), columns = call.integer("output_width", 1),
+          ratio = call.integer("sampling_ratio", 0);
+  std::string mode = call.text("mode", "avg"),
+              transformation = call.text("coordinate_transformation_mode", "half_pixel");
   require(mode == "avg" || mode == "max", "expected mode to be avg or max, found '{}'", mode);
   bool halfPixel = call.opset() >= 16 && transformation == "half_pixel";
   double scale = call.real("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
@@ -193,7 +197,8 @@ void roiAlign(Call &call) {
   Values<double> values(x), corners(regions);
   std::vector<double> result;
   for (int64_t r = 0; r < shape[0]; ++r) {
-    require(0 <= batches[r] && batches[r] < x.shape()[0], "index {} is out of range for dimension 0 of size {}", batches[r], x.shape()[0]);
+    require(0 <= batches[r] && batches[r] < x.shape()[0], "index {} is out of range for dimension 0 of size {}",
+            batches[r], x.shape()[0]);
     double left = corners[r * 4] * scale - offset, top = corners[r * 4 + 1] * scale - offset;
     double spanX = corners[r * 4 + 2] * scale - offset - left, spanY = corners[r * 4 + 3] * scale - offset - top;
     if (!halfPixel)
@@ -211,8 +216,10 @@ void roiAlign(Call &call) {
           double sum = 0, best = ny * nx > 0 ? -HUGE_VAL : 0;
           for (int64_t a = 0; a < ny; ++a)
             for (int64_t b = 0; b < nx; ++b) {
-              double y = top + (static_cast<double>(i) + (static_cast<double>(a) + 0.5) / static_cast<double>(ny)) * cellY;
-              double u = left + (static_cast<double>(j) + (static_cast<double>(b) + 0.5) / static_cast<double>(nx)) * cellX;
+              double y =
+                  top + (static_cast<double>(i) + (static_cast<double>(a) + 0.5) / static_cast<double>(ny)) * cellY;
+              double u =
+                  left + (static_cast<double>(j) + (static_cast<double>(b) + 0.5) / static_cast<double>(nx)) * cellX;
               for (double product : bilinearProducts(image, height, width, y, u))
                 sum += product, best = std::max(best, product);
             }
@@ -222,7 +229,7 @@ void roiAlign(Call &call) {
   call.give(0, x.type(), shape, result);
 }
 
-//===--- DeformConv ---------------------------------------------------------------------------------------------------------===//
+//===- DeformConv -------------------------------------------------------------------------------------------------===//
 
 /// The taps of a position inside of the image; what lies outside counts as zero.
 static Samples linearSamples(double x, int64_t size) {
@@ -239,21 +246,22 @@ static Samples linearSamples(double x, int64_t size) {
 /// A convolution whose every tap is moved by a learned offset, interpolated there, and scaled by a mask.
 void deformConv(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1), &offset = call.input(2);
-  require(x.rank() >= 3 && weights.rank() == x.rank(), "expected input and weights of equal rank of 3 or more, found shapes {} and {}",
-          x.shape(), weights.shape());
+  require(x.rank() >= 3 && weights.rank() == x.rank(),
+          "expected input and weights of equal rank of 3 or more, found shapes {} and {}", x.shape(), weights.shape());
   int64_t rank = x.rank() - 2, batch = x.shape()[0], channels = x.shape()[1], outputs = weights.shape()[0];
   int64_t groups = call.integer("group", 1), offsetGroups = call.integer("offset_group", 1);
-  require(groups >= 1 && offsetGroups >= 1 && channels % groups == 0 && outputs % groups == 0 && channels % offsetGroups == 0 &&
-              weights.shape()[1] == channels / groups,
-          "expected channels that divide into {} and {} groups, found input {} and weights {}", groups, offsetGroups, x.shape(),
-          weights.shape());
+  require(groups >= 1 && offsetGroups >= 1 && channels % groups == 0 && outputs % groups == 0 &&
+              channels % offsetGroups == 0 && weights.shape()[1] == channels / groups,
+          "expected channels that divide into {} and {} groups, found input {} and weights {}", groups, offsetGroups,
+          x.shape(), weights.shape());
   Shape sizes(x.shape().begin() + 2, x.shape().end()), strides = stridesOf(sizes);
   Window window(call, sizes, Shape(weights.shape().begin() + 2, weights.shape().end()));
   int64_t taps = window.taps(), positions = window.outputs(), image = product(sizes), perGroup = channels / groups;
   auto expectShape = [&](int64_t i, int64_t second) {
     Shape expected{batch, second};
     expected.insert(expected.end(), window.output.begin(), window.output.end());
-    require(call.input(i).shape() == expected, "expected input {} of shape {}, found {}", i, expected, call.input(i).shape());
+    require(call.input(i).shape() == expected, "expected input {} of shape {}, found {}", i, expected,
+            call.input(i).shape());
   };
   expectShape(2, offsetGroups * taps * rank);
   if (call.has(4))
@@ -274,7 +282,8 @@ void deformConv(Call &call) {
         for (int64_t c = 0; c < channels; ++c) {
           int64_t g = n * offsetGroups + c / (channels / offsetGroups);
           for (int64_t d = 0; d < rank; ++d) {
-            double base = static_cast<double>(at[d] * window.strides[d] + tap[d] * window.dilations[d] - window.padsBegin[d]);
+            double base =
+                static_cast<double>(at[d] * window.strides[d] + tap[d] * window.dilations[d] - window.padsBegin[d]);
             samples[d] = linearSamples(base + moves[((g * taps + t) * rank + d) * positions + p], sizes[d]);
           }
           double value = interpolate(values.data() + (n * channels + c) * image, samples, strides);

@@ -1,5 +1,5 @@
-// Operators of opset 1 that ONNX dropped before its first release, and that old exporters wrote all the same. The formulas are those of
-// ONNX 1.2's operators-ml and of ONNX Runtime's contrib kernels, which still read them.
+// Operators of opset 1 that ONNX dropped before its first release, and that old exporters wrote all the same. The
+// formulas are those of ONNX 1.2's operators-ml and of ONNX Runtime's contrib kernels, which still read them.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
 #include "runtime/reference/Shapes.h"
@@ -33,7 +33,9 @@ void scaledTanh(Call &call) {
 /// alpha * log(1 + exp(beta * x))
 void parametricSoftplus(Call &call) {
   double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
-  mapFloats(call, [=](double x, int64_t) { return alpha * (std::max(beta * x, 0.0) + std::log1p(std::exp(-std::abs(beta * x)))); });
+  mapFloats(call, [=](double x, int64_t) {
+    return alpha * (std::max(beta * x, 0.0) + std::log1p(std::exp(-std::abs(beta * x))));
+  });
 }
 
 void scaleOp(Call &call) {
@@ -45,8 +47,8 @@ void scaleOp(Call &call) {
 void imageScaler(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<float> bias = call.reals("bias").value_or(std::vector<float>());
-  require(x.rank() == 4 && static_cast<int64_t>(bias.size()) == x.shape()[1], "expected an image [N, {}, H, W], found {}", bias.size(),
-          x.shape());
+  require(x.rank() == 4 && static_cast<int64_t>(bias.size()) == x.shape()[1],
+          "expected an image [N, {}, H, W], found {}", bias.size(), x.shape());
   double scale = call.real("scale", 1);
   int64_t area = std::max<int64_t>(x.shape()[2] * x.shape()[3], 1), channels = x.shape()[1];
   mapFloats(call, [&](double value, int64_t i) { return value * scale + bias[i / area % channels]; });
@@ -60,8 +62,10 @@ void crop(Call &call) {
           "expected an image [N, C, H, W] and a border of 4, found {} and {}", x.shape(), border);
   std::vector<IndexMap> maps{identityMap(x.shape()[0]), identityMap(x.shape()[1])};
   for (int64_t d = 0; d < 2; ++d) {
-    int64_t first = border[1 - d], size = x.shape()[2 + d], end = scale.empty() ? size - border[3 - d] : first + scale[d];
-    require(0 <= first && first <= end && end <= size, "expected a part of dimension {}, found {} to {}", size, first, end);
+    int64_t first = border[1 - d], size = x.shape()[2 + d],
+            end = scale.empty() ? size - border[3 - d] : first + scale[d];
+    require(0 <= first && first <= end && end <= size, "expected a part of dimension {}, found {} to {}", size, first,
+            end);
     IndexMap &map = maps.emplace_back();
     for (int64_t i = first; i < end; ++i)
       map.push_back(i);
@@ -69,7 +73,8 @@ void crop(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// value, in the shape of the attribute, of the input (as its contents, or its shape with input_as_shape = 0), and extra_shape behind.
+/// value, in the shape of the attribute, of the input (as its contents, or its shape with input_as_shape = 0), and
+/// extra_shape behind.
 void constantFill(Call &call) {
   DType type = static_cast<DType>(call.integer("dtype", static_cast<int64_t>(DType::F32)));
   Shape shape = call.integers("shape").value_or(Shape{});
@@ -86,8 +91,8 @@ void givenTensorFill(Call &call) {
   for (int64_t dim : call.integers("extra_shape").value_or(Shape{}))
     shape.push_back(dim);
   std::vector<float> values = call.reals("values").value_or(std::vector<float>());
-  require(product(shape) == static_cast<int64_t>(values.size()), "expected {} values for shape {}, found {}", product(shape), shape,
-          values.size());
+  require(product(shape) == static_cast<int64_t>(values.size()), "expected {} values for shape {}, found {}",
+          product(shape), shape, values.size());
   call.give(0, DType::F32, shape, std::vector<double>(values.begin(), values.end()));
 }
 

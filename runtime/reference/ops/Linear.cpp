@@ -32,7 +32,8 @@ static double determinant(std::vector<double> a, int64_t n) {
 
 void det(Call &call) {
   const Tensor &x = call.input(0);
-  require(x.rank() >= 2 && x.shape().back() == x.shape()[x.rank() - 2], "expected square matrices, found shape {}", x.shape());
+  require(x.rank() >= 2 && x.shape().back() == x.shape()[x.rank() - 2], "expected square matrices, found shape {}",
+          x.shape());
   int64_t n = x.shape().back();
   Shape shape(x.shape().begin(), x.shape().end() - 2);
   Values<double> values(x);

@@ -35,15 +35,16 @@ struct Table {
 /// x W^T + intercepts for each row; W [targets, features].
 std::vector<double> linearScores(Call &call, const Table &x, int64_t targets) {
   std::vector<double> weights = realsOf(call, "coefficients"), intercepts = realsOf(call, "intercepts");
-  require(static_cast<int64_t>(weights.size()) == targets * x.columns, "expected {} coefficients for {} targets and {} features, found {}",
-          targets * x.columns, targets, x.columns, weights.size());
-  require(intercepts.empty() || static_cast<int64_t>(intercepts.size()) == targets, "expected {} intercepts, found {}", targets,
-          intercepts.size());
+  require(static_cast<int64_t>(weights.size()) == targets * x.columns,
+          "expected {} coefficients for {} targets and {} features, found {}", targets * x.columns, targets, x.columns,
+          weights.size());
+  require(intercepts.empty() || static_cast<int64_t>(intercepts.size()) == targets, "expected {} intercepts, found {}",
+          targets, intercepts.size());
   std::vector<double> scores;
   for (int64_t i = 0; i < x.rows; ++i)
     for (int64_t t = 0; t < targets; ++t)
-      scores.push_back(
-          std::inner_product(x.row(i), x.row(i) + x.columns, weights.begin() + t * x.columns, intercepts.empty() ? 0.0 : intercepts[t]));
+      scores.push_back(std::inner_product(x.row(i), x.row(i) + x.columns, weights.begin() + t * x.columns,
+                                          intercepts.empty() ? 0.0 : intercepts[t]));
   return scores;
 }
 
@@ -71,7 +72,8 @@ void linearClassifier(Call &call) {
   std::vector<int64_t> labels = labelsOf(call, "classlabels_ints", "classlabels_strings");
   int64_t classes = std::max<int64_t>(static_cast<int64_t>(realsOf(call, "intercepts").size()), 1);
   bool addsSecond = classes == 1 && labels.size() == 2;
-  require(classes == 1 || static_cast<int64_t>(labels.size()) == classes, "expected {} class labels, found {}", classes, labels.size());
+  require(classes == 1 || static_cast<int64_t>(labels.size()) == classes, "expected {} class labels, found {}", classes,
+          labels.size());
   std::vector<double> scores = linearScores(call, x, classes), result;
   std::vector<int64_t> found;
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -80,14 +82,15 @@ void linearClassifier(Call &call) {
       found.push_back(labels[largest(row)]);
     else
       found.push_back(addsSecond ? labels[row[0] > 0] : row[0] > 0);
-    writeScores(row, call.text("post_transform", "NONE"), addsSecond ? SecondScore::complement : SecondScore::none, result);
+    writeScores(row, call.text("post_transform", "NONE"), addsSecond ? SecondScore::complement : SecondScore::none,
+                result);
   }
   call.give(0, DType::I64, {x.rows}, found);
   if (call.wants(1))
     call.give(1, DType::F32, {x.rows, classes + addsSecond}, result);
 }
 
-//===--- Support vectors ----------------------------------------------------------------------------------------------------===//
+//===- Support vectors --------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -97,8 +100,8 @@ struct Machine {
   std::vector<double> vectors, coefficients, rho;
 
   explicit Machine(Call &call)
-      : kernel(call.text("kernel_type", "LINEAR")), vectors(realsOf(call, "support_vectors")), coefficients(realsOf(call, "coefficients")),
-        rho(realsOf(call, "rho")) {
+      : kernel(call.text("kernel_type", "LINEAR")), vectors(realsOf(call, "support_vectors")),
+        coefficients(realsOf(call, "coefficients")), rho(realsOf(call, "rho")) {
     std::vector<double> parameters = realsOf(call, "kernel_params");
     if (parameters.size() == 3)
       gamma = parameters[0], offset = parameters[1], degree = parameters[2];
@@ -180,10 +183,11 @@ struct Classifier {
     if (isLinear)
       return;
     auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
-    require(static_cast<int64_t>(perClass.size()) == classes && machine.rho.size() == pairs && (a.empty() || a.size() == pairs) &&
+    require(static_cast<int64_t>(perClass.size()) == classes && machine.rho.size() == pairs &&
+                (a.empty() || a.size() == pairs) &&
                 static_cast<int64_t>(machine.coefficients.size()) == (classes - 1) * vectors,
-            "expected {} numbers in vectors_per_class, {} in rho and {} coefficients, found {}, {} and {}", classes, pairs,
-            (classes - 1) * vectors, perClass.size(), machine.rho.size(), machine.coefficients.size());
+            "expected {} numbers in vectors_per_class, {} in rho and {} coefficients, found {}, {} and {}", classes,
+            pairs, (classes - 1) * vectors, perClass.size(), machine.rho.size(), machine.coefficients.size());
   }
 
   /// The decision of each pair of classes, and the votes for each class.
@@ -251,10 +255,11 @@ void svmClassifier(Call &call) {
     std::vector<double> scores;
     std::vector<int64_t> votes(model.classes);
     if (model.isLinear) {
-      require(static_cast<int64_t>(model.machine.coefficients.size()) == model.classes * x.columns, "expected {} coefficients, found {}",
-              model.classes * x.columns, model.machine.coefficients.size());
+      require(static_cast<int64_t>(model.machine.coefficients.size()) == model.classes * x.columns,
+              "expected {} coefficients, found {}", model.classes * x.columns, model.machine.coefficients.size());
       for (int64_t c = 0; c < model.classes; ++c)
-        scores.push_back(model.machine(x.row(i), model.machine.coefficients.data() + c * x.columns, x.columns) + model.machine.rho[0]);
+        scores.push_back(model.machine(x.row(i), model.machine.coefficients.data() + c * x.columns, x.columns) +
+                         model.machine.rho[0]);
     } else {
       scores = model.pairScores(model.machine.withVectors(x, i, model.vectors), votes);
     }

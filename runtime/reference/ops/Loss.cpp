@@ -16,7 +16,8 @@ static void logLikelihoodLoss(Call &call, const std::vector<double> &scores) {
   std::vector<int64_t> targets = call.indices(1);
   std::vector<double> weights(view.size, 1), losses(targets.size());
   if (call.has(2)) {
-    require(call.input(2).shape() == Shape{view.size}, "expected weights of shape [{}], found {}", view.size, call.input(2).shape());
+    require(call.input(2).shape() == Shape{view.size}, "expected weights of shape [{}], found {}", view.size,
+            call.input(2).shape());
     Values<double> given(call.input(2));
     weights.assign(given.begin(), given.end());
   }
@@ -28,7 +29,8 @@ static void logLikelihoodLoss(Call &call, const std::vector<double> &scores) {
     int64_t target = targets[i];
     if (target == ignored)
       continue;
-    require(0 <= target && target < view.size, "index {} is out of range for dimension 1 of size {}", target, view.size);
+    require(0 <= target && target < view.size, "index {} is out of range for dimension 1 of size {}", target,
+            view.size);
     losses[i] = -scores[(i / view.inner * view.size + target) * view.inner + i % view.inner] * weights[target];
     sum += losses[i];
     total += weights[target];
@@ -36,7 +38,8 @@ static void logLikelihoodLoss(Call &call, const std::vector<double> &scores) {
   std::string reduction = call.text("reduction", "mean");
   if (reduction == "none")
     return call.give(0, x.type(), shape, losses);
-  require(reduction == "sum" || reduction == "mean", "expected reduction to be none, sum or mean, found '{}'", reduction);
+  require(reduction == "sum" || reduction == "mean", "expected reduction to be none, sum or mean, found '{}'",
+          reduction);
   call.give(0, x.type(), {}, std::vector<double>{reduction == "sum" ? sum : sum / total});
 }
 

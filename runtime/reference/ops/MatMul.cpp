@@ -8,8 +8,8 @@
 
 namespace tilewright::reference {
 
-/// numpy.matmul: the last two dimensions are matrices, those before are broadcast batches; a vector is a row on the left, a column on
-/// the right, and that dimension does not appear in the result.
+/// numpy.matmul: the last two dimensions are matrices, those before are broadcast batches; a vector is a row on the
+/// left, a column on the right, and that dimension does not appear in the result.
 struct BatchedProduct {
   int64_t rows, depth, columns;
   Shape batch;                     // of the result
@@ -24,8 +24,8 @@ struct BatchedProduct {
     if (vectorRight)
       b.push_back(1);
     rows = a[a.size() - 2], depth = a.back(), columns = b.back();
-    require(depth == b[b.size() - 2], "expected equal inner dimensions, found {} in shape {} and {} in shape {}", depth, a, b[b.size() - 2],
-            b);
+    require(depth == b[b.size() - 2], "expected equal inner dimensions, found {} in shape {} and {} in shape {}", depth,
+            a, b[b.size() - 2], b);
     Shape aBatch(a.begin(), a.end() - 2), bBatch(b.begin(), b.end() - 2);
     batch = broadcast(aBatch, bBatch);
     leftStrides = broadcastStrides(aBatch, batch);
@@ -50,7 +50,8 @@ struct BatchedProduct {
       contractPacked(count, columns, depth, a + left * rows * depth, depth, packPanel, c, columns);
     };
     int64_t all = product(batch), matrix = 0;
-    if (rightStrides == Shape(batch.size(), 0) && leftStrides == stridesOf(batch)) { // one b for all: their rows are one matrix
+    if (rightStrides == Shape(batch.size(), 0) &&
+        leftStrides == stridesOf(batch)) { // one b for all: their rows are one matrix
       multiply(all * rows, 0, 0, values.data());
       return values;
     }
@@ -73,14 +74,15 @@ struct BatchedProduct {
   }
 
   std::vector<double> compute(const std::vector<double> &a, const std::vector<double> &b) const {
-    return compute(a.data(), [&](int64_t offset, int64_t length, double *to) { std::copy_n(b.data() + offset, length, to); });
+    return compute(a.data(),
+                   [&](int64_t offset, int64_t length, double *to) { std::copy_n(b.data() + offset, length, to); });
   }
 };
 
 void matMul(Call &call) {
   const Tensor &a = call.input(0), &b = call.input(1);
-  require(a.type() == b.type() && a.type() != DType::Bool, "expected operands of one type of number, found {} and {}", name(a.type()),
-          name(b.type()));
+  require(a.type() == b.type() && a.type() != DType::Bool, "expected operands of one type of number, found {} and {}",
+          name(a.type()), name(b.type()));
   BatchedProduct plan(a.shape(), b.shape());
   checkSize(a.type(), plan.result);
   if (isFloat(a.type()))
@@ -105,12 +107,12 @@ static std::vector<double> leftOperand(const Tensor &a, bool transposed, int64_t
 void gemm(Call &call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   require(a.rank() == 2 && b.rank() == 2, "expected matrices, found shapes {} and {}", a.shape(), b.shape());
-  require(a.type() == b.type() && a.type() != DType::Bool, "expected operands of one type of number, found {} and {}", name(a.type()),
-          name(b.type()));
+  require(a.type() == b.type() && a.type() != DType::Bool, "expected operands of one type of number, found {} and {}",
+          name(a.type()), name(b.type()));
   bool transA = call.integer("transA", 0), transB = call.integer("transB", 0);
   int64_t rows = a.shape()[transA], depth = a.shape()[!transA], columns = b.shape()[!transB];
-  require(depth == b.shape()[transB], "expected equal inner dimensions, found shapes {}{} and {}{}", a.shape(), transA ? " transposed" : "",
-          b.shape(), transB ? " transposed" : "");
+  require(depth == b.shape()[transB], "expected equal inner dimensions, found shapes {}{} and {}{}", a.shape(),
+          transA ? " transposed" : "", b.shape(), transB ? " transposed" : "");
   Shape shape{rows, columns};
   checkSize(a.type(), shape);
   std::vector<double> left = leftOperand(a, transA, rows, depth), result(product(shape));
@@ -131,12 +133,14 @@ void gemm(Call &call) {
   if (call.has(2)) {
     Values<double> addend(call.input(2));
     double *at = result.data();
-    walk(shape, std::array{broadcastStrides(call.input(2).shape(), shape)}, [&](const auto &from) { *at++ += beta * addend[from[0]]; });
+    walk(shape, std::array{broadcastStrides(call.input(2).shape(), shape)},
+         [&](const auto &from) { *at++ += beta * addend[from[0]]; });
   }
   call.give(0, a.type(), shape, result);
 }
 
-/// The zero point of a left operand belongs to rows ([M], or [..., M, 1]), that of a right one to columns ([N], or [..., 1, N]).
+/// The zero point of a left operand belongs to rows ([M], or [..., M, 1]), that of a right one to columns ([N], or
+/// [..., 1, N]).
 static Shape zeroPointShape(const Shape &operand, const Shape &zeroPoint, bool left) {
   Shape shape = zeroPoint;
   if (left && shape.size() == 1 && shape[0] != 1 && operand.size() > 1)

@@ -10,7 +10,7 @@
 
 namespace tilewright::reference {
 
-//===--- The two ways to move -----------------------------------------------------------------------------------------------===//
+//===- The two ways to move ---------------------------------------------------------------------------------------===//
 
 IndexMap identityMap(int64_t size) {
   IndexMap map(size);
@@ -73,14 +73,15 @@ Tensor expandTo(const Tensor &x, const Shape &shape) {
   return pick(x.reshaped(aligned), maps);
 }
 
-//===--- Operators ----------------------------------------------------------------------------------------------------------===//
+//===- Operators --------------------------------------------------------------------------------------------------===//
 
 void transposeOp(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<int64_t> permutation = identityMap(x.rank());
   std::reverse(permutation.begin(), permutation.end());
   if (auto given = call.integers("perm")) {
-    require(static_cast<int64_t>(given->size()) == x.rank(), "expected a permutation of {} axes, found {}", x.rank(), *given);
+    require(static_cast<int64_t>(given->size()) == x.rank(), "expected a permutation of {} axes, found {}", x.rank(),
+            *given);
     permutation = normalizeAxes(*given, x.rank());
   }
   call.give(0, transpose(x, permutation));
@@ -97,7 +98,8 @@ static std::vector<int64_t> tileRepeats(Call &call) {
   if (call.opset() > 1)
     return call.indices(1);
   std::vector<int64_t> repeats(call.input(0).rank(), 1);
-  repeats[normalizeAxis(static_cast<int64_t>(call.scalar(2)), call.input(0).rank())] = static_cast<int64_t>(call.scalar(1));
+  repeats[normalizeAxis(static_cast<int64_t>(call.scalar(2)), call.input(0).rank())] =
+      static_cast<int64_t>(call.scalar(1));
   return repeats;
 }
 
@@ -128,12 +130,13 @@ void concat(Call &call) {
   shape[axis] = 0;
   for (int64_t k = 0; k < call.inputCount(); ++k) {
     const Tensor &x = call.input(k);
-    require(x.type() == call.input(0).type(), "expected inputs of one type, found {} and {}", name(call.input(0).type()), name(x.type()));
+    require(x.type() == call.input(0).type(), "expected inputs of one type, found {} and {}",
+            name(call.input(0).type()), name(x.type()));
     Shape expected = shape;
     if (x.rank() == call.input(0).rank())
       expected[axis] = x.shape()[axis];
-    require(x.shape() == expected, "expected inputs that differ in dimension {} only, found shapes {} and {}", axis, call.input(0).shape(),
-            x.shape());
+    require(x.shape() == expected, "expected inputs that differ in dimension {} only, found shapes {} and {}", axis,
+            call.input(0).shape(), x.shape());
     shape[axis] += x.shape()[axis];
   }
   Tensor &result = call.make(0, call.input(0).type(), shape);
@@ -147,7 +150,8 @@ void concat(Call &call) {
   }
 }
 
-/// Sizes from attribute (before opset 13) or input, else equal parts: by num_outputs (the last may be smaller), or one for each output.
+/// Sizes from attribute (before opset 13) or input, else equal parts: by num_outputs (the last may be smaller), or one
+/// for each output.
 static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() < 13 && call.integers("split"))
     return *call.integers("split");
@@ -156,9 +160,10 @@ static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() == 1 && call.has(1))
     return call.indices(1);
   int64_t parts = call.integer("num_outputs", call.outputCount());
-  require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}", call.outputCount(),
-          parts);
-  require(call.opset() >= 18 || size % parts == 0, "expected a dimension that divides into {} equal parts, found {}", parts, size);
+  require(parts >= 1 && parts == call.outputCount(), "expected num_outputs to be the number of outputs, {}, found {}",
+          call.outputCount(), parts);
+  require(call.opset() >= 18 || size % parts == 0, "expected a dimension that divides into {} equal parts, found {}",
+          parts, size);
   int64_t part = (size + parts - 1) / parts;
   std::vector<int64_t> sizes(parts);
   for (int64_t i = 0; i < parts; ++i)
@@ -174,8 +179,8 @@ void split(Call &call) {
   int64_t total = 0;
   for (int64_t size : sizes)
     require(size >= 0 && !__builtin_add_overflow(total, size, &total), "expected sizes of 0 or more, found {}", sizes);
-  require(total == view.size && static_cast<int64_t>(sizes.size()) == call.outputCount(), "expected {} sizes that add up to {}, found {}",
-          call.outputCount(), view.size, sizes);
+  require(total == view.size && static_cast<int64_t>(sizes.size()) == call.outputCount(),
+          "expected {} sizes that add up to {}, found {}", call.outputCount(), view.size, sizes);
   size_t unit = view.inner * elementBytes(x.type()), first = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     Shape shape = x.shape();
@@ -187,8 +192,8 @@ void split(Call &call) {
   }
 }
 
-/// The indices that start:end:step names in a dimension. Clamped as in Python, but for a backward start before the first element, which
-/// is the first.
+/// The indices that start:end:step names in a dimension. Clamped as in Python, but for a backward start before the
+/// first element, which is the first.
 static IndexMap sliceMap(int64_t start, int64_t end, int64_t step, int64_t size) {
   require(step != 0, "expected steps other than 0");
   step = std::clamp<int64_t>(step, -(int64_t{1} << 62), int64_t{1} << 62);
@@ -217,7 +222,8 @@ void slice(Call &call) {
   if (!attributes && call.has(4))
     steps = call.indices(4);
   require(starts.size() == ends.size() && starts.size() == axes.size() && starts.size() == steps.size(),
-          "expected as many starts as ends, axes and steps, found {}, {}, {}, {}", starts.size(), ends.size(), axes.size(), steps.size());
+          "expected as many starts as ends, axes and steps, found {}, {}, {}, {}", starts.size(), ends.size(),
+          axes.size(), steps.size());
   axes = normalizeAxes(axes, x.rank());
   std::vector<IndexMap> maps;
   for (int64_t size : x.shape())
@@ -227,10 +233,12 @@ void slice(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// What a padded dimension reads. A reflection does not repeat the border; negative pads crop, before the others repeat what is left.
+/// What a padded dimension reads. A reflection does not repeat the border; negative pads crop, before the others repeat
+/// what is left.
 static IndexMap padMap(const std::string &mode, int64_t before, int64_t after, int64_t size) {
   int64_t length = 0;
-  require(!__builtin_add_overflow(size, before, &length) && !__builtin_add_overflow(length, after, &length) && length >= 0,
+  require(!__builtin_add_overflow(size, before, &length) && !__builtin_add_overflow(length, after, &length) &&
+              length >= 0,
           "pads {} and {} do not fit a dimension of {}", before, after, size);
   int64_t cropped = std::max<int64_t>(0, -before);
   size += std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0), before = std::max<int64_t>(before, 0);
@@ -262,7 +270,8 @@ void pad(Call &call) {
           "expected mode to be constant, reflect, edge or wrap, found '{}'", mode);
   bool attributes = call.opset() < 11;
   std::string_view attribute = call.opset() == 1 ? "paddings" : "pads";
-  std::vector<int64_t> pads = attributes ? call.integers(attribute).value_or(Shape{}) : call.indices(1), axes = identityMap(x.rank());
+  std::vector<int64_t> pads = attributes ? call.integers(attribute).value_or(Shape{}) : call.indices(1),
+                       axes = identityMap(x.rank());
   if (call.opset() >= 18 && call.has(3))
     axes = normalizeAxes(call.indices(3), x.rank());
   require(pads.size() == 2 * axes.size(), "expected {} pads, found {}", 2 * axes.size(), pads);
@@ -270,8 +279,9 @@ void pad(Call &call) {
   if (attributes) {
     filling = store(x.type(), {}, std::vector<double>{call.real("value", 0)});
   } else if (call.has(2)) {
-    require(call.input(2).type() == x.type() && call.input(2).count() == 1, "expected a scalar of {} to pad with, found {} of shape {}",
-            name(x.type()), name(call.input(2).type()), call.input(2).shape());
+    require(call.input(2).type() == x.type() && call.input(2).count() == 1,
+            "expected a scalar of {} to pad with, found {} of shape {}", name(x.type()), name(call.input(2).type()),
+            call.input(2).shape());
     filling = call.input(2);
   }
   std::vector<IndexMap> maps;
@@ -285,7 +295,8 @@ void pad(Call &call) {
 /// Crops or pads with zeros, as much at both ends; the odd one at the end.
 void centerCropPad(Call &call) {
   const Tensor &x = call.input(0);
-  std::vector<int64_t> target = call.indices(1), axes = normalizeAxes(call.integers("axes").value_or(identityMap(x.rank())), x.rank());
+  std::vector<int64_t> target = call.indices(1),
+                       axes = normalizeAxes(call.integers("axes").value_or(identityMap(x.rank())), x.rank());
   require(target.size() == axes.size(), "expected {} sizes, found {}", axes.size(), target);
   checkSize(DType::U8, target);
   std::vector<IndexMap> maps;
@@ -321,22 +332,26 @@ void spaceToDepth(Call &call) {
   require(x.rank() == 4 && b > 0 && b < 1 << 16 && x.shape()[2] % b == 0 && x.shape()[3] % b == 0,
           "expected [N, C, H, W] with H and W multiples of {}, found {}", b, x.shape());
   int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2] / b, w = x.shape()[3] / b;
-  std::vector<int64_t> order = mode == "DCR" ? std::vector<int64_t>{0, 3, 5, 1, 2, 4} : std::vector<int64_t>{0, 1, 3, 5, 2, 4};
+  std::vector<int64_t> order =
+      mode == "DCR" ? std::vector<int64_t>{0, 3, 5, 1, 2, 4} : std::vector<int64_t>{0, 1, 3, 5, 2, 4};
   call.give(0, transpose(x.reshaped({n, c, h, b, w, b}), order).reshaped({n, c * b * b, h, w}));
 }
 
 void where(Call &call) {
   const Tensor &condition = call.input(0), &x = call.input(1), &y = call.input(2);
   require(condition.type() == DType::Bool && x.type() == y.type(),
-          "expected a condition of bool and two values of one type, found {}, {}, {}", name(condition.type()), name(x.type()),
-          name(y.type()));
+          "expected a condition of bool and two values of one type, found {}, {}, {}", name(condition.type()),
+          name(x.type()), name(y.type()));
   Shape shape = broadcast(broadcast(condition.shape(), x.shape()), y.shape());
   Tensor &result = call.make(0, x.type(), shape);
-  std::array strides{broadcastStrides(condition.shape(), shape), broadcastStrides(x.shape(), shape), broadcastStrides(y.shape(), shape)};
+  std::array strides{broadcastStrides(condition.shape(), shape), broadcastStrides(x.shape(), shape),
+                     broadcastStrides(y.shape(), shape)};
   dispatchWidth(x.type(), [&](auto zero) {
     using Word = decltype(zero);
     Word *to = result.data<Word>();
-    walk(shape, strides, [&](const auto &at) { *to++ = condition.data<uint8_t>()[at[0]] ? x.data<Word>()[at[1]] : y.data<Word>()[at[2]]; });
+    walk(shape, strides, [&](const auto &at) {
+      *to++ = condition.data<uint8_t>()[at[0]] ? x.data<Word>()[at[1]] : y.data<Word>()[at[2]];
+    });
   });
 }
 
@@ -352,7 +367,8 @@ void trilu(Call &call) {
   for (int64_t row = 0, all = columns ? x.count() / columns : 0; row < all; ++row) {
     int64_t diagonal = std::clamp<int64_t>(row % rows + k + (upper ? 0 : 1), 0, columns);
     int64_t first = upper ? diagonal : 0, last = upper ? columns : diagonal;
-    std::memcpy(result.bytes() + (row * columns + first) * bytes, x.bytes() + (row * columns + first) * bytes, (last - first) * bytes);
+    std::memcpy(result.bytes() + (row * columns + first) * bytes, x.bytes() + (row * columns + first) * bytes,
+                (last - first) * bytes);
   }
 }
 
@@ -364,16 +380,16 @@ void reverseSequence(Call &call) {
   require((batchAxis == 0 && timeAxis == 1) || (batchAxis == 1 && timeAxis == 0),
           "expected batch_axis and time_axis to be 0 and 1, found {} and {}", batchAxis, timeAxis);
   std::vector<int64_t> lengths = call.indices(1);
-  require(static_cast<int64_t>(lengths.size()) == x.shape()[batchAxis], "expected {} sequence lengths, found {}", x.shape()[batchAxis],
-          lengths.size());
+  require(static_cast<int64_t>(lengths.size()) == x.shape()[batchAxis], "expected {} sequence lengths, found {}",
+          x.shape()[batchAxis], lengths.size());
   Tensor &result = call.make(0, x.type(), x.shape());
   size_t unit = AxisView(x.shape(), 1).inner * elementBytes(x.type());
   int64_t columns = x.shape()[1];
   for (int64_t i = 0; i < x.shape()[0]; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       int64_t time = timeAxis == 0 ? i : j, length = lengths[batchAxis == 0 ? i : j];
-      require(0 <= length && length <= x.shape()[timeAxis], "expected sequence lengths from 0 to {}, found {}", x.shape()[timeAxis],
-              length);
+      require(0 <= length && length <= x.shape()[timeAxis], "expected sequence lengths from 0 to {}, found {}",
+              x.shape()[timeAxis], length);
       int64_t source = time < length ? length - 1 - time : time;
       int64_t from = timeAxis == 0 ? source * columns + j : i * columns + source;
       std::memcpy(result.bytes() + (i * columns + j) * unit, x.bytes() + from * unit, unit);

@@ -21,7 +21,8 @@ static Moments moments(std::span<const double> values) {
 }
 
 static Values<double> perChannel(Call &call, int64_t i, int64_t channels) {
-  require(call.input(i).shape() == Shape{channels}, "expected input {} of shape [{}], found {}", i, channels, call.input(i).shape());
+  require(call.input(i).shape() == Shape{channels}, "expected input {} of shape [{}], found {}", i, channels,
+          call.input(i).shape());
   return Values<double>(call.input(i));
 }
 
@@ -29,7 +30,8 @@ static Values<double> perChannel(Call &call, int64_t i, int64_t channels) {
 struct Channels {
   int64_t batch = 1, channels = 1, inner = 1;
   explicit Channels(const Tensor &x) {
-    require(x.rank() >= 1 && isFloat(x.type()), "expected floats of rank 1 or more, found {} of shape {}", name(x.type()), x.shape());
+    require(x.rank() >= 1 && isFloat(x.type()), "expected floats of rank 1 or more, found {} of shape {}",
+            name(x.type()), x.shape());
     if (x.rank() == 1) { // BatchNormalization of a vector: one channel
       batch = x.shape()[0];
       return;
@@ -51,8 +53,8 @@ void batchNormalization(Call &call) {
     view.inner = 1;
   }
   auto parameter = [&](int64_t i) {
-    require(call.input(i).count() == view.channels, "expected {} elements in input {}, found shape {}", view.channels, i,
-            call.input(i).shape());
+    require(call.input(i).count() == view.channels, "expected {} elements in input {}, found shape {}", view.channels,
+            i, call.input(i).shape());
     return Values<double>(call.input(i));
   };
   Values<double> values(x), scale = parameter(1), bias = parameter(2), mean = parameter(3), variance = parameter(4);
@@ -70,7 +72,8 @@ static void batchNormalizationTraining(Call &call, const Channels &view, double 
   double momentum = call.real("momentum", 0.9);
   Values<double> values(x), scale = perChannel(call, 1, view.channels), bias = perChannel(call, 2, view.channels),
                             mean = perChannel(call, 3, view.channels), variance = perChannel(call, 4, view.channels);
-  std::vector<double> result(values.size()), channel(view.batch * view.inner), means(view.channels), variances(view.channels);
+  std::vector<double> result(values.size()), channel(view.batch * view.inner), means(view.channels),
+      variances(view.channels);
   for (int64_t c = 0; c < view.channels; ++c) {
     auto at = [&](int64_t n, int64_t i) { return (n * view.channels + c) * view.inner + i; };
     for (int64_t n = 0; n < view.batch; ++n)
@@ -97,7 +100,8 @@ void instanceNormalization(Call &call) {
   for (int64_t n = 0; n < view.batch * view.channels; ++n) {
     Moments own = moments({values.data() + n * view.inner, static_cast<size_t>(view.inner)});
     for (int64_t i = n * view.inner; i < (n + 1) * view.inner; ++i)
-      result[i] = (values[i] - own.mean) / std::sqrt(own.variance + epsilon) * scale[n % view.channels] + bias[n % view.channels];
+      result[i] = (values[i] - own.mean) / std::sqrt(own.variance + epsilon) * scale[n % view.channels] +
+                  bias[n % view.channels];
   }
   call.give(0, x.type(), x.shape(), result);
 }
@@ -107,7 +111,8 @@ void groupNormalization(Call &call) {
   const Tensor &x = call.input(0);
   Channels view(x);
   int64_t groups = call.integer("num_groups", 0);
-  require(groups >= 1 && view.channels % groups == 0, "expected channels that divide into {} groups, found shape {}", groups, x.shape());
+  require(groups >= 1 && view.channels % groups == 0, "expected channels that divide into {} groups, found shape {}",
+          groups, x.shape());
   int64_t perGroup = view.channels / groups, size = perGroup * view.inner;
   bool byGroup = call.opset() < 21;
   double epsilon = call.real("epsilon", 1e-5);
@@ -124,18 +129,20 @@ void groupNormalization(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-//===--- Over trailing dimensions -------------------------------------------------------------------------------------------===//
+//===- Over trailing dimensions -----------------------------------------------------------------------------------===//
 
 /// A scale or bias that broadcasts to x, as offsets for each element of x.
 static std::vector<double> broadcastTo(const Tensor &parameter, const Shape &shape) {
   std::vector<double> result;
   result.reserve(product(shape));
   Values<double> values(parameter);
-  walk(shape, std::array{broadcastStrides(parameter.shape(), shape)}, [&](const auto &at) { result.push_back(values[at[0]]); });
+  walk(shape, std::array{broadcastStrides(parameter.shape(), shape)},
+       [&](const auto &at) { result.push_back(values[at[0]]); });
   return result;
 }
 
-/// LayerNormalization, and RMSNormalization (no mean, no bias) with `centred` false. Optional outputs are the mean and 1 / deviation.
+/// LayerNormalization, and RMSNormalization (no mean, no bias) with `centred` false. Optional outputs are the mean and
+/// 1 / deviation.
 static void normalizeTrailing(Call &call, bool centred) {
   const Tensor &x = call.input(0);
   int64_t axis = normalizeAxis(call.integer("axis", -1), x.rank());
@@ -171,14 +178,17 @@ static void normalizeTrailing(Call &call, bool centred) {
 void layerNormalization(Call &call) { normalizeTrailing(call, true); }
 void rmsNormalization(Call &call) { normalizeTrailing(call, false); }
 
-/// com.microsoft: LayerNormalization of x + skip (+ bias); SkipSimplifiedLayerNormalization is its RMS form. Output 3 is the sum.
+/// com.microsoft: LayerNormalization of x + skip (+ bias); SkipSimplifiedLayerNormalization is its RMS form. Output 3
+/// is the sum.
 void skipLayerNormalization(Call &call) {
   const Tensor &x = call.input(0);
   bool simplified = call.op() == "SkipSimplifiedLayerNormalization";
   require(x.rank() >= 1, "expected rank 1 or more, found a scalar");
   int64_t size = x.shape().back();
   Values<double> gamma = perChannel(call, 2, size);
-  auto optional = [&](int64_t i) { return i > 0 && call.has(i) ? std::optional(perChannel(call, i, size)) : std::nullopt; };
+  auto optional = [&](int64_t i) {
+    return i > 0 && call.has(i) ? std::optional(perChannel(call, i, size)) : std::nullopt;
+  };
   auto beta = optional(simplified ? -1 : 3), bias = optional(simplified ? 3 : 4);
   double epsilon = call.real("epsilon", 1e-12);
   std::vector<double> sums = broadcastTo(call.input(1), x.shape()), result(sums.size());
@@ -190,14 +200,15 @@ void skipLayerNormalization(Call &call) {
     if (simplified)
       own = {0, own.variance + own.mean * own.mean};
     for (int64_t i = 0; i < size; ++i)
-      result[first + i] = (sums[first + i] - own.mean) / std::sqrt(own.variance + epsilon) * gamma[i] + (beta ? (*beta)[i] : 0);
+      result[first + i] =
+          (sums[first + i] - own.mean) / std::sqrt(own.variance + epsilon) * gamma[i] + (beta ? (*beta)[i] : 0);
   }
   call.give(0, x.type(), x.shape(), result);
   if (call.wants(3))
     call.give(3, x.type(), x.shape(), sums);
 }
 
-//===--- Others -------------------------------------------------------------------------------------------------------------===//
+//===- Others -----------------------------------------------------------------------------------------------------===//
 
 /// Divides by (bias + alpha / size * the sum of squares over `size` neighbouring channels) ^ beta.
 void lrn(Call &call) {
@@ -258,10 +269,13 @@ void meanVarianceNormalization(Call &call) {
   Values<double> values(x);
   std::vector<double> means(product(kept)), squares(means.size()), result(values.size());
   auto each = [&](auto visit) { // visit(i, group)
-    walk(x.shape(), std::array{stridesOf(x.shape()), broadcastStrides(kept, x.shape())}, [&](const auto &at) { visit(at[0], at[1]); });
+    walk(x.shape(), std::array{stridesOf(x.shape()), broadcastStrides(kept, x.shape())},
+         [&](const auto &at) { visit(at[0], at[1]); });
   };
   each([&](int64_t i, int64_t group) { means[group] += values[i] / count; });
-  each([&](int64_t i, int64_t group) { squares[group] += (values[i] - means[group]) * (values[i] - means[group]) / count; });
+  each([&](int64_t i, int64_t group) {
+    squares[group] += (values[i] - means[group]) * (values[i] - means[group]) / count;
+  });
   each([&](int64_t i, int64_t group) { result[i] = (values[i] - means[group]) / (std::sqrt(squares[group]) + 1e-9); });
   call.give(0, x.type(), x.shape(), result);
 }

@@ -1,4 +1,5 @@
-// Pooling: windows reduced by maximum, average or norm; their global forms; MaxUnpool; and pooling over regions of interest.
+// Pooling: windows reduced by maximum, average or norm; their global forms; MaxUnpool; and pooling over regions of
+// interest.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 #include "runtime/reference/Window.h"
@@ -26,8 +27,8 @@ static Shape kernelShape(Call &call) {
   return windowAttribute(call, "kernel_shape", kernel->size(), 1);
 }
 
-/// For each image (batch and channel) and each output position: reduce(image, taps' sources, number of taps, output offset).
-/// Sources are strided by the number of positions in the block.
+/// For each image (batch and channel) and each output position: reduce(image, taps' sources, number of taps, output
+/// offset). Sources are strided by the number of positions in the block.
 template <typename Reduce> static void slide(const Window &window, int64_t images, Reduce reduce) {
   int64_t positions = window.outputs(), taps = window.taps(), block = std::clamp<int64_t>((1 << 18) / taps, 1, 4096);
   std::vector<int64_t> table(taps * block);
@@ -65,18 +66,21 @@ void maxPool(Call &call) {
     Values<T> values(x);
     std::vector<T> result(product(shape));
     std::vector<int64_t> indices(result.size());
-    slide(window, product(std::span(x.shape()).first(2)), [&](int64_t image, const int64_t *sources, int64_t step, int64_t output) {
-      int64_t best = -1;
-      const T *from = values.data() + image * imageSize;
-      for (int64_t t = 0; t < taps; ++t) {
-        int64_t source = sources[t * step];
-        if (source >= 0 && (best < 0 || from[source] > from[best] || from[source] != from[source]))
-          best = source;
-      }
-      // A window of nothing but padding is the smallest value.
-      result[output] = best >= 0 ? from[best] : std::is_same_v<T, double> ? static_cast<T>(-HUGE_VAL) : std::numeric_limits<T>::min();
-      indices[output] = best < 0 ? -1 : image * imageSize + reordered(best, window.input, columnMajor);
-    });
+    slide(window, product(std::span(x.shape()).first(2)),
+          [&](int64_t image, const int64_t *sources, int64_t step, int64_t output) {
+            int64_t best = -1;
+            const T *from = values.data() + image * imageSize;
+            for (int64_t t = 0; t < taps; ++t) {
+              int64_t source = sources[t * step];
+              if (source >= 0 && (best < 0 || from[source] > from[best] || from[source] != from[source]))
+                best = source;
+            }
+            // A window of nothing but padding is the smallest value.
+            result[output] = best >= 0                   ? from[best]
+                             : std::is_same_v<T, double> ? static_cast<T>(-HUGE_VAL)
+                                                         : std::numeric_limits<T>::min();
+            indices[output] = best < 0 ? -1 : image * imageSize + reordered(best, window.input, columnMajor);
+          });
     call.give(0, x.type(), shape, result);
     if (call.wants(1))
       call.give(1, DType::I64, shape, indices);
@@ -84,7 +88,8 @@ void maxPool(Call &call) {
 }
 
 /// Windows reduced in double: `finish` gets the sum of map(x) over taps on the input, and how many taps count.
-template <typename Map, typename Finish> static void poolSum(Call &call, bool countPadding, Map mapping, Finish finish) {
+template <typename Map, typename Finish>
+static void poolSum(Call &call, bool countPadding, Map mapping, Finish finish) {
   const Tensor &x = call.input(0);
   require(isFloat(x.type()), "expected floating-point input, found {}", name(x.type()));
   Window window(call, spatial(x), kernelShape(call));
@@ -93,17 +98,18 @@ template <typename Map, typename Finish> static void poolSum(Call &call, bool co
   int64_t taps = window.taps(), imageSize = product(window.input);
   Values<double> values(x);
   std::vector<double> result(product(shape));
-  slide(window, product(std::span(x.shape()).first(2)), [&](int64_t image, const int64_t *sources, int64_t step, int64_t output) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t t = 0; t < taps; ++t) {
-      int64_t source = sources[t * step];
-      if (source >= 0)
-        sum += mapping(values[image * imageSize + source]);
-      count += source >= 0 || (countPadding && source == Window::padding);
-    }
-    result[output] = finish(sum, static_cast<double>(count));
-  });
+  slide(window, product(std::span(x.shape()).first(2)),
+        [&](int64_t image, const int64_t *sources, int64_t step, int64_t output) {
+          double sum = 0;
+          int64_t count = 0;
+          for (int64_t t = 0; t < taps; ++t) {
+            int64_t source = sources[t * step];
+            if (source >= 0)
+              sum += mapping(values[image * imageSize + source]);
+            count += source >= 0 || (countPadding && source == Window::padding);
+          }
+          result[output] = finish(sum, static_cast<double>(count));
+        });
   call.give(0, x.type(), shape, result);
 }
 
@@ -115,12 +121,15 @@ void averagePool(Call &call) {
 
 void lpPool(Call &call) {
   double p = static_cast<double>(call.integer("p", 2));
-  poolSum(call, false, [=](double x) { return std::pow(std::abs(x), p); }, [=](double sum, double) { return std::pow(sum, 1 / p); });
+  poolSum(
+      call, false, [=](double x) { return std::pow(std::abs(x), p); },
+      [=](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
-//===--- Global -------------------------------------------------------------------------------------------------------------===//
+//===- Global -----------------------------------------------------------------------------------------------------===//
 
-template <typename Update, typename Finish> static void globalPool(Call &call, double init, Update update, Finish finish) {
+template <typename Update, typename Finish>
+static void globalPool(Call &call, double init, Update update, Finish finish) {
   const Tensor &x = call.input(0);
   require(isFloat(x.type()), "expected floating-point input, found {}", name(x.type()));
   int64_t size = product(spatial(x)), images = product(std::span(x.shape()).first(2));
@@ -145,19 +154,21 @@ void globalMaxPool(Call &call) {
 void globalLpPool(Call &call) {
   double p = static_cast<double>(call.integer("p", 2));
   globalPool(
-      call, 0, [=](double &sum, double x) { sum += std::pow(std::abs(x), p); }, [=](double sum, double) { return std::pow(sum, 1 / p); });
+      call, 0, [=](double &sum, double x) { sum += std::pow(std::abs(x), p); },
+      [=](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
-//===--- Back, and regions --------------------------------------------------------------------------------------------------===//
+//===- Back, and regions ------------------------------------------------------------------------------------------===//
 
-/// Each value returns to the offset that MaxPool named; all else is 0. Offsets count in the tensor that MaxPool read, whose sizes
-/// are inferred; output_shape only adds room around it.
+/// Each value returns to the offset that MaxPool named; all else is 0. Offsets count in the tensor that MaxPool read,
+/// whose sizes are inferred; output_shape only adds room around it.
 void maxUnpool(Call &call) {
   const Tensor &x = call.input(0);
   Shape sizes = spatial(x), kernel = kernelShape(call);
   size_t rank = sizes.size();
   require(kernel.size() == rank && call.input(1).shape() == x.shape(),
-          "expected indices of shape {} and a kernel of {} dimensions, found {} and {}", x.shape(), rank, call.input(1).shape(), kernel);
+          "expected indices of shape {} and a kernel of {} dimensions, found {} and {}", x.shape(), rank,
+          call.input(1).shape(), kernel);
   Shape strides = windowAttribute(call, "strides", rank, 1), pads = windowAttribute(call, "pads", 2 * rank, 0);
   for (size_t d = 0; d < rank; ++d)
     require(!__builtin_mul_overflow(sizes[d] - 1, strides[d], &sizes[d]) &&
@@ -172,7 +183,8 @@ void maxUnpool(Call &call) {
   Shape inferredStrides = stridesOf(inferred), strideInResult = stridesOf(shape);
   int64_t count = product(inferred), bytes = elementBytes(x.type());
   for (int64_t i = 0; i < x.count(); ++i) {
-    require(0 <= indices[i] && indices[i] < count, "index {} is outside of an output of {} elements", indices[i], count);
+    require(0 <= indices[i] && indices[i] < count, "index {} is outside of an output of {} elements", indices[i],
+            count);
     int64_t to = 0;
     for (size_t d = 0; d < inferred.size(); ++d)
       to += indices[i] / inferredStrides[d] % inferred[d] * strideInResult[d];
@@ -180,13 +192,16 @@ void maxUnpool(Call &call) {
   }
 }
 
-/// Regions [batch, x1, y1, x2, y2] in input units after scaling, rounded, and divided into cells whose edges are rounded outwards.
+/// Regions [batch, x1, y1, x2, y2] in input units after scaling, rounded, and divided into cells whose edges are
+/// rounded outwards.
 void maxRoiPool(Call &call) {
   const Tensor &x = call.input(0), &regions = call.input(1);
   auto pooled = call.integers("pooled_shape");
   require(x.rank() == 4 && regions.rank() == 2 && regions.shape()[1] == 5 && pooled && pooled->size() == 2,
-          "expected an image [N, C, H, W], regions [R, 5] and a pooled_shape of 2, found {} and {}", x.shape(), regions.shape());
-  int64_t channels = x.shape()[1], height = x.shape()[2], width = x.shape()[3], rows = (*pooled)[0], columns = (*pooled)[1];
+          "expected an image [N, C, H, W], regions [R, 5] and a pooled_shape of 2, found {} and {}", x.shape(),
+          regions.shape());
+  int64_t channels = x.shape()[1], height = x.shape()[2], width = x.shape()[3], rows = (*pooled)[0],
+          columns = (*pooled)[1];
   double scale = call.real("spatial_scale", 1);
   Shape shape{regions.shape()[0], channels, rows, columns};
   checkSize(x.type(), shape);
@@ -194,11 +209,14 @@ void maxRoiPool(Call &call) {
   std::vector<double> result;
   for (int64_t r = 0; r < shape[0]; ++r) {
     const double *region = corners.data() + r * 5;
-    require(region[0] >= 0 && region[0] < static_cast<double>(x.shape()[0]), "region {} is of image {} of {}", r, region[0], x.shape()[0]);
+    require(region[0] >= 0 && region[0] < static_cast<double>(x.shape()[0]), "region {} is of image {} of {}", r,
+            region[0], x.shape()[0]);
     double left = std::round(region[1] * scale), top = std::round(region[2] * scale);
     double cellWidth = std::max(std::round(region[3] * scale) - left + 1, 1.0) / static_cast<double>(columns);
     double cellHeight = std::max(std::round(region[4] * scale) - top + 1, 1.0) / static_cast<double>(rows);
-    auto clamped = [](double at, int64_t size) { return at > 0 ? static_cast<int64_t>(std::min(at, static_cast<double>(size))) : 0; };
+    auto clamped = [](double at, int64_t size) {
+      return at > 0 ? static_cast<int64_t>(std::min(at, static_cast<double>(size))) : 0;
+    };
     for (int64_t c = 0; c < channels; ++c) {
       const double *image = values.data() + (static_cast<int64_t>(region[0]) * channels + c) * height * width;
       for (int64_t i = 0; i < rows; ++i)

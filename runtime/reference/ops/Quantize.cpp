@@ -40,7 +40,9 @@ Tensor quantize(const std::vector<double> &values, const Shape &shape, const Ten
   require((!toFloats || findDType(zero.type())->bits <= 8) && zero.type() != DType::Bool,
           "expected a zero point of integers or of floats of a byte, found {}", name(zero.type()));
   Values<double> scales(scale), zeros(zero);
-  auto strides = [&](const Tensor &parameter) { return broadcastStrides(parameter.count() == 1 ? Shape{} : parameter.shape(), shape); };
+  auto strides = [&](const Tensor &parameter) {
+    return broadcastStrides(parameter.count() == 1 ? Shape{} : parameter.shape(), shape);
+  };
   std::vector<double> result(values.size());
   int64_t i = 0;
   walk(shape, std::array{strides(scale), strides(zero)}, [&](const auto &at) {
@@ -49,20 +51,22 @@ Tensor quantize(const std::vector<double> &values, const Shape &shape, const Ten
     if (toFloats)
       result[i] = steps + zeros[at[1]];
     else
-      result[i] = roundTo(whole != whole ? -HUGE_VAL : whole + zeros[at[1]], zero.type()); // no number: the lowest, as ONNX Runtime
+      result[i] = roundTo(whole != whole ? -HUGE_VAL : whole + zeros[at[1]],
+                          zero.type()); // no number: the lowest, as ONNX Runtime
     ++i;
   });
   return store(zero.type(), shape, result);
 }
 
-/// The parameter repeated so that it broadcasts to x: a vector along `axis`, or one element for each block of `block` along it.
+/// The parameter repeated so that it broadcasts to x: a vector along `axis`, or one element for each block of `block`
+/// along it.
 static Tensor spread(const Tensor &parameter, const Shape &x, int64_t axis, int64_t block) {
   if (parameter.count() == 1 && block == 0)
     return parameter.reshaped({});
   axis = normalizeAxis(axis, static_cast<int64_t>(x.size()));
   if (block == 0) {
-    require(parameter.rank() == 1 && parameter.shape()[0] == x[axis], "expected {} elements along axis {}, found shape {}", x[axis], axis,
-            parameter.shape());
+    require(parameter.rank() == 1 && parameter.shape()[0] == x[axis],
+            "expected {} elements along axis {}, found shape {}", x[axis], axis, parameter.shape());
     Shape shape(x.size(), 1);
     shape[axis] = x[axis];
     return parameter.reshaped(shape);
@@ -70,8 +74,8 @@ static Tensor spread(const Tensor &parameter, const Shape &x, int64_t axis, int6
   Shape expected = x;
   require(block > 0, "expected a block_size of 0 or more, found {}", block);
   expected[axis] = x[axis] / block + (x[axis] % block != 0);
-  require(parameter.shape() == expected, "expected scales and zero points of shape {} for blocks of {}, found {}", expected, block,
-          parameter.shape());
+  require(parameter.shape() == expected, "expected scales and zero points of shape {} for blocks of {}, found {}",
+          expected, block, parameter.shape());
   AxisView view(x, axis);
   Values<double> values(parameter);
   std::vector<double> result(product(x));
@@ -105,10 +109,12 @@ void dequantizeLinear(Call &call) {
   int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
   Tensor zero = call.has(2) ? spread(call.input(2), x.shape(), axis, block) : Tensor();
   DType type = static_cast<DType>(call.integer("output_dtype", 0));
-  call.give(0, type == DType{} ? scale.type() : type, x.shape(), dequantize(x, spread(scale, x.shape(), axis, block), zero));
+  call.give(0, type == DType{} ? scale.type() : type, x.shape(),
+            dequantize(x, spread(scale, x.shape(), axis, block), zero));
 }
 
-/// Scale and zero point from the range of x, which is widened to hold 0. Arithmetic in float32, as the specification spells it.
+/// Scale and zero point from the range of x, which is widened to hold 0. Arithmetic in float32, as the specification
+/// spells it.
 void dynamicQuantizeLinear(Call &call) {
   const Tensor &x = call.input(0);
   require(x.type() == DType::F32, "expected float32, found {}", name(x.type()));

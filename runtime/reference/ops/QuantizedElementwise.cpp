@@ -8,7 +8,8 @@ namespace tilewright::reference {
 /// The real numbers that input `value` stands for, with scale and zero point in the two inputs behind it.
 static Tensor real(Call &call, int64_t value) {
   const Tensor &x = call.input(value);
-  return store(DType::F64, x.shape(), dequantize(x, call.input(value + 1), call.has(value + 2) ? call.input(value + 2) : Tensor()));
+  return store(DType::F64, x.shape(),
+               dequantize(x, call.input(value + 1), call.has(value + 2) ? call.input(value + 2) : Tensor()));
 }
 
 /// Output 0 is y, quantized by the scale at `scale` and the zero point behind it, in the type of input `like`.
@@ -28,7 +29,9 @@ void qLinearUnary(Call &call) {
 }
 
 void qLinearSoftmax(Call &call) {
-  giveQuantized(call, composed("Softmax", {real(call, 0)}, selected(call, {"axis"}), call.integer("opset", 13) < 13 ? 11 : 13), 3, 0);
+  giveQuantized(
+      call, composed("Softmax", {real(call, 0)}, selected(call, {"axis"}), call.integer("opset", 13) < 13 ? 11 : 13), 3,
+      0);
 }
 
 void qLinearWhere(Call &call) {
@@ -38,7 +41,8 @@ void qLinearWhere(Call &call) {
 /// Scale and zero point of the result, then value, scale and zero point of each part.
 void qLinearConcat(Call &call) {
   std::vector<Tensor> parts;
-  require(call.inputCount() >= 5 && call.inputCount() % 3 == 2, "expected two inputs and three for each part, found {}", call.inputCount());
+  require(call.inputCount() >= 5 && call.inputCount() % 3 == 2, "expected two inputs and three for each part, found {}",
+          call.inputCount());
   for (int64_t i = 2; i < call.inputCount(); i += 3)
     parts.push_back(real(call, i));
   giveQuantized(call, composed("Concat", parts, selected(call, {"axis"})), 0, 2);
@@ -48,7 +52,8 @@ void qLinearConcat(Call &call) {
 void qLinearPool(Call &call) {
   bool last = call.integer("channels_last", 0);
   Tensor x = last ? channelsFirst(real(call, 0)) : real(call, 0);
-  Attributes attributes = selected(call, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
+  Attributes attributes =
+      selected(call, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
   Tensor y = composed(call.op().substr(std::string_view("QLinear").size()), {x}, attributes, 19);
   giveQuantized(call, last ? channelsLast(y) : y, 3, 0);
 }
@@ -63,7 +68,8 @@ void contribQLinearConv(Call &call) {
   std::vector<Tensor> inputs;
   for (int64_t i = 0; i < call.inputCount(); ++i)
     inputs.push_back(i == 0 && last ? channelsFirst(call.input(0)) : call.has(i) ? call.input(i) : Tensor());
-  Tensor y = composed("QLinearConv", inputs, selected(call, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}));
+  Tensor y = composed("QLinearConv", inputs,
+                      selected(call, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}));
   call.give(0, last ? channelsLast(y) : y);
 }
 

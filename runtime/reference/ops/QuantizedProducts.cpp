@@ -6,7 +6,7 @@
 
 namespace tilewright::reference {
 
-//===--- Products of integers -----------------------------------------------------------------------------------------------===//
+//===- Products of integers ---------------------------------------------------------------------------------------===//
 
 /// value - zero point in double; a vector of zero points belongs to the last dimension, or the first if `first`.
 static Tensor centered(Call &call, int64_t value, int64_t zero, bool first = false) {
@@ -19,13 +19,16 @@ static Tensor centered(Call &call, int64_t value, int64_t zero, bool first = fal
   return composed("Sub", {x, z});
 }
 
-/// alpha * scales * (A B + C) as floats, or quantized once more. Scales and zero points of B are one number or one for each column.
+/// alpha * scales * (A B + C) as floats, or quantized once more. Scales and zero points of B are one number or one for
+/// each column.
 void qGemm(Call &call) {
   Attributes turns = selected(call, {"transA", "transB"});
-  Tensor sum = composed("Gemm", {centered(call, 0, 2), centered(call, 3, 5, call.integer("transB", 0)), Tensor()}, turns);
+  Tensor sum =
+      composed("Gemm", {centered(call, 0, 2), centered(call, 3, 5, call.integer("transB", 0)), Tensor()}, turns);
   if (call.has(6))
     sum = composed("Add", {sum, wide(call.input(6))});
-  Tensor scale = composed("Mul", {composed("Mul", {wide(call.input(1)), wide(call.input(4))}), wideScalar(call.real("alpha", 1))});
+  Tensor scale =
+      composed("Mul", {composed("Mul", {wide(call.input(1)), wide(call.input(4))}), wideScalar(call.real("alpha", 1))});
   Tensor y = composed("Mul", {sum, scale});
   if (!call.has(7))
     return (void)call.give(0, convert(y, DType::F32));
@@ -53,10 +56,12 @@ void dynamicQuantizeMatMul(Call &call) {
   giveScaled(call, sum, wide(a[1]), wide(call.input(2)), 4, call.input(0).type());
 }
 
-//===--- Blocks of a few bits -----------------------------------------------------------------------------------------------===//
+//===- Blocks of a few bits ---------------------------------------------------------------------------------------===//
 
 /// Element i of a row of `bits`-bit numbers in bytes, low bits first.
-static int64_t unpackedAt(const uint8_t *row, int64_t i, int64_t bits) { return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1); }
+static int64_t unpackedAt(const uint8_t *row, int64_t i, int64_t bits) {
+  return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
+}
 
 static int64_t checkedBits(Call &call) {
   int64_t bits = call.integer("bits", 4);
@@ -67,13 +72,14 @@ static int64_t checkedBits(Call &call) {
 
 /// A product with weights [N, K] that lie in blocks of `block_size` along K: (number - zero point) * scale.
 void matMulNBits(Call &call) {
-  int64_t bits = checkedBits(call), k = call.integer("K", 0), n = call.integer("N", 0), block = call.integer("block_size", 0);
+  int64_t bits = checkedBits(call), k = call.integer("K", 0), n = call.integer("N", 0),
+          block = call.integer("block_size", 0);
   const Tensor &packed = call.input(1), &scales = call.input(2);
   require(k > 0 && n > 0 && block >= 8 && k <= 1 << 30 && n <= 1 << 30 && block <= 1 << 20,
           "expected positive K and N and a block_size of 8 or more, found {}, {} and {}", k, n, block);
   int64_t blocks = (k + block - 1) / block, blob = block * bits / 8;
-  require(packed.type() == DType::U8 && packed.count() == n * blocks * blob, "expected {} bytes of weights, found shape {} of {}",
-          n * blocks * blob, packed.shape(), name(packed.type()));
+  require(packed.type() == DType::U8 && packed.count() == n * blocks * blob,
+          "expected {} bytes of weights, found shape {} of {}", n * blocks * blob, packed.shape(), name(packed.type()));
   require(scales.count() == n * blocks, "expected {} scales, found shape {}", n * blocks, scales.shape());
   if (call.integer("weight_prepacked", 0))
     unsupported("weights in another machine's layout are not supported");
@@ -119,20 +125,23 @@ static Tensor unpacked(const Tensor &x, int64_t bits) {
   return store(DType::F64, shape, values);
 }
 
-/// Rows of a table that is quantized in blocks. What is gathered is dequantized, not the table, unless blocks lie along the gathered axis.
+/// Rows of a table that is quantized in blocks. What is gathered is dequantized, not the table, unless blocks lie along
+/// the gathered axis.
 void gatherBlockQuantized(Call &call) {
   int64_t bits = checkedBits(call), block = call.integer("block_size", 128), rank = call.input(0).rank();
-  int64_t axis = normalizeAxis(call.integer("quantize_axis", 1), rank), from = normalizeAxis(call.integer("gather_axis", 0), rank);
-  require(block > 0 && call.input(2).rank() == rank, "expected a positive block_size and scales of rank {}, found {} and shape {}", rank,
-          block, call.input(2).shape());
+  int64_t axis = normalizeAxis(call.integer("quantize_axis", 1), rank),
+          from = normalizeAxis(call.integer("gather_axis", 0), rank);
+  require(block > 0 && call.input(2).rank() == rank,
+          "expected a positive block_size and scales of rank {}, found {} and shape {}", rank, block,
+          call.input(2).shape());
   bool late = axis == from;
   auto taken = [&](const Tensor &x) { return late ? x : composed("Gather", {x, call.input(1)}, {{"axis", from}}); };
   Tensor data = unpacked(taken(call.input(0)), bits), scales = wide(taken(call.input(2)));
   if (!late && axis > from)
     axis += call.input(1).rank() - 1;
   int64_t last = data.rank() - 1;
-  require(scales.shape()[axis] == (data.shape()[axis] + block - 1) / block, "expected a scale for each block of {}, found shape {} for {}",
-          block, scales.shape(), data.shape());
+  require(scales.shape()[axis] == (data.shape()[axis] + block - 1) / block,
+          "expected a scale for each block of {}, found shape {} for {}", block, scales.shape(), data.shape());
   std::vector<int64_t> owner;
   for (int64_t i = 0; i < data.shape()[axis]; ++i)
     owner.push_back(i / block);

@@ -1,7 +1,8 @@
-// com.microsoft's LSTM with weights of bytes, bit by bit as ONNX Runtime computes it: what a step multiplies is quantized as the step
-// comes, and there a last bit decides between two integers.
+// com.microsoft's LSTM with weights of bytes, bit by bit as ONNX Runtime computes it: what a step multiplies is
+// quantized as the step comes, and there a last bit decides between two integers.
 //
-//     gates = bytes(x) W + bytes(h) R + b, each product of integers times its scales, each sum and product rounded to float32
+//     gates = bytes(x) W + bytes(h) R + b, each product of integers times its scales, each sum and product rounded to
+//     float32
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 
@@ -13,7 +14,7 @@
 
 namespace tilewright::reference {
 
-//===--- Activations --------------------------------------------------------------------------------------------------------===//
+//===- Activations ------------------------------------------------------------------------------------------------===//
 
 /// Coefficients of the highest power first, one rounding each.
 static float polynomial(float x, std::initializer_list<float> coefficients) {
@@ -26,19 +27,21 @@ static float polynomial(float x, std::initializer_list<float> coefficients) {
 static float sigmoid(float x) {
   x = std::clamp(x, -18.0f, 18.0f);
   float square = x * x;
-  float p = polynomial(square,
-                       {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f, 8.51377133304701e-03f, 2.48287947061529e-01f}),
-        q = polynomial(square, {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f, 1.70198817374094e-03f,
-                                1.16817656904453e-01f, 9.93151921023180e-01f});
+  float p = polynomial(square, {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
+                                8.51377133304701e-03f, 2.48287947061529e-01f}),
+        q = polynomial(square, {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
+                                1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f});
   return std::clamp(x * p / q + 0.5f, 0.0f, 1.0f);
 }
 
 static float hyperbolicTangent(float x) {
   x = std::clamp(x, -9.0f, 9.0f);
   float square = x * x;
-  float p = polynomial(square, {-2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
-                                1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f}),
-        q = polynomial(square, {1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f});
+  float p = polynomial(square,
+                       {-2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+                        1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f}),
+        q = polynomial(square,
+                       {1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f});
   return x * p / q;
 }
 
@@ -52,9 +55,11 @@ static void activate(const std::string &name, Vector &x) {
     std::ranges::transform(x, x.begin(), known == "tanh" ? hyperbolicTangent : sigmoid);
     return;
   }
-  constexpr std::string_view operators[] = {"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Softplus", "Softsign", "ThresholdedRelu"};
+  constexpr std::string_view operators[] = {"Elu",      "HardSigmoid", "LeakyRelu",      "Relu",
+                                            "Softplus", "Softsign",    "ThresholdedRelu"};
   auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  const auto *row = std::ranges::find_if(operators, [&](std::string_view each) { return std::ranges::equal(each, known, same); });
+  const auto *row =
+      std::ranges::find_if(operators, [&](std::string_view each) { return std::ranges::equal(each, known, same); });
   if (row == std::end(operators))
     unsupported(fmt::format("the activation {} is not supported", name));
   Tensor tensor = Tensor::allocate(DType::F32, {static_cast<int64_t>(x.size())});
@@ -63,7 +68,7 @@ static void activate(const std::string &name, Vector &x) {
   std::copy_n(tensor.data<float>(), x.size(), x.begin());
 }
 
-//===--- Products of bytes --------------------------------------------------------------------------------------------------===//
+//===- Products of bytes ------------------------------------------------------------------------------------------===//
 
 /// Weights [K, columns] of one direction, less their zero points.
 struct ByteWeights {
@@ -94,13 +99,15 @@ static Vector product(const float *x, int64_t rows, const ByteWeights &w) {
   float low = 0, high = 0;
   for (int64_t i = 0; i < count; ++i)
     low = std::min(low, x[i]), high = std::max(high, x[i]);
-  float scale = low == high ? 1 : (high - low) / 255, zero = std::nearbyint(std::max(0.0f, std::min(255.0f, 0 - low / scale)));
+  float scale = low == high ? 1 : (high - low) / 255,
+        zero = std::nearbyint(std::max(0.0f, std::min(255.0f, 0 - low / scale)));
   Vector result(rows * w.columns);
   std::vector<int32_t> sums(w.columns);
   for (int64_t row = 0; row < rows; ++row) {
     std::ranges::fill(sums, 0);
     for (int64_t k = 0; k < w.depth; ++k) {
-      auto byte = static_cast<int32_t>(std::nearbyint(std::max(-zero, std::min(255 - zero, x[row * w.depth + k] / scale))));
+      auto byte =
+          static_cast<int32_t>(std::nearbyint(std::max(-zero, std::min(255 - zero, x[row * w.depth + k] / scale))));
       const int32_t *from = w.numbers.data() + k * w.columns;
       for (int64_t j = 0; j < w.columns; ++j)
         sums[j] += byte * from[j];
@@ -111,14 +118,14 @@ static Vector product(const float *x, int64_t rows, const ByteWeights &w) {
   return result;
 }
 
-//===--- The recurrence -----------------------------------------------------------------------------------------------------===//
+//===- The recurrence ---------------------------------------------------------------------------------------------===//
 
 static Vector floatsOf(Call &call, int64_t input, int64_t direction, int64_t count) {
   if (!call.has(input))
     return Vector(count);
   Tensor tensor = convert(call.input(input), DType::F32);
-  require((direction + 1) * count <= tensor.count(), "expected {} elements for each direction in input {}, found shape {}", count, input,
-          tensor.shape());
+  require((direction + 1) * count <= tensor.count(),
+          "expected {} elements for each direction in input {}, found shape {}", count, input, tensor.shape());
   return {tensor.data<float>() + direction * count, tensor.data<float>() + (direction + 1) * count};
 }
 
@@ -158,7 +165,8 @@ static Cell cellOf(Call &call, int64_t direction, int64_t hidden) {
   std::vector<std::string> names = call.texts("activations").value_or(std::vector<std::string>{});
   if (names.empty())
     names = {"Sigmoid", "Tanh", "Tanh", "Sigmoid", "Tanh", "Tanh"};
-  require(static_cast<int64_t>(names.size()) >= 3 * (direction + 1), "expected 3 activations for each direction, found {}", names.size());
+  require(static_cast<int64_t>(names.size()) >= 3 * (direction + 1),
+          "expected 3 activations for each direction, found {}", names.size());
   Vector both = floatsOf(call, 3, direction, 8 * hidden), bias(4 * hidden);
   for (int64_t i = 0; i < 4 * hidden; ++i)
     bias[i] = both[i] + both[4 * hidden + i];
@@ -170,18 +178,20 @@ static Cell cellOf(Call &call, int64_t direction, int64_t hidden) {
           call.integer("input_forget", 0) != 0};
 }
 
-/// X [T, B, I], W [D, I, 4H], R [D, H, 4H] of bytes, B, lengths, initial h and c, P, then scale and zero point of W and of R. The input is
-/// quantized once for all steps, the state before each.
+/// X [T, B, I], W [D, I, 4H], R [D, H, 4H] of bytes, B, lengths, initial h and c, P, then scale and zero point of W and
+/// of R. The input is quantized once for all steps, the state before each.
 void dynamicQuantizeLstm(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() == 3 && call.input(1).rank() == 3 && call.input(2).rank() == 3,
-          "expected input and weights of rank 3, found {}, {} and {}", x.shape(), call.input(1).shape(), call.input(2).shape());
+          "expected input and weights of rank 3, found {}, {} and {}", x.shape(), call.input(1).shape(),
+          call.input(2).shape());
   std::string direction = call.text("direction", "forward");
-  int64_t steps = x.shape()[0], batch = x.shape()[1], hidden = call.input(2).shape()[1], directions = direction == "bidirectional" ? 2 : 1;
+  int64_t steps = x.shape()[0], batch = x.shape()[1], hidden = call.input(2).shape()[1],
+          directions = direction == "bidirectional" ? 2 : 1;
   require(call.input(1).shape() == Shape{directions, x.shape()[2], 4 * hidden} &&
               call.input(2).shape() == Shape{directions, hidden, 4 * hidden},
-          "expected weights of {} directions and 4 gates for inputs of {}, found {} and {}", directions, x.shape(), call.input(1).shape(),
-          call.input(2).shape());
+          "expected weights of {} directions and 4 gates for inputs of {}, found {} and {}", directions, x.shape(),
+          call.input(1).shape(), call.input(2).shape());
   require(steps > 0, "expected a step or more, found input {}", x.shape());
   if (call.has(4))
     for (int64_t length : call.indices(4))
@@ -190,7 +200,8 @@ void dynamicQuantizeLstm(Call &call) {
   if (call.hasAttribute("activation_alpha") || call.hasAttribute("activation_beta"))
     unsupported("activations with parameters are not supported");
   Tensor floats = convert(x, DType::F32), y = allocate(DType::F32, {steps, directions, batch, hidden}),
-         lastHidden = allocate(DType::F32, {directions, batch, hidden}), lastCell = allocate(DType::F32, {directions, batch, hidden});
+         lastHidden = allocate(DType::F32, {directions, batch, hidden}),
+         lastCell = allocate(DType::F32, {directions, batch, hidden});
   for (int64_t d = 0; d < directions; ++d) {
     ByteWeights w = weightsOf(call, 1, 8, d), r = weightsOf(call, 2, 10, d);
     Cell cell = cellOf(call, d, hidden);

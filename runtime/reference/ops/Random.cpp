@@ -1,8 +1,10 @@
-// Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout in training.
+// Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout in
+// training.
 //
-// The generator is MT19937, seeded and turned into doubles as NumPy's RandomState does it, because ONNX's own tests are made with that:
-// equal seeds draw what onnx.reference draws where that is specified at all. Elements are drawn in row-major order, so that a result
-// depends on nothing but the node. Import gives nodes without a seed one of their own, by their place in the model.
+// The generator is MT19937, seeded and turned into doubles as NumPy's RandomState does it, because ONNX's own tests are
+// made with that: equal seeds draw what onnx.reference draws where that is specified at all. Elements are drawn in
+// row-major order, so that a result depends on nothing but the node. Import gives nodes without a seed one of their
+// own, by their place in the model.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
@@ -21,8 +23,9 @@ class Generator {
 public:
   /// A seed that is no whole number counts by its bits.
   explicit Generator(double seed)
-      : twister_(seed >= 0 && seed < 0x1p32 && seed == std::floor(seed) ? static_cast<uint32_t>(seed)
-                                                                        : std::bit_cast<uint32_t>(static_cast<float>(seed))) {}
+      : twister_(seed >= 0 && seed < 0x1p32 && seed == std::floor(seed)
+                     ? static_cast<uint32_t>(seed)
+                     : std::bit_cast<uint32_t>(static_cast<float>(seed))) {}
 
   /// Of [0, 1), with 53 bits.
   double uniform() {
@@ -65,7 +68,9 @@ static void drawNormal(Call &call, DType type, const Shape &shape) {
   give(call, type, shape, [&](int64_t) { return mean + scale * random.normal(); });
 }
 
-static DType typeOr(Call &call, DType otherwise) { return static_cast<DType>(call.integer("dtype", static_cast<int64_t>(otherwise))); }
+static DType typeOr(Call &call, DType otherwise) {
+  return static_cast<DType>(call.integer("dtype", static_cast<int64_t>(otherwise)));
+}
 
 static Shape shapeAttribute(Call &call) {
   auto shape = call.integers("shape");
@@ -87,11 +92,12 @@ void bernoulli(Call &call) {
   give(call, typeOr(call, x.type()), x.shape(), [&](int64_t i) { return random.uniform() < chances[i] ? 1.0 : 0.0; });
 }
 
-/// [batch, classes] of log-probabilities, up to a constant, to [batch, sample_size] of classes, by the inverse of their distribution.
+/// [batch, classes] of log-probabilities, up to a constant, to [batch, sample_size] of classes, by the inverse of their
+/// distribution.
 void multinomial(Call &call) {
   const Tensor &x = call.input(0);
-  require(x.rank() == 2 && isFloat(x.type()) && x.shape()[1] > 0, "expected floats [batch, classes], found {} of shape {}", name(x.type()),
-          x.shape());
+  require(x.rank() == 2 && isFloat(x.type()) && x.shape()[1] > 0,
+          "expected floats [batch, classes], found {} of shape {}", name(x.type()), x.shape());
   int64_t batch = x.shape()[0], classes = x.shape()[1], samples = call.integer("sample_size", 1);
   DType type = typeOr(call, DType::I32);
   require(type == DType::I32 || type == DType::I64, "expected dtype to be int32 or int64, found {}", name(type));
@@ -115,8 +121,8 @@ void multinomial(Call &call) {
   call.give(0, type, {batch, samples}, result);
 }
 
-/// In inference the identity with a mask of ones. In training an element is dropped with the probability `ratio`, and the others grow by
-/// 1 / (1 - ratio).
+/// In inference the identity with a mask of ones. In training an element is dropped with the probability `ratio`, and
+/// the others grow by 1 / (1 - ratio).
 void dropout(Call &call) {
   const Tensor &x = call.input(0);
   bool training = !call.before(12) && call.has(2) && call.scalar(2) != 0;

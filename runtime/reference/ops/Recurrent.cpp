@@ -15,7 +15,7 @@
 
 namespace tilewright::reference {
 
-//===--- Activations --------------------------------------------------------------------------------------------------------===//
+//===- Activations ------------------------------------------------------------------------------------------------===//
 
 struct Activation {
   std::string_view name;
@@ -32,7 +32,8 @@ static constexpr Activation activations[] = {
     {"relu", 0, 0, false, false, [](double x, double, double) { return x < 0 ? 0 : x; }},
     {"scaledtanh", 1, 1, true, true, [](double x, double a, double b) { return a * std::tanh(b * x); }},
     {"sigmoid", 0, 0, false, false, [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
-    {"softplus", 0, 0, false, false, [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }},
+    {"softplus", 0, 0, false, false,
+     [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }},
     {"softsign", 0, 0, false, false, [](double x, double, double) { return x / (1 + std::abs(x)); }},
     {"tanh", 0, 0, false, false, [](double x, double, double) { return std::tanh(x); }},
     {"thresholdedrelu", 1, 0, true, false, [](double x, double a, double) { return x > a ? x : 0; }},
@@ -68,7 +69,7 @@ static std::vector<Activation> activationsOf(Call &call, std::vector<std::string
   return result;
 }
 
-//===--- The recurrence -----------------------------------------------------------------------------------------------------===//
+//===- The recurrence ---------------------------------------------------------------------------------------------===//
 
 /// An input as numbers of type T: those in memory where they are of that type already, zeros where there is no input.
 template <typename T> class Operand {
@@ -77,7 +78,8 @@ public:
     if (!call.has(i)) {
       owned_.resize(product(shape));
     } else {
-      require(call.input(i).shape() == shape, "expected input {} of shape {}, found {}", i, shape, call.input(i).shape());
+      require(call.input(i).shape() == shape, "expected input {} of shape {}, found {}", i, shape,
+              call.input(i).shape());
       fill(call.input(i));
     }
   }
@@ -132,7 +134,9 @@ struct Recurrence {
   double clip;
 
   Shape stateShape() const { return batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden}; }
-  Shape shape() const { return batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden}; }
+  Shape shape() const {
+    return batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden};
+  }
   int64_t state(int64_t d, int64_t n) const { return (batchFirst ? n * directions + d : d * batch + n) * hidden; }
   int64_t row(int64_t t, int64_t d, int64_t n) const {
     return (batchFirst ? (n * steps + t) * directions + d : (t * directions + d) * batch + n) * hidden;
@@ -149,21 +153,26 @@ static Recurrence recurrenceOf(Call &call, int64_t gates, const std::vector<std:
   int64_t directions = direction == "bidirectional" ? 2 : 1, steps = x[batchFirst], batch = x[!batchFirst];
   require(call.input(2).rank() == 3, "expected recurrent weights of rank 3, found shape {}", call.input(2).shape());
   int64_t hidden = call.input(2).shape()[2];
-  require(call.integer("hidden_size", hidden) == hidden, "expected hidden_size to be {}, as of the weights, found {}", hidden,
-          call.integer("hidden_size", hidden));
+  require(call.integer("hidden_size", hidden) == hidden, "expected hidden_size to be {}, as of the weights, found {}",
+          hidden, call.integer("hidden_size", hidden));
   std::vector<int64_t> lengths = call.has(4) ? call.indices(4) : std::vector<int64_t>(batch, steps);
-  require(static_cast<int64_t>(lengths.size()) == batch, "expected {} sequence lengths, found {}", batch, lengths.size());
+  require(static_cast<int64_t>(lengths.size()) == batch, "expected {} sequence lengths, found {}", batch,
+          lengths.size());
   for (int64_t length : lengths)
     require(0 <= length && length <= steps, "expected sequence lengths from 0 to {}, found {}", steps, length);
   double clip = call.hasAttribute("clip") ? call.real("clip", 0) : HUGE_VAL;
   require(clip >= 0, "expected a clip of 0 or more, found {}", clip);
-  return {
-      steps, batch, x[2], hidden, gates, directions, batchFirst, direction == "reverse", lengths, activationsOf(call, defaults, directions),
-      clip};
+  return {steps,      batch,
+          x[2],       hidden,
+          gates,      directions,
+          batchFirst, direction == "reverse",
+          lengths,    activationsOf(call, defaults, directions),
+          clip};
 }
 
 /// W x + bias of one direction for every step and sequence at once, [steps][batch][gates * hidden].
-template <typename T> static std::vector<T> projected(const Recurrence &r, const T *x, const T *weights, const T *bias) {
+template <typename T>
+static std::vector<T> projected(const Recurrence &r, const T *x, const T *weights, const T *bias) {
   int64_t columns = r.gates * r.hidden, rows = r.steps * r.batch;
   std::vector<T> result(rows * columns);
   for (int64_t i = 0; i < rows; ++i)
@@ -182,8 +191,9 @@ template <typename T> static std::vector<T> projected(const Recurrence &r, const
 /// The inputs in the order in which the three operators list them, without the LSTM's own. Computes in T.
 template <typename T, typename Cell> static void recurrentIn(Call &call, const Recurrence &r, bool lstm, Cell cell) {
   int64_t gates = r.gates, hidden = r.hidden;
-  Operand<T> x(r.batchFirst ? transpose(call.input(0), {1, 0, 2}) : call.input(0)), w(call, 1, {r.directions, gates * hidden, r.width}),
-      recurrent(call, 2, {r.directions, gates * hidden, hidden}), b(call, 3, {r.directions, 2 * gates * hidden}),
+  Operand<T> x(r.batchFirst ? transpose(call.input(0), {1, 0, 2}) : call.input(0)),
+      w(call, 1, {r.directions, gates * hidden, r.width}), recurrent(call, 2, {r.directions, gates * hidden, hidden}),
+      b(call, 3, {r.directions, 2 * gates * hidden}),
       peepholes(call, lstm ? 7 : call.inputCount(), {r.directions, 3 * hidden});
   std::vector<T> h = Operand<T>(call, 5, r.stateShape()).copy(r.stateShape()),
                  c = Operand<T>(call, lstm ? 6 : call.inputCount(), r.stateShape()).copy(r.stateShape());
@@ -224,7 +234,8 @@ template <typename T, typename Cell> static void recurrentIn(Call &call, const R
 }
 
 /// float32 is computed in float32, as ONNX Runtime does and at more than twice the speed; other types in double.
-template <typename Cell> static void recurrent(Call &call, int64_t gates, const std::vector<std::string> &defaults, Cell cell) {
+template <typename Cell>
+static void recurrent(Call &call, int64_t gates, const std::vector<std::string> &defaults, Cell cell) {
   Recurrence recurrence = recurrenceOf(call, gates, defaults);
   bool lstm = call.op() == "LSTM";
   if (call.input(0).type() == DType::F32)
@@ -233,7 +244,7 @@ template <typename Cell> static void recurrent(Call &call, int64_t gates, const 
     recurrentIn<double>(call, recurrence, lstm, cell);
 }
 
-//===--- Cells --------------------------------------------------------------------------------------------------------------===//
+//===- Cells ------------------------------------------------------------------------------------------------------===//
 
 void rnn(Call &call) {
   recurrent(call, 1, {"Tanh"}, [](auto &step) {
@@ -262,16 +273,19 @@ void gru(Call &call) {
   });
 }
 
-/// Gates in the order input, output, forget, cell; peepholes input, output, forget. input_forget couples forget = 1 - input.
+/// Gates in the order input, output, forget, cell; peepholes input, output, forget. input_forget couples forget = 1 -
+/// input.
 void lstm(Call &call) {
   bool coupled = call.integer("input_forget", 0);
   recurrent(call, 4, {"Sigmoid", "Tanh", "Tanh"}, [=](auto &step) {
     int64_t hidden = step.hidden;
-    auto in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h), cell = step.recur(3, step.h);
+    auto in = step.recur(0, step.h), out = step.recur(1, step.h), forget = step.recur(2, step.h),
+         cell = step.recur(3, step.h);
     const auto *p = step.peepholes, *x = step.input;
     for (int64_t i = 0; i < hidden; ++i) {
       double open = step.activate(0, x[i] + in[i] + p[i] * step.c[i]);
-      double keep = coupled ? 1 - open : step.activate(0, x[2 * hidden + i] + forget[i] + p[2 * hidden + i] * step.c[i]);
+      double keep =
+          coupled ? 1 - open : step.activate(0, x[2 * hidden + i] + forget[i] + p[2 * hidden + i] * step.c[i]);
       step.c[i] = keep * step.c[i] + open * step.activate(1, x[3 * hidden + i] + cell[i]);
       double show = step.activate(0, x[hidden + i] + out[i] + p[hidden + i] * step.c[i]);
       const Activation &last = step.activations[2];

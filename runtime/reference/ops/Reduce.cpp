@@ -41,7 +41,8 @@ struct Reduction {
 
   /// For every element of the input: its value, and the accumulator of the result it belongs to.
   template <typename T, typename Update> void pass(const Values<T> &values, std::vector<T> &sums, Update update) const {
-    walk(input, std::array{stridesOf(input), broadcastStrides(kept, input)}, [&](const auto &at) { update(sums[at[1]], values[at[0]]); });
+    walk(input, std::array{stridesOf(input), broadcastStrides(kept, input)},
+         [&](const auto &at) { update(sums[at[1]], values[at[0]]); });
   }
 };
 

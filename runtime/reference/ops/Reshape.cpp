@@ -11,7 +11,8 @@ namespace tilewright::reference {
 
 /// The same bytes, shared: inputs are never written.
 static void giveReshaped(Call &call, const Shape &shape) {
-  require(product(shape) == call.input(0).count(), "shape {} has not as many elements as {}", shape, call.input(0).shape());
+  require(product(shape) == call.input(0).count(), "shape {} has not as many elements as {}", shape,
+          call.input(0).shape());
   call.give(0, call.input(0).reshaped(shape));
 }
 
@@ -94,7 +95,7 @@ void shapeOp(Call &call) {
 
 void size(Call &call) { call.give(0, DType::I64, {}, std::vector<int64_t>{call.input(0).count()}); }
 
-//===--- Tensors from nothing -----------------------------------------------------------------------------------------------===//
+//===- Tensors from nothing ---------------------------------------------------------------------------------------===//
 
 void constant(Call &call) {
   if (const Tensor *value = call.tensor("value"))
@@ -106,7 +107,8 @@ void constant(Call &call) {
   if (call.hasAttribute("value_int"))
     return call.give(0, DType::I64, {}, std::vector<int64_t>{call.integer("value_int", 0)});
   if (auto values = call.reals("value_floats"))
-    return call.give(0, DType::F32, {static_cast<int64_t>(values->size())}, std::vector<double>(values->begin(), values->end()));
+    return call.give(0, DType::F32, {static_cast<int64_t>(values->size())},
+                     std::vector<double>(values->begin(), values->end()));
   if (auto values = call.integers("value_ints"))
     return call.give(0, DType::I64, {static_cast<int64_t>(values->size())}, *values);
   auto strings = call.texts("value_strings");
@@ -114,7 +116,8 @@ void constant(Call &call) {
     strings = {call.text("value_string", "")};
   if (!strings)
     unsupported("a sparse constant has no kernel");
-  Tensor &result = call.make(0, DType::String, call.hasAttribute("value_string") ? Shape{} : Shape{static_cast<int64_t>(strings->size())});
+  Tensor &result = call.make(
+      0, DType::String, call.hasAttribute("value_string") ? Shape{} : Shape{static_cast<int64_t>(strings->size())});
   std::ranges::move(*strings, result.data<std::string>());
 }
 
@@ -136,7 +139,8 @@ void range(Call &call) {
   DType type = call.input(0).type();
   for (int64_t i = 0; i < 3; ++i)
     require(call.input(i).count() == 1 && call.input(i).type() == type,
-            "expected three scalars of one type, found {} of shape {} in input {}", name(call.input(i).type()), call.input(i).shape(), i);
+            "expected three scalars of one type, found {} of shape {} in input {}", name(call.input(i).type()),
+            call.input(i).shape(), i);
   dispatch(type, [&](auto zero) {
     using T = decltype(zero);
     T start = Values<T>(call.input(0))[0], limit = Values<T>(call.input(1))[0], delta = Values<T>(call.input(2))[0];

@@ -1,4 +1,5 @@
-// Resize and Upsample. Interpolation is separable: each axis has, for each output index, a list of input indices with weights.
+// Resize and Upsample. Interpolation is separable: each axis has, for each output index, a list of input indices with
+// weights.
 //
 //     y[.., i, ..] = sum over k of weight(i, k) * x[.., index(i, k), ..]
 //
@@ -34,7 +35,8 @@ struct ResizeOptions {
     extrapolation = call.real("extrapolation_value", 0);
     excludeOutside = call.integer("exclude_outside", 0);
     antialias = call.integer("antialias", 0);
-    require(mode == "nearest" || mode == "linear" || mode == "cubic", "expected mode to be nearest, linear or cubic, found '{}'", mode);
+    require(mode == "nearest" || mode == "linear" || mode == "cubic",
+            "expected mode to be nearest, linear or cubic, found '{}'", mode);
   }
 };
 
@@ -91,8 +93,8 @@ static double kernel(const ResizeOptions &options, double x) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// The taps of one output index. Antialiasing widens the kernel when the axis shrinks; taps outside of the input repeat its border, or
-/// are dropped and the rest rescaled (exclude_outside).
+/// The taps of one output index. Antialiasing widens the kernel when the axis shrinks; taps outside of the input repeat
+/// its border, or are dropped and the rest rescaled (exclude_outside).
 static std::vector<Tap> taps(const ResizeOptions &options, const ResizedAxis &axis, double x) {
   double stretch = options.antialias ? std::min(axis.scale, 1.0) : 1;
   double reach = (options.mode == "linear" ? 1 : 2) / stretch, sum = 0;
@@ -115,8 +117,8 @@ static bool extrapolates(const ResizeOptions &options, const ResizedAxis &axis, 
 }
 
 /// x interpolated along one axis.
-static std::vector<double> resizeAxis(const ResizeOptions &options, const ResizedAxis &axis, const std::vector<double> &x, Shape &shape,
-                                      int64_t dimension) {
+static std::vector<double> resizeAxis(const ResizeOptions &options, const ResizedAxis &axis,
+                                      const std::vector<double> &x, Shape &shape, int64_t dimension) {
   AxisView view(shape, dimension);
   shape[dimension] = axis.output;
   checkSize(DType::F64, shape);
@@ -137,7 +139,7 @@ static std::vector<double> resizeAxis(const ResizeOptions &options, const Resize
   return result;
 }
 
-//===--- Sizes --------------------------------------------------------------------------------------------------------------===//
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 static std::vector<double> numbers(Call &call, int64_t i) {
   if (!call.has(i) || call.input(i).count() == 0)
@@ -152,7 +154,8 @@ static void setSizes(const ResizeOptions &options, std::vector<ResizedAxis> &axe
   double common = 0;
   for (size_t k = 0; k < which.size(); ++k) {
     ResizedAxis &axis = axes[which[k]];
-    require(sizes[k] >= 0 && sizes[k] < 0x1p40 && axis.input > 0, "a dimension of {} cannot be resized to {}", axis.input, sizes[k]);
+    require(sizes[k] >= 0 && sizes[k] < 0x1p40 && axis.input > 0, "a dimension of {} cannot be resized to {}",
+            axis.input, sizes[k]);
     axis.output = static_cast<int64_t>(sizes[k]);
     axis.scale = sizes[k] / static_cast<double>(axis.input);
     bool larger = options.policy == "not_smaller";
@@ -160,7 +163,8 @@ static void setSizes(const ResizeOptions &options, std::vector<ResizedAxis> &axe
   }
   if (options.policy == "stretch")
     return;
-  require(options.policy == "not_larger" || options.policy == "not_smaller", "'{}' is no keep_aspect_ratio_policy", options.policy);
+  require(options.policy == "not_larger" || options.policy == "not_smaller", "'{}' is no keep_aspect_ratio_policy",
+          options.policy);
   for (int64_t d : which) {
     axes[d].scale = common;
     axes[d].output = std::llround(common * static_cast<double>(axes[d].input));
@@ -172,7 +176,8 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
   std::vector<ResizedAxis> axes(shape.size());
   for (size_t d = 0; d < shape.size(); ++d)
     axes[d].input = axes[d].output = shape[d];
-  std::vector<int64_t> which = normalizeAxes(call.integers("axes").value_or(identityMap(call.input(0).rank())), call.input(0).rank());
+  std::vector<int64_t> which =
+      normalizeAxes(call.integers("axes").value_or(identityMap(call.input(0).rank())), call.input(0).rank());
   std::vector<double> roi, scales, sizes;
   if (call.op() == "Upsample" && call.opset() < 7) { // of images only
     require(shape.size() == 4, "expected an image [N, C, H, W], found {}", shape);
@@ -185,7 +190,8 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
   } else {
     roi = numbers(call, 1), scales = numbers(call, 2), sizes = numbers(call, 3);
   }
-  require(scales.empty() != sizes.empty(), "expected either scales or sizes, found {}", sizes.empty() ? "neither" : "both");
+  require(scales.empty() != sizes.empty(), "expected either scales or sizes, found {}",
+          sizes.empty() ? "neither" : "both");
   require(sizes.size() + scales.size() == which.size(), "expected {} scales or sizes, found {}", which.size(),
           sizes.size() + scales.size());
   if (!sizes.empty())

@@ -8,12 +8,14 @@ namespace tilewright::reference {
 
 static std::span<const Tensor> sequence(Call &call, int64_t i = 0) {
   const Tensor &input = call.input(i);
-  require(input.type() == DType::Sequence, "expected input {} to be a sequence, found a tensor of {}", i, name(input.type()));
+  require(input.type() == DType::Sequence, "expected input {} to be a sequence, found a tensor of {}", i,
+          name(input.type()));
   return {input.data<Tensor>(), static_cast<size_t>(input.count())};
 }
 
 /// Another operator on these inputs; it may be one that takes strings.
-static std::vector<Tensor> apply(std::string_view op, std::span<const Tensor> inputs, const Attributes &attributes, size_t outputs = 1) {
+static std::vector<Tensor> apply(std::string_view op, std::span<const Tensor> inputs, const Attributes &attributes,
+                                 size_t outputs = 1) {
   Expected<std::vector<Tensor>> results =
       evaluate({.op = op, .domain = "", .opset = 13, .attributes = &attributes, .outputCount = outputs}, inputs);
   if (!results)
@@ -34,8 +36,8 @@ void sequenceConstruct(Call &call) {
   std::vector<Tensor> elements;
   for (int64_t i = 0; i < call.inputCount(); ++i) {
     elements.push_back(call.input(i));
-    require(elements[0].type() == elements.back().type(), "expected elements of one type, found {} and {}", name(elements[0].type()),
-            name(elements.back().type()));
+    require(elements[0].type() == elements.back().type(), "expected elements of one type, found {} and {}",
+            name(elements[0].type()), name(elements.back().type()));
   }
   require(!elements.empty(), "expected at least one element, found none");
   call.give(0, Tensor::of(DType::Sequence, std::move(elements)));
@@ -68,7 +70,9 @@ void sequenceErase(Call &call) {
   call.give(0, Tensor::of(DType::Sequence, std::move(elements)));
 }
 
-void sequenceLength(Call &call) { call.give(0, DType::I64, {}, std::vector<int64_t>{static_cast<int64_t>(sequence(call).size())}); }
+void sequenceLength(Call &call) {
+  call.give(0, DType::I64, {}, std::vector<int64_t>{static_cast<int64_t>(sequence(call).size())});
+}
 
 /// The sizes of the parts: ones where nothing is said, equal ones and a shorter last where `split` is a scalar.
 static std::vector<int64_t> partSizes(Call &call, int64_t size) {
@@ -110,7 +114,8 @@ void concatFromSequence(Call &call) {
   int64_t axis = normalizeAxis(call.integer("axis", 0), from[0].rank() + isNew);
   std::vector<Tensor> elements(from.begin(), from.end());
   for (Tensor &element : elements) {
-    require(element.rank() == from[0].rank(), "expected elements of one rank, found {} and {}", from[0].rank(), element.rank());
+    require(element.rank() == from[0].rank(), "expected elements of one rank, found {} and {}", from[0].rank(),
+            element.rank());
     Shape shape = element.shape();
     if (isNew)
       shape.insert(shape.begin() + axis, 1);
@@ -119,7 +124,7 @@ void concatFromSequence(Call &call) {
   call.give(0, apply("Concat", elements, {{"axis", axis}})[0]);
 }
 
-//===--- Optional values ----------------------------------------------------------------------------------------------------===//
+//===- Optional values --------------------------------------------------------------------------------------------===//
 
 void makeOptional(Call &call) {
   call.give(0, Tensor::of(DType::Optional, call.has(0) ? std::vector<Tensor>{call.input(0)} : std::vector<Tensor>()));

@@ -15,7 +15,8 @@ using Complex = std::complex<double>;
 static std::vector<Complex> transform(std::span<const Complex> x, int64_t length, int64_t bins, bool inverse) {
   std::vector<Complex> turns(length), result(bins);
   for (int64_t k = 0; k < length; ++k)
-    turns[k] = std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length));
+    turns[k] =
+        std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length));
   for (int64_t k = 0; k < bins; ++k) {
     Complex sum = 0;
     for (int64_t n = 0, turn = 0; n < static_cast<int64_t>(x.size()); ++n, turn = (turn + k) % length)
@@ -33,7 +34,8 @@ static void mirror(std::vector<Complex> &spectrum, int64_t length) {
     spectrum[k] = std::conj(spectrum[length - k]);
 }
 
-/// Input [..., 1 or 2] of real or complex numbers; the axis is an attribute (default 1) in opset 17, an input (default -2) since 20.
+/// Input [..., 1 or 2] of real or complex numbers; the axis is an attribute (default 1) in opset 17, an input (default
+/// -2) since 20.
 void dft(Call &call) {
   const Tensor &x = call.input(0);
   int64_t rank = x.rank();
@@ -47,7 +49,8 @@ void dft(Call &call) {
   AxisView view(x.shape(), axis);
   int64_t length = call.has(1) ? call.index(1) : onesided && inverse ? 2 * (view.size - 1) : view.size;
   require(length >= 1 && length < int64_t{1} << 32, "expected a dft_length of 1 or more, found {}", length);
-  int64_t parts = onesided && inverse ? 1 : 2, bins = onesided && !inverse ? length / 2 + 1 : length, inputParts = x.shape().back();
+  int64_t parts = onesided && inverse ? 1 : 2, bins = onesided && !inverse ? length / 2 + 1 : length,
+          inputParts = x.shape().back();
   Shape shape = x.shape();
   shape[axis] = bins, shape.back() = parts;
   checkSize(x.type(), shape);
@@ -79,11 +82,12 @@ void stft(Call &call) {
   Tensor x = call.input(0);
   if (x.rank() == 2) // of real numbers, without the last dimension of 1
     x = x.reshaped({x.shape()[0], x.shape()[1], 1});
-  require(x.rank() == 3 && (x.shape()[2] == 1 || x.shape()[2] == 2), "expected a signal [batch, length, 1 or 2], found {}", x.shape());
+  require(x.rank() == 3 && (x.shape()[2] == 1 || x.shape()[2] == 2),
+          "expected a signal [batch, length, 1 or 2], found {}", x.shape());
   int64_t batch = x.shape()[0], length = x.shape()[1], parts = x.shape()[2], step = call.index(1);
   int64_t frame = call.has(3) ? call.index(3) : call.has(2) ? call.input(2).count() : length;
-  require(step >= 1 && frame >= 1 && frame <= length, "expected a step of 1 or more and a frame of at most {}, found {} and {}", length,
-          step, frame);
+  require(step >= 1 && frame >= 1 && frame <= length,
+          "expected a step of 1 or more and a frame of at most {}, found {} and {}", length, step, frame);
   require(!call.has(2) || call.input(2).shape() == Shape{frame}, "expected a window of shape [{}], found {}", frame,
           call.has(2) ? call.input(2).shape() : Shape{});
   bool onesided = call.integer("onesided", 1) && parts == 1;
@@ -114,7 +118,8 @@ void cosineWindow(Call &call) {
   struct {
     std::string_view op;
     double a0, a1, a2;
-  } constexpr windows[] = {{"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  } constexpr windows[] = {
+      {"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
   auto *row = std::ranges::find(windows, call.op(), [](const auto &window) { return window.op; });
   int64_t size = call.index(0);
   DType type = static_cast<DType>(call.integer("output_datatype", static_cast<int64_t>(DType::F32)));
@@ -128,14 +133,15 @@ void cosineWindow(Call &call) {
   call.give(0, type, {size}, result);
 }
 
-/// Triangles of height 1 between neighbouring edges that are equally spaced on the mel scale, over the bins of a onesided DFT.
+/// Triangles of height 1 between neighbouring edges that are equally spaced on the mel scale, over the bins of a
+/// onesided DFT.
 void melWeightMatrix(Call &call) {
   int64_t bands = call.index(0), length = call.index(1), rate = call.index(2);
   double low = call.scalar(3), high = call.scalar(4);
   require(bands >= 1 && length >= 1 && rate >= 1 && bands < 1 << 20 && length < int64_t{1} << 32,
           "expected bands, dft_length and sample_rate of 1 or more, found {}, {}, {}", bands, length, rate);
-  require(0 <= low && low <= high && high <= static_cast<double>(rate) / 2, "expected edges within 0 and {} Hz, found {} and {}",
-          static_cast<double>(rate) / 2, low, high);
+  require(0 <= low && low <= high && high <= static_cast<double>(rate) / 2,
+          "expected edges within 0 and {} Hz, found {} and {}", static_cast<double>(rate) / 2, low, high);
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   std::vector<int64_t> edges(bands + 2);
   double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);

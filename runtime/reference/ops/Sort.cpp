@@ -11,8 +11,9 @@ namespace tilewright::reference {
 /// Greater, with NaN before everything, so that sorting has a total order.
 template <typename T> static bool ahead(T a, T b) { return a > b || (a != a && b == b); }
 
-/// The best k of `order` in the order in which ONNX Runtime leaves them where they need not be sorted: few of many are a heap, the worst at
-/// its root, which the first k enter from its last place on and each better one at the root; many are where a partition leaves them.
+/// The best k of `order` in the order in which ONNX Runtime leaves them where they need not be sorted: few of many are
+/// a heap, the worst at its root, which the first k enter from its last place on and each better one at the root; many
+/// are where a partition leaves them.
 template <typename Ahead> static void bestUnsorted(std::vector<int64_t> &order, int64_t k, Ahead ahead) {
   bool few = k < 4 || std::log2(k) / std::log2(order.size()) < 0.725;
   if (k <= 1 || !few) {

@@ -25,12 +25,13 @@ void stringConcat(Call &call) {
        [&](const auto &offsets) { *result++ = a.data<std::string>()[offsets[0]] + b.data<std::string>()[offsets[1]]; });
 }
 
-//===--- StringSplit --------------------------------------------------------------------------------------------------------===//
+//===- StringSplit ------------------------------------------------------------------------------------------------===//
 
 /// The parts between delimiters, at most `most` + 1 of them; the last is the rest.
 static std::vector<std::string> splitAt(std::string_view text, std::string_view delimiter, size_t most) {
   std::vector<std::string> parts;
-  for (size_t at = 0; parts.size() < most && (at = text.find(delimiter)) != text.npos; text.remove_prefix(at + delimiter.size()))
+  for (size_t at = 0; parts.size() < most && (at = text.find(delimiter)) != text.npos;
+       text.remove_prefix(at + delimiter.size()))
     parts.emplace_back(text.substr(0, at));
   parts.emplace_back(text);
   return parts;
@@ -78,7 +79,7 @@ void stringSplit(Call &call) {
   call.give(1, DType::I64, x.shape(), counts);
 }
 
-//===--- RegexFullMatch -----------------------------------------------------------------------------------------------------===//
+//===- RegexFullMatch ---------------------------------------------------------------------------------------------===//
 
 void regexFullMatch(Call &call) {
   const Tensor &x = stringInput(call, 0);
@@ -98,7 +99,7 @@ void regexFullMatch(Call &call) {
   call.give(0, DType::Bool, x.shape(), matches);
 }
 
-//===--- StringNormalizer ---------------------------------------------------------------------------------------------------===//
+//===- StringNormalizer -------------------------------------------------------------------------------------------===//
 
 /// Each code point through `change` (towupper_l or towlower_l); bytes that are no UTF-8 stay as they are.
 static std::string changeCase(const std::string &text, wint_t (*change)(wint_t, locale_t)) {
@@ -112,7 +113,9 @@ static std::string changeCase(const std::string &text, wint_t (*change)(wint_t, 
     wchar_t point = 0;
     size_t length = mbrtowc(&point, text.data() + at, text.size() - at, &in);
     char bytes[16];
-    size_t written = length == 0 || length > text.size() ? SIZE_MAX : wcrtomb(bytes, static_cast<wchar_t>(change(point, unicode)), &out);
+    size_t written = length == 0 || length > text.size()
+                         ? SIZE_MAX
+                         : wcrtomb(bytes, static_cast<wchar_t>(change(point, unicode)), &out);
     if (written == SIZE_MAX) {
       result += text[at++];
       in = {}, out = {};
@@ -127,10 +130,11 @@ static std::string changeCase(const std::string &text, wint_t (*change)(wint_t, 
 
 void stringNormalizer(Call &call) {
   const Tensor &x = stringInput(call, 0);
-  require(x.rank() == 1 || (x.rank() == 2 && x.shape()[0] == 1), "expected strings of shape [n] or [1, n], found {}", x.shape());
+  require(x.rank() == 1 || (x.rank() == 2 && x.shape()[0] == 1), "expected strings of shape [n] or [1, n], found {}",
+          x.shape());
   std::string action = call.text("case_change_action", "NONE");
-  require(action == "NONE" || action == "LOWER" || action == "UPPER", "expected case_change_action to be LOWER, UPPER or NONE, found '{}'",
-          action);
+  require(action == "NONE" || action == "LOWER" || action == "UPPER",
+          "expected case_change_action to be LOWER, UPPER or NONE, found '{}'", action);
   bool sensitive = call.integer("is_case_sensitive", 0) != 0;
   auto key = [&](const std::string &text) { return sensitive ? text : changeCase(text, towlower_l); };
   std::set<std::string> stopwords;

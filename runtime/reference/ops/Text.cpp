@@ -16,11 +16,13 @@ struct GramPool {
   int64_t columns = 0;
 
   explicit GramPool(Call &call, const std::vector<int64_t> &items) {
-    auto counts = call.integers("ngram_counts").value_or(Gram{}), indices = call.integers("ngram_indexes").value_or(Gram{});
+    auto counts = call.integers("ngram_counts").value_or(Gram{}),
+         indices = call.integers("ngram_indexes").value_or(Gram{});
     size_t next = 0;
     for (size_t n = 1; n <= counts.size(); ++n) { // the n-grams of n items begin at counts[n - 1]
       int64_t first = counts[n - 1], end = n < counts.size() ? counts[n] : static_cast<int64_t>(items.size());
-      require(0 <= first && first <= end && end <= static_cast<int64_t>(items.size()) && (end - first) % static_cast<int64_t>(n) == 0,
+      require(0 <= first && first <= end && end <= static_cast<int64_t>(items.size()) &&
+                  (end - first) % static_cast<int64_t>(n) == 0,
               "expected ngram_counts to cut a pool of {} items into n-grams, found {}", items.size(), counts);
       for (int64_t at = first; at < end; at += static_cast<int64_t>(n)) {
         require(next < indices.size(), "expected an index for each n-gram, found {}", indices.size());
@@ -35,7 +37,8 @@ struct GramPool {
 };
 
 /// Counts the n-grams of a row whose items are 1, 2, ... 1 + max_skip_count apart.
-void countGrams(const GramPool &pool, std::span<const int64_t> row, int64_t least, int64_t most, int64_t skips, double *counts) {
+void countGrams(const GramPool &pool, std::span<const int64_t> row, int64_t least, int64_t most, int64_t skips,
+                double *counts) {
   auto size = static_cast<int64_t>(row.size());
   for (int64_t n = least; n <= most; ++n)
     for (int64_t apart = 1; apart <= (n == 1 ? 1 : skips + 1) && (n - 1) * apart < size; ++apart)
@@ -57,8 +60,10 @@ void tfIdfVectorizer(Call &call) {
     unsupported("a pool of strings has no kernel");
   std::string mode = call.text("mode", "");
   require(mode == "TF" || mode == "IDF" || mode == "TFIDF", "expected mode to be TF, IDF or TFIDF, found '{}'", mode);
-  int64_t least = call.integer("min_gram_length", 1), most = call.integer("max_gram_length", 1), skips = call.integer("max_skip_count", 0);
-  require(1 <= least && least <= most && most < 1024 && skips >= 0, "expected gram lengths from 1 on, found {} to {}", least, most);
+  int64_t least = call.integer("min_gram_length", 1), most = call.integer("max_gram_length", 1),
+          skips = call.integer("max_skip_count", 0);
+  require(1 <= least && least <= most && most < 1024 && skips >= 0, "expected gram lengths from 1 on, found {} to {}",
+          least, most);
   GramPool pool(call, *call.integers("pool_int64s"));
   int64_t rows = x.rank() == 2 ? x.shape()[0] : 1, length = x.shape().back();
   Shape shape = x.rank() == 2 ? Shape{rows, pool.columns} : Shape{pool.columns};
@@ -66,7 +71,8 @@ void tfIdfVectorizer(Call &call) {
   std::vector<double> result(product(shape));
   Values<int64_t> items(x);
   for (int64_t row = 0; row < rows; ++row)
-    countGrams(pool, {items.data() + row * length, static_cast<size_t>(length)}, least, most, skips, result.data() + row * pool.columns);
+    countGrams(pool, {items.data() + row * length, static_cast<size_t>(length)}, least, most, skips,
+               result.data() + row * pool.columns);
   auto weights = call.reals("weights"); // in the order of the pool's n-grams
   std::vector<double> byColumn(pool.columns, 1);
   if (weights && mode != "TF") {

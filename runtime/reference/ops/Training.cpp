@@ -1,5 +1,6 @@
-// ai.onnx.preview.training: one step of an optimizer. Inputs are the rate R, the count of updates T, then n tensors X, their n gradients
-// G, and n tensors for each state of the optimizer; outputs the new X and the new states, in the same order.
+// ai.onnx.preview.training: one step of an optimizer. Inputs are the rate R, the count of updates T, then n tensors X,
+// their n gradients G, and n tensors for each state of the optimizer; outputs the new X and the new states, in the same
+// order.
 #include "runtime/reference/Kernels.h"
 
 #include <array>
@@ -16,8 +17,9 @@ template <size_t States, typename Update> static void optimize(Call &call, Updat
     const Tensor &x = call.input(2 + n);
     auto part = [&](int64_t group) -> const Tensor & {
       const Tensor &tensor = call.input(2 + group * tensors + n);
-      require(isFloat(x.type()) && tensor.type() == x.type() && tensor.shape() == x.shape(), "expected {} of shape {}, found {} of shape {}",
-              name(x.type()), x.shape(), name(tensor.type()), tensor.shape());
+      require(isFloat(x.type()) && tensor.type() == x.type() && tensor.shape() == x.shape(),
+              "expected {} of shape {}, found {} of shape {}", name(x.type()), x.shape(), name(tensor.type()),
+              tensor.shape());
       return tensor;
     };
     Values<double> values(x), gradients(part(1));
@@ -42,8 +44,8 @@ template <size_t States, typename Update> static void optimize(Call &call, Updat
 }
 
 void adagrad(Call &call) {
-  double rate = call.scalar(0) / (1 + call.scalar(1) * call.real("decay_factor", 0)), norm = call.real("norm_coefficient", 0),
-         epsilon = call.real("epsilon", 1e-6);
+  double rate = call.scalar(0) / (1 + call.scalar(1) * call.real("decay_factor", 0)),
+         norm = call.real("norm_coefficient", 0), epsilon = call.real("epsilon", 1e-6);
   optimize<1>(call, [=](double &x, double gradient, std::array<double, 1> &state) {
     double g = norm * x + gradient;
     state[0] += g * g;
@@ -52,8 +54,9 @@ void adagrad(Call &call) {
 }
 
 void adam(Call &call) {
-  double rate = call.scalar(0), count = call.scalar(1), alpha = call.real("alpha", 0.9), beta = call.real("beta", 0.999),
-         norm = call.real("norm_coefficient", 0), after = call.real("norm_coefficient_post", 0), epsilon = call.real("epsilon", 1e-6);
+  double rate = call.scalar(0), count = call.scalar(1), alpha = call.real("alpha", 0.9),
+         beta = call.real("beta", 0.999), norm = call.real("norm_coefficient", 0),
+         after = call.real("norm_coefficient_post", 0), epsilon = call.real("epsilon", 1e-6);
   if (count > 0)
     rate *= std::sqrt(1 - std::pow(beta, count)) / (1 - std::pow(alpha, count));
   optimize<2>(call, [=](double &x, double gradient, std::array<double, 2> &state) {

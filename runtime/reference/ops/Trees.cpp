@@ -2,7 +2,8 @@
 //
 //     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last
 //
-// and each row of the input walks down every tree. Votes are added in float32, in double for inputs of double, as ONNX Runtime adds them.
+// and each row of the input walks down every tree. Votes are added in float32, in double for inputs of double, as ONNX
+// Runtime adds them.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
 
@@ -66,7 +67,8 @@ struct Forest {
   const TreeNode &leafOf(int64_t root, const double *row) const {
     const TreeNode *node = &nodes[root];
     // A walk longer than the list goes round.
-    for (size_t steps = 0; node->mode != Mode::leaf; node = &nodes[takes(*node, row[node->feature]) ? node->yes : node->no])
+    for (size_t steps = 0; node->mode != Mode::leaf;
+         node = &nodes[takes(*node, row[node->feature]) ? node->yes : node->no])
       require(++steps <= nodes.size(), "a tree of the ensemble goes round in a circle");
     return *node;
   }
@@ -90,7 +92,9 @@ void evaluateRow(const Forest &forest, const double *row, Aggregate aggregate, b
       auto [target, weight] = forest.votes[i];
       double &score = outcome.scores[target];
       if (aggregate == Aggregate::minimum || aggregate == Aggregate::maximum)
-        score = !outcome.voted[target] ? weight : aggregate == Aggregate::minimum ? std::min(score, weight) : std::max(score, weight);
+        score = !outcome.voted[target]            ? weight
+                : aggregate == Aggregate::minimum ? std::min(score, weight)
+                                                  : std::max(score, weight);
       else
         score = rounded(score + weight, inDouble);
       outcome.voted[target] = true;
@@ -116,9 +120,11 @@ struct Table {
   const double *row(int64_t i) const { return values.data() + i * columns; }
 };
 
-//===--- Spellings ----------------------------------------------------------------------------------------------------------===//
+//===- Spellings --------------------------------------------------------------------------------------------------===//
 
-std::vector<int64_t> integersOf(Call &call, std::string_view name) { return call.integers(name).value_or(std::vector<int64_t>()); }
+std::vector<int64_t> integersOf(Call &call, std::string_view name) {
+  return call.integers(name).value_or(std::vector<int64_t>());
+}
 
 /// A list of floats, or a tensor of doubles under the same name with "_as_tensor".
 std::vector<double> realsOf(Call &call, const std::string &name) {
@@ -144,23 +150,26 @@ void checkFeatures(const Forest &forest, const Table &x) {
   require(forest.features <= x.columns, "expected features below {}, found {}", x.columns, forest.features - 1);
 }
 
-/// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is "target" or "class".
+/// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is
+/// "target" or "class".
 Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
   Forest forest;
   forest.targets = targets;
   std::vector<int64_t> trees = integersOf(call, "nodes_treeids"), ids = integersOf(call, "nodes_nodeids"),
                        features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
-                       no = integersOf(call, "nodes_falsenodeids"), missing = integersOf(call, "nodes_missing_value_tracks_true");
+                       no = integersOf(call, "nodes_falsenodeids"),
+                       missing = integersOf(call, "nodes_missing_value_tracks_true");
   std::vector<double> values = realsOf(call, "nodes_values");
   std::vector<std::string> modes = call.texts("nodes_modes").value_or(std::vector<std::string>());
   size_t count = ids.size();
-  require(trees.size() == count && features.size() == count && yes.size() == count && no.size() == count && values.size() == count &&
-              modes.size() == count && (missing.empty() || missing.size() == count),
+  require(trees.size() == count && features.size() == count && yes.size() == count && no.size() == count &&
+              values.size() == count && modes.size() == count && (missing.empty() || missing.size() == count),
           "expected lists of nodes_... of one length, found {} ids and {} modes", count, modes.size());
   auto key = [](int64_t tree, int64_t id) { return static_cast<uint64_t>(tree) << 32 ^ static_cast<uint64_t>(id); };
   std::unordered_map<uint64_t, int64_t> place;
   for (size_t i = 0; i < count; ++i) {
-    require(place.try_emplace(key(trees[i], ids[i]), i).second, "node {} of tree {} is defined twice", ids[i], trees[i]);
+    require(place.try_emplace(key(trees[i], ids[i]), i).second, "node {} of tree {} is defined twice", ids[i],
+            trees[i]);
     if (i == 0 || trees[i] != trees[i - 1])
       forest.roots.push_back(static_cast<int64_t>(i));
   }
@@ -173,7 +182,12 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
     auto mode = std::ranges::find(modeNames, modes[i]);
     require(mode != std::end(modeNames) && modes[i] != "BRANCH_MEMBER", "'{}' is no mode of a node", modes[i]);
     TreeNode &node = forest.nodes.emplace_back();
-    node = {static_cast<Mode>(mode - std::begin(modeNames)), !missing.empty() && missing[i] != 0, features[i], 0, 0, values[i]};
+    node = {static_cast<Mode>(mode - std::begin(modeNames)),
+            !missing.empty() && missing[i] != 0,
+            features[i],
+            0,
+            0,
+            values[i]};
     countFeature(forest, node);
     if (node.mode != Mode::leaf)
       node.yes = find(trees[i], yes[i]), node.no = find(trees[i], no[i]);
@@ -209,7 +223,8 @@ Forest forestByIndex(Call &call) {
   forest.roots = integersOf(call, "tree_roots");
   std::vector<int64_t> features = integersOf(call, "nodes_featureids"), yes = integersOf(call, "nodes_truenodeids"),
                        no = integersOf(call, "nodes_falsenodeids"), yesLeaf = integersOf(call, "nodes_trueleafs"),
-                       noLeaf = integersOf(call, "nodes_falseleafs"), missing = integersOf(call, "nodes_missing_value_tracks_true"),
+                       noLeaf = integersOf(call, "nodes_falseleafs"),
+                       missing = integersOf(call, "nodes_missing_value_tracks_true"),
                        leafTargets = integersOf(call, "leaf_targetids");
   auto tensor = [&](const char *name) { return call.tensor(name) ? *call.tensor(name) : allocate(DType::F64, {0}); };
   Values<double> splits(tensor("nodes_splits")), weights(tensor("leaf_weights")), sets(tensor("membership_values"));
@@ -218,7 +233,8 @@ Forest forestByIndex(Call &call) {
   auto has = [](const std::vector<int64_t> &list, int64_t size) { return static_cast<int64_t>(list.size()) == size; };
   require(has(yes, count) && has(no, count) && has(yesLeaf, count) && has(noLeaf, count) && splits.size() == count &&
               modes.size() == count && (missing.empty() || has(missing, count)) && weights.size() == leaves,
-          "expected lists of nodes_... and of leaf_... of one length each, found {} features and {} modes", count, modes.size());
+          "expected lists of nodes_... and of leaf_... of one length each, found {} features and {} modes", count,
+          modes.size());
   for (double member : sets) { // sets end with NaN
     if (forest.members.empty())
       forest.members.emplace_back();
@@ -229,7 +245,8 @@ Forest forestByIndex(Call &call) {
   }
   size_t nextSet = 0;
   auto child = [&](int64_t index, int64_t isLeaf) {
-    require(0 <= index && index < (isLeaf ? leaves : count), "expected children below {}, found {}", isLeaf ? leaves : count, index);
+    require(0 <= index && index < (isLeaf ? leaves : count), "expected children below {}, found {}",
+            isLeaf ? leaves : count, index);
     return isLeaf ? count + index : index;
   };
   for (int64_t i = 0; i < count; ++i) {
@@ -241,15 +258,16 @@ Forest forestByIndex(Call &call) {
                   child(no[i], noLeaf[i]),
                   splits[i]};
     if (node.mode == Mode::member) {
-      require(nextSet < forest.members.size(), "expected a set of members for each test, found {}", forest.members.size());
+      require(nextSet < forest.members.size(), "expected a set of members for each test, found {}",
+              forest.members.size());
       node.value = static_cast<double>(nextSet++);
     }
     countFeature(forest, node);
     forest.nodes.push_back(node);
   }
   for (int64_t i = 0; i < leaves; ++i) {
-    require(0 <= leafTargets[i] && leafTargets[i] < forest.targets, "expected leaf_targetids below {}, found {}", forest.targets,
-            leafTargets[i]);
+    require(0 <= leafTargets[i] && leafTargets[i] < forest.targets, "expected leaf_targetids below {}, found {}",
+            forest.targets, leafTargets[i]);
     TreeNode &leaf = forest.nodes.emplace_back();
     leaf.yes = i, leaf.no = i + 1;
     forest.votes.push_back({leafTargets[i], weights[i]});
@@ -260,17 +278,19 @@ Forest forestByIndex(Call &call) {
 }
 
 /// Scores of all rows, with base values and the transform.
-void regress(Call &call, const Forest &forest, const Table &x, Aggregate aggregate, const std::string &transform, DType type) {
+void regress(Call &call, const Forest &forest, const Table &x, Aggregate aggregate, const std::string &transform,
+             DType type) {
   checkFeatures(forest, x);
   bool inDouble = call.input(0).type() == DType::F64;
   std::vector<double> base = realsOf(call, "base_values"), result;
-  require(base.empty() || static_cast<int64_t>(base.size()) == forest.targets || base.size() == 1, "expected {} base values, found {}",
-          forest.targets, base.size());
+  require(base.empty() || static_cast<int64_t>(base.size()) == forest.targets || base.size() == 1,
+          "expected {} base values, found {}", forest.targets, base.size());
   Outcome outcome;
   for (int64_t i = 0; i < x.rows; ++i) {
     evaluateRow(forest, x.row(i), aggregate, inDouble, outcome);
     for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
-      outcome.scores[t] = rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0), inDouble);
+      outcome.scores[t] =
+          rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0), inDouble);
     writeScores(outcome.scores, transform, SecondScore::none, result);
   }
   call.give(0, type, {x.rows, forest.targets}, result);
@@ -286,14 +306,16 @@ void treeEnsembleRegressor(Call &call) {
   static constexpr std::string_view aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   auto aggregate = std::ranges::find(aggregates, call.text("aggregate_function", "SUM"));
   require(aggregate != std::end(aggregates), "'{}' is no aggregate_function", call.text("aggregate_function", "SUM"));
-  regress(call, *forest, x, static_cast<Aggregate>(aggregate - aggregates), call.text("post_transform", "NONE"), DType::F32);
+  regress(call, *forest, x, static_cast<Aggregate>(aggregate - aggregates), call.text("post_transform", "NONE"),
+          DType::F32);
 }
 
 void treeEnsemble(Call &call) {
   static constexpr const char *transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   int64_t aggregate = call.integer("aggregate_function", 1), transform = call.integer("post_transform", 0);
   require(0 <= aggregate && aggregate < 4 && 0 <= transform && transform < 5,
-          "expected aggregate_function from 0 to 3 and post_transform from 0 to 4, found {} and {}", aggregate, transform);
+          "expected aggregate_function from 0 to 3 and post_transform from 0 to 4, found {} and {}", aggregate,
+          transform);
   Table x(call.input(0));
   auto forest = call.kept([&] { return forestByIndex(call); });
   require(forest->targets >= 1, "expected n_targets of 1 or more, found {}", forest->targets);
@@ -302,8 +324,8 @@ void treeEnsemble(Call &call) {
 
 namespace {
 
-/// Base values where there are two classes: of two, only the second is used if the second class has votes, and what the first has counts
-/// for the second. A second class without votes has no score.
+/// Base values where there are two classes: of two, only the second is used if the second class has votes, and what the
+/// first has counts for the second. A second class without votes has no score.
 void addBase(Outcome &outcome, const std::vector<double> &base) {
   std::vector<double> &scores = outcome.scores;
   if (base.size() == 2 && outcome.voted[1]) {
@@ -339,8 +361,8 @@ Classifier classifierOf(Call &call) {
 
 } // namespace
 
-/// Two classes of which only one ever gets votes are told apart by the sign of its score, or by 0.5 if all weights are positive. Where
-/// both get votes, ONNX Runtime answers 1 or 0 by the sign of the second, whatever the labels are.
+/// Two classes of which only one ever gets votes are told apart by the sign of its score, or by 0.5 if all weights are
+/// positive. Where both get votes, ONNX Runtime answers 1 or 0 by the sign of the second, whatever the labels are.
 void treeEnsembleClassifier(Call &call) {
   Table x(call.input(0));
   auto classifier = call.kept([&] { return classifierOf(call); });

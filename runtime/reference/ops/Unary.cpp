@@ -1,7 +1,7 @@
 // Elementwise operators of one tensor: y[i] = f(x[i]).
 //
-// Functions that only exist for floats are rows of one table; what also takes integers, or has attributes, is a lambda at the
-// operator's kernel.
+// Functions that only exist for floats are rows of one table; what also takes integers, or has attributes, is a lambda
+// at the operator's kernel.
 #include "runtime/reference/Kernels.h"
 
 #include <algorithm>
@@ -10,12 +10,14 @@
 
 namespace tilewright::reference {
 
-//===--- Functions of floats ------------------------------------------------------------------------------------------------===//
+//===- Functions of floats ----------------------------------------------------------------------------------------===//
 
 static double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 static double geluExact(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
-static double geluTanh(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }
+static double geluTanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
 
 struct FloatFunction {
   std::string_view op;
@@ -50,7 +52,7 @@ static constexpr FloatFunction floatFunctions[] = {
     {"Tanh", [](double x) { return std::tanh(x); }},
 };
 
-//===--- Maps ---------------------------------------------------------------------------------------------------------------===//
+//===- Maps -------------------------------------------------------------------------------------------------------===//
 
 /// Output of type `type`, with f applied in the arithmetic type of the input.
 template <typename Function> static void map(Call &call, DType type, Function function) {
@@ -82,11 +84,13 @@ void unaryFloat(Call &call) {
   throw Failure{Status(Code::Internal, "no such function of floats")};
 }
 
-//===--- Also for integers --------------------------------------------------------------------------------------------------===//
+//===- Also for integers ------------------------------------------------------------------------------------------===//
 
 static void expectNumbers(Call &call) { require(call.input(0).type() != DType::Bool, "expected numbers, found bool"); }
 
-static int64_t negated(int64_t x) { return static_cast<int64_t>(0 - static_cast<uint64_t>(x)); } // wraps at the smallest one
+static int64_t negated(int64_t x) {
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+} // wraps at the smallest one
 
 void absolute(Call &call) {
   expectNumbers(call);
@@ -175,8 +179,8 @@ void clip(Call &call) {
     }
     auto limit = [&](int64_t i) {
       require(call.input(i).count() == 1 && call.input(i).type() == call.input(0).type(),
-              "expected a scalar limit of {}, found {} of shape {}", name(call.input(0).type()), name(call.input(i).type()),
-              call.input(i).shape());
+              "expected a scalar limit of {}, found {} of shape {}", name(call.input(0).type()),
+              name(call.input(i).type()), call.input(i).shape());
       return Values<T>(call.input(i))[0];
     };
     if (call.opset() >= 11 && call.has(1))
@@ -192,7 +196,7 @@ void clip(Call &call) {
   });
 }
 
-//===--- With attributes ----------------------------------------------------------------------------------------------------===//
+//===- With attributes --------------------------------------------------------------------------------------------===//
 
 void leakyRelu(Call &call) {
   double alpha = call.real("alpha", 0.01);
@@ -232,7 +236,8 @@ void swish(Call &call) {
 
 void gelu(Call &call) {
   std::string approximate = call.text("approximate", "none");
-  require(approximate == "none" || approximate == "tanh", "expected approximate to be none or tanh, found '{}'", approximate);
+  require(approximate == "none" || approximate == "tanh", "expected approximate to be none or tanh, found '{}'",
+          approximate);
   mapFloats(call, approximate == "tanh" ? geluTanh : geluExact);
 }
 
@@ -247,8 +252,8 @@ void biasGelu(Call &call) {
   if (!call.has(1))
     return mapFloats(call, function);
   const Tensor &x = call.input(0), &bias = call.input(1);
-  require(bias.rank() == 1 && x.rank() > 0 && bias.shape()[0] == x.shape().back(), "expected a bias of the last dimension of {}, found {}",
-          x.shape(), bias.shape());
+  require(bias.rank() == 1 && x.rank() > 0 && bias.shape()[0] == x.shape().back(),
+          "expected a bias of the last dimension of {}, found {}", x.shape(), bias.shape());
   Values<double> values(x), biases(bias);
   std::vector<double> results(values.size());
   for (int64_t i = 0; i < values.size(); ++i)

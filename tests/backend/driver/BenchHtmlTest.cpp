@@ -28,9 +28,9 @@ static BenchReport sample() {
 
 TEST(BenchHtml, HoldsWhatWasMeasuredAndNothingElse) {
   std::string page = htmlReport(sample());
-  for (const char *wanted :
-       {"a&lt;b&gt;.onnx", "<td>1.500</td>", "<td>3.000</td>", "<td>2.00</td>", "1.2500", "2.5000", "&lt;script&gt;", "add&amp;1",
-        "<dt>threads</dt><dd>3</dd>", "no vendor library was found", "prefers-color-scheme: dark", "x float32 [1, 784]"})
+  for (const char *wanted : {"a&lt;b&gt;.onnx", "<td>1.500</td>", "<td>3.000</td>", "<td>2.00</td>", "1.2500", "2.5000",
+                             "&lt;script&gt;", "add&amp;1", "<dt>threads</dt><dd>3</dd>", "no vendor library was found",
+                             "prefers-color-scheme: dark", "x float32 [1, 784]"})
     EXPECT_NE(page.find(wanted), std::string::npos) << wanted;
   for (const char *unwanted : {"<script", "http:", "https:", "<link", "<img", "@import", "url(", "src="})
     EXPECT_EQ(page.find(unwanted), std::string::npos) << unwanted;
@@ -91,11 +91,13 @@ TEST(BenchReport, KeepsThreeDigitsOfSmallTimes) {
 TEST(BenchReport, MergesLaunchesOfOneKernelAndSortsByTime) {
   auto row = [](const char *kernel, double ms, double share) {
     GroupRow made;
-    made.name = made.kernel = kernel, made.members = {kernel}, made.fusedMs = ms, made.unfusedMs = 2 * ms, made.share = share;
+    made.name = made.kernel = kernel, made.members = {kernel}, made.fusedMs = ms, made.unfusedMs = 2 * ms,
+    made.share = share;
     made.bytes = 100, made.flops = 10, made.roofShare = 0.5, made.roof = "memory", made.vendorMs = 1;
     return made;
   };
-  std::vector<GroupRow> rows = mergedRows({row("a", 1, 0.1), row("b", 4, 0.4), row("a", 4, 0.4), row("", 0.5, 0.05), row("", 0.5, 0.05)});
+  std::vector<GroupRow> rows =
+      mergedRows({row("a", 1, 0.1), row("b", 4, 0.4), row("a", 4, 0.4), row("", 0.5, 0.05), row("", 0.5, 0.05)});
   ASSERT_EQ(rows.size(), 4u); // what is no kernel stays by itself
   EXPECT_EQ(rows[0].kernel, "a");
   EXPECT_EQ(rows[0].launches, 2u);

@@ -1,4 +1,5 @@
-// What would end the process by a signal ends it with a sentence and an exit code; what is printed cannot harm a terminal.
+// What would end the process by a signal ends it with a sentence and an exit code; what is printed cannot harm a
+// terminal.
 #include "backend/driver/FatalErrors.h"
 
 #include "frontend/MappedFile.h"

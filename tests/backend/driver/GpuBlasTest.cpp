@@ -1,5 +1,5 @@
-// cuBLAS and rocBLAS through stand-ins for them and for the drivers: what is asked of them, in their own column-major terms. (CTest:
-// backend.CublasStandIn, backend.RocblasStandIn.)
+// cuBLAS and rocBLAS through stand-ins for them and for the drivers: what is asked of them, in their own column-major
+// terms. (CTest: backend.CublasStandIn, backend.RocblasStandIn.)
 #include "backend/driver/VendorLibrary.h"
 
 #include <gtest/gtest.h>

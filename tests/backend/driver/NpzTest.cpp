@@ -1,6 +1,6 @@
 // .npy and .npz: what is written is read back, and no damage does more than an error.
-#include "backend/driver/Npy.h"
 #include "backend/driver/Npz.h"
+#include "backend/driver/Npy.h"
 #include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,9 @@ using namespace tilewright;
 
 namespace {
 
-std::string bytesOf(const Tensor &tensor) { return {reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize()}; }
+std::string bytesOf(const Tensor &tensor) {
+  return {reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize()};
+}
 
 Tensor counting(DType type, Shape shape) {
   Tensor tensor = Tensor::allocate(type, std::move(shape));
@@ -23,7 +25,9 @@ Tensor counting(DType type, Shape shape) {
   return tensor;
 }
 
-Expected<std::vector<NamedTensor>> parse(const std::string &archive) { return parseNpz(std::as_bytes(std::span(archive)), "a.npz"); }
+Expected<std::vector<NamedTensor>> parse(const std::string &archive) {
+  return parseNpz(std::as_bytes(std::span(archive)), "a.npz");
+}
 Status parseOne(const std::string &array) { return parseNpy(std::as_bytes(std::span(array)), "a.npy").status(); }
 
 std::string slurp(const std::string &path) {
@@ -38,7 +42,9 @@ std::string twoArrays() {
   return slurp(path);
 }
 
-template <typename T> void put(std::string &text, size_t at, T value) { std::memcpy(text.data() + at, &value, sizeof value); }
+template <typename T> void put(std::string &text, size_t at, T value) {
+  std::memcpy(text.data() + at, &value, sizeof value);
+}
 
 /// One deflated member, as np.savez_compressed writes it: `claimed` is the length that the directory promises.
 std::string deflatedArchive(const std::string &array, uint32_t claimed) {
@@ -55,7 +61,8 @@ std::string deflatedArchive(const std::string &array, uint32_t claimed) {
   put(entry, 0, 0x02014b50), put(entry, 10, uint16_t(8));
   put(entry, 16, uint32_t(crc32_z(0, reinterpret_cast<const Bytef *>(array.data()), array.size())));
   put(entry, 20, uint32_t(packed.size())), put(entry, 24, claimed), put(entry, 28, uint16_t(name.size()));
-  put(end, 0, 0x06054b50), put(end, 10, uint16_t(1)), put(end, 16, uint32_t(local.size() + name.size() + packed.size()));
+  put(end, 0, 0x06054b50), put(end, 10, uint16_t(1)),
+      put(end, 16, uint32_t(local.size() + name.size() + packed.size()));
   return local + name + packed + entry + name + end;
 }
 
@@ -91,7 +98,8 @@ TEST(Npz, DoesNotBelieveLengths) {
   }
 }
 
-/// Every byte altered in eight ways and every truncation: an error, or the very same arrays where the byte means nothing.
+/// Every byte altered in eight ways and every truncation: an error, or the very same arrays where the byte means
+/// nothing.
 TEST(Npz, SurvivesDamage) {
   std::string good = twoArrays(), wanted = bytesOf(counting(DType::F32, {2, 3})) + bytesOf(counting(DType::U8, {5}));
   size_t refused = 0, tried = 0;
@@ -133,12 +141,15 @@ TEST(Npy, RefusesWhatItCannotHold) {
     uint16_t length = dictionary.size();
     return start.append(reinterpret_cast<char *>(&length), 2) + dictionary + std::string(bytes, 0);
   };
-  auto header = [](const char *shape) { return "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::string(shape) + "), }"; };
+  auto header = [](const char *shape) {
+    return "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::string(shape) + "), }";
+  };
   EXPECT_TRUE(parseOne(array(header("2, 3"), 48)).ok());
   EXPECT_TRUE(parseOne(array(header("4,"), 32)).ok());
   EXPECT_TRUE(parseOne(array(header(""), 8)).ok());
   EXPECT_TRUE(parseOne(array(header("0, 7"), 0)).ok());
-  for (const char *shape : {"2305843009213693952", "-2", "2 3", "2, x", "99999999999999999999", "4294967296, 4294967296, 4294967296"})
+  for (const char *shape :
+       {"2305843009213693952", "-2", "2 3", "2, x", "99999999999999999999", "4294967296, 4294967296, 4294967296"})
     EXPECT_EQ(parseOne(array(header(shape), 0)).code(), Code::Malformed) << shape;
   EXPECT_EQ(parseOne(array(header("2, 3"), 47)).code(), Code::Malformed);
   EXPECT_EQ(parseOne(array("{'descr': '" + std::string(60000, '<'), 8)).code(), Code::Malformed);

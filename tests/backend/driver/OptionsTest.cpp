@@ -1,5 +1,6 @@
-// Every option of every command over a model, an artifact and a stage: honoured, or refused by one sentence. The options are CLI11's own
-// list, so that a new one fails here until it has a row in OptionTable.cpp and, where it is honoured, a sample below that shows it.
+// Every option of every command over a model, an artifact and a stage: honoured, or refused by one sentence. The
+// options are CLI11's own list, so that a new one fails here until it has a row in OptionTable.cpp and, where it is
+// honoured, a sample below that shows it.
 #include "backend/driver/Commands.h"
 #include "backend/driver/OnnxModel.h"
 #include "backend/driver/OptionTable.h"
@@ -27,7 +28,8 @@ struct Result {
 /// Runs `tilewright ARGUMENTS` in `folder`, where nothing is on the PATH.
 Result command(const fs::path &folder, const std::string &arguments) {
   Result result;
-  std::string line = "cd '" + folder.string() + "' && PATH=/nonexistent '" TILEWRIGHT_BINARY_DIR "/tilewright' " + arguments + " 2>&1";
+  std::string line =
+      "cd '" + folder.string() + "' && PATH=/nonexistent '" TILEWRIGHT_BINARY_DIR "/tilewright' " + arguments + " 2>&1";
   FILE *pipe = popen(line.c_str(), "r");
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
@@ -37,7 +39,7 @@ Result command(const fs::path &folder, const std::string &arguments) {
   return result;
 }
 
-//===- The files ----------------------------------------------------------------------------------------------------------===//
+//===- The files --------------------------------------------------------------------------------------------------===//
 
 void addValue(onnx::ValueInfoProto *info, const char *name, std::optional<int64_t> width) {
   info->set_name(name);
@@ -91,12 +93,18 @@ onnx::ModelProto withoutWeights() {
 onnx::ModelProto throughReference() {
   onnx::ModelProto model = emptyModel();
   addValue(model.mutable_graph()->add_input(), "x", {}), addValue(model.mutable_graph()->add_output(), "y", {});
-  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("found");
+  model.mutable_graph()
+      ->mutable_output(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_param("found");
   addNode(*model.mutable_graph(), "Unique", {"x"}, "y");
   return model;
 }
 
-//===- The samples --------------------------------------------------------------------------------------------------------===//
+//===- The samples ------------------------------------------------------------------------------------------------===//
 
 constexpr int anyFailure = -2;
 
@@ -104,8 +112,9 @@ constexpr int anyFailure = -2;
 struct Sample {
   std::string_view command; // empty: every command without a sample of its own
   std::string_view option;
-  InputKind kind;             // Model: every kind without a sample of its own
-  std::string_view arguments; // all but the file and the command's usual ones; with "alone " before them, without the usual ones too
+  InputKind kind; // Model: every kind without a sample of its own
+  std::string_view
+      arguments; // all but the file and the command's usual ones; with "alone " before them, without the usual ones too
   int exitCode = 0;
   std::string_view says = {};   // part of what is said; with '!' before it, not said
   std::string_view writes = {}; // a file
@@ -121,7 +130,8 @@ constexpr Sample samples[] = {
     {"", "input-shapes", any, "--input-shapes nosuch:[3]", anyFailure, "nosuch"},
     {"", "fuse", any, "--fuse=epilogue --target sm_80 --dump-stages dumped", anyFailure, "",
      "dumped/sm_80-epilogue/4-tile.mlir"}, // no such device
-    {"compile", "fuse", any, "--fuse=epilogue --target sm_80 --dump-stages dumped", 0, "", "dumped/sm_80-epilogue/4-tile.mlir"},
+    {"compile", "fuse", any, "--fuse=epilogue --target sm_80 --dump-stages dumped", 0, "",
+     "dumped/sm_80-epilogue/4-tile.mlir"},
     {"inspect", "fuse", any, "--fuse=epilogue", 0, "\"mode\": \"epilogue\""},
     {"", "fuse", artifact, "--fuse=epilogue", 2, "no plan for fusion mode 'epilogue'"},
     {"", "random-weights", any, "--random-weights", 0, "", "", "weightless.onnx"},
@@ -146,7 +156,8 @@ constexpr Sample samples[] = {
     {"compile", "output", any, "alone -o named.tw", 0, "", "named.tw"},
     {"compile", "emit", any, "alone --emit=tile", 0, "tile.return"},
     {"compile", "explain-fusion", any, "--explain-fusion", 0, "fusion all: 1 launches"},
-    {"compile", "with-unfused", any, "--with-unfused --dump-stages dumped --target sm_80", 0, "", "dumped/sm_80-none/4-tile.mlir"},
+    {"compile", "with-unfused", any, "--with-unfused --dump-stages dumped --target sm_80", 0, "",
+     "dumped/sm_80-none/4-tile.mlir"},
 
     {"run", "outputs", any, "--outputs out", 0, "", "out/y.npy"},
     {"run", "check", any, "--check other", 1, "elements differ"},
@@ -161,7 +172,8 @@ constexpr Sample samples[] = {
 
     {"verify", "against", any, "alone --against nosuch", 6, "nosuch"},
     {"verify", "per-node", any, "--per-node", 0, "every value that a kernel leaves in memory agrees"},
-    {"verify", "reduce", any, "alone --reduce --against other", 2, "--reduce needs every value"}, // VerifyTest reduces what differs
+    {"verify", "reduce", any, "alone --reduce --against other", 2,
+     "--reduce needs every value"}, // VerifyTest reduces what differs
 
     {"inspect", "io", any, "alone --io", 0, "\"outputs\""},
     {"inspect", "ops", any, "alone --ops", 0, "\"kernel\""},
@@ -172,7 +184,10 @@ constexpr Sample samples[] = {
 
 /// What a command needs besides, to be quick or to have something to do.
 constexpr std::pair<std::string_view, std::string_view> usual[] = {
-    {"compile", "-o out.tw"}, {"bench", "--duration-ms 1 --warmup-ms 0 --no-groups"}, {"verify", "--against unfused"}, {"inspect", "--io"}};
+    {"compile", "-o out.tw"},
+    {"bench", "--duration-ms 1 --warmup-ms 0 --no-groups"},
+    {"verify", "--against unfused"},
+    {"inspect", "--io"}};
 
 const Sample *findSample(std::string_view command, std::string_view option, InputKind kind) {
   for (std::string_view of : {command, std::string_view()})
@@ -188,7 +203,8 @@ protected:
   Options() { addCommands(app, exitCode); }
 
   void SetUp() override {
-    write("product.onnx", product()), write("weightless.onnx", withoutWeights()), write("unique.onnx", throughReference());
+    write("product.onnx", product()), write("weightless.onnx", withoutWeights()),
+        write("unique.onnx", throughReference());
     ASSERT_EQ(in("compile product.onnx -q --with-unfused -o product.tw --dump-stages stages").exitCode, 0);
     ASSERT_EQ(in("run product.onnx --seed 3 --outputs other").exitCode, 0);
   }
@@ -199,7 +215,8 @@ protected:
   Result in(const std::string &arguments) { return command(scratch.folder(), arguments); }
 
   std::vector<const CLI::App *> commandsOverModels() const {
-    return app.get_subcommands([](const CLI::App *command) { return command->get_option_no_throw("MODEL") != nullptr; });
+    return app.get_subcommands(
+        [](const CLI::App *command) { return command->get_option_no_throw("MODEL") != nullptr; });
   }
   static std::vector<const CLI::Option *> optionsOf(const CLI::App *command) {
     return command->get_options([&](const CLI::Option *option) { return option != command->get_help_ptr(); });
@@ -220,21 +237,26 @@ protected:
       }
   }
 
-  void expectRefused(const CLI::App &command, const CLI::Option &option, const std::string &file, std::string_view why) {
+  void expectRefused(const CLI::App &command, const CLI::Option &option, const std::string &file,
+                     std::string_view why) {
     std::string name = option.get_single_name();
     bool isFile = option.get_positional() || name == "onnx", needsValue = option.get_items_expected_min() > 0;
-    std::string given = name == "onnx" ? "--onnx=" + file : isFile ? file : file + " --" + name + (needsValue ? " " + valueFor(name) : "");
+    std::string given = name == "onnx" ? "--onnx=" + file
+                        : isFile       ? file
+                                       : file + " --" + name + (needsValue ? " " + valueFor(name) : "");
     Result result = in(command.get_name() + " " + given);
     EXPECT_EQ(result.exitCode, 2) << result.said;
     EXPECT_EQ(std::ranges::count(result.said, '\n'), 1) << result.said;
     EXPECT_NE(result.said.find(file), std::string::npos) << result.said;
-    EXPECT_TRUE(isFile || command.get_name() == "compile" || result.said.find("--" + name) != std::string::npos) << result.said;
+    EXPECT_TRUE(isFile || command.get_name() == "compile" || result.said.find("--" + name) != std::string::npos)
+        << result.said;
     EXPECT_NE(result.said.find(why), std::string::npos) << result.said;
   }
 
   /// A value that CLI11 takes.
   static std::string valueFor(const std::string &option) {
-    static const std::map<std::string, std::string> others = {{"fuse", "all"}, {"explain-fusion", "json"}, {"code-object-version", "5"}};
+    static const std::map<std::string, std::string> others = {
+        {"fuse", "all"}, {"explain-fusion", "json"}, {"code-object-version", "5"}};
     auto found = others.find(option);
     return found == others.end() ? "1" : found->second;
   }
@@ -253,11 +275,13 @@ protected:
     for (const char *left : {"dumped", "out", "out.json", "out.html", "out.tw", "named.tw"})
       fs::remove_all(scratch / left);
     Result result = in(command.get_name() + " " + (option == "onnx" ? "--onnx=" : "") + given + " " + arguments);
-    EXPECT_TRUE(sample->exitCode == anyFailure ? command.get_name() == "compile" || command.get_name() == "inspect" || result.exitCode > 0
-                                               : result.exitCode == sample->exitCode)
+    EXPECT_TRUE(sample->exitCode == anyFailure
+                    ? command.get_name() == "compile" || command.get_name() == "inspect" || result.exitCode > 0
+                    : result.exitCode == sample->exitCode)
         << arguments << ": " << result.exitCode << " " << result.said;
     bool absent = sample->says.starts_with('!');
-    EXPECT_EQ(result.said.find(sample->says.substr(absent)) == std::string::npos, absent) << arguments << ": " << result.said;
+    EXPECT_EQ(result.said.find(sample->says.substr(absent)) == std::string::npos, absent)
+        << arguments << ": " << result.said;
     EXPECT_TRUE(sample->writes.empty() || fs::exists(scratch / sample->writes)) << arguments << ": " << result.said;
   }
 

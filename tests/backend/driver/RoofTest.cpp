@@ -1,4 +1,5 @@
-// The roof that bench takes shares of: the slowest of what must happen, at the rate of the nearest memory that holds everything.
+// The roof that bench takes shares of: the slowest of what must happen, at the rate of the nearest memory that holds
+// everything.
 #include "backend/driver/Measure.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,8 @@ using namespace tilewright;
 
 namespace {
 
-const Peaks peaks{.bytesPerSecond = 1e9, .caches = {{1e3, 8e9}, {1e6, 4e9}}, .flopsPerSecond = 1e12, .halfFlopsPerSecond = 1e13};
+const Peaks peaks{
+    .bytesPerSecond = 1e9, .caches = {{1e3, 8e9}, {1e6, 4e9}}, .flopsPerSecond = 1e12, .halfFlopsPerSecond = 1e13};
 
 void expectRoof(double bytes, double flops, bool half, const char *name, double milliseconds) {
   Roof roof = roofOf(peaks, bytes, flops, half);

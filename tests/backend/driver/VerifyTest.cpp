@@ -1,5 +1,6 @@
-// verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32 and does not: no fault
-// has to be injected for the fused program to differ from the interpreter. Wrong weights stand in for a fault against values in a folder.
+// verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32
+// and does not: no fault has to be injected for the fused program to differ from the interpreter. Wrong weights stand
+// in for a fault against values in a folder.
 #include "backend/driver/EvaluateModel.h"
 #include "backend/driver/Npy.h"
 #include "backend/driver/ReduceModel.h"
@@ -36,7 +37,8 @@ Result command(const std::string &arguments) {
   return result;
 }
 
-void addNode(onnx::GraphProto &graph, const char *name, const char *op, std::vector<const char *> inputs, const char *output) {
+void addNode(onnx::GraphProto &graph, const char *name, const char *op, std::vector<const char *> inputs,
+             const char *output) {
   onnx::NodeProto *node = graph.add_node();
   node->set_name(name), node->set_op_type(op), node->add_output(output);
   for (const char *input : inputs)
@@ -66,9 +68,10 @@ template <typename T> onnx::ModelProto overflowing(DType type, double lastWeight
   onnx::GraphProto &graph = *model.mutable_graph();
   graph.set_name("overflowing");
   addValue(graph.add_input(), "x", type), addValue(graph.add_output(), "y", type);
-  *graph.add_initializer() = toProto("w", tensorOf<T>(type, {size, size}, [](int64_t i) { return (i * 7 % 11 - 5) / 16.0; }));
   *graph.add_initializer() =
-      toProto("v", tensorOf<T>(type, {size, size}, [&](int64_t i) { return i == 0 ? lastWeight : (i * 5 % 13 - 6) / 16.0; }));
+      toProto("w", tensorOf<T>(type, {size, size}, [](int64_t i) { return (i * 7 % 11 - 5) / 16.0; }));
+  *graph.add_initializer() = toProto(
+      "v", tensorOf<T>(type, {size, size}, [&](int64_t i) { return i == 0 ? lastWeight : (i * 5 % 13 - 6) / 16.0; }));
   *graph.add_initializer() = toProto("c", tensorOf<T>(type, {size}, [](int64_t) { return 300; }));
   addNode(graph, "first", "MatMul", {"x", "w"}, "h"), addNode(graph, "bend", "Tanh", {"h"}, "t");
   addNode(graph, "shift", "Add", {"t", "c"}, "big");
@@ -120,11 +123,12 @@ TEST_F(Verify, ReducesToTheNodesThatDiffer) {
   EXPECT_EQ(result.exitCode, int(Code::Differs));
   auto reduction = nlohmann::json::parse(result.out)["reduction"];
   EXPECT_EQ(reduction["nodes"], (std::vector<std::string>{"square", "divide"})) << result.out;
-  for (const char *file : {"model.onnx", "group.mlir", "README.txt", "test_data_set_0/input_0.pb", "test_data_set_0/output_0.pb"})
+  for (const char *file :
+       {"model.onnx", "group.mlir", "README.txt", "test_data_set_0/input_0.pb", "test_data_set_0/output_0.pb"})
     EXPECT_TRUE(fs::exists(fs::path(bug) / file)) << file;
 
   std::string again = reduction["command"].get<std::string>().substr(strlen("tilewright "));
-  EXPECT_EQ(command(again).exitCode, int(Code::Differs)) << again; // a shell takes it as it is
+  EXPECT_EQ(command(again).exitCode, int(Code::Differs)) << again;       // a shell takes it as it is
   EXPECT_EQ(command(again + " --fuse=none").exitCode, int(Code::Usage)); // the command says how to fuse
   EXPECT_EQ(command("verify '" + bug + "/model.onnx' --inputs '" + bug + "' --fuse=none").exitCode, 0);
   EXPECT_EQ(command("run '" + bug + "/model.onnx' --check '" + bug + "'").exitCode, int(Code::Differs));
@@ -167,8 +171,8 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
     ASSERT_TRUE(writeNpy(folder / "values" / (name + ".npy"), tensor));
   ASSERT_TRUE(writeNpy(folder / "x.npy", inputs["x"]));
 
-  std::string rest =
-      " --per-node --json --fuse=none --inputs x='" + (folder / "x.npy").string() + "' --against '" + (folder / "values").string() + "'";
+  std::string rest = " --per-node --json --fuse=none --inputs x='" + (folder / "x.npy").string() + "' --against '" +
+                     (folder / "values").string() + "'";
   Result same = command("verify " + path + rest), differs = command("verify " + other + rest);
   EXPECT_EQ(same.exitCode, 0) << same.out;
   EXPECT_EQ(nlohmann::json::parse(same.out)["nodes"].size(), 8u);
@@ -189,7 +193,8 @@ TEST_F(Verify, KnowsSizesThatTheModelComputes) {
 }
 
 TEST_F(Verify, RefusesWhatItCannotDo) {
-  std::string model = write("single.onnx", overflowing<float>(DType::F32)), artifact = "'" + (folder / "m.tw").string() + "'";
+  std::string model = write("single.onnx", overflowing<float>(DType::F32)),
+              artifact = "'" + (folder / "m.tw").string() + "'";
   ASSERT_EQ(command("compile " + model + " -o " + artifact).exitCode, 0);
   EXPECT_EQ(command("verify " + artifact + " --per-node").exitCode, int(Code::Usage));
   EXPECT_EQ(command("verify " + model + " --reduce --against '" + folder.string() + "'").exitCode, int(Code::Usage));

@@ -30,8 +30,8 @@ std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaul
 
 class Conformance : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
-/// Products of bytes come in a row of shapes for every layout and signedness: unless all are asked for, each row has every third of its
-/// shapes, another row others.
+/// Products of bytes come in a row of shapes for every layout and signedness: unless all are asked for, each row has
+/// every third of its shapes, another row others.
 bool isLeftOut(const DeviceCase &c, int &productsOfBytes) {
   constexpr int shapes = 6;
   if (c.family != "matmul" || c.type != DType::I8 || std::getenv("TILEWRIGHT_ALL_CASES"))
@@ -44,7 +44,8 @@ TEST_P(Conformance, SmallCases) {
   auto &[family, target] = GetParam();
   int ran = 0, productsOfBytes = 0;
   for (const DeviceCase &c : deviceCases())
-    if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) && !isLeftOut(c, productsOfBytes)) {
+    if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) &&
+        !isLeftOut(c, productsOfBytes)) {
       ++ran;
       EXPECT_EQ(runCase(c, target), "") << c.name;
     }
@@ -52,7 +53,8 @@ TEST_P(Conformance, SmallCases) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
-                         testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv", "window", "gather"),
+                         testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
+                                                          "window", "gather"),
                                           testing::Values("sm_90a", "gfx942")),
                          [](auto &info) {
                            std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);

@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::test;
 
-//===- Threads as fibers ----------------------------------------------------------------------------------------------===//
+//===- Threads as fibers ------------------------------------------------------------------------------------------===//
 
 namespace {
 constexpr size_t stackBytes = 256 << 10;
@@ -82,7 +82,7 @@ struct RunningBlock {
 };
 RunningBlock *block;
 
-//===- Verbs ----------------------------------------------------------------------------------------------------------===//
+//===- Verbs ------------------------------------------------------------------------------------------------------===//
 
 int32_t threadId() { return block->current; }
 int32_t blockId(int32_t dim) { return block->id[dim]; }
@@ -150,7 +150,9 @@ const std::map<int, Instruction> instructions = {
       8,
       16,
       {8, 4, 4},
-      [](unsigned l, unsigned i) { return Element{l / 4 + (i % 4 >= 2 ? 8 : 0), l % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)}; },
+      [](unsigned l, unsigned i) {
+        return Element{l / 4 + (i % 4 >= 2 ? 8 : 0), l % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)};
+      },
       [](unsigned l, unsigned i) { return Element{l % 4 * 2 + i % 2 + (i >= 2 ? 8 : 0), l / 4}; },
       [](unsigned l, unsigned i) { return Element{l / 4 + (i >= 2 ? 8 : 0), l % 4 * 2 + i % 2}; }}},
     {32, // v_mfma_f32_32x32x8
@@ -178,7 +180,8 @@ void multiply(int32_t which, int32_t isBrain, const uint16_t *a, const uint16_t 
   block->meetWarp();
   std::vector<float> lhs(instruction.m * instruction.k), rhs(instruction.k * instruction.n);
   for (unsigned l = 0; l < block->lanes; ++l) {
-    auto *la = static_cast<const uint16_t *>(block->inWarp(l).given[0]), *lb = static_cast<const uint16_t *>(block->inWarp(l).given[1]);
+    auto *la = static_cast<const uint16_t *>(block->inWarp(l).given[0]),
+         *lb = static_cast<const uint16_t *>(block->inWarp(l).given[1]);
     for (unsigned i = 0; i < instruction.perLane[0]; ++i)
       lhs[instruction.a(l, i).row * instruction.k + instruction.a(l, i).column] = toFloat(la[i], isBrain);
     for (unsigned i = 0; i < instruction.perLane[1]; ++i)
@@ -201,7 +204,8 @@ void multiplyBytes(int32_t lhsUnsigned, int32_t rhsUnsigned, const uint8_t *a, c
   block->meetWarp();
   int32_t lhs[16][32], rhs[32][8];
   for (unsigned l = 0; l < block->lanes; ++l) {
-    auto *la = static_cast<const uint8_t *>(block->inWarp(l).given[0]), *lb = static_cast<const uint8_t *>(block->inWarp(l).given[1]);
+    auto *la = static_cast<const uint8_t *>(block->inWarp(l).given[0]),
+         *lb = static_cast<const uint8_t *>(block->inWarp(l).given[1]);
     for (unsigned i = 0; i < 16; ++i)
       lhs[l / 4 + (i / 4 % 2 ? 8 : 0)][l % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)] = toInteger(la[i], lhsUnsigned);
     for (unsigned i = 0; i < 8; ++i)
@@ -219,9 +223,9 @@ std::byte *sharedMemory() {
   return block->shared.data() + (-address & (sharedAlignment - 1));
 }
 
-/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start, before chunks are
-/// exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie between one row of 64 and the next 64 of
-/// the same k.
+/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start,
+/// before chunks are exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie
+/// between one row of 64 and the next 64 of the same k.
 struct SharedOperand {
   const std::byte *start;
   uint32_t panels, alongK;
@@ -249,8 +253,8 @@ void noteReads(const SharedOperand &operand, unsigned across) {
     block->self().products.back().push_back({from, {from, from + bytes}});
 }
 
-/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16" and k32, whose sums lie alike: the thread's own, for which it needs nobody
-/// else.
+/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16" and k32, whose sums lie alike: the thread's own, for
+/// which it needs nobody else.
 template <typename Sum>
 void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(unsigned, unsigned, unsigned)> product) {
   unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
@@ -260,16 +264,16 @@ void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(un
       sums[i] += product(row, column, k);
   }
 }
-void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK, const std::byte *b,
-                    uint32_t bPanels, uint32_t bAlongK) {
+void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
+                    const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
   SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
   noteReads(lhs, 64), noteReads(rhs, n);
   addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
     return toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
   });
 }
-void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
-                         const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
+void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std::byte *a, uint32_t aPanels,
+                         uint32_t aAlongK, const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
   SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
   noteReads(lhs, 64), noteReads(rhs, n);
   if (!aAlongK || !bAlongK) // the instruction would read something else
@@ -295,7 +299,7 @@ void fiberMain() {
 }
 } // namespace
 
-//===- Programs -------------------------------------------------------------------------------------------------------===//
+//===- Programs ---------------------------------------------------------------------------------------------------===//
 
 extern "C" {
 void LLVMInitializeX86TargetInfo();
@@ -305,7 +309,8 @@ void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86AsmParser();
 }
 
-Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target, InjectedFaults faults) {
+Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target,
+                                                            InjectedFaults faults) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
@@ -323,7 +328,8 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   if (failed(distributed) || failed(convertToLlvm(**distributed, simt)))
     return Status(Code::Internal, "lowering failed");
   Expected<std::string> object = generateCode(
-      **distributed, {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
+      **distributed,
+      {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
   if (!object)
     return object.status();
   Expected<std::string> library = linkObject(*object);
@@ -339,7 +345,8 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   const void *verbs[VerbCount] = {};
   auto set = [&](Verb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(ThreadId, threadId), set(BlockId, blockId), set(Shuffle, shuffle), set(Barrier, barrier), set(Copy, copyAsync);
-  set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices), set(Multiply, multiply);
+  set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices),
+      set(Multiply, multiply);
   set(MultiplyBytes, multiplyBytes), set(MultiplySharedBytes, multiplySharedBytes);
   set(MultiplyShared, multiplyShared), set(CommitProducts, commitProducts), set(WaitProducts, waitProducts);
   set(Exp2, exp2Native), set(Log2, log2Native);
@@ -358,8 +365,8 @@ SimtProgram::~SimtProgram() {
 
 uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid) {
   // More arguments than a function takes do no harm in the System V calling convention.
-  using Kernel =
-      void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+  using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                          uint64_t, uint64_t, uint64_t);
   auto function = reinterpret_cast<Kernel>(dlsym(library_, kernel.c_str()));
   uint64_t errorWord = 0;
   arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));

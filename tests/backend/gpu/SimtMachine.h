@@ -1,8 +1,11 @@
-// A GPU that every test machine has: the distributor's third target. Each thread of a block is a fiber on the CPU; the verbs are calls.
+// A GPU that every test machine has: the distributor's third target. Each thread of a block is a fiber on the CPU; the
+// verbs are calls.
 //
 // What it models on purpose:
-//  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait shows;
-//  - what a product reads from shared memory by itself must stay there until it was waited for, or the error word says so;
+//  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait
+//    shows;
+//  - what a product reads from shared memory by itself must stay there until it was waited for, or the error word says
+//    so;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
 //  - matrix instructions are written from the vendors' manuals, not from tilegen/Layout.cpp.
@@ -27,11 +30,12 @@ namespace tilewright::test {
 class SimtProgram {
 public:
   /// Parses tile kernels, places them for `target`, and compiles them for this CPU.
-  static Expected<std::unique_ptr<SimtProgram>> compile(const std::string &text, const TargetDesc &target, InjectedFaults faults = {});
+  static Expected<std::unique_ptr<SimtProgram>> compile(const std::string &text, const TargetDesc &target,
+                                                        InjectedFaults faults = {});
   ~SimtProgram();
 
-  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word is
-  /// added. Returns the error word, which is all ones if shared memory was overwritten while a product read it.
+  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word
+  /// is added. Returns the error word, which is all ones if shared memory was overwritten while a product read it.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
 
 private:

@@ -14,9 +14,10 @@ Value SimtTarget::call(Builder &b, Verb verb, Type result, ValueRange arguments)
   auto table = module.lookupSymbol<LLVM::GlobalOp>("simt_verbs");
   if (!table) {
     OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
-    table = LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount), /*isConstant=*/false,
-                                   LLVM::Linkage::External, "simt_verbs",
-                                   start.getZeroAttr(RankedTensorType::get({VerbCount}, b.getI64Type())), /*alignment=*/8);
+    table =
+        LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount),
+                               /*isConstant=*/false, LLVM::Linkage::External, "simt_verbs",
+                               start.getZeroAttr(RankedTensorType::get({VerbCount}, b.getI64Type())), /*alignment=*/8);
   }
   Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), LLVM::AddressOfOp::create(b, table),
                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(verb)});
@@ -46,7 +47,9 @@ Value SimtTarget::memory(Builder &b, Type type) {
 
 Value SimtTarget::threadId(Builder &b) { return call(b, ThreadId, b.getI32Type(), {}); }
 Value SimtTarget::blockId(Builder &b, unsigned dim) { return call(b, BlockId, b.getI32Type(), {wordConstant(b, dim)}); }
-Value SimtTarget::shuffle(Builder &b, Value word, unsigned mask) { return call(b, Shuffle, b.getI32Type(), {word, wordConstant(b, mask)}); }
+Value SimtTarget::shuffle(Builder &b, Value word, unsigned mask) {
+  return call(b, Shuffle, b.getI32Type(), {word, wordConstant(b, mask)});
+}
 void SimtTarget::barrier(Builder &b) { call(b, Barrier, {}, {}); }
 void SimtTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   call(b, Copy, {}, {shared, global, wordConstant(b, bytes), live ? live : wordConstant(b, bytes)});
@@ -67,8 +70,8 @@ SmallVector<Value> SimtTarget::readMatrices(Builder &b, Value address, bool tran
 
 /// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into
 /// steps, as in backend/amdgcn.
-SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs, ArrayRef<Value> acc,
-                                        Unsigned isUnsigned) {
+SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                        ArrayRef<Value> acc, Unsigned isUnsigned) {
   auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());
   auto element = cast<VectorType>(lhs.getType()).getElementType();
@@ -81,9 +84,11 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
     call(b, MultiplyBytes, {}, {wordConstant(b, isUnsigned.lhs), wordConstant(b, isUnsigned.rhs), a, c, sums});
   for (unsigned step = 0; step < fragments.steps && !bytes; ++step) {
     auto at = [&](Value base) {
-      return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)});
+      return LLVM::GEPOp::create(b, pointer, b.getI16Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(step * 4)});
     };
-    call(b, Multiply, {}, {wordConstant(b, fragments.n == 8 ? 8 : fragments.m), wordConstant(b, element.isBF16()), at(a), at(c), sums});
+    call(b, Multiply, {},
+         {wordConstant(b, fragments.n == 8 ? 8 : fragments.m), wordConstant(b, element.isBF16()), at(a), at(c), sums});
   }
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;
@@ -92,8 +97,8 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
   return results;
 }
 
-SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs, const SharedMatrix &rhs,
-                                              ArrayRef<Value> acc, Unsigned isUnsigned) {
+SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
+                                              const SharedMatrix &rhs, ArrayRef<Value> acc, Unsigned isUnsigned) {
   auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType);
   LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
@@ -102,7 +107,8 @@ SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const Sh
                                wordConstant(b, bytes ? isUnsigned.lhs | isUnsigned.rhs << 1 : element.isBF16()), sums};
   for (const SharedMatrix *matrix : {&lhs, &rhs}) {
     Value offset = arith::AddIOp::create(b, matrix->warps, wordConstant(b, matrix->offset));
-    arguments.push_back(LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
+    arguments.push_back(
+        LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
     arguments.push_back(wordConstant(b, matrix->panels));
     arguments.push_back(wordConstant(b, matrix->alongK));
   }

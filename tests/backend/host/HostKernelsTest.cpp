@@ -1,4 +1,5 @@
-// Hand-written tile kernels against plain loops, at both levels: ragged edges, every root, dtypes, gathers, guards, loops that carry tiles.
+// Hand-written tile kernels against plain loops, at both levels: ragged edges, every root, dtypes, gathers, guards,
+// loops that carry tiles.
 #include "tests/backend/host/Runner.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ void expectClose(const Guarded &got, const std::vector<double> &want, double tol
 
 class HostKernels : public testing::TestWithParam<HostOptions> {};
 
-//===- Pointwise ------------------------------------------------------------------------------------------------------===//
+//===- Pointwise --------------------------------------------------------------------------------------------------===//
 
 TEST_P(HostKernels, PointwiseWithRaggedRuntimeSizes) {
   Runner runner(R"(
@@ -85,7 +86,9 @@ tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffe
   for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {7, 1000}, {3, 64}, {10, 257}, {2, 15}, {4, 0}}) {
     auto x = randomFloats(rows * columns, 1, 8), g = randomFloats(columns, 2);
     Guarded y(rows * columns);
-    EXPECT_EQ(runner.run("silu", {x.data(), g.data(), y.data()}, {rows, columns}, {(columns + 255) / 256, (rows + 2) / 3, 1}), 0u);
+    EXPECT_EQ(
+        runner.run("silu", {x.data(), g.data(), y.data()}, {rows, columns}, {(columns + 255) / 256, (rows + 2) / 3, 1}),
+        0u);
     std::vector<double> want;
     for (int64_t i = 0; i < rows * columns; ++i) {
       double w = double(x[i]) * g[i % columns];
@@ -122,7 +125,8 @@ tile.kernel @transpose(%x: !tile.buffer<f32, () -> (37, 50)>, %y: !tile.buffer<f
 }
 
 TEST_P(HostKernels, CollapsedMapsWithUnalignedDivisions) {
-  // One linear loop over (s0, 7, 9) of which the buffer holds (s0, 9, 7): quotients and rests differ by lane, one of them by a symbol.
+  // One linear loop over (s0, 7, 9) of which the buffer holds (s0, 9, 7): quotients and rests differ by lane, one of
+  // them by a symbol.
   Runner runner(R"(
 tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buffer<f32, ()[s0] -> (s0 * 63)>, %s0: index)
     attributes {grid = affine_map<()[s0] -> ((s0 * 63) ceildiv 128, 1, 1)>} {
@@ -151,7 +155,7 @@ tile.kernel @permute(%x: !tile.buffer<f32, ()[s0] -> (9, s0, 7)>, %y: !tile.buff
   }
 }
 
-//===- Rows -----------------------------------------------------------------------------------------------------------===//
+//===- Rows -------------------------------------------------------------------------------------------------------===//
 
 TEST_P(HostKernels, SoftmaxOfWholeRows) {
   Runner runner(R"(
@@ -271,7 +275,7 @@ tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32
   expectClose(y, want, 1e-6);
 }
 
-//===- Contractions ---------------------------------------------------------------------------------------------------===//
+//===- Contractions -----------------------------------------------------------------------------------------------===//
 
 struct MatmulShape {
   int64_t m, n, k;
@@ -329,7 +333,8 @@ tile.kernel @f(%a: !tile.buffer<f32, () -> (%M%, %K%)>,
 })";
   for (MatmulShape s : {MatmulShape{96, 256, 64}, {100, 300, 77}, {1, 65, 33}, {193, 64, 5}}) {
     int64_t gn = (s.n + 255) / 256, gm = (s.m + 95) / 96;
-    Runner runner(fill(text, {{"M", s.m}, {"N", s.n}, {"K", s.k}, {"P", (s.n + 63) / 64}, {"GN", gn}, {"GM", gm}}), GetParam());
+    Runner runner(fill(text, {{"M", s.m}, {"N", s.n}, {"K", s.k}, {"P", (s.n + 63) / 64}, {"GN", gn}, {"GM", gm}}),
+                  GetParam());
     ASSERT_EQ(runner.error(), "");
     auto a = randomFloats(s.m * s.k, 8), b = randomFloats(s.k * s.n, 9), bias = randomFloats(s.n, 10);
     auto packed = pack(b, s.n, s.k);
@@ -457,7 +462,7 @@ tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<
   expectClose(y, want, 1e-5);
 }
 
-//===- Gathers, checks, other types -----------------------------------------------------------------------------------===//
+//===- Gathers, checks, other types -------------------------------------------------------------------------------===//
 
 TEST_P(HostKernels, GatherChecksItsIndices) {
   Runner runner(R"(
@@ -555,7 +560,8 @@ tile.kernel @edges(%x: !tile.buffer<f32, () -> (8)>, %i: !tile.buffer<i32, () ->
   runner.run("edges", {x.data(), i.data(), b.data(), q.data(), r.data()}, {}, {1, 1, 1});
   EXPECT_EQ(i, (std::vector<int32_t>{0, INT32_MIN, 7, INT32_MAX, -1, 300, INT32_MIN, 200}));
   EXPECT_EQ(b, (std::vector<uint8_t>{0, 0, 7, 255, 0, 255, 0, 200}));
-  EXPECT_EQ(q, (std::vector<int32_t>{0, INT32_MIN, 0, INT32_MAX, 0, 100, INT32_MIN / 4, 40})); // divisors -2, -1, 0, 1, ...
+  EXPECT_EQ(
+      q, (std::vector<int32_t>{0, INT32_MIN, 0, INT32_MAX, 0, 100, INT32_MIN / 4, 40})); // divisors -2, -1, 0, 1, ...
   EXPECT_EQ(r, (std::vector<int32_t>{0, 0, 0, 0, -1, 0, 0, 0}));
 }
 
@@ -568,7 +574,8 @@ tile.kernel @f(%y: !tile.buffer<f32, () -> (2)>) attributes {grid = affine_map<(
   tile.return
 })",
                 GetParam());
-  EXPECT_EQ(runner.error(), "kernel 'f': the host backend cannot emit 'arith.constant': only constants of one value are tiles");
+  EXPECT_EQ(runner.error(),
+            "kernel 'f': the host backend cannot emit 'arith.constant': only constants of one value are tiles");
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, HostKernels, testing::ValuesIn(hostLevels()),

@@ -27,17 +27,28 @@ struct Function {
 Wide logarithm2(Wide x) { return std::log2(x); }
 
 const Function functions[] = {
-    {"math.exp", std::exp, nullptr, -110, 95, 1.2, 3, 0},       {"math.exp2", std::exp2, nullptr, -160, 135, 1.2, 3, 0},
-    {"math.expm1", std::expm1, nullptr, -110, 95, 2.5, 4, 0},   {"math.log", std::log, nullptr, 0, 1e38, 1.5, 3, 0},
-    {"math.log2", logarithm2, nullptr, 0, 1e38, 1.5, 4, 0},     {"math.log10", std::log10, nullptr, 0, 1e38, 2.5, 4, 0},
-    {"math.log1p", std::log1p, nullptr, -1, 1e30, 2.5, 4, 0},   {"math.tanh", std::tanh, nullptr, -12, 12, 3.5, 5, 0},
-    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 50, 0},         {"math.sin", std::sin, nullptr, -1e6, 1e6, 2, 3, 1e-7},
-    {"math.cos", std::cos, nullptr, -1e6, 1e6, 2, 3, 1e-7},     {"math.tan", std::tan, nullptr, -1000, 1000, 4, 5, 1e-7},
-    {"math.asin", std::asin, nullptr, -1, 1, 5, 6, 0},          {"math.acos", std::acos, nullptr, -1, 1, 5, 6, 0},
-    {"math.atan", std::atan, nullptr, -1e10, 1e10, 5, 5, 0},    {"math.sinh", std::sinh, nullptr, -88, 88, 5, 8, 0},
-    {"math.cosh", std::cosh, nullptr, -88, 88, 5, 8, 0},        {"math.asinh", std::asinh, nullptr, -1e18, 1e18, 5, 6, 0},
-    {"math.acosh", std::acosh, nullptr, 1, 1e18, 5, 6, 0},      {"math.atanh", std::atanh, nullptr, -1, 1, 5, 6, 0},
-    {"math.atan2", nullptr, std::atan2, -100, 100, 5, 6, 0},    {"math.powf", nullptr, std::pow, 0, 30, 2, 500, 0},
+    {"math.exp", std::exp, nullptr, -110, 95, 1.2, 3, 0},
+    {"math.exp2", std::exp2, nullptr, -160, 135, 1.2, 3, 0},
+    {"math.expm1", std::expm1, nullptr, -110, 95, 2.5, 4, 0},
+    {"math.log", std::log, nullptr, 0, 1e38, 1.5, 3, 0},
+    {"math.log2", logarithm2, nullptr, 0, 1e38, 1.5, 4, 0},
+    {"math.log10", std::log10, nullptr, 0, 1e38, 2.5, 4, 0},
+    {"math.log1p", std::log1p, nullptr, -1, 1e30, 2.5, 4, 0},
+    {"math.tanh", std::tanh, nullptr, -12, 12, 3.5, 5, 0},
+    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 50, 0},
+    {"math.sin", std::sin, nullptr, -1e6, 1e6, 2, 3, 1e-7},
+    {"math.cos", std::cos, nullptr, -1e6, 1e6, 2, 3, 1e-7},
+    {"math.tan", std::tan, nullptr, -1000, 1000, 4, 5, 1e-7},
+    {"math.asin", std::asin, nullptr, -1, 1, 5, 6, 0},
+    {"math.acos", std::acos, nullptr, -1, 1, 5, 6, 0},
+    {"math.atan", std::atan, nullptr, -1e10, 1e10, 5, 5, 0},
+    {"math.sinh", std::sinh, nullptr, -88, 88, 5, 8, 0},
+    {"math.cosh", std::cosh, nullptr, -88, 88, 5, 8, 0},
+    {"math.asinh", std::asinh, nullptr, -1e18, 1e18, 5, 6, 0},
+    {"math.acosh", std::acosh, nullptr, 1, 1e18, 5, 6, 0},
+    {"math.atanh", std::atanh, nullptr, -1, 1, 5, 6, 0},
+    {"math.atan2", nullptr, std::atan2, -100, 100, 5, 6, 0},
+    {"math.powf", nullptr, std::pow, 0, 30, 2, 500, 0},
     {"arith.remf", nullptr, std::fmod, -1000, 1000, 0, 1e9, 0},
 };
 
@@ -55,12 +66,14 @@ template <typename Real> std::string kernelText() {
             "  %a = tile.load %x[%o] bounds () -> (16384) map (d0) -> (d0) : " + buffer + " -> " + tile + "\n" +
             "  %b = tile.load %y[%o] bounds () -> (16384) map (d0) -> (d0) : " + buffer + " -> " + tile + "\n" +
             "  %r = " + function.operation + " %a" + (function.binary ? ", %b" : "") + " : " + tile + "\n" +
-            "  tile.store %r, %z[%o] bounds () -> (16384) map (d0) -> (d0) : " + tile + " -> " + buffer + "\n  tile.return\n}\n";
+            "  tile.store %r, %z[%o] bounds () -> (16384) map (d0) -> (d0) : " + tile + " -> " + buffer +
+            "\n  tile.return\n}\n";
   }
   return text;
 }
 
-/// Half the arguments are spread evenly, half by exponent around zero (or around the lower end, if that is not negative).
+/// Half the arguments are spread evenly, half by exponent around zero (or around the lower end, if that is not
+/// negative).
 template <typename Real> std::vector<Real> arguments(const Function &function, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> even(function.least, function.most), exponent(-30, std::log2(function.most));
@@ -115,7 +128,8 @@ TEST_P(MathFunctionErrors, SpecialValues) {
   Runner runner(kernelText<float>(), GetParam());
   ASSERT_EQ(runner.error(), "");
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, infinity, -infinity, nan, 1e-40f, -1e-40f, 3.4e38f, -3.4e38f, 2.0f, -3.0f, 0.5f};
+  const float special[] = {0.0f,   -0.0f,   1.0f,    -1.0f,    infinity, -infinity, nan,
+                           1e-40f, -1e-40f, 3.4e38f, -3.4e38f, 2.0f,     -3.0f,     0.5f};
   for (const Function &function : functions) {
     std::string name = function.operation;
     std::replace(name.begin(), name.end(), '.', '_');
@@ -125,7 +139,8 @@ TEST_P(MathFunctionErrors, SpecialValues) {
     runner.run(name, {x.data(), y.data(), z.data()}, {}, {16, 1, 1});
     for (int i = 0; i < static_cast<int>(std::size(special) * std::size(special)); ++i) {
       bool isHuge = std::abs(x[i]) > 1e30f || std::abs(y[i]) > 1e30f || std::isnan(y[i]);
-      bool isUnspecified = isHuge && (function.binary || name == "math_sin" || name == "math_cos" || name == "math_tan");
+      bool isUnspecified =
+          isHuge && (function.binary || name == "math_sin" || name == "math_cos" || name == "math_tan");
       if (isUnspecified || (name == "arith_remf" && !(std::abs(x[i] / y[i]) < 1e8f)))
         continue;
       double want = static_cast<double>(function.unary ? function.unary(x[i]) : function.binary(x[i], y[i]));

@@ -51,7 +51,8 @@ Runner::~Runner() {
     munmap(code, codeBytes);
 }
 
-uint64_t Runner::run(const std::string &name, std::vector<void *> buffers, std::vector<int64_t> scalars, std::array<int64_t, 3> grid) {
+uint64_t Runner::run(const std::string &name, std::vector<void *> buffers, std::vector<int64_t> scalars,
+                     std::array<int64_t, 3> grid) {
   const HostKernelCode &kernel = kernels.at(name);
   workspace.resize(kernel.workspaceBytes + 64);
   auto aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);

@@ -25,7 +25,8 @@ public:
   double compileSeconds() const { return seconds; }
 
   /// Runs all programs of `kernel` over `buffers`. Returns the error word.
-  uint64_t run(const std::string &kernel, std::vector<void *> buffers, std::vector<int64_t> scalars, std::array<int64_t, 3> grid);
+  uint64_t run(const std::string &kernel, std::vector<void *> buffers, std::vector<int64_t> scalars,
+               std::array<int64_t, 3> grid);
 
 private:
   std::string message;

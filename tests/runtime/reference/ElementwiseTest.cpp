@@ -22,7 +22,8 @@ TEST(ReferenceElementwise, ComputesFunctionsOfFloats) {
 }
 
 TEST(ReferenceElementwise, RoundsHalfTypesOnce) {
-  expectOutputs({"Sqrt"}, {tensor(DType::F16, {2}, {2, 65504})}, {tensor(DType::F16, {2}, {1.4140625, 255.875})}); // by way of float: 256
+  expectOutputs({"Sqrt"}, {tensor(DType::F16, {2}, {2, 65504})},
+                {tensor(DType::F16, {2}, {1.4140625, 255.875})}); // by way of float: 256
   expectOutputs({"Add"}, {tensor(DType::BF16, {2}, {1, 256}), tensor(DType::BF16, {2}, {0.00390625, 1})},
                 {tensor(DType::BF16, {2}, {1, 256})}); // ties to even
 }
@@ -51,7 +52,8 @@ TEST(ReferenceElementwise, ReadsAttributes) {
   expectOutputs({"IsInf", 17, {{"detect_negative", int64_t{0}}}}, {vector({infinity, -infinity, NaN})},
                 {tensor(DType::Bool, {3}, {1, 0, 0})});
   expectOutputs({"Shrink", 9, {{"lambd", 1.5f}, {"bias", 1.0f}}}, {vector({-2, 0, 2})}, {vector({-1, 0, 1})});
-  expectMalformed({"Gelu", 20, {{"approximate", "cubic"}}}, {vector({1})}, "expected approximate to be none or tanh, found 'cubic'");
+  expectMalformed({"Gelu", 20, {{"approximate", "cubic"}}}, {vector({1})},
+                  "expected approximate to be none or tanh, found 'cubic'");
   expectMalformed({"LeakyRelu", 16, {{"alpha", int64_t{1}}}}, {vector({1})}, "attribute 'alpha' has a kind");
 }
 
@@ -59,7 +61,8 @@ TEST(ReferenceElementwise, ClipsByAttributesAndInputs) {
   expectOutputs({"Clip", 7, {{"min", -1.0f}}}, {vector({-5, 5, NaN})}, {vector({-1, 5, NaN})});
   expectOutputs({"Clip", 13}, {vector({-5, 5}), Tensor(), scalar(2)}, {vector({-5, 2})});
   expectOutputs({"Clip", 13}, {vector({0}), scalar(3), scalar(2)}, {vector({2})});
-  expectMalformed({"Clip", 13}, {vector({0}), vector({1, 2})}, "expected a scalar limit of float32, found float32 of shape [2]");
+  expectMalformed({"Clip", 13}, {vector({0}), vector({1, 2})},
+                  "expected a scalar limit of float32, found float32 of shape [2]");
 }
 
 TEST(ReferenceElementwise, Broadcasts) {
@@ -68,7 +71,8 @@ TEST(ReferenceElementwise, Broadcasts) {
   expectOutputs({"Add"}, {floats({0, 2}, {}), vector({1, 2})}, {floats({0, 2}, {})});
   expectMalformed({"Add"}, {vector({1, 2}), vector({1, 2, 3})}, "shapes [2] and [3] do not broadcast together");
   expectMalformed({"Add"}, {vector({1}), ints({1}, {1})}, "expected operands of one type, found float32 and int64");
-  expectMalformed({"Add"}, {tensor(DType::Bool, {1}, {1}), tensor(DType::Bool, {1}, {1})}, "does not take operands of bool");
+  expectMalformed({"Add"}, {tensor(DType::Bool, {1}, {1}), tensor(DType::Bool, {1}, {1})},
+                  "does not take operands of bool");
   expectMalformed({"PRelu"}, {vector({1}), vector({1, 2})}, "shape [2] does not broadcast to [1]");
 }
 
@@ -80,7 +84,8 @@ TEST(ReferenceElementwise, WrapsAndNeverTraps) {
   expectOutputs({"Mod", 13, {{"fmod", int64_t{1}}}}, {vector({-4.3, 7.2}), vector({2.1, -3.4})}, {vector({-0.1, 0.4})});
   expectOutputs({"Mul"}, {tensor(DType::U8, {1}, {200}), tensor(DType::U8, {1}, {2})}, {tensor(DType::U8, {1}, {144})});
   expectOutputs({"Abs"}, {tensor(DType::I8, {2}, {-128, -3})}, {tensor(DType::I8, {2}, {-128, 3})});
-  expectOutputs({"BitShift", 11, {{"direction", "LEFT"}}}, {tensor(DType::U8, {3}, {16, 4, 1}), tensor(DType::U8, {3}, {1, 2, 9})},
+  expectOutputs({"BitShift", 11, {{"direction", "LEFT"}}},
+                {tensor(DType::U8, {3}, {16, 4, 1}), tensor(DType::U8, {3}, {1, 2, 9})},
                 {tensor(DType::U8, {3}, {32, 16, 0})});
   expectOutputs({"BitwiseNot", 18}, {tensor(DType::U8, {2}, {0, 15})}, {tensor(DType::U8, {2}, {255, 240})});
 }
@@ -95,7 +100,8 @@ TEST(ReferenceElementwise, PropagatesNaN) {
 TEST(ReferenceElementwise, MixesTypesInPowersAndCasts) {
   expectOutputs({"Pow"}, {vector({2, 9}), indices({3, 2})}, {vector({8, 81})});
   expectOutputs({"Pow"}, {indices({2, -1, 1}), indices({10, -3, -5})}, {indices({1024, -1, 1})});
-  expectOutputs({"Cast", 13, {{"to", int64_t{2}}}}, {vector({-3, 2.9, 300, NaN})}, {tensor(DType::U8, {4}, {0, 2, 255, 0})});
+  expectOutputs({"Cast", 13, {{"to", int64_t{2}}}}, {vector({-3, 2.9, 300, NaN})},
+                {tensor(DType::U8, {4}, {0, 2, 255, 0})});
   expectOutputs({"Cast", 13, {{"to", int64_t{9}}}}, {vector({0, 0.5, NaN})}, {tensor(DType::Bool, {3}, {0, 1, 1})});
   expectOutputs({"Where"}, {tensor(DType::Bool, {2}, {1, 0}), scalar(1), vector({7, 8})}, {vector({1, 8})});
   expectOutputs({"Mean"}, {vector({1, 2}), vector({3, 4}), vector({5, 9})}, {vector({3, 5})});
@@ -118,25 +124,31 @@ TEST(ReferenceElementwise, KnowsWhatItHas) {
 namespace tilewright::test {
 
 TEST(ReferenceElementwise, ShiftsSignsAndBeyondTheWidth) {
-  Node left{"BitShift", 28, {{"direction", std::string("LEFT")}}}, right{"BitShift", 28, {{"direction", std::string("RIGHT")}}};
+  Node left{"BitShift", 28, {{"direction", std::string("LEFT")}}},
+      right{"BitShift", 28, {{"direction", std::string("RIGHT")}}};
   Tensor x = tensor(DType::I8, {4}, {-128, -1, 64, 3}), by = tensor(DType::I8, {4}, {1, 9, -1, 2});
   expectOutputs(right, {x, by}, {tensor(DType::I8, {4}, {-64, -1, 0, 0})});
   expectOutputs(left, {x, by}, {tensor(DType::I8, {4}, {0, 0, 0, 12})});
-  expectOutputs(right, {tensor(DType::U8, {2}, {255, 255}), tensor(DType::U8, {2}, {7, 8})}, {tensor(DType::U8, {2}, {1, 0})});
+  expectOutputs(right, {tensor(DType::U8, {2}, {255, 255}), tensor(DType::U8, {2}, {7, 8})},
+                {tensor(DType::U8, {2}, {1, 0})});
 }
 
 TEST(ReferenceElementwise, TakesTheFloorOfQuotients) {
-  expectOutputs({"Mod", 28}, {vector({-4.3, 7.2, 5, -5}), vector({2.1, -3.4, 8, INFINITY})}, {vector({2.0, -3.0, 5, INFINITY})});
+  expectOutputs({"Mod", 28}, {vector({-4.3, 7.2, 5, -5}), vector({2.1, -3.4, 8, INFINITY})},
+                {vector({2.0, -3.0, 5, INFINITY})});
   expectOutputs({"Mod", 28, {{"fmod", int64_t{1}}}}, {vector({-4.3}), vector({2.1})}, {vector({-0.1})});
 }
 
 /// Before opset 7 a right operand is repeated only where the node says so, from an axis on.
 TEST(ReferenceElementwise, BroadcastsAsOldModelsSay) {
   Attributes along{{"broadcast", int64_t{1}}, {"axis", int64_t{0}}};
-  expectOutputs({"Add", 6, along}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, {floats({2, 2}, {11, 12, 23, 24})});
-  expectOutputs({"Mul", 1, {{"broadcast", int64_t{1}}}}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, {floats({2, 2}, {10, 40, 30, 80})});
+  expectOutputs({"Add", 6, along}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})},
+                {floats({2, 2}, {11, 12, 23, 24})});
+  expectOutputs({"Mul", 1, {{"broadcast", int64_t{1}}}}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})},
+                {floats({2, 2}, {10, 40, 30, 80})});
   expectMalformed({"Add", 6}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})}, "broadcast is 0");
-  expectOutputs({"ImageScaler", 1, {{"scale", 2.0f}, {"bias", std::vector<float>{1, -1}}}}, {counting({1, 2, 1, 2})}, {floats({1, 2, 1, 2}, {1, 3, 3, 5})});
+  expectOutputs({"ImageScaler", 1, {{"scale", 2.0f}, {"bias", std::vector<float>{1, -1}}}}, {counting({1, 2, 1, 2})},
+                {floats({1, 2, 1, 2}, {1, 3, 3, 5})});
   expectOutputs({"Cast", 1, {{"to", std::string("INT32")}}}, {vector({2.7})}, {tensor(DType::I32, {1}, {2})});
 }
 
@@ -144,7 +156,8 @@ TEST(ReferenceElementwise, BroadcastsAsOldModelsSay) {
 TEST(ReferenceRandom, DrawsAsNumPyDoes) {
   expectOutputs({"RandomUniform", 1, {{"shape", std::vector<int64_t>{4}}, {"seed", 0.0f}}}, {},
                 {vector({0.5488135039273248, 0.7151893663724195, 0.6027633760716439, 0.5448831829968969})});
-  expectOutputs({"Dropout", 13, {{"seed", int64_t{0}}}, 2}, {vector({1, 2, 3, 4}), scalar(0.6), tensor(DType::Bool, {}, {1})},
+  expectOutputs({"Dropout", 13, {{"seed", int64_t{0}}}, 2},
+                {vector({1, 2, 3, 4}), scalar(0.6), tensor(DType::Bool, {}, {1})},
                 {vector({0, 5, 7.5, 0}), tensor(DType::Bool, {4}, {0, 1, 1, 0})});
 }
 

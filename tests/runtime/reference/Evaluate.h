@@ -1,4 +1,5 @@
-// Small sentences for tests of reference kernels: tensors from literals, one node evaluated, values and messages compared.
+// Small sentences for tests of reference kernels: tensors from literals, one node evaluated, values and messages
+// compared.
 #pragma once
 
 #include "runtime/reference/Reference.h"
@@ -10,10 +11,18 @@
 namespace tilewright::test {
 
 Tensor tensor(DType type, Shape shape, std::initializer_list<double> values);
-inline Tensor floats(Shape shape, std::initializer_list<double> values) { return tensor(DType::F32, std::move(shape), values); }
-inline Tensor ints(Shape shape, std::initializer_list<double> values) { return tensor(DType::I64, std::move(shape), values); }
-inline Tensor vector(std::initializer_list<double> values) { return floats({static_cast<int64_t>(values.size())}, values); }
-inline Tensor indices(std::initializer_list<double> values) { return ints({static_cast<int64_t>(values.size())}, values); }
+inline Tensor floats(Shape shape, std::initializer_list<double> values) {
+  return tensor(DType::F32, std::move(shape), values);
+}
+inline Tensor ints(Shape shape, std::initializer_list<double> values) {
+  return tensor(DType::I64, std::move(shape), values);
+}
+inline Tensor vector(std::initializer_list<double> values) {
+  return floats({static_cast<int64_t>(values.size())}, values);
+}
+inline Tensor indices(std::initializer_list<double> values) {
+  return ints({static_cast<int64_t>(values.size())}, values);
+}
 inline Tensor scalar(double value) { return floats({}, {value}); }
 
 /// start, start + step, ...

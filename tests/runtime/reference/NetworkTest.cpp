@@ -14,12 +14,15 @@ TEST(ReferenceNormalization, Normalizes) {
   double unit = 1 / std::sqrt(1 + 1e-5), wide = 10 / std::sqrt(100 + 1e-5);
   expectOutputs({"InstanceNormalization"}, {x, one, zero}, {floats({1, 2, 2}, {-unit, unit, -wide, wide})});
   expectOutputs({"LayerNormalization", 17, {}, 3}, {x, one, vector({0, 5})},
-                {floats({1, 2, 2}, {-unit, unit + 5, -wide, wide + 5}), floats({1, 2, 1}, {2, 20}), floats({1, 2, 1}, {unit, wide / 10})});
+                {floats({1, 2, 2}, {-unit, unit + 5, -wide, wide + 5}), floats({1, 2, 1}, {2, 20}),
+                 floats({1, 2, 1}, {unit, wide / 10})});
   expectOutputs({"BatchNormalization"}, {x, vector({2, 1}), vector({1, 0}), vector({1, 10}), vector({4, 100})},
                 {floats({1, 2, 2}, {1, 2 * 2 / std::sqrt(4 + 1e-5) + 1, 0, 20 / std::sqrt(100 + 1e-5)})});
-  expectOutputs({"BatchNormalization", 15, {{"training_mode", int64_t{1}}, {"momentum", 0.5f}}, 3}, {x, one, zero, zero, one},
+  expectOutputs({"BatchNormalization", 15, {{"training_mode", int64_t{1}}, {"momentum", 0.5f}}, 3},
+                {x, one, zero, zero, one},
                 {floats({1, 2, 2}, {-unit, unit, -wide, wide}), vector({1, 10}), vector({1, 50.5})});
-  expectOutputs({"RMSNormalization", 23, {{"epsilon", 0.0f}}}, {vector({3, 4}), one}, {vector({3 / std::sqrt(12.5), 4 / std::sqrt(12.5)})});
+  expectOutputs({"RMSNormalization", 23, {{"epsilon", 0.0f}}}, {vector({3, 4}), one},
+                {vector({3 / std::sqrt(12.5), 4 / std::sqrt(12.5)})});
   expectOutputs({"GroupNormalization", 18, {{"num_groups", int64_t{1}}, {"epsilon", 0.0f}}},
                 {floats({1, 2, 1}, {1, 3}), vector({2}), vector({1})}, {floats({1, 2, 1}, {-1, 3})});
   expectOutputs({"LpNormalization"}, {floats({2, 2}, {3, 4, 0, 0})}, {floats({2, 2}, {0.6, 0.8, 0, 0})});
@@ -43,7 +46,8 @@ TEST(ReferenceRecurrent, StepsThroughTime) {
   Tensor x = floats({2, 1, 1}, {1, 2}), one = floats({1, 1, 1}, {1});
   double first = std::tanh(1.0), second = std::tanh(2 + first);
   Attributes size{{"hidden_size", int64_t{1}}};
-  expectOutputs({"RNN", 14, size, 2}, {x, one, one}, {floats({2, 1, 1, 1}, {first, second}), floats({1, 1, 1}, {second})});
+  expectOutputs({"RNN", 14, size, 2}, {x, one, one},
+                {floats({2, 1, 1, 1}, {first, second}), floats({1, 1, 1}, {second})});
   Attributes reversed = size;
   reversed["direction"] = "reverse";
   double last = std::tanh(2.0);
@@ -56,9 +60,12 @@ TEST(ReferenceRecurrent, StepsThroughTime) {
   expectOutputs({"LSTM", 14, size, 3}, {floats({1, 1, 1}, {1}), weights, weights},
                 {floats({1, 1, 1, 1}, {h}), floats({1, 1, 1}, {h}), floats({1, 1, 1}, {c})});
   Tensor three = floats({1, 3, 1}, {1, 1, 1});
-  expectOutputs({"GRU", 14, size}, {floats({1, 1, 1}, {1}), three, three}, {floats({1, 1, 1, 1}, {(1 - sigmoid(1)) * std::tanh(1.0)})});
-  expectMalformed({"RNN", 14, size}, {x, one, one, Tensor(), tensor(DType::I32, {1}, {3})}, "sequence lengths from 0 to 2, found 3");
-  expectMalformed({"RNN", 14, {{"activations", std::vector<std::string>{"Cube"}}}}, {x, one, one}, "'Cube' is no activation");
+  expectOutputs({"GRU", 14, size}, {floats({1, 1, 1}, {1}), three, three},
+                {floats({1, 1, 1, 1}, {(1 - sigmoid(1)) * std::tanh(1.0)})});
+  expectMalformed({"RNN", 14, size}, {x, one, one, Tensor(), tensor(DType::I32, {1}, {3})},
+                  "sequence lengths from 0 to 2, found 3");
+  expectMalformed({"RNN", 14, {{"activations", std::vector<std::string>{"Cube"}}}}, {x, one, one},
+                  "'Cube' is no activation");
   expectMalformed({"LSTM", 14, size}, {x, one, one}, "expected input 1 of shape [1, 4, 1], found [1, 1, 1]");
 }
 
@@ -66,7 +73,8 @@ TEST(ReferenceAttention, WeighsValues) {
   Tensor q = floats({1, 1, 2, 1}, {0, 0}), k = floats({1, 1, 2, 1}, {1, 2}), v = floats({1, 1, 2, 1}, {10, 20});
   expectOutputs({"Attention", 23}, {q, k, v}, {floats({1, 1, 2, 1}, {15, 15})});
   expectOutputs({"Attention", 23, {{"is_causal", int64_t{1}}}}, {q, k, v}, {floats({1, 1, 2, 1}, {10, 15})});
-  expectOutputs({"Attention", 23}, {q, k, v, tensor(DType::Bool, {2, 2}, {0, 1, 0, 0})}, {floats({1, 1, 2, 1}, {20, 0})});
+  expectOutputs({"Attention", 23}, {q, k, v, tensor(DType::Bool, {2, 2}, {0, 1, 0, 0})},
+                {floats({1, 1, 2, 1}, {20, 0})});
   expectOutputs({"RotaryEmbedding", 23}, {floats({1, 1, 1, 2}, {1, 0}), floats({1, 1, 1}, {0}), floats({1, 1, 1}, {1})},
                 {floats({1, 1, 1, 2}, {0, 1})});
   expectMalformed({"Attention", 23}, {q, k, floats({1, 1, 1, 1}, {1})}, "do not fit together");
@@ -80,29 +88,34 @@ TEST(ReferenceResize, Interpolates) {
   Tensor twice = vector({1, 1, 2}), four = indices({1, 1, 4});
   expectOutputs(resize("nearest", "asymmetric"), {x, none, twice}, {floats({1, 1, 4}, {1, 1, 2, 2})});
   expectOutputs(resize("linear", "half_pixel"), {x, none, none, four}, {floats({1, 1, 4}, {1, 1.25, 1.75, 2})});
-  expectOutputs(resize("linear", "align_corners"), {x, none, none, four}, {floats({1, 1, 4}, {1, 4.0 / 3, 5.0 / 3, 2})});
-  expectOutputs(resize("cubic", "align_corners"), {vector({1, 1, 1}), none, none, indices({5})}, {vector({1, 1, 1, 1, 1})});
+  expectOutputs(resize("linear", "align_corners"), {x, none, none, four},
+                {floats({1, 1, 4}, {1, 4.0 / 3, 5.0 / 3, 2})});
+  expectOutputs(resize("cubic", "align_corners"), {vector({1, 1, 1}), none, none, indices({5})},
+                {vector({1, 1, 1, 1, 1})});
   expectOutputs({"Upsample", 9}, {x, twice}, {floats({1, 1, 4}, {1, 1, 2, 2})});
   expectOutputs({"Upsample", 7, {{"scales", std::vector<float>{1, 1, 2}}}}, {x}, {floats({1, 1, 4}, {1, 1, 2, 2})});
-  expectMalformed(resize("linear", "half_pixel"), {x, none, twice, four}, "expected either scales or sizes, found both");
+  expectMalformed(resize("linear", "half_pixel"), {x, none, twice, four},
+                  "expected either scales or sizes, found both");
   expectMalformed(resize("linear", "sideways"), {x, none, twice}, "'sideways' is no coordinate_transformation_mode");
   expectMalformed(resize("nearest", "asymmetric"), {x, none, vector({1, 1, 0})}, "expected a scale above 0");
-  expectOutputs({"GridSample", 16, {{"align_corners", int64_t{1}}}}, {counting({1, 1, 1, 3}), floats({1, 1, 2, 2}, {-0.5, 0, 3, 0})},
-                {floats({1, 1, 1, 2}, {0.5, 0})});
+  expectOutputs({"GridSample", 16, {{"align_corners", int64_t{1}}}},
+                {counting({1, 1, 1, 3}), floats({1, 1, 2, 2}, {-0.5, 0, 3, 0})}, {floats({1, 1, 1, 2}, {0.5, 0})});
 }
 
 TEST(ReferenceOrder, SortsAndAccumulates) {
   expectOutputs({"TopK", 11, {}, 2}, {vector({3, 1, 3, 2}), indices({3})}, {vector({3, 3, 2}), indices({0, 2, 3})});
-  expectOutputs({"TopK", 11, {{"largest", int64_t{0}}}, 2}, {vector({3, 1, NaN}), indices({2})}, {vector({1, 3}), indices({1, 0})});
+  expectOutputs({"TopK", 11, {{"largest", int64_t{0}}}, 2}, {vector({3, 1, NaN}), indices({2})},
+                {vector({1, 3}), indices({1, 0})});
   expectMalformed({"TopK", 11, {}, 2}, {vector({1}), indices({2})}, "expected k from 0 to 1, found 2");
 
-  // Unsorted, in the order in which ONNX Runtime gives them: as a heap where k is small beside the count, as a partition leaves them where
-  // not.
+  // Unsorted, in the order in which ONNX Runtime gives them: as a heap where k is small beside the count, as a
+  // partition leaves them where not.
   Tensor values = Tensor::allocate(DType::F32, {31});
   for (int i = 0; i < 31; ++i)
     values.data<float>()[i] = static_cast<float>(i * 7 % 31);
   for (const std::vector<int64_t> &order :
-       {std::vector<int64_t>{17, 26, 22, 4, 13}, {15, 30, 2, 3, 4, 29, 26, 7, 8, 25, 24, 11, 12, 13, 22, 21, 16, 17, 20, 6}}) {
+       {std::vector<int64_t>{17, 26, 22, 4, 13},
+        {15, 30, 2, 3, 4, 29, 26, 7, 8, 25, 24, 11, 12, 13, 22, 21, 16, 17, 20, 6}}) {
     auto found = Node{"TopK", 11, {{"sorted", int64_t{0}}}, 2}({values, indices({static_cast<double>(order.size())})});
     ASSERT_TRUE(found.ok());
     for (size_t i = 0; i < order.size(); ++i)
@@ -111,25 +124,28 @@ TEST(ReferenceOrder, SortsAndAccumulates) {
   expectOutputs({"ArgMax", 13, {{"keepdims", int64_t{0}}}}, {vector({1, 3, 3})}, {ints({}, {1})});
   expectOutputs({"ArgMin", 13, {{"select_last_index", int64_t{1}}}}, {vector({1, 3, 1})}, {indices({2})});
   expectOutputs({"CumSum"}, {vector({1, 2, 3}), ints({}, {0})}, {vector({1, 3, 6})});
-  expectOutputs({"CumSum", 11, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}}, {vector({1, 2, 3}), ints({}, {0})},
-                {vector({5, 3, 0})});
+  expectOutputs({"CumSum", 11, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}},
+                {vector({1, 2, 3}), ints({}, {0})}, {vector({5, 3, 0})});
   expectOutputs({"Det"}, {floats({2, 2}, {1, 2, 3, 4})}, {scalar(-2)});
 }
 
 TEST(ReferenceDetection, SuppressesOverlaps) {
-  Tensor boxes = floats({1, 3, 4}, {0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11}), scores = floats({1, 1, 3}, {0.9, 0.75, 0.6});
-  expectOutputs({"NonMaxSuppression", 11}, {boxes, scores, indices({3}), vector({0.5}), vector({0})}, {ints({2, 3}, {0, 0, 0, 0, 0, 2})});
+  Tensor boxes = floats({1, 3, 4}, {0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11}),
+         scores = floats({1, 1, 3}, {0.9, 0.75, 0.6});
+  expectOutputs({"NonMaxSuppression", 11}, {boxes, scores, indices({3}), vector({0.5}), vector({0})},
+                {ints({2, 3}, {0, 0, 0, 0, 0, 2})});
   expectOutputs({"NonMaxSuppression", 11}, {boxes, scores}, {ints({0, 3}, {})});
 }
 
 TEST(ReferenceLoss, AveragesByWeight) {
   Tensor scores = floats({2, 2}, {-1, -2, -3, -4}), targets = indices({0, 1}), weights = vector({1, 3});
   expectOutputs({"NegativeLogLikelihoodLoss", 13}, {scores, targets, weights}, {scalar((1 + 12) / 4.0)});
-  expectOutputs({"NegativeLogLikelihoodLoss", 13, {{"reduction", "none"}, {"ignore_index", int64_t{1}}}}, {scores, targets},
-                {vector({1, 0})});
+  expectOutputs({"NegativeLogLikelihoodLoss", 13, {{"reduction", "none"}, {"ignore_index", int64_t{1}}}},
+                {scores, targets}, {vector({1, 0})});
   expectOutputs({"SoftmaxCrossEntropyLoss", 13, {}, 2}, {floats({1, 2}, {0, 0}), indices({1})},
                 {scalar(std::log(2.0)), floats({1, 2}, {-std::log(2.0), -std::log(2.0)})});
-  expectMalformed({"NegativeLogLikelihoodLoss", 13}, {scores, indices({0, 2})}, "index 2 is out of range for dimension 1 of size 2");
+  expectMalformed({"NegativeLogLikelihoodLoss", 13}, {scores, indices({0, 2})},
+                  "index 2 is out of range for dimension 1 of size 2");
 }
 
 TEST(ReferenceSignal, Transforms) {

@@ -28,24 +28,26 @@ using Texts = std::vector<std::string>;
 TEST(ReferenceString, ConcatenatesAndCompares) {
   EXPECT_EQ(textOf(run({"StringConcat", 20}, {strings({2, 1}, {"a", "b"}), strings({2}, {"x", "yz"})})[0]),
             (Texts{"ax", "ayz", "bx", "byz"}));
-  expectOutputs({"Equal", 19}, {strings({3}, {"a", "", "c"}), strings({1}, {"c"})}, {tensor(DType::Bool, {3}, {0, 0, 1})});
+  expectOutputs({"Equal", 19}, {strings({3}, {"a", "", "c"}), strings({1}, {"c"})},
+                {tensor(DType::Bool, {3}, {0, 0, 1})});
 }
 
 TEST(ReferenceString, SplitsAtSpaceOrDelimiters) {
   std::vector<Tensor> spaced = run({"StringSplit", 20, {}, 2}, {strings({3}, {"a  b", " c ", ""})});
   EXPECT_EQ(textOf(spaced[0]), (Texts{"a", "b", "c", "", "", ""}));
   expectTensor(spaced[1], indices({2, 1, 0}));
-  std::vector<Tensor> limited =
-      run({"StringSplit", 20, {{"delimiter", std::string("-")}, {"maxsplit", int64_t{1}}}, 2}, {strings({1}, {"a--b-c"})});
+  std::vector<Tensor> limited = run({"StringSplit", 20, {{"delimiter", std::string("-")}, {"maxsplit", int64_t{1}}}, 2},
+                                    {strings({1}, {"a--b-c"})});
   EXPECT_EQ(textOf(limited[0]), (Texts{"a", "-b-c"}));
 }
 
 TEST(ReferenceString, MatchesAndNormalizes) {
   expectOutputs({"RegexFullMatch", 20, {{"pattern", std::string("a+(b|c)")}}}, {strings({3}, {"aab", "ab!", "c"})},
                 {tensor(DType::Bool, {3}, {1, 0, 0})});
-  expectMalformed({"RegexFullMatch", 20, {{"pattern", std::string("(")}}}, {strings({1}, {"x"})}, "is no regular expression");
-  expectOutputs({"RegexFullMatch", 20, {{"pattern", std::string("(a|aa)*b")}}}, {strings({1}, {std::string(5000, 'a')})},
-                {tensor(DType::Bool, {1}, {0})});
+  expectMalformed({"RegexFullMatch", 20, {{"pattern", std::string("(")}}}, {strings({1}, {"x"})},
+                  "is no regular expression");
+  expectOutputs({"RegexFullMatch", 20, {{"pattern", std::string("(a|aa)*b")}}},
+                {strings({1}, {std::string(5000, 'a')})}, {tensor(DType::Bool, {1}, {0})});
   Attributes upper = {{"case_change_action", std::string("UPPER")}, {"stopwords", Texts{"MONDAY"}}};
   EXPECT_EQ(textOf(run({"StringNormalizer", 10, upper}, {strings({3}, {"monday", "\xc3\xa9t\xc3\xa9", "\xff"})})[0]),
             (Texts{"\xc3\x89T\xc3\x89", "\xff"}));
@@ -66,7 +68,8 @@ TEST(ReferenceString, MovesAsNumbersDo) {
   Tensor words = strings({2, 2}, {"a", "b", "c", "a"});
   EXPECT_EQ(textOf(run({"Transpose", 13}, {words})[0]), (Texts{"a", "c", "b", "a"}));
   EXPECT_EQ(textOf(run({"Gather", 13}, {words, indices({1, 0})})[0]), (Texts{"c", "a", "a", "b"}));
-  EXPECT_EQ(textOf(run({"Where", 16}, {tensor(DType::Bool, {2, 1}, {1, 0}), words, strings({1}, {"-"})})[0]), (Texts{"a", "b", "-", "-"}));
+  EXPECT_EQ(textOf(run({"Where", 16}, {tensor(DType::Bool, {2, 1}, {1, 0}), words, strings({1}, {"-"})})[0]),
+            (Texts{"a", "b", "-", "-"}));
   std::vector<Tensor> unique = run({"Unique", 11, {}, 4}, {strings({4}, {"d", "b", "d", ""})});
   EXPECT_EQ(textOf(unique[0]), (Texts{"", "b", "d"}));
   expectTensor(unique[1], indices({3, 1, 0}));

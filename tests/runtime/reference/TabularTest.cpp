@@ -1,4 +1,5 @@
-// ai.onnx.ml: small cases whose results can be followed by hand. tests/oracle/contrib.py compares many more with ONNX Runtime.
+// ai.onnx.ml: small cases whose results can be followed by hand. tests/oracle/contrib.py compares many more with ONNX
+// Runtime.
 #include "tests/runtime/reference/Evaluate.h"
 
 #include <cmath>
@@ -49,27 +50,34 @@ TEST(ReferenceTabular, TreesClassify) {
   Tensor x = floats({2, 1}, {0, 1});
   Attributes one = stump("class", {0, 0}, {0.25f, 0.75f});
   one["classlabels_int64s"] = Ints{5, 7};
-  expectOutputs(tabular("TreeEnsembleClassifier", one, 2), {x}, {indices({5, 7}), floats({2, 2}, {0.75, 0.25, 0.25, 0.75})});
+  expectOutputs(tabular("TreeEnsembleClassifier", one, 2), {x},
+                {indices({5, 7}), floats({2, 2}, {0.75, 0.25, 0.25, 0.75})});
   Attributes three = stump("class", {0, 2}, {1, 2});
   three["classlabels_int64s"] = Ints{5, 6, 7};
-  expectOutputs(tabular("TreeEnsembleClassifier", three, 2), {x}, {indices({5, 7}), floats({2, 3}, {1, 0, 0, 0, 0, 2})});
-  Attributes byIndex{{"tree_roots", Ints{0}},         {"nodes_featureids", Ints{0}},    {"nodes_truenodeids", Ints{0}},
-                     {"nodes_falsenodeids", Ints{1}}, {"nodes_trueleafs", Ints{1}},     {"nodes_falseleafs", Ints{1}},
-                     {"leaf_targetids", Ints{0, 0}},  {"n_targets", int64_t(1)},        {"nodes_modes", tensor(DType::U8, {1}, {6})},
-                     {"nodes_splits", vector({0})},   {"leaf_weights", vector({3, 4})}, {"membership_values", vector({1, 2, NAN})}};
+  expectOutputs(tabular("TreeEnsembleClassifier", three, 2), {x},
+                {indices({5, 7}), floats({2, 3}, {1, 0, 0, 0, 0, 2})});
+  Attributes byIndex{
+      {"tree_roots", Ints{0}},         {"nodes_featureids", Ints{0}},    {"nodes_truenodeids", Ints{0}},
+      {"nodes_falsenodeids", Ints{1}}, {"nodes_trueleafs", Ints{1}},     {"nodes_falseleafs", Ints{1}},
+      {"leaf_targetids", Ints{0, 0}},  {"n_targets", int64_t(1)},        {"nodes_modes", tensor(DType::U8, {1}, {6})},
+      {"nodes_splits", vector({0})},   {"leaf_weights", vector({3, 4})}, {"membership_values", vector({1, 2, NAN})}};
   expectOutputs(tabular("TreeEnsemble", byIndex, 1, 5), {x}, {floats({2, 1}, {4, 3})});
 }
 
 TEST(ReferenceTabular, LinearModels) {
   Tensor x = floats({2, 2}, {1, 2, 3, -4});
-  expectOutputs(tabular("LinearRegressor", {{"coefficients", Reals{1, 1}}, {"intercepts", Reals{10}}}), {x}, {floats({2, 1}, {13, 9})});
-  Attributes classes{{"coefficients", Reals{1, 0, 0, 1}}, {"intercepts", Reals{0, 0}}, {"classlabels_ints", Ints{4, 9}}};
+  expectOutputs(tabular("LinearRegressor", {{"coefficients", Reals{1, 1}}, {"intercepts", Reals{10}}}), {x},
+                {floats({2, 1}, {13, 9})});
+  Attributes classes{
+      {"coefficients", Reals{1, 0, 0, 1}}, {"intercepts", Reals{0, 0}}, {"classlabels_ints", Ints{4, 9}}};
   expectOutputs(tabular("LinearClassifier", classes, 2), {x}, {indices({9, 4}), x});
   classes["post_transform"] = "LOGISTIC";
   double high = 1 / (1 + std::exp(-1.0));
-  expectOutputs(tabular("LinearClassifier", classes, 2), {floats({1, 2}, {0, 1})}, {indices({9}), floats({1, 2}, {0.5, high})});
+  expectOutputs(tabular("LinearClassifier", classes, 2), {floats({1, 2}, {0, 1})},
+                {indices({9}), floats({1, 2}, {0.5, high})});
   expectMalformed(tabular("LinearRegressor", {{"coefficients", Reals{1}}}), {x}, "expected 2 coefficients");
-  Attributes machine{{"coefficients", Reals{2}}, {"support_vectors", Reals{1, 1}}, {"n_supports", int64_t(1)}, {"rho", Reals{0.5f}}};
+  Attributes machine{
+      {"coefficients", Reals{2}}, {"support_vectors", Reals{1, 1}}, {"n_supports", int64_t(1)}, {"rho", Reals{0.5f}}};
   expectOutputs(tabular("SVMRegressor", machine), {x}, {floats({2, 1}, {6.5, -1.5})});
   Attributes pair{{"coefficients", Reals{1, -1}},
                   {"support_vectors", Reals{1, 0, 0, 1}},
@@ -83,12 +91,16 @@ TEST(ReferenceTabular, Features) {
   Tensor x = floats({1, 2}, {3, -4});
   expectOutputs(tabular("Scaler", {{"offset", Reals{1}}, {"scale", Reals{2, 3}}}), {x}, {floats({1, 2}, {4, -15})});
   expectOutputs(tabular("Normalizer", {{"norm", "L2"}}), {x}, {floats({1, 2}, {0.6, -0.8})});
-  expectOutputs(tabular("Imputer", {{"imputed_value_floats", Reals{9}}, {"replaced_value_float", -4.0f}}), {x}, {floats({1, 2}, {3, 9})});
+  expectOutputs(tabular("Imputer", {{"imputed_value_floats", Reals{9}}, {"replaced_value_float", -4.0f}}), {x},
+                {floats({1, 2}, {3, 9})});
   expectOutputs(tabular("Binarizer", {{"threshold", 0.0f}}), {x}, {floats({1, 2}, {1, 0})});
-  expectOutputs(tabular("LabelEncoder", {{"keys_floats", Reals{3}}, {"values_int64s", Ints{8}}, {"default_int64", int64_t(-2)}}), {x},
-                {ints({1, 2}, {8, -2})});
+  expectOutputs(
+      tabular("LabelEncoder", {{"keys_floats", Reals{3}}, {"values_int64s", Ints{8}}, {"default_int64", int64_t(-2)}}),
+      {x}, {ints({1, 2}, {8, -2})});
   expectOutputs(tabular("OneHotEncoder", {{"cats_int64s", Ints{1, 3}}}), {x}, {floats({1, 2, 2}, {0, 1, 0, 0})});
-  expectMalformed(tabular("OneHotEncoder", {{"cats_int64s", Ints{1, 3}}, {"zeros", int64_t(0)}}), {x}, "-4 is none of the categories");
-  expectOutputs(tabular("FeatureVectorizer", {{"inputdimensions", Ints{2, 1}}}), {x, floats({1, 1}, {5})}, {floats({1, 3}, {3, -4, 5})});
+  expectMalformed(tabular("OneHotEncoder", {{"cats_int64s", Ints{1, 3}}, {"zeros", int64_t(0)}}), {x},
+                  "-4 is none of the categories");
+  expectOutputs(tabular("FeatureVectorizer", {{"inputdimensions", Ints{2, 1}}}), {x, floats({1, 1}, {5})},
+                {floats({1, 3}, {3, -4, 5})});
   expectOutputs(tabular("ArrayFeatureExtractor", {}), {x, indices({1})}, {floats({1, 1}, {-4})});
 }

@@ -8,7 +8,8 @@
 
 namespace tilewright::test {
 
-static constexpr double infinite = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+static constexpr double infinite = std::numeric_limits<double>::infinity(),
+                        nan = std::numeric_limits<double>::quiet_NaN();
 
 static Node castTo(DType type, Attributes attributes = {}) {
   attributes["to"] = static_cast<int64_t>(type);
@@ -45,7 +46,8 @@ TEST(ReferenceTypes, RoundsIntoFloatsOfAByte) {
 
 /// Every pattern that is a number comes back through double.
 TEST(ReferenceTypes, KeepsEveryPattern) {
-  for (DType type : {DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1}) {
+  for (DType type :
+       {DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1}) {
     SCOPED_TRACE(name(type));
     Tensor all = Tensor::allocate(type, {type == DType::F4E2M1 ? 16 : 256});
     for (int64_t i = 0; i < all.count(); ++i)
@@ -54,7 +56,8 @@ TEST(ReferenceTypes, KeepsEveryPattern) {
     reference::Values<double> values(all);
     int64_t numbers = 0;
     for (int64_t i = 0; i < all.count(); ++i)
-      if (std::isfinite(values[i]) && ++numbers && (type != DType::F8E8M0 || i > 0)) // 2^-127 has no leading one in float32, and is rounded up
+      if (std::isfinite(values[i]) && ++numbers &&
+          (type != DType::F8E8M0 || i > 0)) // 2^-127 has no leading one in float32, and is rounded up
         EXPECT_EQ(back.data<uint8_t>()[i], i) << values[i];
     EXPECT_GE(numbers, all.count() - 8);
   }
@@ -74,9 +77,12 @@ TEST(ReferenceTypes, RoundsPowersOfTwo) {
 TEST(ReferenceTypes, WrapsNarrowIntegers) {
   Tensor x = tensor(DType::I32, {5}, {7, 8, -9, 3, -3}), reals = tensor(DType::F32, {4}, {8.5, -9, 2.7, nan});
   expectOutputs(castTo(DType::I4), {x}, {tensor(DType::I4, {5}, {7, -8, 7, 3, -3})});
-  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::U4)({x}), {tensor(DType::I64, {5}, {7, 8, 7, 3, 13})});
-  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::I2)({x}), {tensor(DType::I64, {5}, {-1, 0, -1, -1, 1})});
-  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::I4)({reals}), {tensor(DType::I64, {4}, {-8, 7, 2, 0})});
+  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::U4)({x}),
+                {tensor(DType::I64, {5}, {7, 8, 7, 3, 13})});
+  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::I2)({x}),
+                {tensor(DType::I64, {5}, {-1, 0, -1, -1, 1})});
+  expectOutputs({"Cast", 28, {{"to", int64_t{7}}}}, *castTo(DType::I4)({reals}),
+                {tensor(DType::I64, {4}, {-8, 7, 2, 0})});
 }
 
 TEST(ReferenceTypes, MovesComplexNumbersButDoesNotAddThem) {
