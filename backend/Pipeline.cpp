@@ -1,17 +1,17 @@
 // The pipeline, as a table of contents: import, normalize, group, schedule, tile, code, plan.
 #include "backend/Pipeline.h"
 
-#include "backend/BuildPlan.h"
+#include "backend/plan/BuildPlan.h"
 #include "backend/CodeGenerators.h"
 #include "backend/Dialects.h"
 #include "backend/StageDump.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 #include "fusion/FusionReport.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Version.h"
-#include "tilegen/EmitTiles.h"
-#include "tilegen/SelectSchedule.h"
+#include "tilegen/emit/EmitTiles.h"
+#include "tilegen/schedule/SelectSchedule.h"
 #include "tilegen/TargetDesc.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -1,8 +1,8 @@
 // The compiler, from model.onnx to a plan for each target: the table of contents of Tilewright.
 #pragma once
 
-#include "frontend/Importer.h"
-#include "runtime/Artifact.h"
+#include "frontend/import/Importer.h"
+#include "runtime/artifact/Artifact.h"
 
 #include <functional>
 #include <memory>

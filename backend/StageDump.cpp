@@ -1,9 +1,9 @@
 // Writes and reads the IR of stages.
 #include "backend/StageDump.h"
 
-#include "frontend/MappedFile.h"
+#include "frontend/onnx/MappedFile.h"
 #include "frontend/graph/GraphOps.h"
-#include "runtime/OutputFile.h"
+#include "runtime/artifact/OutputFile.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"

@@ -1,7 +1,7 @@
 // What code generation hands to the plan: machine code, and the facts of each kernel that launching it needs.
 #pragma once
 
-#include "runtime/Plan.h"
+#include "runtime/plan/Plan.h"
 
 #include <array>
 #include <cstdint>

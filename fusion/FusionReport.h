@@ -1,7 +1,7 @@
 // What fusion did and why not more: the data behind --explain-fusion.
 #pragma once
 
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 #include "fusion/Geometry.h"
 
 #include <string>
@@ -15,7 +15,7 @@ struct FusionReport {
     std::string kernel;
     RootKind kind;
     std::vector<std::string> nodes; // ONNX names
-    std::vector<std::string> rules; // of fusion/RuleTable.cpp, by which it grew
+    std::vector<std::string> rules; // of fusion/rules/RuleTable.cpp, by which it grew
   };
   /// A value that one launch (or host call) writes and another reads.
   struct Edge {

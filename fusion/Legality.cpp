@@ -2,8 +2,8 @@
 #include "fusion/Legality.h"
 
 #include "frontend/graph/GraphOps.h"
-#include "fusion/CostModel.h"
-#include "fusion/KernelLimits.h"
+#include "fusion/cost/CostModel.h"
+#include "fusion/cost/KernelLimits.h"
 
 using namespace mlir;
 using namespace tilewright;

@@ -1,8 +1,8 @@
 // May these two groups be one kernel? The one place that answers, for the rules and for the report.
 #pragma once
 
-#include "fusion/FormGroups.h"
-#include "fusion/FusionGroup.h"
+#include "fusion/groups/FormGroups.h"
+#include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
 

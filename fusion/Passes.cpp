@@ -1,7 +1,7 @@
 // The group stage as a pass.
 #include "fusion/Passes.h"
 
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 #include "fusion/FusionReport.h"
 
 #include "frontend/graph/GraphOps.h"

@@ -1,8 +1,8 @@
 // The C interface over Device, Program and Context.
 #include "runtime/tilewright.h"
 
-#include "runtime/BindSymbols.h"
-#include "runtime/Context.h"
+#include "runtime/execute/BindSymbols.h"
+#include "runtime/execute/Context.h"
 #include "runtime/Version.h"
 
 #include <cstring>

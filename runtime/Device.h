@@ -7,7 +7,7 @@
 // Work given to a stream may run later; its addresses and kernels must stay valid until synchronize() has returned.
 #pragma once
 
-#include "runtime/Plan.h"
+#include "runtime/plan/Plan.h"
 #include "runtime/Status.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Allocation of dense host tensors.
 #include "runtime/Tensor.h"
 
-#include "runtime/HostMemory.h"
+#include "runtime/execute/HostMemory.h"
 
 #include <algorithm>
 #include <cstdlib>

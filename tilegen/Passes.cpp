@@ -1,8 +1,8 @@
 // The stages of this folder as passes.
 #include "tilegen/Passes.h"
 
-#include "tilegen/EmitTiles.h"
-#include "tilegen/SelectSchedule.h"
+#include "tilegen/emit/EmitTiles.h"
+#include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

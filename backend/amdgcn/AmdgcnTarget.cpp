@@ -1,6 +1,6 @@
 // AMD's instructions for the distributor's verbs. Names are those of LLVM's AMDGPU usage guide.
 #include "backend/amdgcn/AmdgcnTarget.h"
-#include "backend/lowering/Intrinsics.h"
+#include "backend/gpu/Intrinsics.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

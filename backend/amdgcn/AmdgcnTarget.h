@@ -1,7 +1,7 @@
-// The verbs of backend/lowering/GpuTarget.h in AMD's intrinsics, for CDNA 2 and 3 (gfx90a, gfx942).
+// The verbs of backend/gpu/GpuTarget.h in AMD's intrinsics, for CDNA 2 and 3 (gfx90a, gfx942).
 #pragma once
 
-#include "backend/lowering/GpuTarget.h"
+#include "backend/gpu/GpuTarget.h"
 
 namespace tilewright {
 

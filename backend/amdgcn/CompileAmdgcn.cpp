@@ -2,7 +2,7 @@
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/amdgcn/AmdgcnTarget.h"
 #include "backend/amdgcn/LinkObject.h"
-#include "backend/lowering/GenerateCode.h"
+#include "backend/gpu/GenerateCode.h"
 #include "tilegen/place/Place.h"
 
 #include "mlir/IR/Diagnostics.h"

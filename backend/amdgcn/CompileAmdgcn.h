@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/TargetCode.h"
-#include "backend/lowering/Distribute.h"
+#include "backend/gpu/Distribute.h"
 #include "runtime/Status.h"
 #include "tilegen/TargetDesc.h"
 

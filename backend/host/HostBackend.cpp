@@ -6,7 +6,7 @@
 
 #include "backend/host/Emitter.h"
 #include "backend/host/FlatLink.h"
-#include "backend/lowering/MathExpansion.h"
+#include "backend/math/MathExpansion.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"

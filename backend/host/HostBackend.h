@@ -1,5 +1,5 @@
 // The host backend: tile kernels to position-independent x86-64 machine code, ready to map and call
-// (runtime/KernelAbi.h).
+// (runtime/plan/KernelAbi.h).
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -8,7 +8,7 @@
 #include "backend/host/Emitter.h"
 #include "backend/host/Holding.h"
 #include "backend/host/SpacedLoads.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/plan/KernelAbi.h"
 
 #include "llvm/IR/Intrinsics.h"
 

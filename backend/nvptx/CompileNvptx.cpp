@@ -1,7 +1,7 @@
 // Tile kernels to PTX, in process; to a cubin with ptxas where it is installed.
 #include "backend/nvptx/CompileNvptx.h"
 #include "backend/TemporaryFile.h"
-#include "backend/lowering/GenerateCode.h"
+#include "backend/gpu/GenerateCode.h"
 #include "backend/nvptx/BoundRegisters.h"
 #include "backend/nvptx/NvptxTarget.h"
 #include "tilegen/place/Place.h"

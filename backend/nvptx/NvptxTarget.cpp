@@ -1,7 +1,7 @@
 // NVIDIA's instructions for the distributor's verbs. Names are those of LLVM's NVPTX usage guide; meanings those of the
 // PTX ISA.
 #include "backend/nvptx/NvptxTarget.h"
-#include "backend/lowering/Intrinsics.h"
+#include "backend/gpu/Intrinsics.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,7 +1,7 @@
-// The verbs of backend/lowering/GpuTarget.h in NVIDIA's intrinsics, for sm_80 and newer.
+// The verbs of backend/gpu/GpuTarget.h in NVIDIA's intrinsics, for sm_80 and newer.
 #pragma once
 
-#include "backend/lowering/GpuTarget.h"
+#include "backend/gpu/GpuTarget.h"
 
 namespace tilewright {
 

@@ -61,7 +61,7 @@ def IfOp : Flow_Op<"if", [AttrSizedOperandSegments]> {
 def LoopOp : Flow_Op<"loop", [AttrSizedOperandSegments]> {
   let summary = "a body again and again: ONNX's Loop and Scan";
   let description = [{
-    runtime/Plan.h (Loop) says which arguments and results the body has and when the loop ends. Results are what is
+    runtime/plan/Plan.h (Loop) says which arguments and results the body has and when the loop ends. Results are what is
     carried at the end, then what is collected; sizes that only running tells are fresh symbols, bound by this
     operation.
 

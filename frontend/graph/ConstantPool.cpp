@@ -4,8 +4,8 @@
 //   of 64
 #include "frontend/graph/ConstantPool.h"
 
-#include "frontend/MappedFile.h"
-#include "runtime/OutputFile.h"
+#include "frontend/onnx/MappedFile.h"
+#include "runtime/artifact/OutputFile.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 //
 //   scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V      a query that may see no key gives zeros
 #include "frontend/ops/Handlers.h"
-#include "frontend/ops/Heads.h"
+#include "frontend/builder/Heads.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;

@@ -1,7 +1,7 @@
 // Sampling at computed positions: GridSample reads an image between its pixels, AffineGrid says where.
 //
 //   y[n, c, o..] = sum over taps of weight * x[n, c, index..]        the taps of one dimension: 1 (nearest), 2 (linear) or 4 (cubic)
-#include "frontend/RunTimeSizes.h"
+#include "frontend/sizes/RunTimeSizes.h"
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // The handlers, by family: one function an operator, in the order of OpTable.cpp.
 #pragma once
 
-#include "frontend/NodeBuilder.h"
+#include "frontend/builder/NodeBuilder.h"
 
 #include <cmath>
 #include <limits>

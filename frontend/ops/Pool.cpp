@@ -2,7 +2,7 @@
 //
 //   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> reduce -> [N, OH, OW, C] -> transpose
 #include "frontend/ops/Handlers.h"
-#include "frontend/ops/Window.h"
+#include "frontend/builder/Window.h"
 
 using namespace mlir;
 using tilewright::graph::ReduceKind;

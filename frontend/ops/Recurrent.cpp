@@ -1,9 +1,9 @@
 // The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the
 // direction's number as `direction_index`, and of the parameters those of the direction. States and sequences are in
 // f32 where the model computes in halves. Weights of bytes are [K, gates * H], and have a scale and a zero point.
-#include "frontend/RunTimeSizes.h"
-#include "frontend/ops/Compose.h"
-#include "frontend/ops/ExactMath.h"
+#include "frontend/sizes/RunTimeSizes.h"
+#include "frontend/builder/Compose.h"
+#include "frontend/builder/ExactMath.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 // Reductions, with axes as attribute or input, and what is built from them: ArgMax, CumSum, Hardmax.
-#include "frontend/RunTimeSizes.h"
+#include "frontend/sizes/RunTimeSizes.h"
 #include "frontend/ops/Handlers.h"
 
 #include <numeric>

@@ -2,7 +2,7 @@
 #include "frontend/ops/Resize.h"
 
 #include "frontend/ops/Handlers.h"
-#include "frontend/ops/Window.h"
+#include "frontend/builder/Window.h"
 
 using namespace mlir;
 

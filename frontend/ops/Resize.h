@@ -1,7 +1,7 @@
 // The general way to resize, for what Resize.cpp does not do by accesses with constant indices.
 #pragma once
 
-#include "frontend/RunTimeSizes.h"
+#include "frontend/sizes/RunTimeSizes.h"
 
 namespace tilewright::ops {
 

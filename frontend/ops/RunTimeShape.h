@@ -1,7 +1,7 @@
 // Operators of Shape.cpp whose shapes, axes, bounds or paddings only running tells.
 #pragma once
 
-#include "frontend/RunTimeSizes.h"
+#include "frontend/sizes/RunTimeSizes.h"
 
 namespace tilewright::ops {
 

@@ -3,7 +3,7 @@
 //   DFT     x [rest, n, part] . turns [n, part, k, part'] -> [rest, k, part']
 //   STFT    windows of the signal [batch, frame, n] . window[n] turns [n, k, part] -> [batch, frame, k, part]
 #include "frontend/ops/Signal.h"
-#include "frontend/ops/Window.h"
+#include "frontend/builder/Window.h"
 
 #include <numbers>
 

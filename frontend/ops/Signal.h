@@ -1,7 +1,7 @@
 // Handlers of Fourier transforms, and of convolutions that carry a state.
 #pragma once
 
-#include "frontend/NodeBuilder.h"
+#include "frontend/builder/NodeBuilder.h"
 
 namespace tilewright::ops {
 

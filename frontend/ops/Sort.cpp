@@ -5,7 +5,7 @@
 //   index[k]  = sum over j of j where place[j] = k          value[k] = x[index[k]]
 //
 // Both compare all pairs along the axis, which pays while it is short.
-#include "frontend/RunTimeSizes.h"
+#include "frontend/sizes/RunTimeSizes.h"
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // permutation of its result.
 //
 //     contract -> { elementwise, reshape, transpose }  =>  one kernel that stores the last value only
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 #include "fusion/rules/Copies.h"
 
 using namespace tilewright::fusion;

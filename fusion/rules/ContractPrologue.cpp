@@ -1,6 +1,6 @@
 // A contraction computes its operands as it reads them, where that is cheap: accesses, casts, a scale. Work that only
 // its epilogue needs (a mask, say) comes in by the same door.
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

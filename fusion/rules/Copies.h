@@ -1,7 +1,7 @@
 // When an epilogue would store a value twice, as it is and permuted.
 #pragma once
 
-#include "fusion/FusionGroup.h"
+#include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
 

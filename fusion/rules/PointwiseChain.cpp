@@ -1,6 +1,6 @@
 // Elementwise work and accesses form one kernel as long as all outputs have equally many elements: chains, diamonds,
 // several outputs.
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

@@ -1,7 +1,7 @@
 // Reductions over the same rows share a kernel, however many there are: a softmax is two, a normalization is two.
 //
 //     reduce <max> -> sub, exp -> reduce <sum> -> div  =>  one kernel that holds its row
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

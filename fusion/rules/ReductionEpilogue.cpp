@@ -1,7 +1,7 @@
 // A reduction takes the elementwise work that follows it, on its rows and, through a broadcast, on their elements.
 //
 //     reduce -> { elementwise, broadcast back, reshape, transpose }  =>  one kernel
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 #include "fusion/rules/Copies.h"
 
 using namespace tilewright::fusion;

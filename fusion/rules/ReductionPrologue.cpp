@@ -1,7 +1,7 @@
 // A reduction computes its input as it reads it.
 //
 //     { elementwise, accesses } -> reduce  =>  one kernel; the input is also stored if others read it
-#include "fusion/RuleTable.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

@@ -2,9 +2,9 @@
 #include "runtime/host/HostDevice.h"
 
 #include "runtime/CpuFeatures.h"
-#include "runtime/HostMemory.h"
-#include "runtime/KernelAbi.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/execute/HostMemory.h"
+#include "runtime/plan/KernelAbi.h"
+#include "runtime/execute/ThreadPool.h"
 
 #include <algorithm>
 #include <cerrno>

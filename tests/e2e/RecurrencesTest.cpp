@@ -1,8 +1,8 @@
 // RNN, GRU and LSTM compiled, for lengths that are unrolled and that are loops, beside the reference.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
-#include "backend/driver/Compare.h"
-#include "runtime/Context.h"
+#include "tools/tilewright/values/Compare.h"
+#include "runtime/execute/Context.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;

@@ -2,7 +2,7 @@
 // these sizes, and where a model does not take sizes, running says so in a sentence.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
-#include "runtime/Context.h"
+#include "runtime/execute/Context.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;

@@ -1,8 +1,8 @@
 // ONNX models of a few nodes, built in memory for tests.
 #pragma once
 
-#include "frontend/Importer.h"
-#include "frontend/graph/Interpreter.h"
+#include "frontend/import/Importer.h"
+#include "tests/reference/Interpreter.h"
 #include "runtime/Tensor.h"
 #include "runtime/reference/Reference.h"
 

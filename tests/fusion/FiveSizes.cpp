@@ -1,8 +1,8 @@
 // Compiles for symbols, runs at sizes.
-#include "FiveSizes.h"
+#include "tests/fusion/FiveSizes.h"
 
 #include "backend/Pipeline.h"
-#include "runtime/Context.h"
+#include "runtime/execute/Context.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // reference at each.
 #pragma once
 
-#include "RandomModel.h"
+#include "tests/fusion/RandomModel.h"
 
 namespace tilewright::test {
 

@@ -2,7 +2,7 @@
 // compared as text.
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

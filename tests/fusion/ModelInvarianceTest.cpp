@@ -1,9 +1,9 @@
 // The same groups for the same model, however it is written: names, order, identities, swapped operands, spelled-out
 // composites.
-#include "frontend/Importer.h"
+#include "frontend/import/Importer.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 #include "models/Demos.h"
 
 #include "mlir/IR/OperationSupport.h"

@@ -1,5 +1,5 @@
 // Grows a graph by random steps, each on values that are there already.
-#include "RandomGraph.h"
+#include "tests/fusion/RandomGraph.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"

@@ -1,13 +1,13 @@
 // Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled,
 // fused and unfused.
-#include "RandomGraph.h"
+#include "tests/fusion/RandomGraph.h"
 
 #include "backend/Pipeline.h"
-#include "frontend/graph/Interpreter.h"
+#include "tests/reference/Interpreter.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/FormGroups.h"
+#include "fusion/groups/FormGroups.h"
 #include "fusion/RootKind.h"
-#include "runtime/Context.h"
+#include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

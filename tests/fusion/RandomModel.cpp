@@ -1,6 +1,6 @@
 // Grows a model by random operators. A value's sizes are known at every assignment of the symbols, and an operator is
 // added only where it is valid at all of them; what the compiler can prove about these sizes is its own affair.
-#include "RandomModel.h"
+#include "tests/fusion/RandomModel.h"
 
 #include <algorithm>
 #include <functional>

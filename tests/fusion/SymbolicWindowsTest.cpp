@@ -1,6 +1,6 @@
 // Convolutions, poolings, their transposes and Resize over one, two and three dimensions of symbolic size: compiled, no
 // node by the reference, right at five sizes.
-#include "FiveSizes.h"
+#include "tests/fusion/FiveSizes.h"
 
 #include <gtest/gtest.h>
 

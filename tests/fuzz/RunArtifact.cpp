@@ -1,11 +1,11 @@
 #include "tests/fuzz/RunArtifact.h"
 
-#include "backend/driver/TensorFiles.h"
-#include "runtime/Artifact.h"
-#include "runtime/Checksum.h"
-#include "runtime/Context.h"
-#include "runtime/Format.h"
-#include "runtime/Program.h"
+#include "tools/tilewright/values/TensorFiles.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Checksum.h"
+#include "runtime/execute/Context.h"
+#include "runtime/artifact/Format.h"
+#include "runtime/execute/Program.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,12 +3,12 @@
 
 #include "backend/Dialects.h"
 #include "backend/StageDump.h"
-#include "backend/driver/Npy.h"
-#include "backend/driver/Npz.h"
-#include "frontend/DimExpression.h"
-#include "frontend/Importer.h"
-#include "frontend/TensorData.h"
-#include "runtime/OutputFile.h"
+#include "tools/tilewright/values/Npy.h"
+#include "tools/tilewright/values/Npz.h"
+#include "frontend/onnx/DimExpression.h"
+#include "frontend/import/Importer.h"
+#include "frontend/onnx/TensorData.h"
+#include "runtime/artifact/OutputFile.h"
 #include "tests/ScratchFolder.h"
 #include "tests/fuzz/RunArtifact.h"
 

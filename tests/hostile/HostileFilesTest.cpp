@@ -4,11 +4,11 @@
 #include "tests/hostile/Isolated.h"
 
 #include "backend/Pipeline.h"
-#include "backend/driver/InputOptions.h"
-#include "backend/driver/ModelOptions.h"
-#include "runtime/ArtifactWriter.h"
-#include "runtime/Context.h"
-#include "runtime/Program.h"
+#include "tools/tilewright/options/InputOptions.h"
+#include "tools/tilewright/options/ModelOptions.h"
+#include "runtime/artifact/ArtifactWriter.h"
+#include "runtime/execute/Context.h"
+#include "runtime/execute/Program.h"
 #include "tests/ScratchFolder.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "tests/hostile/Isolated.h"
 
-#include "backend/driver/FatalErrors.h"
+#include "tools/tilewright/FatalErrors.h"
 
 #include <array>
 #include <cstdio>

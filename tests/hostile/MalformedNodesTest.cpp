@@ -7,9 +7,9 @@
 #include "tests/hostile/NodeMutations.h"
 
 #include "backend/Pipeline.h"
-#include "backend/driver/TensorFiles.h"
-#include "runtime/Context.h"
-#include "runtime/Program.h"
+#include "tools/tilewright/values/TensorFiles.h"
+#include "runtime/execute/Context.h"
+#include "runtime/execute/Program.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Outputs that are no tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence of
 // y and x.
-#include "runtime/ArtifactWriter.h"
+#include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/tilewright.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The C++ wrapper; and the C interface, which a program in C of its own uses.
-#include "runtime/ArtifactWriter.h"
+#include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/tilewright.hpp"
 #include "tests/ScratchFolder.h"
 #include "tests/runtime/SamplePlans.h"

@@ -3,9 +3,9 @@
 // Buffers stand between guard bytes, which are checked after everything that writes. CTest runs the suite a second and
 // a third time with the stand-ins for NVIDIA's and AMD's drivers in their places.
 #include "runtime/Device.h"
-#include "runtime/ArtifactWriter.h"
-#include "runtime/Context.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/artifact/ArtifactWriter.h"
+#include "runtime/execute/Context.h"
+#include "runtime/plan/KernelAbi.h"
 #include "tests/runtime/SamplePlans.h"
 
 #include <chrono>

@@ -4,7 +4,7 @@
 //                                w (constant)  ──┘
 #pragma once
 
-#include "runtime/Plan.h"
+#include "runtime/plan/Plan.h"
 #include "tests/runtime/TestKernels.h"
 
 namespace tilewright::runtime {

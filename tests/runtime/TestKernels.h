@@ -6,8 +6,8 @@
 #pragma once
 
 #include "runtime/Device.h"
-#include "runtime/KernelAbi.h"
-#include "runtime/Plan.h"
+#include "runtime/plan/KernelAbi.h"
+#include "runtime/plan/Plan.h"
 
 #define TEST_KERNEL                                                                                                    \
   extern "C" __attribute__((section("tw_test_kernels"), used, noinline, no_sanitize("address", "undefined"),           \

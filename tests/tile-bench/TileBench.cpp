@@ -6,7 +6,7 @@
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/plan/KernelAbi.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Parser/Parser.h"

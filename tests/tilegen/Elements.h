@@ -1,7 +1,7 @@
 // What both interpreters share: points of boxes, and single elements of arith and math operations.
 #pragma once
 
-#include "tests/tilegen/Interpreters.h"
+#include "tests/reference/Interpreters.h"
 
 namespace tilewright::tests {
 

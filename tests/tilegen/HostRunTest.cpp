@@ -4,7 +4,7 @@
 #include "tests/tilegen/KernelFiles.h"
 
 #include "backend/host/HostBackend.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/plan/KernelAbi.h"
 
 #include "llvm/ADT/APFloat.h"
 

@@ -2,8 +2,8 @@
 #include "tests/tilegen/KernelFiles.h"
 
 #include "frontend/graph/Sizes.h"
-#include "tilegen/EmitTiles.h"
-#include "tilegen/SelectSchedule.h"
+#include "tilegen/emit/EmitTiles.h"
+#include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"

@@ -2,7 +2,7 @@
 // their graphs make of them.
 #pragma once
 
-#include "tests/tilegen/Interpreters.h"
+#include "tests/reference/Interpreters.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -13,7 +13,7 @@
 // The same walk gives ranges, which prove masks away and let addresses be 32 bits wide.
 #pragma once
 
-#include "tilegen/Layout.h"
+#include "tilegen/tile/Layout.h"
 #include "tilegen/tile/TileOps.h"
 
 namespace tilewright::tile {

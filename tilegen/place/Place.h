@@ -2,7 +2,7 @@
 // pipeline.
 #pragma once
 
-#include "tilegen/Layout.h"
+#include "tilegen/tile/Layout.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 

@@ -1,7 +1,7 @@
 // One emitter a root: each fills the body of a tile kernel whose loops, tile sizes and program offsets are set.
 #pragma once
 
-#include "tilegen/Pull.h"
+#include "tilegen/emit/Pull.h"
 
 namespace tilewright::tilegen {
 

@@ -1,7 +1,7 @@
 //===- PlacedOps.td - what placing adds to tile programs: layouts and shared memory -------------------------------===//
 //
 // After placing (on GPUs), every tile's type carries a #tile.layout, and operands of tile.dot come from shared memory
-// that has an address. See tilegen/Layout.h for what the numbers of a layout mean, and tilegen/place/ for how they are
+// that has an address. See tilegen/tile/Layout.h for what the numbers of a layout mean, and tilegen/place/ for how they are
 // chosen.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -25,7 +25,7 @@ def SharedType : TypeDef<Tile_Dialect, "Shared"> {
   let summary = "slots in shared memory, each holding one tile in swizzled rows";
   let description = [{
     `!tile.shared<tensor<128x32xf16>, fast = 1, slots = 3>`: rows run along dimension `fast`. 16-byte chunks of a row
-    are xor-ed with the row's number; rows longer than 128 bytes are cut into panels (SharedLayout in tilegen/Layout.h).
+    are xor-ed with the row's number; rows longer than 128 bytes are cut into panels (SharedLayout in tilegen/tile/Layout.h).
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$fast, "int64_t":$slots);
   let assemblyFormat = "`<` $tile `,` `fast` `=` $fast `,` `slots` `=` $slots `>`";

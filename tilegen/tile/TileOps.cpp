@@ -1,6 +1,6 @@
 // Verifiers, parsers and printers of the tile dialect.
 #include "tilegen/tile/TileOps.h"
-#include "tilegen/Layout.h"
+#include "tilegen/tile/Layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -320,7 +320,7 @@ static LogicalResult verifyInstruction(DotOp dot) {
     return success();
   const Fragments *fragments = findFragments(name.getValue());
   if (!fragments)
-    return dot.emitOpError() << "expected an instruction of the table in tilegen/Layout.cpp, got " << name;
+    return dot.emitOpError() << "expected an instruction of the table in tilegen/tile/Layout.cpp, got " << name;
   for (Operation *user : dot->getUsers())
     if (fragments->readsShared() && !isa<DotOp, DotWaitOp, scf::YieldOp>(user))
       return dot.emitOpError() << "expected tile.dot_wait before its sums are used because " << name.getValue()

@@ -2,7 +2,7 @@
 #include "backend/Dialects.h"
 #include "backend/TemporaryFile.h"
 #include "backend/amdgcn/LinkObject.h"
-#include "backend/lowering/GenerateCode.h"
+#include "backend/gpu/GenerateCode.h"
 #include "tests/backend/gpu/SimtTarget.h"
 #include "tilegen/place/Place.h"
 

@@ -8,10 +8,10 @@
 //    so;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
-//  - matrix instructions are written from the vendors' manuals, not from tilegen/Layout.cpp.
+//  - matrix instructions are written from the vendors' manuals, not from tilegen/tile/Layout.cpp.
 #pragma once
 
-#include "backend/lowering/Distribute.h"
+#include "backend/gpu/Distribute.h"
 #include "runtime/Status.h"
 #include "tilegen/TargetDesc.h"
 

@@ -1,5 +1,5 @@
 #include "tests/backend/gpu/SimtTarget.h"
-#include "backend/lowering/Intrinsics.h"
+#include "backend/gpu/Intrinsics.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

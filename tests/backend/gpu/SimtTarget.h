@@ -1,7 +1,7 @@
 // The distributor's verbs as calls through a table, which SimtMachine.cpp fills.
 #pragma once
 
-#include "backend/lowering/GpuTarget.h"
+#include "backend/gpu/GpuTarget.h"
 
 namespace tilewright::test {
 

@@ -2,7 +2,7 @@
 #include "tests/backend/host/Runner.h"
 
 #include "backend/Dialects.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/plan/KernelAbi.h"
 
 #include "mlir/Parser/Parser.h"
 

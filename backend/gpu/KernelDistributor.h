@@ -1,0 +1,128 @@
+// One kernel's distribution: the state, and the lowering of each kind of operation. Internal to backend/gpu.
+#pragma once
+
+#include "backend/gpu/Distribute.h"
+#include "backend/gpu/IndexEmitter.h"
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/Place.h"
+
+namespace tilewright {
+
+using Registers = llvm::SmallVector<mlir::Value>;
+
+class KernelDistributor {
+public:
+  KernelDistributor(tile::KernelOp kernel, mlir::ModuleOp output, GpuTarget &target, InjectedFaults faults);
+  mlir::LogicalResult run();
+
+private:
+  using Value = mlir::Value;
+  using Operation = mlir::Operation;
+
+  /// A slot of shared memory that a tile.dot reads its operand from.
+  struct SharedTile {
+    Value base; // of the slot, !llvm.ptr<3>
+    tile::SharedLayout layout;
+    mlir::Type element;
+  };
+  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`. That
+  /// is so only where `vector` divides the symbols in `aligned`.
+  struct Chunks {
+    unsigned dim = 0;
+    int64_t vector = 1;
+    tile::SymbolSet aligned = 0;
+    llvm::SmallVector<unsigned> bits;
+  };
+  /// A bit of the lane number and a bit of the register number whose elements change places.
+  struct LaneExchange {
+    unsigned lane, reg;
+  };
+  /// An access with its index arithmetic prepared: types, coordinates of this thread, sizes.
+  struct AccessContext;
+
+  // Distribute.cpp: structure, elementwise work
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lower(Operation *op);
+  void lowerElementwise(Operation *op);
+  mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  void lowerBroadcast(tile::BroadcastOp op);
+  void lowerCoordinate(tile::CoordinateOp op);
+  Value size(tile::SizeOp op);
+  void map(Value tile, Registers registers);
+  Value registerOf(Value tile, unsigned r);
+  Registers registersOf(Value tile);
+  void computeWaiting();
+  Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
+
+  // DistributeAccess.cpp: global memory
+  void lowerLoad(tile::LoadOp op);
+  struct PendingLoad;
+  Value loadAt(PendingLoad &load, unsigned r, int64_t count);
+  void loadChunks(PendingLoad &load, size_t first, size_t last);
+  void loadBatch(PendingLoad &load, unsigned r);
+  void lowerStore(tile::StoreOp op);
+  void lowerCheck(tile::CheckOp op);
+  void lowerCopy(tile::SharedCopyOp op);
+  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout, bool mayAssume = true);
+  Value fillValue(mlir::Type element, mlir::Attribute fill);
+  Value fillAddress(mlir::Type element, mlir::Attribute fill);
+  Value isOwner(const tile::Layout &layout);
+  llvm::SmallVector<Value> symbols(mlir::IntegerType type);
+
+  // ExchangeLanes.cpp
+  /// The exchanges within quads of lanes that let one access move 16 bytes, already done to `layout`; none where
+  /// nothing is to be won.
+  llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
+  /// Does them to one chunk's registers, or undoes them. Every thread of the warp must come by.
+  void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits,
+                     llvm::MutableArrayRef<Value> elements);
+
+  // DistributeReduce.cpp
+  void lowerReduce(tile::ReduceOp op);
+  Value combine(tile::ReduceKind kind, Value a, Value b);
+  Value shuffle(Value value, unsigned mask);
+
+  // DistributeShared.cpp: shared memory and contractions
+  void lowerWrite(tile::SharedWriteOp op);
+  void lowerRead(tile::SharedReadOp op);
+  void lowerDot(tile::DotOp op);
+  void dotOnMatrixUnits(tile::DotOp op, const tile::Fragments &fragments);
+  void dotFromShared(tile::DotOp op, const tile::Fragments &fragments);
+  void lowerDotWait(tile::DotWaitOp op);
+  void dotByMultiplyAdd(tile::DotOp op);
+  Value slotAddress(Value shared, Value slot);
+  Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count,
+                   Value moved = {});
+  bool readsMatrices(const SharedTile &shared, const tile::Fragments &fragments) const;
+  llvm::SmallVector<Value> readMatrices(const SharedTile &shared, const tile::Layout &layout, uint32_t part,
+                                        uint32_t first, uint32_t second);
+  llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout,
+                                         const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
+                                         unsigned bits);
+  Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
+
+  // Linear maps of this thread's number
+  /// xor over the bits i of lane and warp of contribution(basis i), as i32.
+  Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);
+  Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
+  Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
+  void barrier();
+
+  tile::KernelOp kernel_;
+  mlir::ModuleOp output_;
+  GpuTarget &target_;
+  InjectedFaults faults_;
+  mlir::ImplicitLocOpBuilder b_;
+  mlir::IRMapping scalars_;                    // index values, buffers
+  llvm::DenseMap<Value, Registers> registers_; // tiles; null where not computed yet
+  llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
+  llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
+  bool hasEpilogue_ = false;
+  bool multipliesShared_ = false;                 // has instructions that read shared memory by themselves
+  llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
+  Value lane_, warp_, shared_, errorWord_;
+};
+
+} // namespace tilewright

@@ -1,0 +1,211 @@
+// Packs constants into the panels that kernels read.
+//
+//   source [K][N]        map (p, k, j) -> (k, p * 64 + j)        packed [ceil(N / 64)][K][64], zero past N
+#include "backend/plan/PlanConstants.h"
+
+#include "frontend/graph/Sizes.h"
+#include "runtime/execute/HostMemory.h"
+#include "runtime/plan/MemoryRanges.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilewright {
+
+static constexpr size_t blockBytes = size_t(32) << 20, copyChunk = size_t(16) << 20, alignment = 64;
+
+PlanConstants::~PlanConstants() {
+  for (const Block &block : blocks) {
+    forgetRange(block.memory);
+    std::free(block.memory);
+  }
+}
+
+/// Room at the end of the last block, or in a new one. What no constant has reached yet is no memory of the process.
+std::span<std::byte> PlanConstants::reserve(size_t bytes) {
+  if (blocks.empty() ||
+      blocks.back().used + bytes > blocks.back().size) { // alignment may have moved `used` past the end
+    size_t size = std::max(bytes, blockBytes);
+    auto *memory = static_cast<std::byte *>(runtime::allocateHostMemory(size));
+    if (!memory)
+      throw std::bad_alloc();
+    blocks.push_back({memory, size, 0});
+    rememberRange({memory, size}, Backing::HugePages);
+  }
+  return {blocks.back().memory + blocks.back().used, bytes};
+}
+
+/// Keeps what was written to reserved room, unless an equal constant is there already.
+uint32_t PlanConstants::keep(std::span<const std::byte> reserved) {
+  uint32_t id = pool.add(reserved);
+  if (entries[id].data() == reserved.data())
+    blocks.back().used += llvm::alignTo(std::max<size_t>(reserved.size(), 1), alignment);
+  return id;
+}
+
+uint32_t PlanConstants::add(std::span<const std::byte> bytes) {
+  std::span<std::byte> copy = reserve(bytes.size());
+  for (size_t at = 0; at < bytes.size(); at += copyChunk) {
+    std::span<const std::byte> part = bytes.subspan(at, std::min(copyChunk, bytes.size() - at));
+    std::ranges::copy(part, copy.begin() + at);
+    releasePages(part);
+  }
+  return keep(copy);
+}
+
+uint32_t PlanConstants::add(DenseElementsAttr value) {
+  auto type = cast<ShapedType>(value.getType());
+  int64_t count = type.getNumElements();
+  if (type.getElementType().isInteger(1)) {
+    std::span<std::byte> bytes = reserve(count);
+    for (auto [element, byte] : llvm::zip_equal(value.getValues<bool>(), bytes))
+      byte = std::byte(element);
+    return keep(bytes);
+  }
+  ArrayRef<char> raw = value.getRawData();
+  size_t elementBytes = type.getElementTypeBitWidth() / 8;
+  std::span<std::byte> bytes = reserve(count * elementBytes);
+  if (!value.isSplat())
+    std::memcpy(bytes.data(), raw.data(), bytes.size());
+  else
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(bytes.data() + i * elementBytes, raw.data(), elementBytes);
+  return keep(bytes);
+}
+
+namespace {
+
+/// What `expr` grows by with each step of dimension `dim`, or nothing if that is not the same everywhere.
+std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> lhs = growthAlong(binary.getLHS(), dim), rhs = growthAlong(binary.getRHS(), dim);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *lhs + *rhs;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor ? std::optional(*lhs * factor.getValue()) : std::nullopt;
+}
+
+/// Walks the rows of the packed array, innermost dimension by copies where the map is linear along it.
+class Packer {
+public:
+  Packer(const Packing &packing, std::span<const std::byte> source, std::span<std::byte> target)
+      : packing(packing), source(source), target(target) {}
+
+  Status run();
+
+private:
+  void copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const;
+  void copyElements(SmallVector<int64_t> coordinates, std::byte *row) const;
+
+  const Packing &packing;
+  std::span<const std::byte> source;
+  std::span<std::byte> target;
+  SmallVector<int64_t> growth;  // of each source coordinate along a row
+  SmallVector<int64_t> strides; // of the source, in elements
+};
+
+/// `rowStart` are the coordinates of the row's first element.
+void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
+  int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
+  for (auto [expr, factor, size, stride] :
+       llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
+    int64_t base = graph::evaluate(expr, rowStart, {});
+    auto outside = [&, factor = factor, size = size](int64_t j) {
+      return base + factor * j < 0 || base + factor * j >= size;
+    };
+    while (first < last && outside(first))
+      ++first;
+    while (last > first && outside(last - 1))
+      --last;
+    start += base * stride;
+    step += factor * stride;
+  }
+  uint32_t bytes = packing.elementBytes;
+  if (step == 1 && first < last)
+    std::memcpy(row + first * bytes, source.data() + (start + first) * bytes, (last - first) * bytes);
+  else
+    for (int64_t j = first; j < last; ++j)
+      std::memcpy(row + j * bytes, source.data() + (start + step * j) * bytes, bytes);
+}
+
+/// One by one: a row of four bytes may cross from one line of a window to the next.
+void Packer::copyElements(SmallVector<int64_t> coordinates, std::byte *row) const {
+  for (int64_t j = 0; j < packing.packedShape.back(); ++j, row += packing.elementBytes) {
+    coordinates.back() = j;
+    int64_t place = 0;
+    bool inside = true;
+    for (auto [expr, size, stride] : llvm::zip_equal(packing.map.getResults(), packing.sourceShape, strides)) {
+      int64_t at = graph::evaluate(expr, coordinates, {});
+      inside &= at >= 0 && at < size;
+      place += at * stride;
+    }
+    if (inside)
+      std::memcpy(row, source.data() + place * packing.elementBytes, packing.elementBytes);
+  }
+}
+
+Status Packer::run() {
+  bool linear = true;
+  for (AffineExpr expr : packing.map.getResults()) {
+    std::optional<int64_t> factor = growthAlong(expr, packing.packedShape.size() - 1);
+    linear &= factor.has_value();
+    growth.push_back(factor.value_or(0));
+  }
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(packing.sourceShape)) {
+    strides.insert(strides.begin(), stride);
+    stride *= size;
+  }
+  if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
+    return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) +
+                                      " bytes, expected " + std::to_string(stride * packing.elementBytes));
+  SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // the last stays 0
+  size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
+  for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
+    if (linear)
+      copyRow(coordinates, target.data() + offset);
+    else
+      copyElements(coordinates, target.data() + offset);
+    for (size_t i = coordinates.size() - 1; i-- > 0;) {
+      if (++coordinates[i] < packing.packedShape[i])
+        break;
+      coordinates[i] = 0;
+    }
+  }
+  return Status();
+}
+
+} // namespace
+
+Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<const std::byte> source,
+                                            const Packing &packing) {
+  std::string id;
+  llvm::raw_string_ostream(id) << key << AffineMapAttr::get(packing.map)
+                               << llvm::interleaved_array(packing.packedShape);
+  if (auto it = packed.find(id); it != packed.end())
+    return it->second;
+  int64_t count = 1;
+  for (int64_t size : packing.packedShape)
+    count *= size;
+  std::span<std::byte> bytes = reserve(count * packing.elementBytes);
+  std::ranges::fill(bytes, std::byte(0)); // beyond the source
+  if (Status status = Packer(packing, source, bytes).run(); !status)
+    return status;
+  releasePages(source);
+  return packed[id] = keep(bytes);
+}
+
+} // namespace tilewright

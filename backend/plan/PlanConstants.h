@@ -1,0 +1,52 @@
+// The constants of an artifact while it is being built: weights as they are, packed into panels, and small ones written
+// out.
+#pragma once
+
+#include "runtime/artifact/ArtifactWriter.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <map>
+#include <string>
+
+namespace tilewright {
+
+/// How a packed constant is read from its source: element `p` of the packed shape is source element `map(p)`, or zero
+/// outside the source.
+struct Packing {
+  llvm::SmallVector<int64_t> packedShape;
+  llvm::SmallVector<int64_t> sourceShape;
+  mlir::AffineMap map; // fastest where it is linear in the innermost packed coordinate
+  uint32_t elementBytes = 0;
+};
+
+/// Fills `Contents::constants`; equal bytes are one entry. Owns them all, in blocks of huge pages: a program on the
+/// host reads them where they are, and of a file that they came from no page stays in memory.
+class PlanConstants {
+public:
+  explicit PlanConstants(std::vector<std::span<const std::byte>> &entries) : entries(entries), pool(entries) {}
+  ~PlanConstants();
+  PlanConstants(const PlanConstants &) = delete;
+
+  uint32_t add(std::span<const std::byte> bytes);
+  /// Writes out an attribute as memory holds it: bool as bytes.
+  uint32_t add(mlir::DenseElementsAttr value);
+  /// Packs once for each distinct (key, packing).
+  Expected<uint32_t> addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing);
+
+private:
+  struct Block {
+    std::byte *memory;
+    size_t size, used;
+  };
+  std::span<std::byte> reserve(size_t bytes);
+  uint32_t keep(std::span<const std::byte> reserved);
+
+  const std::vector<std::span<const std::byte>> &entries;
+  runtime::ConstantPool pool;
+  std::vector<Block> blocks;
+  std::map<std::string, uint32_t> packed;
+};
+
+} // namespace tilewright

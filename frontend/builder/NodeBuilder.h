@@ -1,0 +1,201 @@
+// What a handler sees: one ONNX node, its inputs and attributes, and a vocabulary in which most operators are a line.
+//
+//   void silu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x)); }
+//
+// Terms broadcast as NumPy does. `in` widens half types to f32 and `out` narrows to the ONNX type again: once a node,
+// as ONNX says. `raw` leaves the storage type, for nodes that only move elements. What a handler does not cover, it
+// declines (ImportFailure.h).
+#pragma once
+
+#include "frontend/import/ImportState.h"
+#include "runtime/reference/Reference.h"
+
+#include "mlir/IR/AffineMap.h"
+
+namespace tilewright {
+
+class NodeBuilder;
+
+/// A tensor under construction. Arithmetic picks the float or integer operation by element type; numbers become splats.
+struct Term {
+  NodeBuilder *builder = nullptr;
+  mlir::Value value;
+
+  mlir::RankedTensorType type() const { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+  mlir::Type element() const { return type().getElementType(); }
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(element()); }
+  int64_t rank() const { return type().getRank(); }
+  Sizes sizes() const { return graph::getSizes(type()); }
+};
+
+Term operator+(Term a, Term b);
+Term operator-(Term a, Term b);
+Term operator*(Term a, Term b);
+Term operator/(Term a, Term b); // floats
+Term operator+(Term a, double b);
+Term operator-(Term a, double b);
+Term operator*(Term a, double b);
+Term operator/(Term a, double b);
+Term operator+(double a, Term b);
+Term operator-(double a, Term b);
+Term operator*(double a, Term b);
+Term operator/(double a, Term b);
+Term operator-(Term a);
+
+class NodeBuilder {
+public:
+  /// `inputs` has null for an optional input that is absent; `outputs` likewise for results that nobody names.
+  struct Node {
+    std::string name, op, domain;
+    int64_t opset = 0;
+    Attributes attributes;
+    std::vector<ImportedValue *> inputs, outputs;
+  };
+
+  NodeBuilder(ImportState &state, Node &node) : state(state), node(node) {}
+
+  ImportState &state;
+  Node &node;
+
+  //===- Inputs and attributes ------------------------------------------------------------------------------------===//
+  bool has(size_t i) const { return i < node.inputs.size() && node.inputs[i]; }
+  /// Malformed if the input is absent.
+  ImportedValue &input(size_t i) const;
+  DType type(size_t i) const { return input(i).type; }
+  const Sizes &sizes(size_t i) const { return input(i).sizes; }
+  int64_t rank(size_t i) const { return input(i).rank(); }
+  Term raw(size_t i);
+  Term in(size_t i);
+
+  int64_t integer(std::string_view name, int64_t fallback) const;
+  double real(std::string_view name, double fallback) const;
+  std::string text(std::string_view name, std::string_view fallback) const;
+  std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  bool hasAttribute(std::string_view name) const { return node.attributes.contains(name); }
+
+  /// Contents of an integer input as numbers or as sizes; declines if the import does not know them.
+  std::vector<int64_t> knownIntegers(size_t i) const;
+  Sizes knownSizes(size_t i) const;
+  mlir::AffineExpr knownSize(size_t i) const; // the only one
+  /// Elements of an input of known length, known or not, as scalars of `as`; declines if nobody knows how many there
+  /// are.
+  std::vector<Term> scalars(size_t i, DType as = DType::I64);
+  /// What is known of the elements, or else symbols that are read when running.
+  Sizes sizesFrom(size_t i);
+  /// The only element of a constant input, if it has one element.
+  std::optional<double> scalarConstant(size_t i) const;
+  const Tensor *constant(size_t i) const { return has(i) ? state.constantOf(*node.inputs[i]) : nullptr; }
+  /// An attribute up to some opset, an input after it; nothing if it is in neither.
+  std::optional<std::vector<int64_t>> integersFrom(std::string_view attribute, size_t input) const;
+
+  /// `axis` counted from the front; Malformed unless -rank <= axis < rank (or <= rank, where `orEnd`).
+  int64_t axis(int64_t axis, int64_t rank, bool orEnd = false) const;
+  std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank) const; // sorted, distinct
+  void expect(bool condition, const std::string &what) const;               // Malformed otherwise
+  void expectRank(size_t input, int64_t least, int64_t most) const;
+  void expectRank(size_t input, int64_t rank) const { expectRank(input, rank, rank); }
+
+  //===- Results --------------------------------------------------------------------------------------------------===//
+  /// Output `i` is `term`, narrowed to the type of input 0.
+  void out(Term term, size_t i = 0) { out(term, type(0), i); }
+  void out(Term term, DType type, size_t i = 0);
+  /// Output `i` is input `from`, unchanged.
+  void forward(size_t from, size_t i = 0);
+  bool wants(size_t i) const { return i < node.outputs.size() && node.outputs[i]; }
+
+  //===- Sizes ----------------------------------------------------------------------------------------------------===//
+  mlir::AffineExpr number(int64_t value) const { return state.number(value); }
+  mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes) const {
+    return state.resolve(graph::productOf(state.context, sizes));
+  }
+  std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const { return state.print(sizes); }
+  /// The common shape of `shapes` as NumPy broadcasts, making symbols equal where they must be.
+  Sizes broadcastSizes(llvm::ArrayRef<Sizes> shapes);
+  mlir::AffineExpr broadcastSize(mlir::AffineExpr a, mlir::AffineExpr b, size_t dim);
+  /// Makes sizes equal, at the latest when running, or fails: "expected `what` = b, got a".
+  void unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &what);
+  /// size / by; what does not divide fails, at the latest when running: "expected `what` that `by` divides".
+  mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &what);
+  /// The rank that the model declares output `i` to have, if it does.
+  std::optional<int64_t> declaredRank(size_t i) const;
+
+  //===- Building: accesses ---------------------------------------------------------------------------------------===//
+  /// `x` with sizes that `unify` has made equal to its own, and that may be other expressions.
+  Term conform(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  Term term(mlir::Value value) { return {this, value}; }
+  Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  /// Dimension i of x becomes dimension dims[i].
+  Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> dims);
+  /// A vector along dimension `dim` of `like`.
+  Term along(Term vector, Term like, int64_t dim);
+  Term reshape(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  Term transpose(Term x, llvm::ArrayRef<int64_t> perm);
+  /// size elements of dimension `dim`, from `offset` on.
+  Term slice(Term x, int64_t dim, mlir::AffineExpr offset, mlir::AffineExpr size, int64_t stride = 1);
+  Term pad(Term x, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<mlir::AffineExpr> sizes, double fill);
+  Term concat(llvm::ArrayRef<Term> terms, int64_t axis);
+  Term gather(Term data, llvm::ArrayRef<Term> indices, mlir::AffineMap map, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  /// Negative indices count from the end of a dimension of `size`.
+  Term wrapped(Term index, mlir::AffineExpr size);
+  /// result[..., i, ...] = x[..., index[i], ...] for each of `dims`, whose new sizes are those of the index vectors.
+  Term take(Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> indices);
+  mlir::TypedAttr scalar(mlir::Type element, double value) const;
+
+  //===- Building: elements ---------------------------------------------------------------------------------------===//
+  Term splat(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, double value) {
+    return term(state.splat(sizes, element, value));
+  }
+  Term splatInteger(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element, int64_t value) {
+    return term(state.splatInteger(sizes, element, value));
+  }
+  Term like(Term x, double value) { return splat(x.sizes(), x.element(), value); }
+  /// A size as a tensor's element, everywhere in `sizes`.
+  Term sizeAs(mlir::AffineExpr size, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
+  Term constantTerm(const Tensor &tensor) { return term(state.constant(tensor)); }
+  Term iota(llvm::ArrayRef<mlir::AffineExpr> sizes, int64_t dim, mlir::Type element);
+  template <typename Op> Term apply(Term x) {
+    if (Op::getOperationName().starts_with("math.") && !x.isFloat() && !std::is_same_v<Op, mlir::math::AbsIOp>)
+      malformed("expected floats, got {}", print(x));
+    return term(Op::create(state.builder, state.location, x.value));
+  }
+  template <typename Op> Term apply(Term a, Term b) {
+    std::tie(a, b) = together(a, b);
+    return term(Op::create(state.builder, state.location, a.value, b.value));
+  }
+  /// Broadcast to one shape; Malformed unless they have one element type.
+  std::pair<Term, Term> together(Term a, Term b);
+  std::string print(Term x) const;
+  Term compare(mlir::arith::CmpFPredicate f, mlir::arith::CmpIPredicate i, Term a, Term b);
+  Term select(Term condition, Term yes, Term no);
+  Term maximum(Term a, Term b, bool isSigned = true);
+  Term minimum(Term a, Term b, bool isSigned = true);
+  Term maximum(Term a, double b) { return maximum(a, like(a, b)); }
+  Term minimum(Term a, double b) { return minimum(a, like(a, b)); }
+  /// Integer quotient toward zero; 0 where the divisor is 0, and the minimum over -1 wraps.
+  Term divideIntegers(Term a, Term b, bool isSigned);
+  /// From one ONNX type to another, as Cast does.
+  Term convert(Term x, DType from, DType to);
+  Term widen(Term x); // half to f32
+  Term exp(Term x);
+  Term log(Term x);
+  Term sqrt(Term x);
+  Term tanh(Term x);
+  Term erf(Term x);
+  Term abs(Term x);
+  Term sigmoid(Term x);
+  Term relu(Term x) { return maximum(x, 0); }
+
+  //===- Building: loops ------------------------------------------------------------------------------------------===//
+  Term neutral(graph::ReduceKind kind, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
+  Term reduce(graph::ReduceKind kind, Term x, llvm::ArrayRef<int64_t> axes);
+  /// Back to the sizes of `like`, of which `axes` were reduced.
+  Term spread(Term reduced, Term like, llvm::ArrayRef<int64_t> axes);
+  /// The mean along `axes`, which vanish.
+  Term mean(Term x, llvm::ArrayRef<int64_t> axes);
+  /// Reduced dimensions as 1, or gone.
+  Term keepDims(Term reduced, Term like, llvm::ArrayRef<int64_t> axes, bool keep);
+  /// Loops by letter: contract(a, b, "mk,kn->mn").
+  Term contract(Term lhs, Term rhs, std::string_view loops);
+};
+
+} // namespace tilewright

@@ -1,0 +1,270 @@
+// RNN, GRU and LSTM, imported as a loop over their steps for each direction:
+//
+//     x_d           = X W_d^T + bias           RecurrentInputs: all steps in one product, [steps, batch, gates * hidden]
+//     h_d, c_d      = initial_h, initial_c     RecurrentState: [batch, hidden]; RecurrentLengths checks sequence_lens
+//     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each turn
+//     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
+//
+// These operators are our own (handlers in ops/Recurrent.cpp). A sequence of few steps is no loop: it is one operator
+// for each step, and StackSteps.
+#include "frontend/import/ModelImporter.h"
+
+#include "frontend/import/WrittenNode.h"
+#include "frontend/ops/Handlers.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t mostUnrolled = 32; // steps; a longer sequence would be a program, not a graph
+
+struct Recurrence {
+  std::string_view domain, op;
+  int64_t since;
+  std::string_view step;
+  int64_t gates;
+  int states;         // h, and the LSTM's c
+  size_t activations; // of a direction
+  bool ofBytes;       // weights [directions, K, gates * H] with scales and zero points, not [directions, gates * H, K]
+};
+constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, 1, false},
+                                      {"", "GRU", 7, "GruStep", 3, 1, 2, false},
+                                      {"", "LSTM", 7, "LstmStep", 4, 2, 3, false},
+                                      {"com.microsoft", "DynamicQuantizeLSTM", 1, "LstmStep", 4, 2, 3, true}};
+
+enum Input { X, W, R, B, Lengths, InitialH, InitialC, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR };
+
+/// Malformed unless an input that is there has these sizes, at the latest when running.
+void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::string_view what) {
+  if (!b.has(i))
+    return;
+  b.expectRank(i, static_cast<int64_t>(sizes.size()));
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    b.unify(b.sizes(i)[dim], size, fmt::format("dimension {} of {}", dim, what));
+}
+
+} // namespace
+
+/// Writes the nodes that take a recurrence's place, one direction after the other.
+class ModelImporter::RecurrenceWriter {
+public:
+  RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind,
+                   int64_t size, const Scope &outer)
+      : importer(importer), proto(proto), b(b), kind(kind), size(size), batchFirst(b.integer("layout", 0)) {
+    static const Opsets own = {{"", 18}, {std::string(ownDomain), 1}};
+    scope.parent = &outer, scope.opsets = &own, scope.references = outer.references, scope.depth = outer.depth + 1;
+    scope.prefix = b.node.name + "/";
+    for (auto [i, input] : llvm::enumerate(b.node.inputs))
+      if (input)
+        importer.define(name(i), input, scope);
+  }
+
+  /// Malformed where sizes contradict each other: the error is then of the node that the model has.
+  void check() {
+    std::string direction = b.text("direction", "forward");
+    b.expect(direction == "forward" || direction == "reverse" || direction == "bidirectional",
+             fmt::format("expected direction to be forward, reverse or bidirectional, got '{}'", direction));
+    directions = direction == "bidirectional" ? 2 : 1, reversed = direction == "reverse";
+    size_t named = ops::activationNames(b).size(), wanted = kind.activations * directions;
+    b.expect(named == 0 || named == wanted, fmt::format("expected {} activations, got {}", wanted, named));
+    b.expect(!b.hasAttribute("clip") || b.real("clip", 0) >= 0,
+             fmt::format("expected a clip of 0 or more, got {}", b.real("clip", 0)));
+    AffineExpr steps = b.sizes(X)[batchFirst], batch = b.sizes(X)[!batchFirst], hidden = b.number(size);
+    b.expect(b.integer("hidden_size", size) == size,
+             fmt::format("expected hidden_size to be {}, as of R, got {}", size, b.integer("hidden_size", size)));
+    AffineExpr rows = b.number(kind.gates * size), count = b.number(directions);
+    auto weights = [&](AffineExpr depth) {
+      return kind.ofBytes ? Sizes{count, depth, rows} : Sizes{count, rows, depth};
+    };
+    expectSizes(b, W, weights(b.sizes(X)[2]), "W");
+    expectSizes(b, R, weights(hidden), "R");
+    expectSizes(b, B, {count, b.number(2 * kind.gates * size)}, "B");
+    expectSizes(b, Lengths, {batch}, "sequence_lens");
+    for (int i = 0; i < kind.states; ++i)
+      expectSizes(b, InitialH + i, batchFirst ? Sizes{batch, count, hidden} : Sizes{count, batch, hidden},
+                  "an initial state");
+    if (kind.states == 2)
+      expectSizes(b, Peepholes, {count, b.number(3 * size)}, "P");
+    unrolled = graph::constantSize(steps).value_or(0);
+    if (unrolled > mostUnrolled)
+      unrolled = 0;
+  }
+
+  void write() {
+    std::vector<std::string> sequences, last[2];
+    if (b.has(Lengths))
+      lengths = emit("RecurrentLengths", {given(X), given(Lengths)}, {"checked lengths"})[0];
+    for (direction = 0; direction < directions; ++direction) {
+      // A constant's slice is a constant, which is laid out for its product.
+      for (size_t i : {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR})
+        own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
+      if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate waits for the others
+        late = standard("Slice", {own[R], list(2 * size), list(3 * size)}, made("late weights"));
+        own[R] = standard("Slice", {own[R], list(0), list(2 * size)}, made("early weights"));
+      }
+      std::string x = emit("RecurrentInputs", {given(X), own[W], own[B], own[ScaleW], own[ZeroW]}, {made("x")})[0];
+      std::vector<std::string> states;
+      for (int i = 0; i < kind.states; ++i)
+        states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+      bool backward = direction == 1 || reversed;
+      std::vector<std::string> results = unrolled ? writeSteps(x, states, backward) : writeScan(x, states, backward);
+      for (int i = 0; i < kind.states; ++i)
+        last[i].push_back(results[i]);
+      sequences.push_back(results.back());
+    }
+    give(0, sequences);
+    for (int i = 0; i < kind.states; ++i)
+      give(1 + i, last[i]);
+  }
+
+private:
+  static std::string name(size_t input) { return fmt::format("input {}", input); }
+  std::string given(size_t input) const { return b.has(input) ? name(input) : ""; }
+  std::string made(std::string_view what) const { return fmt::format("{}, direction {}", what, direction); }
+
+  /// A node of our own domain with the recurrence's attributes.
+  onnx::NodeProto node(std::string_view op, const std::vector<std::string> &inputs,
+                       const std::vector<std::string> &outputs) const {
+    onnx::NodeProto made;
+    made.set_op_type(std::string(op)), made.set_domain(std::string(ownDomain)), made.set_name(outputs[0]);
+    made.mutable_input()->Assign(inputs.begin(), inputs.end()),
+        made.mutable_output()->Assign(outputs.begin(), outputs.end());
+    *made.mutable_attribute() = proto.attribute();
+    addInteger(made, "direction_index", direction), addInteger(made, "state_size", size);
+    return made;
+  }
+  std::vector<std::string> emit(std::string_view op, const std::vector<std::string> &inputs,
+                                const std::vector<std::string> &outputs) {
+    import(node(op, inputs, outputs));
+    return outputs;
+  }
+  void import(onnx::NodeProto made) { importer.importNode(importer.rewritten->emplace_back(std::move(made)), scope); }
+
+  std::string constant(int64_t value) { return constant(value, {}); }
+  std::string list(int64_t value) { return constant(value, {1}); }
+  std::string constant(int64_t value, const Shape &shape) {
+    std::string name = fmt::format("{} {}", shape.empty() ? "number" : "list of", value);
+    if (!scope.values.contains(name)) {
+      Tensor tensor = Tensor::allocate(DType::I64, shape);
+      *tensor.data<int64_t>() = value;
+      importer.define(name, importer.state.newConstant(name, tensor), scope);
+    }
+    return name;
+  }
+  std::string standard(const char *op, const std::vector<std::string> &inputs, const std::string &output) {
+    importer.importNode(importer.rewriteNode(op, inputs, output), scope);
+    return output;
+  }
+
+  /// One turn. It gives the next states, and last the element of the sequence.
+  onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
+                           const std::vector<std::string> &outputs) const {
+    std::vector<std::string> inputs = {
+        x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", lengths};
+    inputs.insert(inputs.end(), states.begin(), states.end());
+    inputs.resize(9), inputs.push_back(own[ScaleR]), inputs.push_back(own[ZeroR]);
+    return node(kind.step, inputs, outputs);
+  }
+  std::vector<std::string> stepOutputs(const std::string &of) const {
+    std::vector<std::string> names;
+    for (const char *what : {"h", "c"})
+      if (static_cast<int>(names.size()) < kind.states)
+        names.push_back(made(what) + of);
+    names.push_back(made("y") + of);
+    return names;
+  }
+
+  std::vector<std::string> writeSteps(const std::string &x, std::vector<std::string> states, bool backward) {
+    std::vector<std::string> sequence(static_cast<size_t>(unrolled));
+    for (int64_t i = 0; i < unrolled; ++i) {
+      int64_t t = backward ? unrolled - 1 - i : i;
+      std::string of = fmt::format(", step {}", t);
+      std::vector<std::string> outputs = stepOutputs(of);
+      import(stepNode(standard("Gather", {x, constant(t)}, x + of), states, constant(t), outputs));
+      sequence[static_cast<size_t>(t)] = outputs.back();
+      outputs.pop_back();
+      states = std::move(outputs);
+    }
+    states.push_back(emit("StackSteps", sequence, {made("y")})[0]);
+    return states;
+  }
+
+  std::vector<std::string> writeScan(const std::string &x, const std::vector<std::string> &states, bool backward) {
+    std::vector<std::string> scanned = {x};
+    if (b.has(Lengths)) {
+      std::string steps = standard("Gather", {standard("Shape", {x}, made("shape")), constant(0)}, made("steps"));
+      scanned.push_back(standard("Range", {constant(0), steps, constant(1)}, made("turns")));
+    }
+    onnx::NodeProto scan;
+    scan.set_op_type("Scan"), scan.set_name(made("steps of"));
+    onnx::GraphProto &body = *addAttribute(scan, "body", onnx::AttributeProto::GRAPH)->mutable_g();
+    std::vector<std::string> inside, outputs = stepOutputs(" of a turn");
+    for (const std::vector<std::string> *list : {&states, static_cast<const std::vector<std::string> *>(&scanned)})
+      for (const std::string &outer : *list) {
+        scan.add_input(outer);
+        body.add_input()->set_name(inside.emplace_back(outer + " in a turn"));
+      }
+    std::vector<std::string> before(inside.begin(), inside.begin() + kind.states);
+    *body.add_node() = stepNode(inside[states.size()], before, inside.back(), outputs);
+    for (const std::string &output : outputs)
+      body.add_output()->set_name(output);
+    std::vector<std::string> results = stepOutputs("");
+    for (const std::string &result : results)
+      scan.add_output(result + " at the end");
+    addInteger(scan, "num_scan_inputs", static_cast<int64_t>(scanned.size()));
+    onnx::AttributeProto *into = addAttribute(scan, "scan_input_directions", onnx::AttributeProto::INTS);
+    for (size_t i = 0; i < scanned.size(); ++i)
+      into->add_ints(backward);
+    addAttribute(scan, "scan_output_directions", onnx::AttributeProto::INTS)->add_ints(backward);
+    import(scan);
+    return {scan.output().begin(), scan.output().end()};
+  }
+
+  /// Output i of the recurrence: the results of its directions beside each other.
+  void give(size_t i, const std::vector<std::string> &parts) {
+    if (!b.wants(i))
+      return;
+    std::vector<std::string> inputs = {given(X)};
+    inputs.insert(inputs.end(), parts.begin(), parts.end());
+    ImportedValue *value =
+        importer.lookup(emit("RecurrentResult", inputs, {fmt::format("output {}", i)})[0], scope, "it");
+    value->name = b.node.outputs[i]->name;
+    b.node.outputs[i] = value;
+  }
+
+  ModelImporter &importer;
+  const onnx::NodeProto &proto;
+  NodeBuilder &b;
+  const Recurrence &kind;
+  int64_t size; // of the state
+  Scope scope;
+  std::array<std::string, 12> own; // the parameters of this direction
+  std::string lengths;             // of the sequences, checked; empty where all are as long
+  std::string late;                // and of its weights R those of the gate that waits, if one does
+  bool batchFirst, reversed = false;
+  int64_t directions = 1, direction = 0;
+  int64_t unrolled = 0; // how many steps, if they are no loop
+};
+
+bool ModelImporter::importRecurrence(const onnx::NodeProto &proto, NodeBuilder::Node &node, const Scope &scope) {
+  const auto *kind =
+      llvm::find_if(recurrences, [&](const Recurrence &row) { return row.domain == node.domain && row.op == node.op; });
+  if (kind == std::end(recurrences) || node.opset < kind->since || state.options.allAsReference ||
+      scope.depth >= maxDepth)
+    return false;
+  NodeBuilder b(state, node);
+  for (size_t i : {X, W, R})
+    b.expectRank(i, 3);
+  std::optional<int64_t> size = graph::constantSize(b.sizes(R)[kind->ofBytes ? 1 : 2]);
+  if (!size || !ops::areCompiledActivations(b))
+    return false;
+  RecurrenceWriter writer(*this, proto, b, *kind, *size, scope);
+  writer.check();
+  int64_t nodes = state.report.nodeCount;
+  writer.write();
+  state.report.nodeCount = nodes;
+  return true;
+}
+
+} // namespace tilewright

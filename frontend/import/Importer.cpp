@@ -1,0 +1,130 @@
+// From a file to a module: read, parse, walk, verify.
+#include "frontend/import/Importer.h"
+
+#include "frontend/import/ModelImporter.h"
+#include "frontend/flow/FlowOps.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <climits>
+#include <filesystem>
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+constexpr int maxProtobufDepth = 100;
+constexpr int64_t maxIrVersion = 14;
+constexpr int mostAttempts = 12;
+
+Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
+  if (bytes.size() > INT_MAX)
+    return Status(Code::Malformed,
+                  fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name,
+                              bytes.size()));
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetRecursionLimit(maxProtobufDepth);
+  auto model = std::make_shared<onnx::ModelProto>();
+  if (!model->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
+    return Status(Code::Malformed,
+                  fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
+  if (!model->has_graph() || !model->has_ir_version())
+    return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name,
+                                               model->has_graph() ? "ir_version" : "graph"));
+  if (model->ir_version() < 3 || model->ir_version() > maxIrVersion)
+    return Status(Code::Unsupported, fmt::format("'{}' has IR version {}, supported are 3 to {}", name,
+                                                 model->ir_version(), maxIrVersion));
+  if (model->opset_import().empty())
+    return Status(Code::Malformed, fmt::format("'{}' imports no opset", name));
+  return model;
+}
+
+Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
+                                           ExternalData &files, const ImportOptions &options, ImportReport &report) {
+  ImportState state(context, options, report);
+  try {
+    ModelImporter(state, std::move(model), files).run();
+  } catch (ImportFailure &failure) {
+    return failure.status;
+  } catch (const std::bad_alloc &) {
+    return Status(Code::Malformed, "the model asks for more memory than there is");
+  }
+  state.finish();
+  report.warnings.insert(report.warnings.end(), files.warnings().begin(), files.warnings().end());
+  std::string why;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    llvm::raw_string_ostream(why) << diagnostic.getLocation() << ": " << diagnostic;
+    return success();
+  });
+  if (failed(verify(*state.module)))
+    return Status(Code::Internal, "the importer made IR that does not verify: " + why);
+  return std::move(state.module);
+}
+
+/// Where ranks depend on sizes, the first answers that lead to the model's end. What fails is tried with its last
+/// answer turned, then the one before; an attempt that comes further is where the search goes on.
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
+                                             ExternalData &files, const ImportOptions &options, ImportReport &report) {
+  DialectRegistry registry;
+  registerFrontendDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  auto nodesImported = [](const ImportReport &report) {
+    return report.unsupported.empty() ? report.nodeCount : report.unsupported.front().after;
+  };
+  auto module = importOnce(context, model, files, options, report);
+  size_t turn = report.choices.size();
+  for (int attempt = 1; !module && turn > 0 && attempt < mostAttempts; ++attempt) {
+    ImportOptions other = options;
+    for (size_t i = 0; i < turn; ++i)
+      other.settled[report.choices[i].asker] = report.choices[i].equal != (i + 1 == turn);
+    ImportReport found;
+    auto tried = importOnce(context, model, files, other, found);
+    --turn;
+    if (tried || nodesImported(found) > nodesImported(report))
+      module = std::move(tried), report = std::move(found), turn = report.choices.size();
+  }
+  return module;
+}
+
+} // namespace
+
+void registerFrontendDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, flow::FlowDialect, func::FuncDialect, graph::GraphDialect, math::MathDialect>();
+}
+
+Expected<OwningOpRef<ModuleOp>> importModelBytes(MLIRContext &context, std::string_view bytes,
+                                                 const std::string &folder, const ImportOptions &options,
+                                                 ImportReport *report) {
+  ImportReport unread;
+  auto model = parseModel(bytes, "model");
+  if (!model)
+    return model.status();
+  ExternalData files(folder);
+  return importParsed(context, *model, files, options, report ? *report : unread);
+}
+
+Expected<OwningOpRef<ModuleOp>> importModel(MLIRContext &context, const std::string &path, const ImportOptions &options,
+                                            ImportReport *report) {
+  ImportReport unread;
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return file.status();
+  auto model = parseModel({reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size()}, path);
+  if (!model)
+    return model.status();
+  std::error_code error;
+  std::filesystem::path real = std::filesystem::canonical(path, error);
+  ExternalData files(std::filesystem::path(path).parent_path().string(), error ? "" : real.parent_path().string());
+  auto module = importParsed(context, *model, files, options, report ? *report : unread);
+  if (!module)
+    return Status(module.status().code(), fmt::format("{}: {}", path, module.status().message()));
+  return module;
+}
+
+} // namespace tilewright

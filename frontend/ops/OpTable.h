@@ -1,0 +1,23 @@
+// Every ONNX operator that is compiled, as rows.
+#pragma once
+
+#include "frontend/builder/NodeBuilder.h"
+
+namespace tilewright {
+
+using Handler = void (*)(NodeBuilder &);
+
+struct OpRow {
+  std::string_view domain; // "" is ai.onnx
+  std::string_view op;
+  int64_t since; // the first opset whose meaning the handler has; the row holds until a later one of the same operator
+  Handler handler;
+};
+
+/// The rows, ordered by domain, operator and opset.
+std::span<const OpRow> opTable();
+
+/// The handler of `op` at `opset`, or null.
+Handler findHandler(std::string_view domain, std::string_view op, int64_t opset);
+
+} // namespace tilewright

@@ -1,0 +1,268 @@
+// Costs by counting: how much work would be repeated.
+#include "fusion/cost/CostModel.h"
+
+#include "fusion/Legality.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+namespace {
+
+/// Additions that one element costs; anything elementwise that is not listed costs one.
+struct WorkRow {
+  llvm::StringLiteral op;
+  unsigned work;
+};
+constexpr WorkRow workTable[] = {
+    {"arith.extf", 0},   {"arith.truncf", 0},   {"arith.extsi", 0},   {"arith.extui", 0}, {"arith.trunci", 0},
+    {"arith.uitofp", 0}, {"arith.sitofp", 0},   {"arith.bitcast", 0}, {"arith.divf", 4},  {"arith.divsi", 16},
+    {"arith.divui", 16}, {"arith.remsi", 16},   {"arith.remui", 16},  {"arith.remf", 16}, {"math.sqrt", 4},
+    {"math.rsqrt", 4},   {"math.absf", 1},      {"math.absi", 1},     {"math.floor", 1},  {"math.ceil", 1},
+    {"math.round", 1},   {"math.roundeven", 1}, {"math.trunc", 1},    {"math.fma", 1},    {"math.copysign", 1},
+    {"graph.gather", 2}, {"graph.concat", 16},  {"graph.iota", 0},    {"math.tanh", 24},
+};
+constexpr unsigned transcendental = 12; // any other function of the math dialect
+
+/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory. A
+/// contraction reads each element of an operand so often that nothing pays but renaming and conversion, and so does a
+/// window: even the maximum with zero in front of a pooling of 3x3 costs more than writing and reading it (1.5 times
+/// the parts, on the host). Only what one ONNX node spells as a reduction of a window (the squares of a local response
+/// normalization) stays with it.
+constexpr unsigned contractOperandLimit = 0;
+constexpr unsigned windowOperandLimit = 0;
+constexpr unsigned reducedOperandLimit = 4;
+constexpr unsigned broadcastLimit = 4; // what does not vary along a tile's lanes is computed once for all of them
+/// What writing a value and reading it again costs, in additions: three hyperbolic tangents for one element lose to
+/// memory, two do not.
+constexpr double passOverMemory = 12;
+
+/// Rows of fewer elements leave nothing to do while a function's long chain of multiplications runs, and a vector's
+/// lanes idle at their end; what other nodes compute around a reduction is then better done in a kernel of its own (exp
+/// before a sum of 40: 1.56 times the parts; of 64: 0.95; tanh: 1.25 times at 256, 1.0 at 1,024).
+struct RowLimit {
+  double elements;
+  unsigned work;
+};
+constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
+
+/// Nothing is measured when compiling: a size that only running tells counts as this much.
+constexpr int64_t nominalSize = 64;
+
+SmallVector<int64_t> nominalSizes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> symbols(graph::getNumSymbols(type), nominalSize);
+  return llvm::map_to_vector(graph::getSizes(type),
+                             [&](AffineExpr size) { return graph::evaluate(size, {}, symbols); });
+}
+
+double elementsOf(Value value) {
+  double count = 1;
+  for (int64_t size : nominalSizes(value))
+    count *= static_cast<double>(size);
+  return count;
+}
+
+/// True if the broadcast's result has more elements than its operand: by a dimension that is not 1.
+bool repeats(graph::BroadcastOp op) {
+  auto count = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return graph::productOf(type.getContext(), graph::getSizes(type));
+  };
+  return count(op.getData()) != count(op.getResult());
+}
+
+/// The operations of one kernel, and what is computed before some of its values.
+class Kernel {
+public:
+  explicit Kernel(ArrayRef<Operation *> ops) : members(ops.begin(), ops.end()) {}
+
+  /// Whether computing one element of each of `values` takes more than `limit`.
+  bool exceeds(ValueRange values, double limit) const {
+    double work = 0;
+    return !walk(values, [&](Operation *op) { return (work += elementWork(op)) <= limit; });
+  }
+  bool reachesReduction(ValueRange values) const {
+    return !walk(values, [](Operation *op) { return !isa<graph::ReduceOp>(op); });
+  }
+  bool repeatsReads(Value value) const;
+  bool slidesOverWork(graph::WindowOp window) const;
+  bool padsSlice(graph::WindowOp window) const;
+  graph::ConcatOp interleavedBy(graph::TransposeOp transpose) const;
+  bool joinsSlices(graph::ConcatOp concat) const;
+
+private:
+  bool isCutAlong(Value value, ArrayRef<int64_t> dims) const;
+  /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
+  bool walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit) const;
+
+  llvm::SmallPtrSet<Operation *, 16> members;
+};
+
+bool Kernel::walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit) const {
+  llvm::SetVector<Operation *> found;
+  auto add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || !members.contains(op) || !found.insert(op) || visit(op);
+  };
+  if (!llvm::all_of(values, add))
+    return false;
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!llvm::all_of(found[i]->getOperands(), add))
+      return false;
+  return true;
+}
+
+/// True if the accesses through which the kernel reads `value` compute more again than a pass over memory would cost:
+/// each slice, gather and pad pulls the elements that it needs, and a concatenation pulls every input at every place.
+bool Kernel::repeatsReads(Value value) const {
+  double times = 0, count = 0;
+  bool readInPlace = false;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto access = dyn_cast<graph::AccessOpInterface>(user);
+    bool elsewhere = isa<graph::ConcatOp>(user) ||
+                     (isa<graph::SliceOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
+    if (!members.contains(user) || !elsewhere) {
+      readInPlace = true;
+      continue;
+    }
+    count = count ? count : std::max(1.0, elementsOf(value));
+    times += elementsOf(user->getResult(0)) / count;
+  }
+  times += readInPlace && times > 0;
+  return times > 1 && exceeds(value, passOverMemory / (times - 1));
+}
+
+/// True if a window slides over what is computed, or over what a broadcast repeats (an image enlarged to its nearest
+/// neighbours), whose coordinates would be divided for every element of every window, with no load contiguous.
+bool Kernel::slidesOverWork(graph::WindowOp window) const {
+  bool repeated = !walk(window.getData(), [](Operation *op) {
+    auto broadcast = dyn_cast<graph::BroadcastOp>(op);
+    return !broadcast || !repeats(broadcast);
+  });
+  bool itsOwn =
+      walk(window.getData(), [&](Operation *op) { return elementWork(op) == 0 || nodeOf(op) == nodeOf(window); });
+  return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
+}
+
+/// True if `value` is a slice that is shorter than its buffer along one of `dims`. Its ends lie inside of the buffer,
+/// so reading past them is no fault that a guard of the load sees: each element would be compared with them.
+bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
+  auto slice = value.getDefiningOp<graph::SliceOp>();
+  if (!slice || !members.contains(slice))
+    return false;
+  SmallVector<AffineExpr> from(graph::getSizes(cast<RankedTensorType>(slice.getData().getType())));
+  SmallVector<AffineExpr> to(graph::getSizes(cast<RankedTensorType>(slice.getType())));
+  return llvm::any_of(dims, [&](int64_t dim) { return from[dim] != to[dim]; });
+}
+
+/// True if a window pads the borders of a slice (1.25 times the parts for a 3x39 convolution, on the host).
+bool Kernel::padsSlice(graph::WindowOp window) const {
+  return isCutAlong(window.getData(), window.getDims()) &&
+         llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
+}
+
+/// True if a concatenation joins slices along the axis that they shorten, as a roll does (5 times the parts, on the
+/// host).
+bool Kernel::joinsSlices(graph::ConcatOp concat) const {
+  return llvm::any_of(concat.getInputs(),
+                      [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
+}
+
+/// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be
+/// chosen by its place, and no load would be contiguous (three times the parts, on the host).
+graph::ConcatOp Kernel::interleavedBy(graph::TransposeOp transpose) const {
+  Value value = transpose.getData();
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getData();
+  auto concat = value.getDefiningOp<graph::ConcatOp>();
+  int64_t last = transpose.getPerm().back(), rank = transpose.getPerm().size();
+  if (!concat || !members.contains(concat) || last == rank - 1)
+    return {};
+  // Both in elements: what one step along the dimension skips, and the whole dimension.
+  auto span = [](Value value, int64_t dim) {
+    SmallVector<int64_t> sizes = nominalSizes(value);
+    double step = 1;
+    for (size_t i = dim + 1; i < sizes.size(); ++i)
+      step *= static_cast<double>(sizes[i]);
+    return std::pair(step, step * static_cast<double>(sizes[dim]));
+  };
+  auto [step, whole] = span(transpose.getData(), last);
+  auto [stepOfPieces, wholeOfPieces] = span(concat, concat.getAxis());
+  return step < wholeOfPieces && stepOfPieces < whole ? concat : graph::ConcatOp();
+}
+
+} // namespace
+
+unsigned fusion::elementWork(Operation *op) {
+  static const llvm::StringMap<unsigned> works = [] {
+    llvm::StringMap<unsigned> result;
+    for (const WorkRow &row : workTable)
+      result[row.op] = row.work;
+    return result;
+  }();
+  if (auto found = works.find(op->getName().getStringRef()); found != works.end())
+    return found->second;
+  if (isa<math::MathDialect>(op->getDialect()))
+    return transcendental;
+  return isElementwise(op) ? 1 : 0;
+}
+
+/// The first operation that is too much for rows as short as the root's.
+static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geometry) {
+  Value input = geometry.root->getOperand(0);
+  double full = elementsOf(input), row = full / std::max(1.0, elementsOf(geometry.root->getResult(0)));
+  if (row >= std::end(rowLimits)[-1].elements || graph::getNumSymbols(cast<RankedTensorType>(input.getType())) > 0)
+    return nullptr;
+  llvm::SmallDenseSet<int64_t> reducing;
+  for (Operation *op : ops)
+    if (isa<graph::ReduceOp>(op))
+      reducing.insert(nodeOf(op));
+  unsigned work = 0;
+  for (Operation *op : ops) {
+    if (!isElementwise(op) || reducing.contains(nodeOf(op)) || elementsOf(op->getResult(0)) < full)
+      continue;
+    work += elementWork(op);
+    if (llvm::any_of(rowLimits, [&](const RowLimit &limit) { return row < limit.elements && work > limit.work; }))
+      return op;
+  }
+  return nullptr;
+}
+
+std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
+  Kernel kernel(ops);
+  if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window)
+    if (kernel.exceeds(geometry.root->getOperands(),
+                       geometry.kind == RootKind::Matmul ? contractOperandLimit : reducedOperandLimit))
+      return Refusal{Reason::RepeatsWork, geometry.root};
+  if (geometry.kind == RootKind::RowReduction)
+    if (Operation *op = tooMuchForRows(ops, geometry))
+      return Refusal{Reason::ShortRows, op};
+  for (Operation *op : ops) {
+    if (auto window = dyn_cast<graph::WindowOp>(op);
+        window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
+      return Refusal{Reason::RepeatsWork, op};
+    if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
+      return Refusal{Reason::RepeatsWork, op};
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+      if (graph::ConcatOp concat = kernel.interleavedBy(transpose))
+        return Refusal{Reason::RepeatsWork, concat};
+    if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
+      // What follows a reduction of this kernel is computed once a row and kept.
+      bool keptByRow = kernel.reachesReduction(broadcast.getData());
+      if (!keptByRow && kernel.exceeds(broadcast.getData(), broadcastLimit))
+        return Refusal{Reason::RepeatsWork, op};
+    }
+    for (Value result : op->getResults())
+      if (kernel.repeatsReads(result))
+        return Refusal{Reason::RepeatsWork, op};
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,58 @@
+// Carries accesses and widening casts to their readers, from the last to the first so that chains travel as a whole.
+//
+//     %b = graph.broadcast %bias            group 1: %b, %0 = add %x, %b
+//     %0 = arith.addf %x, %b           ->   group 2: %b' (a copy), %1 = add %y, %b'
+//     %1 = arith.addf %y, %b
+#include "fusion/groups/CarryAccesses.h"
+
+#include "fusion/Legality.h"
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+static bool isWideningCast(Operation *op) {
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::UIToFPOp, arith::SIToFPOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() >
+             getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
+}
+
+static bool isCarried(Operation *op, Carry what) {
+  if (isa<graph::TransposeOp>(op))
+    return what == Carry::Transposes;
+  if (isa<graph::GatherOp>(op))
+    return false; // reads memory at random: once is enough
+  return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);
+}
+
+static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
+  llvm::MapVector<Group *, SmallVector<OpOperand *>> readers;
+  for (OpOperand &use : op->getUses())
+    if (Group *reader = graph.groupOf(use.getOwner()))
+      readers[reader].push_back(&use);
+  for (auto &[reader, uses] : readers) {
+    if (llvm::none_of(
+            uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
+      continue;
+    // A copy is read by one group only, so that neither outputs nor paths around stand in the way.
+    bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());
+    Operation *carried = isLast ? op : graph.copyFor(op, uses);
+    GeometryOrRefusal geometry = checkUnion(graph, *graph.groupOf(carried), *reader);
+    if (auto *legal = std::get_if<Geometry>(&geometry))
+      graph.merge(*reader, *graph.groupOf(carried), std::move(*legal));
+    else if (carried != op)
+      graph.dropCopy(carried, op);
+  }
+}
+
+void fusion::carryAccesses(GroupGraph &graph, FusionMode mode, Carry what) {
+  SmallVector<Operation *> ops = graph.operations();
+  for (Operation *op : llvm::reverse(ops))
+    if (isCarried(op, what) && graph.groupOf(op)->ops.size() == 1)
+      carry(graph, mode, op);
+}

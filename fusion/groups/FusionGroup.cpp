@@ -1,0 +1,246 @@
+// Groups of operations: membership, order, convexity, merging.
+#include "fusion/groups/FusionGroup.h"
+
+#include "fusion/cost/CostModel.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/normalize/Patterns.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+static bool inProgramOrder(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
+
+GroupGraph::GroupGraph(func::FuncOp main) : function(main), lateSizes(main) {
+  Group *last = nullptr;
+  for (Operation &op : main.front().without_terminator())
+    if (!isConstantLike(&op)) {
+      own(&op, last);
+      last = groups.back().get();
+    }
+}
+
+void GroupGraph::own(Operation *op, Group *anchor) {
+  auto group = std::make_unique<Group>();
+  group->ops = {op};
+  group->work = elementWork(op);
+  GeometryOrRefusal geometry = analyze(group->ops);
+  if (auto *legal = std::get_if<Geometry>(&geometry))
+    group->geometry = std::move(*legal);
+  else
+    group->onHost = true;
+  owners[op] = group.get();
+  order.insertAfter(anchor, *group);
+  groups.push_back(std::move(group));
+}
+
+SmallVector<Operation *> GroupGraph::operations() const {
+  SmallVector<Operation *> ops;
+  for (Operation &op : main().front())
+    if (owners.contains(&op))
+      ops.push_back(&op);
+  return ops;
+}
+
+SmallVector<Operation *> GroupGraph::united(const Group &a, const Group &b) {
+  SmallVector<Operation *> ops(a.ops.size() + b.ops.size());
+  std::merge(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(), ops.begin(), inProgramOrder);
+  return ops;
+}
+
+SmallVector<Group *> GroupGraph::sourcesOf(Operation *op) const {
+  SmallVector<Group *> sources;
+  for (Value operand : op->getOperands())
+    sources.push_back(groupOf(operand));
+  for (Operation *call : lateSizes.bindersOf(op))
+    sources.push_back(groupOf(call));
+  return sources;
+}
+
+SmallVector<Group *> GroupGraph::readersOf(Operation *op) const {
+  SmallVector<Group *> readers;
+  for (Operation *user : op->getUsers())
+    readers.push_back(groupOf(user));
+  for (Operation *waiting : lateSizes.waitingFor(op))
+    readers.push_back(groupOf(waiting));
+  return readers;
+}
+
+/// True if `group` reads values of groups other than `producer`.
+bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
+  for (Operation *op : group.ops)
+    for (Group *other : sourcesOf(op))
+      if (other && other != &group && other != &producer)
+        return true;
+  return false;
+}
+
+/// True if groups other than `consumer` read values of `group`.
+bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const {
+  for (Operation *op : group.ops)
+    for (Group *other : readersOf(op))
+      if (other && other != &group && other != &consumer)
+        return true;
+  return false;
+}
+
+/// Uses that one search for a path may look at. Groups that stand further apart in the graph are not worth the time to
+/// find out.
+static constexpr unsigned longestSearch = 2000;
+
+/// The groups that `from` leads to and that stand before `to`; nothing if one of them leads to `to`, or if the search
+/// is too long.
+std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from, const Group &to) const {
+  llvm::SetVector<Group *> reached;
+  unsigned looked = 0;
+  auto addReaders = [&](const Group &group) {
+    for (Operation *op : group.ops)
+      for (Group *reader : readersOf(op)) {
+        if (++looked > longestSearch || (reader == &to && &group != &from))
+          return false;
+        if (reader && reader != &group && reader != &to && GroupOrder::isBefore(*reader, to))
+          reached.insert(reader);
+      }
+    return true;
+  };
+  if (!addReaders(from))
+    return std::nullopt;
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (!addReaders(*reached[i]))
+      return std::nullopt;
+  return reached.takeVector();
+}
+
+bool GroupGraph::pathAround(const Group &from, const Group &to) const {
+  return GroupOrder::isBefore(from, to) && readsOthers(to, from) && isReadByOthers(from, to) &&
+         !reachedBetween(from, to);
+}
+
+/// `into`, about to take `from` in, moves to where everything that either reads is before it, and everything that reads
+/// either is behind.
+void GroupGraph::placeUnion(Group &into, Group &from) {
+  bool fromIsFirst = GroupOrder::isBefore(from, into);
+  Group &first = fromIsFirst ? from : into, &last = fromIsFirst ? into : from;
+  Group *anchor = &last;
+  if (!isReadByOthers(first, last)) {
+    // Nothing between reads the first, so the last one's place will do.
+  } else if (!readsOthers(last, first)) {
+    anchor = &first;
+  } else if (auto between = reachedBetween(first, last)) { // no path around: checked before
+    llvm::sort(*between, [](const Group *a, const Group *b) { return GroupOrder::isBefore(*a, *b); });
+    for (Group *moved : llvm::reverse(*between)) {
+      order.erase(*moved);
+      order.insertAfter(&last, *moved);
+    }
+  }
+  if (anchor != &into) {
+    order.erase(into);
+    order.insertAfter(anchor, into);
+  }
+  order.erase(from);
+}
+
+void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
+  placeUnion(into, from);
+  into.ops = united(into, from);
+  into.geometry = std::move(geometry);
+  into.rules.insert_range(from.rules);
+  into.work += from.work;
+  ++into.version;
+  for (Operation *op : from.ops)
+    owners[op] = &into;
+  from.ops.clear();
+}
+
+Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Operation *copy = builder.clone(*op);
+  for (OpOperand *use : uses)
+    use->set(copy->getResult(0));
+  lateSizes.addCopy(op, copy);
+  own(copy, groupOf(op));
+  return copy;
+}
+
+void GroupGraph::dropCopy(Operation *copy, Operation *original) {
+  copy->replaceAllUsesWith(original);
+  Group &group = *groupOf(copy);
+  group.ops.clear();
+  order.erase(group);
+  owners.erase(copy);
+  lateSizes.drop(copy);
+  copy->erase();
+}
+
+bool GroupGraph::release(Operation *op) {
+  Group &group = *groupOf(op);
+  SmallVector<Operation *> rest = group.ops;
+  llvm::erase(rest, op);
+  GeometryOrRefusal geometry = analyze(rest);
+  auto *legal = std::get_if<Geometry>(&geometry);
+  if (!legal)
+    return false;
+  group.ops = std::move(rest);
+  group.geometry = std::move(*legal);
+  group.work -= elementWork(op);
+  ++group.version;
+  bool isRead = llvm::any_of(op->getUsers(), [&](Operation *user) { return groupOf(user) == &group; });
+  own(op, isRead ? group.place.before : &group);
+  return true;
+}
+
+SmallVector<int64_t> Group::nodes() const {
+  // What was shared between nodes (a scalar, a cast) counts for those that the group works for anyway.
+  llvm::SetVector<int64_t> own;
+  for (Operation *op : ops)
+    if (SmallVector<int64_t> nodes = normalize::nodesOf(op); nodes.size() == 1)
+      own.insert(nodes.front());
+  for (Operation *op : ops)
+    if (SmallVector<int64_t> nodes = normalize::nodesOf(op);
+        llvm::none_of(nodes, [&](int64_t node) { return own.contains(node); }))
+      own.insert(nodes.begin(), nodes.end());
+  return own.takeVector();
+}
+
+bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }
+
+namespace {
+/// A walk's place in a group: the next of its operations, and what the last one depends on that the walk has not
+/// followed yet.
+struct Visit {
+  Group *group;
+  unsigned op = 0;
+  SmallVector<Group *> open = {}; // the next is at the end
+};
+} // namespace
+
+/// Depth first over what each group reads: producers come out before their readers.
+SmallVector<Group *> GroupGraph::inOrder() const {
+  SmallVector<Group *> order;
+  llvm::DenseSet<Group *> done;
+  SmallVector<Visit> stack;
+  auto enter = [&](Group *group) {
+    if (group && done.insert(group).second)
+      stack.push_back({group});
+  };
+  for (Operation &op : main().front()) {
+    enter(groupOf(&op));
+    while (!stack.empty()) {
+      Visit &visit = stack.back();
+      if (!visit.open.empty()) {
+        enter(visit.open.pop_back_val());
+      } else if (visit.op < visit.group->ops.size()) {
+        visit.open = sourcesOf(visit.group->ops[visit.op++]);
+        std::reverse(visit.open.begin(), visit.open.end());
+      } else {
+        order.push_back(visit.group);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}

@@ -1,0 +1,166 @@
+// Which host call or read binds which symbol, and who needs it.
+#include "fusion/groups/LateSizes.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/SizeDefinition.h"
+#include "frontend/graph/Sizes.h"
+
+#include "llvm/ADT/SmallSet.h"
+
+#include <map>
+#include <queue>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+namespace {
+using Symbols = llvm::SmallSet<unsigned, 4>;
+
+/// Reads expressions for the symbols in them; those of symbols that others define are the others.
+class SymbolReader {
+public:
+  explicit SymbolReader(Operation *module) {
+    for (const graph::SizeDefinition &definition : graph::definitionsOf(module)) { // none needs a later one
+      Symbols &symbols = defined[definition.symbol];
+      for (AffineExpr side : {definition.lhs, definition.rhs})
+        read(side, symbols);
+    }
+  }
+
+  void read(AffineExpr expr, Symbols &into) const {
+    expr.walk([&](AffineExpr part) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(part);
+      if (!symbol)
+        return;
+      if (auto definition = defined.find(symbol.getPosition()); definition != defined.end())
+        into.insert(definition->second.begin(), definition->second.end());
+      else
+        into.insert(symbol.getPosition());
+    });
+  }
+  void read(Type type, Symbols &into) const {
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.hasStaticShape())
+      for (AffineExpr size : graph::getSizes(tensor))
+        read(size, into);
+  }
+
+private:
+  std::map<unsigned, Symbols> defined;
+};
+} // namespace
+
+/// Whether `op` binds sizes while running.
+static bool bindsSizes(Operation &op) { return isa<graph::HostCallOp, graph::ReadSizesOp>(op); }
+
+/// The host call or the read that binds each symbol that no input has: the first in the model's order, in which
+/// whatever needs a size follows it.
+static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, const SymbolReader &reader) {
+  Symbols early;
+  for (Type type : main.getArgumentTypes())
+    reader.read(type, early);
+  auto nodeOf = [](Operation *op) {
+    auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr);
+    return node ? node.getInt() : 0;
+  };
+  llvm::DenseMap<unsigned, Operation *> binders;
+  for (Operation &call : llvm::make_filter_range(main.getOps(), bindsSizes)) {
+    Symbols bound;
+    for (Type type : call.getResultTypes())
+      reader.read(type, bound);
+    if (auto read = dyn_cast<graph::ReadSizesOp>(call))
+      bound.insert(read.getSymbols().begin(), read.getSymbols().end());
+    for (unsigned symbol : bound)
+      if (auto [it, isNew] = binders.try_emplace(symbol, &call);
+          !early.contains(symbol) && !isNew && nodeOf(&call) < nodeOf(it->second))
+        it->second = &call;
+  }
+  for (unsigned symbol : early)
+    binders.erase(symbol);
+  return binders;
+}
+
+LateSizes::LateSizes(func::FuncOp main) {
+  if (llvm::none_of(main.getOps(), bindsSizes))
+    return;
+  SymbolReader reader(main->getParentOp());
+  llvm::DenseMap<unsigned, Operation *> binderOf = findBinders(main, reader);
+  if (binderOf.empty())
+    return;
+  for (Operation &op : main.front().without_terminator()) {
+    if (isa<graph::DimsOp>(op)) // its readers wait for it
+      continue;
+    Symbols needed, held;
+    for (Value operand : op.getOperands())
+      if (auto dims = operand.getDefiningOp<graph::DimsOp>())
+        for (AffineExpr size : dims.getSizes().getResults())
+          reader.read(size, needed);
+      else
+        reader.read(operand.getType(), held);
+    if (!isa<graph::HostCallOp>(op))
+      for (Type type : op.getResultTypes())
+        reader.read(type, needed);
+    llvm::SmallVector<Operation *, 2> calls;
+    for (unsigned symbol : needed)
+      if (Operation *call = binderOf.lookup(symbol); call && !held.contains(symbol) && !llvm::is_contained(calls, call))
+        calls.push_back(call);
+    for (Operation *call : calls)
+      waiting[call].push_back(&op);
+    if (!calls.empty())
+      binders[&op] = std::move(calls);
+  }
+  if (!binders.empty())
+    placeBehindBinders(main.front());
+}
+
+/// Places what is ready in program order. Where all wait for each other, the first stops waiting: whoever makes the
+/// plan says what is wrong.
+void LateSizes::placeBehindBinders(Block &block) {
+  SmallVector<Operation *> ops;
+  llvm::DenseMap<Operation *, size_t> position, open; // how many of those that each depends on are not placed yet
+  for (Operation &op : block.without_terminator()) {
+    position[&op] = ops.size();
+    ops.push_back(&op);
+    open[&op] = bindersOf(&op).size() +
+                llvm::count_if(op.getOperands(), [](Value operand) { return operand.getDefiningOp() != nullptr; });
+  }
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (Operation *op : ops)
+    if (open[op] == 0)
+      ready.push(position[op]);
+  auto release = [&](Operation *op) {
+    if (position.contains(op) && --open[op] == 0)
+      ready.push(position[op]);
+  };
+  llvm::SmallVector<bool> placed(ops.size());
+  for (size_t count = 0, first = 0; count < ops.size(); ++count) {
+    while (placed[first])
+      ++first;
+    if (ready.empty()) {
+      drop(ops[first]);
+      ready.push(first);
+    }
+    Operation *op = ops[ready.top()];
+    placed[ready.top()] = true;
+    ready.pop();
+    op->moveBefore(block.getTerminator());
+    for (Operation *user : op->getUsers()) // once for each operand
+      release(user);
+    for (Operation *waits : waitingFor(op))
+      release(waits);
+  }
+}
+
+void LateSizes::addCopy(Operation *op, Operation *copy) {
+  llvm::SmallVector<Operation *, 2> calls(bindersOf(op));
+  for (Operation *call : calls)
+    waiting[call].push_back(copy);
+  if (!calls.empty())
+    binders[copy] = std::move(calls);
+}
+
+void LateSizes::drop(Operation *op) {
+  for (Operation *call : bindersOf(op))
+    llvm::erase(waiting[call], op);
+  binders.erase(op);
+}

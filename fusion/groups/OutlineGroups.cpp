@@ -1,0 +1,146 @@
+// Moves groups into kernels and shares equal ones.
+#include "fusion/groups/OutlineGroups.h"
+
+#include "fusion/groups/KernelBody.h"
+#include "fusion/cost/Traffic.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+static constexpr size_t longestName = 4; // operator types in a kernel's name
+
+/// "matmul_add_gelu": what the model calls the nodes inside; the root's name for what it does not name.
+static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, ModuleOp module) {
+  auto table = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
+  SmallVector<std::string> parts;
+  for (int64_t node : nodes) {
+    if (!table || node >= static_cast<int64_t>(table.size()))
+      continue;
+    std::string type = cast<StringAttr>(table[node]).getValue().rsplit('|').second.lower();
+    llvm::erase_if(type, [](char c) { return !llvm::isAlnum(c); });
+    if (!type.empty() && !llvm::is_contained(parts, type))
+      parts.push_back(type);
+  }
+  if (parts.empty())
+    return fusion::name(group.geometry.kind).str();
+  bool more = parts.size() > longestName;
+  parts.truncate(std::min(parts.size(), longestName));
+  return llvm::join(parts, "_") + (more ? "_etc" : "");
+}
+
+/// The kernel's arithmetic and traffic, where the plan and the bench table look for them.
+static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<int64_t> nodes, ModuleOp module) {
+  auto symbols = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  auto expression = [&](AffineExpr value) {
+    return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value));
+  };
+  launch->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
+  launch->setAttr("graph.flops", expression(flopsOf(kernel)));
+  launch->setAttr("graph.bytes", expression(bytesOf(kernel)));
+  SmallVector<Attribute> products;
+  for (const Product &product : productsOf(kernel)) {
+    auto sizes = AffineMap::get(0, symbols ? symbols.size() : 0, ArrayRef(product.sizes), module.getContext());
+    products.push_back(ArrayAttr::get(module.getContext(), {AffineMapAttr::get(sizes), TypeAttr::get(product.type)}));
+  }
+  if (!products.empty())
+    launch->setAttr("graph.products", ArrayAttr::get(module.getContext(), products));
+}
+
+OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
+  OutlinedGroups outlined;
+  SymbolTable symbols(module);
+  Operation *end = graph.main().front().getTerminator();
+  OpBuilder builder(end);
+  SmallVector<Operation *> moved;
+  for (Group *group : graph.inOrder()) {
+    if (group->onHost || group->isView()) {
+      group->ops.front()->moveBefore(end);
+      outlined[group] = group->ops.front();
+      continue;
+    }
+    SmallVector<int64_t> nodes = group->nodes();
+    SmallVector<Value> inputs;
+    graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
+    symbols.insert(kernel); // renames it if the name is taken
+    auto outputs = ValueRange(group->geometry.outputs);
+    auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(),
+                                          FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+    annotate(launch, kernel, nodes, module);
+    for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
+      output.replaceAllUsesWith(result);
+    outlined[group] = launch;
+    llvm::append_range(moved, group->ops);
+  }
+  for (Operation *op : moved) {
+    op->dropAllReferences();
+    op->dropAllUses();
+  }
+  for (Operation *op : moved)
+    op->erase();
+  return outlined;
+}
+
+//===- Sharing ----------------------------------------------------------------------------------------------------===//
+
+/// The kernel's body as text with its values numbered from 0: equal kernels have equal text.
+static std::string signature(graph::KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::DenseMap<Value, unsigned> numbers;
+  auto define = [&](ValueRange values) {
+    for (Value value : values) {
+      numbers.try_emplace(value, numbers.size());
+      stream << value.getType() << ' ';
+    }
+  };
+  Block &body = kernel.getBody().front();
+  define(body.getArguments());
+  for (Operation &op : body) {
+    stream << op.getName() << op.getAttrDictionary();
+    for (Value operand : op.getOperands())
+      stream << ' ' << numbers.at(operand);
+    stream << ':';
+    define(op.getResults());
+  }
+  return text;
+}
+
+static void shareEqualKernels(ModuleOp module) {
+  llvm::StringMap<graph::KernelOp> first;
+  llvm::StringMap<StringAttr> renamed;
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
+    auto [it, isNew] = first.try_emplace(signature(kernel), kernel);
+    if (isNew)
+      continue;
+    renamed[kernel.getSymName()] = it->second.getSymNameAttr();
+    kernel.erase();
+  }
+  module.walk([&](graph::LaunchOp launch) {
+    if (auto it = renamed.find(launch.getKernel()); it != renamed.end())
+      launch.setKernelAttr(FlatSymbolRefAttr::get(it->second));
+  });
+}
+
+static void markConstantArguments(ModuleOp module) {
+  llvm::StringMap<llvm::BitVector> varying;
+  module.walk([&](graph::LaunchOp launch) {
+    llvm::BitVector &arguments = varying.try_emplace(launch.getKernel(), launch.getInputs().size()).first->second;
+    for (auto [i, input] : llvm::enumerate(launch.getInputs()))
+      if (!input.getDefiningOp<graph::ConstantOp>())
+        arguments.set(i);
+  });
+  for (auto kernel : module.getOps<graph::KernelOp>())
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      if (!varying[kernel.getSymName()].test(i))
+        kernel.setArgAttr(i, graph::constantAttr, UnitAttr::get(module.getContext()));
+}
+
+void fusion::shareKernels(ModuleOp module) {
+  shareEqualKernels(module);
+  markConstantArguments(module);
+}

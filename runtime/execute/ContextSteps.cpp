@@ -1,0 +1,285 @@
+// Executing: segment by segment, step by step.
+#include "runtime/execute/Context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tilewright::runtime {
+
+Status Context::startExecution() {
+  if (!frame_)
+    return {Code::Usage, "nothing is bound to execute: bind the inputs first"};
+  hasRun_ = false;
+  sizes_ = &frame_->sizes;
+  lateSymbols_ = frame_->symbols;
+  return {};
+}
+
+Status Context::execute() {
+  if (isBroadcasting_)
+    return broadcasting_->execute();
+  TILEWRIGHT_TRY(startExecution());
+  for (size_t i = 0; i < analysis().segments.size(); ++i)
+    TILEWRIGHT_TRY(runSegment(i));
+  ++frame_->runs;
+  hasRun_ = true;
+  if (counters_->bodies) // of another context's profile, whose body this is
+    for (const Step &step : plan().steps)
+      *counters_->bodies += workOf(step);
+  return {};
+}
+
+Work &Work::operator+=(const Work &other) {
+  launches += other.launches, hostCalls += other.hostCalls;
+  bytes += other.bytes, flops += other.flops;
+  return *this;
+}
+
+/// Of the step alone; 0 for what no size tells.
+Work Context::workOf(const Step &step) const {
+  GroupId group = std::visit(
+      [](const auto &s) -> GroupId {
+        if constexpr (requires { s.group; })
+          return s.group;
+        else
+          return none;
+      },
+      step);
+  Work work{std::holds_alternative<Launch>(step), std::holds_alternative<HostCall>(step)};
+  auto valueOf = [&](ExprId id) {
+    Expected<int64_t> value = id == none ? Expected<int64_t>(0) : sizes_->get(id);
+    return value ? static_cast<double>(*value) : 0.0;
+  };
+  if (group != none)
+    work.bytes = valueOf(plan().groups[group].bytesMoved), work.flops = valueOf(plan().groups[group].flops);
+  return work;
+}
+
+Expected<std::vector<StepProfile>> Context::profile() {
+  if (isBroadcasting_)
+    return broadcasting_->profile();
+  TILEWRIGHT_TRY(startExecution());
+  std::vector<StepProfile> profile(plan().steps.size());
+  for (const Segment &segment : analysis().segments)
+    for (size_t i = segment.first; i < segment.end; ++i) {
+      const Step &step = plan().steps[i];
+      if (!segment.recordable)
+        TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, step));
+      counters_->bodies = &profile[i].work;
+      Status status = stream_->mark(2 * i);
+      status = status.ok() ? runStep(i) : status;
+      status = status.ok() ? stream_->mark(2 * i + 1) : status;
+      counters_->bodies = nullptr;
+      TILEWRIGHT_TRY(status);
+      profile[i].work += workOf(step);
+    }
+  TILEWRIGHT_TRY(synchronize());
+  for (size_t i = 0; i < profile.size(); ++i) {
+    Expected<double> begin = stream_->elapsed(0, 2 * i), time = stream_->elapsed(2 * i, 2 * i + 1);
+    TILEWRIGHT_TRY(begin);
+    TILEWRIGHT_TRY(time);
+    profile[i].beginMs = *begin, profile[i].ms = *time;
+  }
+  hasRun_ = true;
+  return profile;
+}
+
+Status Context::runSegment(size_t index) {
+  const Segment &segment = analysis().segments[index];
+  std::unique_ptr<Recording> &recording = frame_->recordings[index];
+  // A segment is recorded when its sizes and addresses come a second time: recording costs about as much as a few runs.
+  bool replayable = segment.recordable && stream_->canRecord() && frame_->runs > 0;
+  if (!replayable)
+    return runSteps(segment);
+  if (!recording) {
+    TILEWRIGHT_TRY(stream_->beginRecording());
+    Status status = runSteps(segment);
+    Expected<std::unique_ptr<Recording>> recorded =
+        stream_->endRecording(); // even after a failure, or the stream would go on recording
+    TILEWRIGHT_TRY(status);
+    TILEWRIGHT_TRY(recorded);
+    recording = std::move(*recorded);
+    ++counters_->recordings;
+  }
+  ++counters_->replays;
+  return stream_->replay(*recording);
+}
+
+Status Context::runSteps(const Segment &segment) {
+  for (size_t i = segment.first; i < segment.end; ++i) {
+    if (!segment.recordable) // the frame has checked the others
+      TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
+    TILEWRIGHT_TRY(runStep(i));
+  }
+  return {};
+}
+
+Status Context::runStep(size_t index) {
+  return std::visit([&](const auto &step) { return runOne(index, step); }, plan().steps[index]);
+}
+
+Status Context::runOne(size_t, const Launch &launch) {
+  LaunchArgs args;
+  args.handle = kernels_->kernels[launch.kernel];
+  args.kernel = &plan().kernels[launch.kernel];
+  for (size_t i = 0; i < launch.grid.size(); ++i) {
+    args.grid[i] = *sizes_->get(launch.grid[i]); // known: checkStepSizes has asked for each of these
+    if (args.grid[i] == 0)
+      return {};
+  }
+  args.workspaceBytes = launch.workspaceBytes == none ? 0 : static_cast<uint64_t>(*sizes_->get(launch.workspaceBytes));
+  launchBuffers_.clear();
+  for (ValueId id : launch.buffers)
+    launchBuffers_.push_back(addresses_[id]);
+  launchScalars_.clear();
+  for (ExprId id : launch.scalars)
+    launchScalars_.push_back(*sizes_->get(id));
+  args.buffers = launchBuffers_;
+  args.scalars = launchScalars_;
+  ++counters_->launches;
+  return stream_->launch(args);
+}
+
+Status Context::runOne(size_t index, const WriteDims &write) {
+  size_t bytes = write.elements.size() * sizeof(int64_t);
+  if (frame_->dims && frame_->dimsOffset[index] != noPlace)
+    return stream_->copyIn(addresses_[write.value],
+                           static_cast<std::byte *>(frame_->dims.get()) + frame_->dimsOffset[index], bytes);
+  std::vector<int64_t> elements;
+  for (ExprId id : write.elements) {
+    Expected<int64_t> value = sizes_->get(id);
+    TILEWRIGHT_TRY(value);
+    elements.push_back(*value);
+  }
+  TILEWRIGHT_TRY(stream_->copyIn(addresses_[write.value], elements.data(), bytes));
+  return device_->info().hostMemory ? Status() : synchronize();
+}
+
+Status Context::runOne(size_t, const Copy &copy) {
+  if (isObjectValue(copy.source)) {
+    objects_[copy.target] = objects_[copy.source];
+    return {};
+  }
+  Expected<uint64_t> bytes = valueBytes(plan(), *sizes_, copy.source);
+  TILEWRIGHT_TRY(bytes);
+  return stream_->copyWithin(addresses_[copy.target], addresses_[copy.source], *bytes);
+}
+
+Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
+
+/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there
+/// after synchronize().
+Expected<Tensor> Context::onHost(ValueId id) {
+  const Value &value = plan().values[id];
+  if (isObjectValue(id))
+    return objects_[id];
+  Expected<Shape> shape = valueShape(plan(), *sizes_, id);
+  TILEWRIGHT_TRY(shape);
+  const Value &root = plan().values[analysis().roots[id]];
+  if (device_->info().hostMemory)
+    return Tensor::view(value.dtype, *shape, addresses_[id]);
+  if (root.kind == ValueKind::Constant) {
+    ptrdiff_t offset =
+        static_cast<std::byte *>(addresses_[id]) - static_cast<std::byte *>(image_->constants[root.source]);
+    const std::byte *bytes = program_->artifact().contents().constants[root.source].data();
+    return Tensor::view(value.dtype, *shape, const_cast<std::byte *>(bytes + offset));
+  }
+  Tensor tensor = Tensor::allocate(value.dtype, *shape);
+  TILEWRIGHT_TRY(stream_->copyOut(tensor.bytes(), addresses_[id], tensor.byteSize()));
+  return tensor;
+}
+
+/// Takes the symbols that a step binds from the shapes of its outputs, and places the values whose sizes are now known.
+Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
+  std::span<const BoundSymbol> binds = bindsOf(plan().steps[index]);
+  if (binds.empty())
+    return {};
+  for (const BoundSymbol &bound : binds) {
+    if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
+      return {Code::Malformed,
+              fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
+                          bound.dim, bound.output, sizesNeedPlan)};
+    lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
+  }
+  lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);
+  sizes_ = &lateSizes_;
+  return placeKnownAt(static_cast<int64_t>(index));
+}
+
+/// The value becomes what a call has given for it.
+Status Context::takeOutput(ValueId id, const Tensor &output) {
+  const Value &value = plan().values[id];
+  Expected<Shape> shape = valueShape(plan(), *sizes_, id);
+  TILEWRIGHT_TRY(shape);
+  bool shaped = !isObjectValue(id) || value.dtype == DType::String;
+  if (!output.defined() || output.type() != value.dtype || (shaped && output.shape() != *shape))
+    return {Code::Malformed, fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype),
+                                         fmt::join(*shape, ", "), sizesNeedPlan)};
+  if (isObjectValue(id)) {
+    objects_[id] = output;
+    return {};
+  }
+  return stream_->copyIn(addresses_[id], output.bytes(), output.byteSize());
+}
+
+/// The tensor in memory of its own; objects have theirs already.
+static Tensor ownCopy(const Tensor &tensor) {
+  if (!tensor.defined() || isObject(tensor.type()))
+    return tensor;
+  Tensor copy = Tensor::allocate(tensor.type(), tensor.shape());
+  if (tensor.byteSize())
+    std::memcpy(copy.bytes(), tensor.bytes(), tensor.byteSize());
+  return copy;
+}
+
+Status Context::runOne(size_t index, const ReadSizes &read) {
+  Expected<Tensor> numbers = onHost(read.value);
+  TILEWRIGHT_TRY(numbers);
+  if (!device_->info().hostMemory)
+    TILEWRIGHT_TRY(synchronize());
+  Shape elements(numbers->data<int64_t>(), numbers->data<int64_t>() + numbers->count());
+  for (const BoundSymbol &bound : read.binds)
+    if (elements[bound.dim] < 0)
+      return {Code::Malformed,
+              fmt::format("node '{}': expected sizes of at least 0, got {}", read.node, elements[bound.dim])};
+  return bindLate(index, std::span(&elements, 1));
+}
+
+Status Context::runOne(size_t index, const HostCall &call) {
+  ++counters_->hostCalls;
+  bool hostMemory = device_->info().hostMemory;
+  std::vector<Tensor> inputs;
+  for (ValueId id : call.inputs) {
+    Expected<Tensor> input = id == none ? Expected<Tensor>(Tensor()) : onHost(id);
+    TILEWRIGHT_TRY(input);
+    inputs.push_back(*input);
+  }
+  if (!hostMemory)
+    TILEWRIGHT_TRY(synchronize());
+  // A sequence that keeps an input must not look at memory that later steps write.
+  if (std::ranges::any_of(call.outputs, [&](ValueId id) { return id != none && isObjectValue(id); }))
+    for (Tensor &input : inputs)
+      input = ownCopy(input);
+  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size(), &kept_[index]};
+  Expected<std::vector<Tensor>> outputs = evaluate(reference, inputs);
+  if (!outputs)
+    return {outputs.status().code(), fmt::format("node '{}': {}", call.node, outputs.status().message())};
+  std::vector<Shape> shapes;
+  for (const Tensor &output : *outputs)
+    shapes.push_back(output.shape());
+  TILEWRIGHT_TRY(bindLate(index, shapes));
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    ValueId id = call.outputs[i];
+    if (id == none)
+      continue;
+    const Tensor output = i < outputs->size() ? (*outputs)[i] : Tensor();
+    if (Status taken = takeOutput(id, output); !taken)
+      return {taken.code(), fmt::format("node '{}' gave {} [{}] as output {}, {}", call.node, name(output.type()),
+                                        fmt::join(output.shape(), ", "), i, taken.message())};
+  }
+  return hostMemory ? Status() : synchronize(); // the copies read the outputs, which end here
+}
+
+} // namespace tilewright::runtime

@@ -1,0 +1,283 @@
+// A compiled model in memory: what the compiler hands to the artifact writer and what the loader hands to a Program.
+//
+// Plain structs with value semantics and ids (indices into the vectors of the same Plan) instead of pointers:
+//
+//   Contents ── metadata, report
+//      ├── plans[]      one for each (target, fusion mode); self-contained but for the two pools below
+//      │      ├── symbols[], exprs[]      sizes
+//      │      ├── values[]                every buffer by role: input, output, constant, temporary, alias
+//      │      ├── kernels[]               what can be launched: code object + entry + ABI
+//      │      ├── steps[]                 what to do, in order
+//      │      ├── bodies[]                plans that branches and loops run
+//      │      └── groups[], faults[]      what reports and error words refer to
+//      ├── code[]       machine code, shared by the plans of one target
+//      └── constants[]  the pool of weights, shared by all plans
+//
+// PlanFields.h gives the serialized form of each struct, PlanVerifier.h the rules that a plan must keep.
+#pragma once
+
+#include "runtime/DType.h"
+#include "runtime/plan/Expr.h"
+#include "runtime/reference/Reference.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tilewright::runtime {
+
+using ValueId = uint32_t;
+using KernelId = uint32_t;
+using GroupId = uint32_t;
+inline constexpr uint32_t none = UINT32_MAX; // "no such id" wherever an id is optional
+
+/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is
+/// `none`, by the step that runs this plan as a body (the first `givenSymbols`), or by a step while it runs.
+struct Symbol {
+  std::string name;
+  uint32_t input = none;
+  uint32_t dim = 0;
+  bool operator==(const Symbol &) const = default;
+};
+
+enum class ValueKind : uint8_t {
+  Input = 0,     // `source` is the input's number; dense row-major memory of the caller's (or a copy): never written
+  Output = 1,    // `source` is the output's number; aliases nothing
+  Constant = 2,  // `source` is the entry of Contents::constants, which has exactly the value's size: never written
+  Temporary = 3, // in the arena, from its first step to its last
+  Alias = 4,     // the bytes of value `source`, from `byteOffset`, under other dims or another type
+};
+
+struct Value {
+  std::string name; // ONNX value name, for messages
+  DType dtype = DType::F32;
+  ValueKind kind = ValueKind::Temporary;
+  std::vector<ExprId> dims; // dense row-major
+  uint32_t source = none;
+  ExprId byteOffset = none; // Alias only
+  bool operator==(const Value &) const = default;
+};
+
+enum class BufferAccess : uint8_t { Read = 0, Write = 1, ReadWrite = 2 };
+
+/// Something that can be launched; see KernelAbi.h for how. Kernels are shared by launches, so sizes are the launch's.
+struct Kernel {
+  std::string name;     // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
+  uint32_t code = none; // index into Contents::code
+  std::string entry;    // symbol in that code object
+  std::vector<BufferAccess> buffers;
+  uint32_t scalars = 0;                        // number of i64 arguments after the buffers
+  std::array<uint32_t, 3> block = {1, 1, 1};   // threads of a block; host: {1, 1, 1}
+  std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
+  uint32_t staticSharedBytes = 0;              // part of the code, for reports and checks
+  uint32_t dynamicSharedBytes = 0;             // asked for at launch
+  uint32_t flags = 0;                          // reserved, must be 0
+  bool operator==(const Kernel &) const = default;
+};
+
+/// Runs kernel programs over a grid. `buffers` and `scalars` are the kernel's arguments in order.
+struct Launch {
+  KernelId kernel = none;
+  std::vector<ValueId> buffers;
+  std::vector<ExprId> scalars;
+  std::array<ExprId, 3> grid = {none, none, none}; // an empty grid (some extent 0) is legal and does nothing
+  ExprId workspaceBytes = none;                    // host only: scratch for each worker thread; `none` means 0
+  GroupId group = none;
+  bool operator==(const Launch &) const = default;
+};
+
+/// Symbol `symbol` becomes dimension `dim` of output `output` of the step.
+struct BoundSymbol {
+  uint32_t output = 0;
+  uint32_t dim = 0;
+  SymbolId symbol = 0;
+  bool operator==(const BoundSymbol &) const = default;
+};
+
+/// Evaluates one ONNX node with the reference kernels. Absent optional inputs and unused outputs are `none`.
+struct HostCall {
+  std::string op;
+  std::string domain;
+  int64_t opset = 0;
+  Attributes attributes;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<BoundSymbol> binds;
+  std::string node; // ONNX node name, for messages
+  GroupId group = none;
+};
+
+/// Writes expressions into an i64 tensor of as many elements: shape arithmetic that must exist as a tensor.
+struct WriteDims {
+  ValueId value = none;
+  std::vector<ExprId> elements;
+  bool operator==(const WriteDims &) const = default;
+};
+
+/// Copies all bytes of `source` to `target`, which has the same size.
+struct Copy {
+  ValueId target = none;
+  ValueId source = none;
+  bool operator==(const Copy &) const = default;
+};
+
+enum class Relation : uint8_t { Equal = 0, NotEqual = 1, Less = 2, LessEqual = 3 };
+
+/// Stops the run with `message` (Code::Malformed) unless `lhs relation rhs`.
+struct Guard {
+  Relation relation = Relation::Equal;
+  ExprId lhs = none;
+  ExprId rhs = none;
+  std::string message;
+  bool operator==(const Guard &) const = default;
+};
+
+/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last
+/// inputs are `captures`, the values around it that it reads.
+struct BodyUse {
+  uint32_t body = none;
+  std::vector<ExprId> sizes;
+  std::vector<ValueId> captures;
+  bool operator==(const BodyUse &) const = default;
+};
+
+/// Runs one of two bodies, whose outputs become the step's. `condition` is one bool.
+struct Branch {
+  ValueId condition = none;
+  BodyUse onTrue, onFalse;
+  std::vector<ValueId> outputs; // `none` for one that nobody reads
+  std::vector<BoundSymbol> binds;
+  std::string node; // ONNX node name, for messages
+  GroupId group = none;
+  bool operator==(const Branch &) const = default;
+};
+
+/// Slices along the first dimension of `value`, one for each turn of a loop; from the last to the first if `reverse`.
+struct Slices {
+  ValueId value = none;
+  bool reverse = false;
+  bool operator==(const Slices &) const = default;
+};
+
+/// Runs a body again and again.
+///
+///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`, captures...
+///   the body's outputs   [condition] if `conditional`, carried..., a slice of each of `collected`
+///
+/// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or
+/// never), or before a turn whose condition is false. `finals` take what is carried at the end; without a turn, that is
+/// `carried`. A carried value may change its shape from turn to turn, collected slices must agree.
+struct Loop {
+  ValueId tripCount = none;
+  ValueId condition = none;
+  bool counted = true;
+  bool conditional =
+      true; // otherwise what was true before the first turn stays so, and nothing is read back from the device
+  std::vector<ValueId> carried;
+  std::vector<Slices> scanned;
+  BodyUse body;
+  std::vector<ValueId> finals;    // `none` for one that nobody reads
+  std::vector<Slices> collected;  // likewise
+  std::vector<BoundSymbol> binds; // of outputs numbered finals first, then collected
+  std::string node;               // ONNX node name, for messages
+  GroupId group = none;
+  bool operator==(const Loop &) const = default;
+};
+
+/// The other way round from WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is
+/// i64 of rank 1 and known length; a bind's `dim` is the element, its `output` 0.
+struct ReadSizes {
+  ValueId value = none;
+  std::vector<BoundSymbol> binds;
+  std::string node; // ONNX node name, for messages
+  bool operator==(const ReadSizes &) const = default;
+};
+
+using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop, ReadSizes>;
+
+/// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows
+/// with its filters.
+struct Product {
+  ExprId batch = none, m = none, n = none, k = none;
+  DType type = DType::F32; // of the operands
+  bool operator==(const Product &) const = default;
+};
+
+/// What one fusion group computes and costs, for `bench`, `inspect` and error messages. Nothing here is needed to run.
+struct Group {
+  std::string name;
+  std::string rootKind;             // "matmul", "row-reduction", "pointwise", ...
+  std::vector<std::string> members; // ONNX node names
+  ExprId bytesMoved = none;         // unique bytes read and written, by access map
+  ExprId flops = none;
+  std::vector<std::string> reasons; // why it did not grow further
+  std::vector<Product> products;    // its contractions, to be compared with a vendor's library
+  bool operator==(const Group &) const = default;
+};
+
+/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as
+/// well.
+inline constexpr std::string_view broadcastingSuffix = "+broadcast";
+
+struct Plan {
+  std::string target; // "host", "sm_90a", "gfx942", ...
+  std::string
+      mode; // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
+  std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
+  std::vector<Symbol> symbols;
+  std::vector<Expr> exprs;
+  std::vector<Value> values;
+  std::vector<ValueId> inputs;  // in the model's order
+  std::vector<ValueId> outputs; // in the model's order
+  std::vector<Kernel> kernels;
+  std::vector<Step> steps;
+  std::vector<Group> groups;
+  std::vector<std::string>
+      faults; // a kernel's error word holds an index into these sentences (KernelAbi.h); a body has its root's
+  uint32_t givenSymbols = 0; // of a body: how many of its first symbols the step that runs it binds
+  std::vector<Plan> bodies;  // what Branch and Loop steps run; for the same target and mode
+};
+
+enum class CodeKind : uint8_t {
+  HostX86 = 0, // flat position-independent bytes; symbols give the entries' offsets
+  Ptx = 1,     // text; entries by name
+  Cubin = 2,   // entries by name
+  Hsaco = 3,   // AMD code object; entries by name
+};
+
+struct CodeSymbol {
+  std::string name;
+  uint64_t offset = 0;
+  bool operator==(const CodeSymbol &) const = default;
+};
+
+/// Machine code. `bytes` belongs to someone else: the compiler while writing, the mapping after loading.
+struct CodeObject {
+  CodeKind kind = CodeKind::HostX86;
+  std::string target;              // as in Plan::target
+  std::vector<CodeSymbol> symbols; // HostX86 only
+  std::span<const std::byte> bytes;
+};
+
+struct Metadata {
+  std::string modelName;
+  std::string compilerVersion;
+  std::vector<std::pair<std::string, std::string>> options; // as resolved, in a fixed order
+  bool operator==(const Metadata &) const = default;
+};
+
+/// All that an artifact holds.
+struct Contents {
+  Metadata metadata;
+  std::vector<Plan> plans;
+  std::vector<CodeObject> code;
+  std::vector<std::span<const std::byte>> constants;
+  std::string report; // JSON of the compile report; may be empty
+};
+
+} // namespace tilewright::runtime

@@ -1,0 +1,154 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected buffers first, then symbols of type index, got 'f32' as argument 1}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>, %s: f32) attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected a grid of three expressions}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1)>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected at most 0 symbols in a buffer's sizes because the kernel has that many, got 1}}
+tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0)>) attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected 1 offsets because the tile has that rank, got 2}}
+  %v = tile.load %x[%c0, %c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected bounds with no dimensions and 1 results, got 0 and 2}}
+  %v = tile.load %x[%c0] bounds () -> (8, 8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a map of 1 dimensions (the tile's and one per index), got 2}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0, d1) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a map to 1 coordinates because the buffer has that rank, got 2}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0, d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected tile elements of type 'f32' as in the buffer (i1 for bool in i8), got 'f16'}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected guarded dimensions from 0 to 0, got 1}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) guard [1] : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a fill of type 'f32', got 'i32'}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) fill 0 : i32 : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x4xf32>
+  // expected-error@+1 {{expected m x k, k x n and m x n}}
+  %d = tile.dot %a, %a, %a : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf16>
+  // expected-error@+1 {{expected operands of one type and an accumulator of 'f32'}}
+  %d = tile.dot %a, %a, %a : tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf32>
+  // expected-error@+1 {{expected an instruction of the table in tilegen/tile/Layout.cpp, got "mma.m1n1k1"}}
+  %d = tile.dot %a, %a, %a {instruction = "mma.m1n1k1"} : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<64x64xf16>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{expected tile.dot_wait before its sums are used because wgmma.m64n64k16x4 goes on by itself, got a use by arith.addf}}
+  %d = tile.dot %a, %a, %c {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %e = arith.addf %d, %d : tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x4xf32>
+  // expected-error@+1 {{expected a result like 'tensor<8x4xf32>' with size 1 in dimension 1, got 'tensor<1x4xf32>'}}
+  %d = tile.reduce <sum> %a dim 1 : tensor<8x4xf32> -> tensor<1x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x4xf32>
+  // expected-error@+1 {{expected size 1 or 16 in dimension 0, got 8}}
+  %d = tile.broadcast %a : tensor<8x4xf32> -> tensor<16x4xf32>
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{expected tile, reduce, warps, stages, registers or pack, got 'threads'}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, threads = 4>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected a root of pointwise, row_reduction, matmul, window or gemv, got 'conv'}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<conv, tile = [8]>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected positive tile sizes, got 0}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [0]>} { tile.return }
+
+
+// -----
+
+// expected-error@+1 {{expected registers to be rows, columns and at most a depth, got 4 numbers}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [8, 8], registers = [6, 64, 12, 2]>} { tile.return }

@@ -1,0 +1,28 @@
+// The roof that bench takes shares of: the slowest of what must happen, at the rate of the nearest memory that holds
+// everything.
+#include "tools/tilewright/bench/Measure.h"
+
+#include <gtest/gtest.h>
+
+using namespace tilewright;
+
+namespace {
+
+const Peaks peaks{
+    .bytesPerSecond = 1e9, .caches = {{1e3, 8e9}, {1e6, 4e9}}, .flopsPerSecond = 1e12, .halfFlopsPerSecond = 1e13};
+
+void expectRoof(double bytes, double flops, bool half, const char *name, double milliseconds) {
+  Roof roof = roofOf(peaks, bytes, flops, half);
+  EXPECT_STREQ(roof.name, name);
+  EXPECT_DOUBLE_EQ(roof.milliseconds, milliseconds);
+}
+
+TEST(Roof, MemoryBeyondEveryCache) { expectRoof(2e6, 0, false, "memory", 2.0); }
+TEST(Roof, TheSmallestCacheThatHoldsEverything) {
+  expectRoof(1e3, 0, false, "cache", 1e3 / 8e9 * 1e3);
+  expectRoof(1e6, 0, false, "cache", 0.25);
+}
+TEST(Roof, ComputeWhereItTakesLonger) { expectRoof(1e3, 1e10, false, "compute", 10.0); }
+TEST(Roof, HalfTypesHaveTheirOwnRate) { expectRoof(1e3, 1e10, true, "compute", 1.0); }
+
+} // namespace

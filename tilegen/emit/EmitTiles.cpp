@@ -1,0 +1,243 @@
+// Stage "tile": every graph.kernel becomes a tile.kernel of the same name.
+//
+//   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise,
+//   tile = [4, 256], ...>}
+//
+//   tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0, 768)>, %y: !tile.buffer<...>, %s0: index)
+//       attributes {grid = affine_map<()[s0] -> ((s0 ceildiv 4) * 3, 1, 1)>, symbols = array<i64: 2>, schedule = ...}
+#include "tilegen/emit/EmitTiles.h"
+
+#include "frontend/graph/Sizes.h"
+#include "tilegen/roots/Roots.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+using namespace tilegen;
+
+namespace {
+
+class KernelEmitter {
+public:
+  KernelEmitter(graph::KernelOp source, const KernelSpace &space, tile::ScheduleAttr schedule)
+      : source(source), space(space), schedule(schedule) {}
+  LogicalResult emit();
+
+private:
+  LogicalResult assignTiles();
+  void collectSymbols();
+  tile::KernelOp createKernel();
+  AffineExpr local(AffineExpr expr);
+  tile::BufferType bufferOf(unsigned buffer, Type tensor);
+  AffineMap grid();
+  void setOffsets(TileEmitter &emitter);
+  Type indexType();
+
+  graph::KernelOp source;
+  const KernelSpace &space;
+  tile::ScheduleAttr schedule;
+  SmallVector<int64_t> tiles, symbols;
+  std::optional<unsigned> packed;
+};
+
+} // namespace
+
+/// Tile sizes of the schedule, parallel loops (batch, rows, columns) first, then reduced ones.
+LogicalResult KernelEmitter::assignTiles() {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  if (!isScheduledBy(space.root, schedule.getRoot()))
+    return source.emitOpError() << "expected a schedule of root " << rootName(space.root)
+                                << " because the kernel has that root, got " << schedule;
+  if (schedule.getTile().size() + reduced.size() != space.loops().size() ||
+      schedule.getReduce().size() != reduced.size())
+    return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and "
+                                << reduced.size() << " reduce sizes because the kernel has that many loops, got "
+                                << schedule;
+  size_t parallel = 0, inner = 0;
+  for (const Loop &loop : space.loops())
+    tiles.push_back(loop.kind == LoopKind::Reduction ? schedule.getReduce()[inner++] : schedule.getTile()[parallel++]);
+  if (schedule.getRoot() == rootName(Root::Matmul))
+    for (unsigned loop : ArrayRef(reduced).drop_back())
+      if (tiles[loop] != 1)
+        return source.emitOpError() << "expected outer reduce sizes of 1 because only the innermost reduced loop is a "
+                                       "dimension of the product, got "
+                                    << schedule;
+  return success();
+}
+
+/// The module's symbols that the kernel mentions, in order.
+void KernelEmitter::collectSymbols() {
+  llvm::SmallSetVector<int64_t, 4> found;
+  auto visit = [&](AffineExpr expr) {
+    expr.walk([&](AffineExpr e) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+        found.insert(symbol.getPosition());
+    });
+  };
+  for (TypeRange types : {TypeRange(source.getArgumentTypes()), TypeRange(source.getResultTypes())})
+    for (Type type : types)
+      llvm::for_each(graph::getSizes(cast<RankedTensorType>(type)), visit);
+  source.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        llvm::for_each(graph::getSizes(tensor), visit);
+    if (auto access = dyn_cast<graph::AccessOpInterface>(op))
+      llvm::for_each(access.getAccessMap().getResults(), visit);
+  });
+  symbols = found.takeVector();
+  llvm::sort(symbols);
+}
+
+AffineExpr KernelEmitter::local(AffineExpr expr) {
+  SmallVector<AffineExpr> replacement;
+  for (auto [i, symbol] : llvm::enumerate(symbols)) {
+    replacement.resize(symbol + 1, getAffineConstantExpr(0, source.getContext()));
+    replacement[symbol] = getAffineSymbolExpr(i, source.getContext());
+  }
+  return expr.replaceSymbols(replacement);
+}
+
+/// The type of an argument or result as memory: bool is a byte, and dimensions that are addressed together are one.
+tile::BufferType KernelEmitter::bufferOf(unsigned buffer, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  MLIRContext *context = source.getContext();
+  Exprs sizes;
+  if (packed && *packed == buffer) {
+    for (int64_t size : makePanelForm(space, buffer, schedule.getPack()).sizes)
+      sizes.push_back(getAffineConstantExpr(size, context));
+  } else {
+    Exprs whole = graph::getSizes(tensor);
+    IndexAlgebra facts(context, {});
+    unsigned first = 0;
+    DimGroups groups = space.buffers[buffer];
+    if (groups.empty()) // an argument that nothing reads
+      groups.assign(whole.size(), 1);
+    for (unsigned count : groups) {
+      sizes.push_back(local(facts.simplify(product(context, ArrayRef(whole).slice(first, count)))));
+      first += count;
+    }
+  }
+  Type element = tensor.getElementType();
+  if (element.isInteger(1))
+    element = IntegerType::get(context, 8);
+  return tile::BufferType::get(context, element, AffineMap::get(0, symbols.size(), sizes, context));
+}
+
+/// All programs along x, which alone has no limit of 65535; the last parallel loop is fastest.
+AffineMap KernelEmitter::grid() {
+  AffineExpr programs = getAffineConstantExpr(1, source.getContext()), one = programs;
+  for (auto [loop, tile] : llvm::zip_equal(space.loops(), tiles))
+    if (loop.kind != LoopKind::Reduction)
+      programs = programs * loop.size.ceilDiv(tile);
+  return AffineMap::get(0, symbols.size(), {local(programs), one, one}, source.getContext());
+}
+
+void KernelEmitter::setOffsets(TileEmitter &emitter) {
+  AffineExpr one = getAffineConstantExpr(1, source.getContext()), stride = one,
+             id = getAffineDimExpr(0, source.getContext());
+  emitter.at(0);
+  Value program = tile::ProgramIdOp::create(emitter.getBuilder(), emitter.loc, emitter.getBuilder().getIndexType(), 0);
+  SmallVector<unsigned> numbered;
+  for (auto [i, loop] : llvm::enumerate(space.loops()))
+    if (loop.kind != LoopKind::Reduction && loop.size.ceilDiv(tiles[i]) != one)
+      numbered.push_back(i);
+  for (unsigned i : llvm::reverse(numbered)) {
+    AffineExpr count = space.loops()[i].size.ceilDiv(tiles[i]), at = id.floorDiv(stride);
+    if (i != numbered.front())
+      at = at % count;
+    emitter.setOffset(i, emitter.index(at * tiles[i], {program}));
+    stride = stride * count;
+  }
+  if (numbered.empty())
+    program.getDefiningOp()->erase();
+}
+
+/// Coordinates that masks compare are 32 bits wide where every buffer is known to be that small.
+Type KernelEmitter::indexType() {
+  bool small = llvm::all_of(space.loops(), [](const Loop &loop) {
+    auto size = dyn_cast<AffineConstantExpr>(loop.size);
+    return size && size.getValue() < (1 << 30);
+  });
+  small = small && llvm::all_of(space.nest.accesses, [](const Access &access) {
+            return llvm::all_of(access.sizes, [](AffineExpr size) {
+              auto constant = dyn_cast<AffineConstantExpr>(size);
+              return constant && constant.getValue() < (1 << 30);
+            });
+          });
+  return IntegerType::get(source.getContext(), small ? 32 : 64);
+}
+
+tile::KernelOp KernelEmitter::createKernel() {
+  OpBuilder builder(source);
+  MLIRContext *context = source.getContext();
+  SmallVector<Type> types;
+  SmallVector<Attribute> argumentAttrs;
+  for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
+    types.push_back(bufferOf(i, type));
+    SmallVector<NamedAttribute> attrs;
+    if (packed && *packed == i) {
+      attrs.push_back(builder.getNamedAttr("tile.packed_from",
+                                           AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
+      attrs.push_back(builder.getNamedAttr("tile.source", TypeAttr::get(type)));
+    }
+    argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
+  }
+  for (auto [i, type] : llvm::enumerate(source.getResultTypes()))
+    types.push_back(bufferOf(source.getNumArguments() + i, type));
+  types.append(symbols.size(), builder.getIndexType());
+  argumentAttrs.resize(types.size(), builder.getDictionaryAttr({}));
+  auto kernel =
+      tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
+                             packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
+  kernel->setAttr("schedule", schedule);
+  kernel->setAttr("symbols", builder.getDenseI64ArrayAttr(symbols));
+  Block *block =
+      builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
+  builder.setInsertionPointToEnd(block);
+  tile::ReturnOp::create(builder, UnknownLoc::get(context));
+  return kernel;
+}
+
+LogicalResult KernelEmitter::emit() {
+  if (failed(assignTiles()))
+    return failure();
+  if (space.root == Root::Matmul && schedule.getPack())
+    packed = packableArgument(space);
+  collectSymbols();
+  tile::KernelOp kernel = createKernel();
+  TileEmitter emitter(kernel, space, symbols, tiles, indexType());
+  setOffsets(emitter);
+  LogicalResult status = schedule.getRoot() == rootName(Root::Gemv) ? emitGemv(emitter)
+                         : space.root == Root::Matmul    ? emitMatmul(emitter, packed ? schedule.getPack() : 0)
+                         : space.root == Root::Pointwise ? emitPointwise(emitter)
+                                                         : emitReductions(emitter);
+  if (failed(status)) {
+    kernel.erase();
+    return failure();
+  }
+  source.erase();
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  return success();
+}
+
+LogicalResult emitTiles(ModuleOp module, const TargetDesc &) {
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
+    auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+    if (!schedule)
+      return kernel.emitOpError("expected a schedule because the schedule stage comes before tiles");
+    FailureOr<KernelSpace> space = analyzeKernel(kernel);
+    if (failed(space) || failed(KernelEmitter(kernel, *space, schedule).emit()))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace tilewright

@@ -1,0 +1,280 @@
+// Emits the tile of a value by pulling it through its producers; Pull.h draws it.
+#include "tilegen/emit/Pull.h"
+
+#include "frontend/graph/Sizes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
+
+//===- What was pulled before -------------------------------------------------------------------------------------===//
+
+/// A tile is the same if the value, its coordinates, the offsets of the loops in them, and what stands outside are.
+Puller::Key Puller::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
+  Key key{value.getAsOpaquePointer(), fill.getAsOpaquePointer()};
+  for (AffineExpr expr : place.at.exprs)
+    key.push_back(expr.getAsOpaquePointer());
+  for (Value index : place.indices)
+    key.push_back(index.getAsOpaquePointer());
+  key.push_back(nullptr);
+  for (unsigned loop : frame) {
+    key.push_back(reinterpret_cast<const void *>(static_cast<uintptr_t>(loop + 1)));
+    if (llvm::any_of(place.at.exprs, [&](AffineExpr expr) { return dependsOn(expr, loop); }))
+      key.push_back(emitter.offsetOf(loop).getAsOpaquePointer());
+  }
+  return key;
+}
+
+/// Tiles of scopes that are closed are still listed, but their offsets were the closed loop's, so no key finds them.
+Value Puller::find(const Key &key) const {
+  auto at = known.find(key);
+  return at == known.end() ? Value() : at->second;
+}
+
+void Puller::simplify(Place &place) const {
+  IndexAlgebra facts = emitter.algebra(place);
+  for (AffineExpr &expr : place.at.exprs)
+    expr = facts.simplify(expr);
+}
+
+//===- Loads ------------------------------------------------------------------------------------------------------===//
+
+Value Puller::loadArgument(BlockArgument argument, const Place &place, const Frame &frame, TypedAttr fill) {
+  Key key = keyOf(argument, place, frame, fill);
+  if (Value tile = find(key))
+    return tile;
+  unsigned number = argument.getArgNumber();
+  IndexAlgebra facts = emitter.algebra(place);
+  MergedCoordinates merged = mergeDims(facts, sizesOf(argument), place.at.exprs, emitter.getSpace().buffers[number]);
+  Place at{{merged.coordinates, place.at.indexSizes}, place.indices};
+  Type element = cast<RankedTensorType>(argument.getType()).getElementType();
+  Value tile = emitter.load(emitter.getKernel().getBody().getArgument(number), at, merged.sizes, frame, element, fill);
+  known[key] = tile;
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  if (load.getGuard().empty()) // what stands outside the loops matters to nobody who did not ask
+    known.try_emplace(keyOf(argument, place, frame, {}), tile);
+  return tile;
+}
+
+/// The load of an argument behind accesses that only rename dimensions, so that leaving `value` is leaving the buffer.
+/// Null otherwise.
+Value Puller::loadThroughRenaming(Value value, Place place, const Frame &frame, TypedAttr fill) {
+  while (auto transpose = value.getDefiningOp<graph::TransposeOp>()) {
+    place.at = throughAccess(cast<graph::AccessOpInterface>(transpose.getOperation()), place.at,
+                             emitter.getSpace().loops().size());
+    value = transpose.getData();
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return {};
+  simplify(place);
+  return loadArgument(argument, place, frame, fill);
+}
+
+//===- Accesses ---------------------------------------------------------------------------------------------------===//
+
+/// The place in `access`'s data, with the index tiles of a gather loaded and checked.
+std::optional<Place> Puller::through(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
+  Place data{throughAccess(access, place.at, emitter.getSpace().loops().size()), place.indices};
+  if (auto gather = dyn_cast<graph::GatherOp>(access.getOperation()))
+    for (auto [i, index] : llvm::enumerate(gather.getIndices())) {
+      int64_t dim = gatheredDim(gather, i);
+      if (dim < 0) {
+        gather.emitOpError() << "expected index operand " << i << " to be a coordinate by itself, got "
+                             << gather.getMapAttr();
+        return std::nullopt;
+      }
+      Value tile = pull(index, place, frame);
+      if (!tile)
+        return std::nullopt;
+      auto node = gather->getAttrOfType<IntegerAttr>(graph::nodeAttr);
+      Key key = keyOf(gather.getResult(), place, frame, node);
+      key.push_back(tile.getAsOpaquePointer());
+      Value &checked = known[key];
+      if (!checked)
+        checked = emitter.check(tile, sizesOf(gather.getData())[dim], node ? node.getInt() : 0, frame);
+      data.indices.push_back(checked);
+    }
+  simplify(data);
+  return data;
+}
+
+Value Puller::emitAccess(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
+  std::optional<Place> data = through(access, place, frame);
+  if (!data)
+    return {};
+  TypedAttr fill = access.getFill();
+  if (!fill)
+    return pull(access.getData(), *data, frame);
+  if (Value tile = loadThroughRenaming(access.getData(), *data, frame, fill))
+    return tile;
+  Value tile = pull(access.getData(), *data, frame);
+  Value mask = tile ? emitter.insideMask(*data, sizesOf(access.getData()), frame) : Value();
+  return mask ? emitter.select(mask, tile, fill) : tile;
+}
+
+/// select(c < begin of the second input, first, select(...)): each input is read where it has elements.
+Value Puller::emitConcat(graph::ConcatOp concat, const Place &place, const Frame &frame) {
+  Value result;
+  for (unsigned i = concat.getInputs().size(); i-- > 0;) {
+    Place input{throughConcat(concat, i, place.at), place.indices};
+    simplify(input);
+    Value tile = pull(concat.getInputs()[i], input, frame);
+    if (!tile)
+      return {};
+    if (!result) {
+      result = tile;
+      continue;
+    }
+    Place boundary{{{place.at.exprs[concat.getAxis()]}, place.at.indexSizes}, place.indices};
+    Value mask = emitter.insideMask(boundary, {concatOffset(concat, i + 1)}, frame);
+    if (!mask) { // never past this input
+      result = tile;
+      continue;
+    }
+    SmallVector<int64_t> shape = TileEmitter::joinShapes({mask, tile, result}, TileEmitter::ones(frame));
+    mask = emitter.broadcast(mask, shape);
+    tile = emitter.broadcast(tile, shape);
+    result = emitter.broadcast(result, shape);
+    emitter.at(std::max({emitter.depthOf(mask), emitter.depthOf(tile), emitter.depthOf(result)}));
+    result = arith::SelectOp::create(emitter.getBuilder(), emitter.loc, mask, tile, result);
+  }
+  return result;
+}
+
+//===- Elementwise ------------------------------------------------------------------------------------------------===//
+
+Value Puller::emitElementwise(Operation *op, const Place &place, const Frame &frame) {
+  IRMapping mapping;
+  SmallVector<Value> tiles;
+  for (Value operand : op->getOperands()) {
+    Value tile = pull(operand, place, frame);
+    if (!tile)
+      return {};
+    tiles.push_back(tile);
+  }
+  SmallVector<int64_t> shape = TileEmitter::joinShapes(tiles, TileEmitter::ones(frame));
+  unsigned depth = 0;
+  for (auto [operand, tile] : llvm::zip_equal(op->getOperands(), tiles)) {
+    tile = emitter.broadcast(tile, shape);
+    depth = std::max(depth, emitter.depthOf(tile));
+    mapping.map(operand, tile);
+  }
+  emitter.at(depth);
+  Operation *clone = emitter.getBuilder().clone(*op, mapping);
+  clone->removeAttr(graph::nodeAttr);
+  Type element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  clone->getResult(0).setType(RankedTensorType::get(shape, element));
+  return clone->getResult(0);
+}
+
+//===- Pulling ----------------------------------------------------------------------------------------------------===//
+
+Value Puller::emit(Value value, const Place &place, const Frame &frame) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return loadArgument(argument, place, frame, {});
+  Operation *op = value.getDefiningOp();
+  if (auto concat = dyn_cast<graph::ConcatOp>(op))
+    return emitConcat(concat, place, frame);
+  if (auto access = dyn_cast<graph::AccessOpInterface>(op))
+    return emitAccess(access, place, frame);
+  if (auto iota = dyn_cast<graph::IotaOp>(op))
+    return emitter.evaluate(place.at.exprs[iota.getDim()], place, frame,
+                            cast<RankedTensorType>(iota.getType()).getElementType());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return emitter.splat(cast<TypedAttr>(splat.getSplatValue<Attribute>()), TileEmitter::ones(frame));
+  if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1)
+    return emitElementwise(op, place, frame);
+  op->emitOpError(
+      "expected an access, a splat constant or an elementwise operation because a tile is pulled through it");
+  return {};
+}
+
+Value Puller::pull(Value value, const Place &place, const Frame &frame) {
+  if (Value tile = resolved.lookup(value))
+    return tile;
+  Key key = keyOf(value, place, frame, {});
+  if (Value tile = find(key))
+    return tile;
+  Value tile = emit(value, place, frame);
+  if (tile)
+    known[key] = tile;
+  return tile;
+}
+
+/// The fill of a type that `to` extends, if it is the same number there.
+static TypedAttr narrowFill(TypedAttr fill, Type from) {
+  auto number = dyn_cast<FloatAttr>(fill);
+  if (!number)
+    return {};
+  APFloat value = number.getValue();
+  bool loses = false;
+  value.convert(cast<FloatType>(from).getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  return loses ? TypedAttr() : FloatAttr::get(from, value);
+}
+
+/// The tile whose load already has `fill` beyond the end of the `masked` loops. Null if no single load decides.
+Value Puller::pullWithFill(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked, TypedAttr fill) {
+  simplify(place);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    bool decides = llvm::all_of(masked, [&](unsigned loop) {
+      return llvm::any_of(place.at.exprs, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+    });
+    return decides ? loadArgument(argument, place, frame, fill) : Value();
+  }
+  Operation *op = value.getDefiningOp();
+  if (resolved.count(value))
+    return {};
+  if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
+    TypedAttr narrow = narrowFill(fill, cast<RankedTensorType>(extend.getIn().getType()).getElementType());
+    Value tile = narrow ? pullWithFill(extend.getIn(), place, frame, masked, narrow) : Value();
+    return tile ? pull(value, place, frame) : Value(); // finds the load that was just made
+  }
+  auto access = dyn_cast<graph::AccessOpInterface>(op);
+  if (!access || isa<graph::GatherOp>(op))
+    return {};
+  Place data{throughAccess(access, place.at, emitter.getSpace().loops().size()), place.indices};
+  if (!access.getFill())
+    return pullWithFill(access.getData(), data, frame, masked, fill);
+  return access.getFill() == fill ? loadThroughRenaming(access.getData(), data, frame, fill) : Value();
+}
+
+Value Puller::pullMasked(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked, TypedAttr dead) {
+  simplify(place);
+  SmallVector<unsigned> ragged;
+  for (unsigned loop : masked)
+    if (!emitter.isEven(loop))
+      ragged.push_back(loop);
+  if (!ragged.empty())
+    if (Value tile = pullWithFill(value, place, frame, ragged, dead))
+      return tile;
+  Value tile = pull(value, place, frame);
+  for (unsigned loop : ragged)
+    if (tile)
+      tile = emitter.select(emitter.liveMask(loop, frame), tile, dead);
+  return tile;
+}
+
+LogicalResult Puller::store(unsigned i, const Frame &frame) {
+  const KernelSpace &space = emitter.getSpace();
+  graph::KernelOp source = space.source;
+  auto returned = cast<graph::ReturnOp>(source.getBody().front().getTerminator());
+  Value value = returned.getOperand(i);
+  Place place{{space.outputs[i], {}}, {}};
+  simplify(place);
+  Value tile = pull(value, place, frame);
+  if (!tile)
+    return failure();
+  unsigned buffer = source.getNumArguments() + i;
+  IndexAlgebra facts = emitter.algebra({});
+  MergedCoordinates merged = mergeDims(facts, sizesOf(value), place.at.exprs, space.buffers[buffer]);
+  emitter.store(tile, emitter.getKernel().getBody().getArgument(buffer), merged.coordinates, frame);
+  return success();
+}
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,49 @@
+// Emits the tile of a value by pulling it through its producers.
+//
+//   pull(%2, (d0, d1))                       tile.load %x[...] map (d0, d1) -> (d1, d0)
+//     %1 = graph.transpose %x perm [1, 0]    math.exp : tensor<4x64xf32>
+//     %2 = math.exp %1
+//
+// Elementwise operations are cloned onto tiles, accesses compose into the maps of loads, and the root's own results are
+// what it resolved.
+#pragma once
+
+#include "tilegen/emit/TileEmitter.h"
+
+namespace tilewright::tilegen {
+
+class Puller {
+public:
+  explicit Puller(TileEmitter &emitter) : emitter(emitter) {}
+
+  /// The tile of `value` at `place`; null after a diagnostic.
+  mlir::Value pull(mlir::Value value, const Place &place, const Frame &frame);
+  /// The same, with `dead` beyond the end of the loops in `masked`.
+  mlir::Value pullMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                         mlir::TypedAttr dead);
+  /// The tile that `result` of a contraction or reduction stands for from now on.
+  void resolve(mlir::Value result, mlir::Value tile) { resolved[result] = tile; }
+  /// Stores returned value `i`.
+  mlir::LogicalResult store(unsigned i, const Frame &frame);
+
+private:
+  using Key = std::vector<const void *>;
+  Key keyOf(mlir::Value value, const Place &place, const Frame &frame, mlir::Attribute fill) const;
+  mlir::Value find(const Key &key) const;
+  void simplify(Place &place) const;
+  mlir::Value emit(mlir::Value value, const Place &place, const Frame &frame);
+  mlir::Value emitAccess(graph::AccessOpInterface access, const Place &place, const Frame &frame);
+  mlir::Value emitConcat(graph::ConcatOp concat, const Place &place, const Frame &frame);
+  mlir::Value emitElementwise(mlir::Operation *op, const Place &place, const Frame &frame);
+  mlir::Value loadArgument(mlir::BlockArgument argument, const Place &place, const Frame &frame, mlir::TypedAttr fill);
+  mlir::Value loadThroughRenaming(mlir::Value value, Place place, const Frame &frame, mlir::TypedAttr fill);
+  mlir::Value pullWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                           mlir::TypedAttr fill);
+  std::optional<Place> through(graph::AccessOpInterface access, const Place &place, const Frame &frame);
+
+  TileEmitter &emitter;
+  llvm::DenseMap<mlir::Value, mlir::Value> resolved;
+  std::map<Key, mlir::Value> known;
+};
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,114 @@
+// Builds the body of a tile.kernel: loops with their current offsets, tiles over them, loads, stores and masks.
+//
+// A *frame* is the list of loops that the dimensions of a tile stand for, outermost first. A tile has the loop's tile
+// size where its values vary with that loop, and size 1 where they do not: what belongs to a row is computed once a
+// row, and broadcast where it meets the rest. Every operation is put as far out as the loops that it depends on allow.
+#pragma once
+
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/tile/TileOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace tilewright::tilegen {
+
+using Frame = llvm::SmallVector<unsigned>;
+
+/// Coordinates together with the index tiles that their last dimensions stand for.
+struct Place {
+  Coordinates at;
+  llvm::SmallVector<mlir::Value> indices;
+};
+
+class TileEmitter {
+public:
+  TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols,
+              llvm::ArrayRef<int64_t> tiles, mlir::Type indexType);
+
+  //===- Loops and scopes
+  mlir::OpBuilder &getBuilder() { return builder; }
+  int64_t tileOf(unsigned loop) const { return states[loop].tile; }
+  mlir::AffineExpr sizeOf(unsigned loop) const { return space.loops()[loop].size; }
+  /// Whether one tile covers the whole loop, whatever the symbols.
+  bool isWhole(unsigned loop) const;
+  /// Whether every tile of the loop is full.
+  bool isEven(unsigned loop) const;
+  void setOffset(unsigned loop, mlir::Value offset);
+  /// Runs `body` for every tile of `loops`, outermost first, as nested scf.for with the carried tiles; a loop of one
+  /// tile is no scf.for.
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried)>;
+  llvm::SmallVector<mlir::Value> forEachTile(llvm::ArrayRef<unsigned> loops, mlir::ValueRange initial, Body body);
+  unsigned depthOf(mlir::Value value) const;
+  /// Sets the insertion point to the end of scope `depth`.
+  void at(unsigned depth);
+
+  //===- Index values and tiles
+  mlir::AffineExpr local(mlir::AffineExpr expr) const;
+  mlir::AffineMap localMap(unsigned dims, llvm::ArrayRef<mlir::AffineExpr> exprs) const;
+  mlir::Value indexConstant(int64_t value);
+  mlir::Value index(mlir::AffineExpr expr, mlir::ValueRange dims);
+  mlir::Value splat(mlir::TypedAttr value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value broadcast(mlir::Value tile, llvm::ArrayRef<int64_t> shape);
+  /// The size 1 in every dimension of a frame.
+  static llvm::SmallVector<int64_t> ones(const Frame &frame) { return llvm::SmallVector<int64_t>(frame.size(), 1); }
+  llvm::SmallVector<int64_t> shapeOf(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame) const;
+  static llvm::SmallVector<int64_t> joinShapes(mlir::ValueRange tiles, llvm::SmallVector<int64_t> shape);
+
+  //===- Coordinates as values
+  mlir::Value evaluate(mlir::AffineExpr expr, const Place &place, const Frame &frame, mlir::Type type);
+  /// The elements inside [0, size) in every dimension; null where that is proved.
+  mlir::Value insideMask(const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame);
+  /// The elements below the loop's size.
+  mlir::Value liveMask(unsigned loop, const Frame &frame);
+  mlir::Value select(mlir::Value mask, mlir::Value tile, mlir::TypedAttr otherwise);
+
+  //===- Memory
+  mlir::Value load(mlir::Value buffer, const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame,
+                   mlir::Type element, mlir::TypedAttr fill);
+  void store(mlir::Value tile, mlir::Value buffer, llvm::ArrayRef<mlir::AffineExpr> coordinates, const Frame &frame);
+  mlir::Value check(mlir::Value index, mlir::AffineExpr size, int64_t site, const Frame &frame);
+
+  IndexAlgebra algebra(const Place &place) const { return space.nest.algebra(place.at.indexSizes); }
+  const KernelSpace &getSpace() const { return space; }
+  mlir::Type getIndexType() const { return indexType; }
+  tile::KernelOp getKernel() const { return kernel; }
+  unsigned depth() const { return scopes.size() - 1; }
+  mlir::Value offsetOf(unsigned loop) const { return states[loop].offset; }
+  mlir::Location loc;
+
+private:
+  struct LoopState {
+    int64_t tile;
+    mlir::Value offset;
+  };
+  struct Scope {
+    mlir::Block *block;
+    mlir::Operation *before; // null: the end
+  };
+  struct Window {
+    llvm::SmallVector<mlir::Value> offsets;
+    llvm::SmallVector<mlir::AffineExpr> bounds;
+    unsigned depth = 0;
+  };
+  Window windowOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame);
+  llvm::SmallVector<mlir::AffineExpr> frameExprs(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame,
+                                                 unsigned indices) const;
+  mlir::Value evaluateBinary(mlir::AffineBinaryOpExpr expr, const Place &place, const Frame &frame, mlir::Type type);
+  mlir::Value castInteger(mlir::Value tile, mlir::Type type);
+
+  tile::KernelOp kernel;
+  mlir::MLIRContext *context;
+  const KernelSpace &space;
+  mlir::OpBuilder builder;
+  llvm::SmallVector<LoopState> states;
+  llvm::SmallVector<Scope> scopes;
+  llvm::SmallVector<mlir::AffineExpr> localSymbols; // of the module's symbols
+  llvm::DenseMap<int64_t, mlir::Value> indexConstants;
+  unsigned numSymbols;
+  mlir::Type indexType;
+};
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,278 @@
+// Schedules for targets whose programs are blocks of threads.
+//
+// A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
+// threads; edges are masked.
+#include "tilegen/schedule/SelectSchedule.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+namespace {
+
+constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 8 elements each
+constexpr int64_t fewestElements = 128;     // of one block
+constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
+constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
+constexpr int64_t stepOfLongRow = 2048;
+constexpr int64_t guessOfUnknown = 1024;  // for a size that is only known when running
+constexpr int64_t elementsPerThread = 16; // of a row
+constexpr int64_t bytesOfSector = 32;     // of memory, that a transfer takes at least
+constexpr int64_t columnsOfGemv = 4;      // of one block, where each column is a row of memory
+constexpr int64_t elementsOfGemv = 8192;  // that a block multiplies at a time
+constexpr int64_t elementsPerThreadOfGemv = 32;
+constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
+constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
+constexpr int64_t stepsOfLargestTile = 12; // at least
+constexpr int64_t mostStages = 12;
+
+/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
+/// (docs/performance.md): with matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that
+/// narrow rows with deep steps beat square tiles. Those that four warps issue together want larger tiles, and are worth
+/// it if no more than half of the device lies idle; where operands cannot be copied 16 bytes at a time but pass through
+/// registers, fewer threads are better.
+struct MatmulTile {
+  int64_t rows, columns, warps;
+  int64_t blocksOfUnit = 1; // that shared memory is divided among
+};
+constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
+                                    {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
+constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
+                                     {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
+
+} // namespace
+
+static std::optional<int64_t> constantOf(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+static int64_t powerAbove(int64_t value) {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1)));
+}
+
+/// The largest power of two up to `limit` that wastes at most an eighth of `size` in its last tile, and is not below 32
+/// for that.
+static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
+  if (!size)
+    return limit;
+  if (powerAbove(*size) <= 32)
+    return std::min(limit, powerAbove(*size));
+  for (int64_t tile = std::min(limit, powerAbove(*size)); tile > 32; tile /= 2)
+    if ((*size + tile - 1) / tile * tile <= *size + *size / 8)
+      return tile;
+  return std::min<int64_t>(limit, 32);
+}
+
+static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
+  SmallVector<int64_t> tiles;
+  SmallVector<unsigned> parallel =
+      space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
+  for (unsigned loop : llvm::reverse(parallel)) {
+    tiles.insert(tiles.begin(), tileOf(constantOf(space.loops()[loop].size), elements));
+    elements = std::max<int64_t>(1, elements / tiles.front());
+  }
+  return tiles;
+}
+
+static int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target) {
+  int64_t threads = std::clamp<int64_t>(powerAbove(elements / each), target.warpWidth, target.maxThreads);
+  return threads / target.warpWidth;
+}
+
+/// Elements of one block: few enough that a small problem still reaches every unit. Unknown sizes count as 1, for that
+/// is where it matters.
+static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
+  int64_t total = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    total *= constantOf(space.loops()[loop].size).value_or(1);
+  return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
+}
+
+static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
+  int64_t row = 1;
+  SmallVector<int64_t> steps;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  for (unsigned loop : llvm::reverse(reduced)) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    int64_t limit = std::max<int64_t>(1, longestRow / row);
+    // A long window reads several elements before it waits for the first.
+    int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
+    if (space.root == Root::RowReduction)
+      step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLongRow, limit);
+    steps.insert(steps.begin(), step);
+    row *= step;
+  }
+  int64_t each = space.root == Root::RowReduction ? std::max<int64_t>(1, pointwiseElements / row)
+                                                  : parallelElements(space, target);
+  SmallVector<int64_t> tile = tileParallelLoops(space, each);
+  int64_t elements = row;
+  for (int64_t size : tile)
+    elements *= size;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps,
+                                 warpsFor(elements, elementsPerThread, target), 1, {}, 0);
+}
+
+//===- Contractions -----------------------------------------------------------------------------------------------===//
+
+/// Blocks that the product is cut into.
+static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
+  int64_t blocks = 1;
+  for (const Loop &loop : space.loops()) {
+    int64_t size = constantOf(loop.size).value_or(guessOfUnknown);
+    int64_t step = loop.kind == LoopKind::Row ? tile.rows : loop.kind == LoopKind::Column ? tile.columns : 1;
+    blocks *= loop.kind == LoopKind::Reduction ? 1 : (size + step - 1) / step;
+  }
+  return blocks;
+}
+
+/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a
+/// matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
+static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
+  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
+  Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  int64_t depth = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    depth *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
+    return {};
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
+          height = 1;
+  bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
+  if (*rows > 1 && *columns > 1 && !fewResults) {
+    bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
+    if (matrixInstructions || !wideRows || blocksOf(space, floatTiles[std::size(floatTiles) - 1]) >= target.units)
+      return {};
+    height = 2; // two rows and twice the columns share what is loaded
+    width = std::min(powerAbove(*columns), 2 * width);
+  }
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
+  tile.append({height, width});
+  int64_t elements = height * width;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  for (unsigned loop : llvm::reverse(reduced)) {
+    int64_t whole = powerAbove(constantOf(space.loops()[loop].size).value_or(guessOfUnknown));
+    steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
+    elements *= steps.front();
+  }
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps,
+                                 warpsFor(elements, elementsPerThreadOfGemv, target), 1, {}, 0);
+}
+
+/// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is
+/// no larger.
+static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted,
+                                    const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) {
+    return constantOf(space.loops()[space.loopsOfKind(kind).back()].size).value_or(guessOfUnknown);
+  };
+  int64_t rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  const MatmulTile *chosen = nullptr;
+  for (const MatmulTile &tile : tiles) {
+    bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) ||
+                    tile.columns > std::max<int64_t>(32, powerAbove(columns));
+    if (tooLarge || tile.warps * target.warpWidth > target.maxThreads)
+      continue;
+    if (!chosen || blocksOf(space, *chosen) < wanted)
+      chosen = &tile;
+  }
+  return chosen;
+}
+
+static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages) {
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
+      steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.append({chosen.rows, chosen.columns});
+  steps.back() = step;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen.warps, stages, {}, 0);
+}
+
+/// Does the target have an instruction for these elements that four warps issue together?
+static bool hasWarpgroups(const TargetDesc &target, Type element) {
+  return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
+    return instruction.warps == 4 && ((instruction.type == MatrixType::F16 && element.isF16()) ||
+                                      (instruction.type == MatrixType::BF16 && element.isBF16()) ||
+                                      (instruction.type == MatrixType::I8 && element.isInteger(8)));
+  });
+}
+
+/// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter
+/// padding, or too few blocks are left.
+static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column),
+                         depth = sizeOf(LoopKind::Reduction);
+  int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8,
+          depthOfWarpgroups = bytesOfWarpgroups / bytes;
+  int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
+  if (padded - depth.value_or(padded) > padded / 4)
+    return {};
+  int64_t elementsOfCopy = 16 / bytes;
+  bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
+  if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
+    isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
+  ArrayRef<MatmulTile> tiles = isCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
+  int64_t steps = padded / depthOfWarpgroups;
+  for (unsigned loop : ArrayRef(reduced).drop_back())
+    steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
+  // stores.
+  if (isCopied && (!rows || steps < stepsOfLargestTile))
+    tiles = tiles.drop_front();
+  const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
+  if (!tile || blocksOf(space, *tile) < target.units / 2)
+    return {};
+  int64_t stageBytes = (tile->rows + tile->columns) * bytesOfWarpgroups;
+  int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
+  int64_t stages = std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps + 1));
+  return makeMatmul(space, *tile, depthOfWarpgroups, stages);
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  if (tile::ScheduleAttr schedule =
+          hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
+    return schedule;
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  bool half = bytes <= 2;
+  ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+  const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
+  if (!tile)
+    tile = &tiles.back();
+  int64_t step =
+      half
+          ? 128
+          : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
+  int64_t depth =
+      constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
+  int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
+  while (step > 16 && (step > deepest || (tile->rows + tile->columns) * step * bytes > bytesOfStage))
+    step /= 2;
+  int64_t stageBytes = (tile->rows + tile->columns) * step * bytes;
+  return makeMatmul(space, *tile, step,
+                    target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
+}
+
+tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {
+  if (space.root == Root::Matmul) {
+    tile::ScheduleAttr gemv = scheduleGemv(space, target);
+    return gemv ? gemv : scheduleMatmul(space, target);
+  }
+  if (space.root != Root::Pointwise)
+    return scheduleReductions(space, target);
+  SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);
+  int64_t elements = 1;
+  for (int64_t size : tile)
+    elements *= size;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1,
+                                 {}, 0);
+}
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,25 @@
+// Stage "schedule": tile sizes and resources for every kernel, from its loops and the target's facts.
+#pragma once
+
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/TargetDesc.h"
+#include "tilegen/tile/TileOps.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tilewright {
+
+/// Sets `schedule` on every graph.kernel that has none; one that is there already (edited by hand, or tuned) is kept.
+mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &target);
+
+namespace tilegen {
+
+/// The schedule of one kernel. Nothing is measured: the same kernel and target give the same schedule.
+tile::ScheduleAttr selectSchedule(const KernelSpace &space, const TargetDesc &target);
+
+/// The two strategies behind it, one for each program model.
+tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target);
+
+} // namespace tilegen
+} // namespace tilewright

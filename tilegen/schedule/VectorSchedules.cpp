@@ -1,0 +1,358 @@
+// Schedules for targets whose programs are one thread with vector registers.
+//
+// A tile is what one program computes; the backend walks it a register tile (`registers`: rows x columns) at a time. So
+// tiles only say how work is cut for threads and caches, need no powers of two, and hold whole rows wherever the row's
+// length is known.
+#include "tilegen/schedule/SelectSchedule.h"
+#include "tilegen/roots/Roots.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+namespace {
+
+// Elements of one program. Large enough that starting it costs nothing, small enough that its rows stay in the
+// first-level cache; and fewer, down to the least, where there would not be a program for every thread.
+constexpr int64_t programElements = 16384, leastElements = 2048;
+// A reduced loop longer than this, or of unknown length, is walked in steps.
+constexpr int64_t longestRow = 1 << 16;
+// Rows and columns of a contraction that one program computes: the left side's rows stay in the second-level cache for
+// all its panels.
+constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
+// Rows of a register tile where there may be one row only: the others are computed for nothing then.
+constexpr int64_t rowsOfUnknown = 6;
+// What a program takes of an image of unknown size, at most: of a row, and rows.
+constexpr int64_t rowOfUnknownImage = 128, rowsOfUnknownImage = 8;
+// Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
+constexpr int64_t columnsOfGathered = 512;
+// Elements of a window that is read in place instead, and the rows of an image for which that pays.
+constexpr int64_t mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
+// Programs that a kernel should have for the threads there may be.
+constexpr int64_t enoughPrograms = 16;
+
+constexpr int64_t widestStrip = 8; // vectors
+// Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream:
+// some of its rows at a time, each along as many columns as leave work for a few threads, with the sums in the
+// first-level cache.
+constexpr int64_t fewRows = 12, streamedRows = 12, streamedColumns = 4096, leastStreamed = 1024, streamingPrograms = 4;
+// Elements and columns of the matrix from which that is faster than to run down it strip by strip.
+constexpr int64_t leastMatrix = 1 << 20, leastColumns = 512;
+// Elements of a matrix that a program reads again for each of its rows of dots along k: half of the second-level cache.
+constexpr int64_t elementsOfDots = 1 << 17;
+
+/// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value
+/// fill the registers.
+struct RegisterTile {
+  int registers; // of the machine
+  int64_t vectors, rows;
+};
+constexpr RegisterTile registerTiles[] = {{32, 4, 6}, {32, 2, 14}, {32, 1, 14}, {16, 2, 6}, {16, 1, 6}};
+
+} // namespace
+
+static std::optional<int64_t> constantOf(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+/// A tile of at most `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the
+/// whole.
+static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
+  size = std::max<int64_t>(size, 1);
+  if (size <= limit)
+    return size;
+  int64_t parts = (size + limit - 1) / limit;
+  return roundUp((size + parts - 1) / parts, step);
+}
+
+/// Elements that a program of this kernel should compute.
+static int64_t elementsOfProgram(const KernelSpace &space) {
+  int64_t total = 1;
+  for (const Loop &loop : space.loops())
+    if (std::optional<int64_t> size = constantOf(loop.size))
+      total = std::min(total * std::max<int64_t>(1, *size), enoughPrograms * programElements);
+    else
+      return programElements;
+  return std::clamp(total / enoughPrograms, leastElements, programElements);
+}
+
+/// How many turns of a loop of unknown size a program should take: of the innermost many, of others a few; of the
+/// images that a window slides over one, and as much of their rows as some images have.
+static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parallel, size_t which) {
+  size_t inside = parallel.size() - 1 - which;
+  if (space.root == Root::Window && parallel.size() > 2)
+    return inside == 0 ? 1024 : inside == 1 ? rowOfUnknownImage : inside == 2 ? rowsOfUnknownImage : 1;
+  return inside == 0 ? 1024 : 8;
+}
+
+/// The largest divisor of `size` up to `limit`, if it is at least half of that: no program is cut short then, and none
+/// has guards.
+static int64_t wholeTile(int64_t size, int64_t limit) {
+  for (int64_t tile = std::min(size, limit); 2 * tile > limit; --tile)
+    if (size % tile == 0)
+      return tile;
+  return limit;
+}
+
+/// Tiles of the parallel loops, innermost first until a program has its elements.
+static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
+  SmallVector<int64_t> tiles;
+  SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Parallel);
+  for (size_t i = loops.size(); i-- > 0;) {
+    int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
+    int64_t tile = std::max<int64_t>(1, std::min(size, elements));
+    if (space.root == Root::Window && i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
+      tile = std::max<int64_t>(1, std::min(size, wholeTile(size, tile)));
+    elements = std::max<int64_t>(1, elements / tile);
+    tiles.insert(tiles.begin(), tile);
+  }
+  return tiles;
+}
+
+/// Those of a kernel without reductions: where something lies along the last loop but one, tiles have whole vectors of
+/// that too, so that the backend can transpose blocks of it.
+static SmallVector<int64_t> tilePointwise(const KernelSpace &space, const TargetDesc &target) {
+  int64_t elements = elementsOfProgram(space), block = 2 * target.vectorBits / 32;
+  SmallVector<int64_t> tiles = tileParallelLoops(space, elements);
+  size_t count = tiles.size();
+  if (count < 2 || tiles[count - 2] >= block || constantOf(space.loops()[count - 2].size).value_or(0) < block)
+    return tiles;
+  bool across = llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    return space.strideOf(access, count - 2) == getAffineConstantExpr(1, space.nest.context);
+  });
+  if (across) {
+    tiles[count - 2] = block;
+    tiles[count - 1] = std::min(tiles[count - 1], elements / block);
+  }
+  return tiles;
+}
+
+static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
+  int64_t lanes = target.vectorBits / 32, row = 1;
+  SmallVector<int64_t> steps;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    bool whole = space.root == Root::RowReduction && size && *size * row <= longestRow;
+    bool innermost = loop == space.loopsOfKind(LoopKind::Reduction).back();
+    steps.push_back(whole                                           ? std::max<int64_t>(1, *size)
+                    : space.root == Root::RowReduction && innermost ? 4 * lanes
+                                                                    : 1);
+    row *= steps.back();
+  }
+  SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, elementsOfProgram(space) / row));
+  // A window's elements share what is read for all of them (the weights of a depthwise product) and much of what is
+  // read for each: rows of them are computed together, one vector wide so that all of that stays in registers, where
+  // there are surely that many.
+  SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
+  int64_t unknown =
+      kept.size() < 3 ? 1 : rowOfUnknownImage; // two loops of which one is not known are images and channels
+  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
+          together = evenTile(rows, target.vectorRegisters / 4, 1);
+  bool shared = space.root == Root::Window && 2 * rows >= target.vectorRegisters / 4;
+  // A row's last strip is computed whole, so strips are as wide as cuts the row evenly: 40 elements are one of 48, not
+  // one of 64.
+  int64_t strip = space.root == Root::RowReduction
+                      ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes))
+                      : 4 * lanes;
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
+                                 {shared ? together : 1, shared ? lanes : strip}, 0);
+}
+
+namespace {
+struct MatmulShape {
+  int64_t rows, columns;       // of the register tile
+  int64_t rowTile, columnTile; // of a program
+};
+} // namespace
+
+/// What one row costs in register tiles of `width` and `height`, in elements: padded columns count in full, and each
+/// multiplication costs half the loads that it shares with its neighbours. A last tile is no wider than a vector, or
+/// half of one, if that is enough.
+static double costOfRow(int64_t columns, int64_t width, int64_t height, int64_t lanes) {
+  auto cost = [&](int64_t count, int64_t width) {
+    double loads = static_cast<double>(lanes) / std::max(width, lanes) + 1.0 / height;
+    return static_cast<double>(count) * (1 + loads / 2);
+  };
+  int64_t rest = columns % width, last = rest > lanes ? width : rest > lanes / 2 ? lanes : lanes / 2;
+  return cost(columns - rest, width) + (rest > 0 ? cost(last, last) : 0);
+}
+
+/// The register tile of at most `tallest` rows that wastes least: padded rows count in full too.
+static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t tallest, int64_t rowLimit, int64_t columnLimit,
+                               const TargetDesc &target) {
+  int64_t lanes = target.vectorBits / 32;
+  double least = std::numeric_limits<double>::infinity();
+  MatmulShape best{};
+  for (const RegisterTile &candidate : registerTiles) {
+    if (candidate.registers != target.vectorRegisters ||
+        (candidate.vectors > 1 && candidate.vectors * lanes > roundUp(columns, lanes)))
+      continue;
+    int64_t most = std::min(candidate.rows, tallest), width = candidate.vectors * lanes;
+    for (int64_t height = most; 2 * height >= most; --height) {
+      double cost = static_cast<double>(roundUp(rows, height)) * costOfRow(columns, width, height, lanes);
+      if (cost >= least * 0.999)
+        continue;
+      least = cost;
+      best = {height, width, evenTile(rows, rowLimit, height), roundUp(evenTile(columns, columnLimit, width), width)};
+    }
+  }
+  return best;
+}
+
+/// Whether some row of the left side may leave its buffer, so that the backend copies rows with their fill first.
+static bool gathersRows(const KernelSpace &space) {
+  Value value = space.lhs;
+  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    value = access.getData();
+  auto argument = dyn_cast<BlockArgument>(value);
+  IndexAlgebra facts = space.nest.algebra();
+  return argument && llvm::any_of(space.nest.accesses, [&](const Access &access) {
+           return access.buffer == argument.getArgNumber() && access.indexSizes.empty() &&
+                  llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes),
+                               [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
+         });
+}
+
+/// Rows of a program for a window of few elements, which the backend reads in place: those of one row of the image, in
+/// which only the first and the last may leave it, as far as a program goes where its length is not known. Nothing if
+/// the window is larger.
+static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  unsigned row = space.loopsOfKind(LoopKind::Row).front();
+  std::optional<int64_t> taps = constantOf(space.loops()[reduced.back()].size);
+  if (reduced.size() != 1 || !taps || *taps > mostTaps ||
+      !cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32())
+    return std::nullopt;
+  int64_t image = 0;
+  for (const Access &access : space.nest.accesses)
+    for (AffineExpr coordinate : access.coordinates)
+      coordinate.walk([&](AffineExpr expr) {
+        auto divided = dyn_cast<AffineBinaryOpExpr>(expr);
+        bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+        if (divides && divided && dependsOn(divided.getLHS(), row))
+          image = std::gcd(image, constantOf(divided.getRHS()).value_or(1));
+      });
+  if (image == 0 && !constantOf(space.loops()[row].size))
+    return longestRowOfImage;
+  return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
+}
+
+/// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be: for at least
+/// one image, where rows are those of any number of images.
+static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
+  int64_t others = 1, tile = shape.columnTile;
+  for (const Loop &loop : space.loops())
+    if (loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Row)
+      others *= llvm::divideCeil(std::max<int64_t>(1, loop.size.getLargestKnownDivisor()),
+                                 loop.kind == LoopKind::Row ? shape.rowTile : 1);
+  while (tile > least && others * static_cast<int64_t>(llvm::divideCeil(columns, tile)) < enoughPrograms)
+    tile = roundUp(evenTile(columns, std::max(tile / 2, least), shape.columns), shape.columns);
+  return tile;
+}
+
+/// Few rows times a large matrix that is not packed: all columns of a program take a step of a few of the matrix's rows
+/// together.
+static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t columns) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  int64_t depth = constantOf(space.loops()[reduced.back()].size).value_or(leastMatrix);
+  return rows <= fewRows && columns >= leastColumns && depth * columns >= leastMatrix && depth > streamedRows &&
+         reduced.size() == 1 && space.columnsAreContiguous();
+}
+
+/// Columns of a program that streams: a few programs if each has enough, more only where its sums would outgrow the
+/// cache.
+static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
+  int64_t others = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    others *= std::max<int64_t>(1, constantOf(space.loops()[loop].size).value_or(1));
+  int64_t wanted = std::min<int64_t>(llvm::divideCeil(streamingPrograms, others), columns / leastStreamed);
+  return llvm::divideCeil(
+      columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
+}
+
+/// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a
+/// single column) to pay for a transposed copy of the right side. Two loads a multiplication are all they can do: 43 %
+/// of the peak, from caches. A single column may sum over a window too: the register tiles of a product would compute a
+/// vector of columns for it.
+static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, int64_t rows, int64_t columns,
+                                                      const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  SmallVector<int64_t> steps;
+  int64_t depth = 1;
+  for (unsigned loop : reduced) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    if (!size || *size > longestRow / depth)
+      return std::nullopt;
+    steps.push_back(*size);
+    depth *= *size;
+  }
+  bool alongDepth = llvm::all_of(space.nest.accesses, [&](const Access &access) {
+    AffineExpr stride = space.strideOf(access, reduced.back());
+    return stride == getAffineConstantExpr(0, space.nest.context) ||
+           stride == getAffineConstantExpr(1, space.nest.context);
+  });
+  bool isReal = isa<FloatType>(cast<RankedTensorType>(space.lhs.getType()).getElementType());
+  int64_t lanes = target.vectorBits / 32;
+  if (!alongDepth || !isReal || steps.back() < lanes)
+    return std::nullopt;
+  if (columns > 1 && (rows > fewRows || reduced.size() != 1 || gathersRows(space)))
+    return std::nullopt;
+  auto spread = [&](int64_t size) {
+    return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / depth);
+  };
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  tile.append({columns > 1 ? rows : spread(rows), spread(columns)});
+  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, 1, 1, {1, 4 * lanes}, 0);
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
+  bool packed = packableArgument(space).has_value();
+  bool gathers = gathersRows(space);
+  int64_t rows = std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows));
+  int64_t columns = std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns));
+  if (!packed || columns == 1)
+    if (std::optional<tile::ScheduleAttr> dots = scheduleDots(space, rows, columns, target))
+      return *dots;
+  bool streams = !packed && streamsRightSide(space, rows, columns);
+  std::optional<int64_t> fewTaps = gathers ? rowsOfFewTaps(space) : std::nullopt;
+  AffineExpr rowCount = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
+  int64_t together = fewTaps.value_or(rows), limit = fewTaps ? *fewTaps : packed ? matmulRows : unpackedRows;
+  bool mayBeOne = !fewTaps && !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
+  MatmulShape shape = shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit,
+                                  gathers ? columnsOfGathered : matmulColumns, target);
+  // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at
+  // once.
+  if (rows == 1 && !packed && !streams)
+    shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));
+  shape.columnTile = roundUp(streams ? columnsOfStream(space, columns) : shape.columnTile, shape.columns);
+  if (!streams)
+    shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
+      steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.append({shape.rowTile, shape.columnTile});
+  steps.back() = std::max<int64_t>(
+      1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
+  SmallVector<int64_t> registers = {shape.rows, shape.columns};
+  if (streams) {
+    steps.back() = streamedRows;
+    registers.push_back(streamedRows);
+  }
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers,
+                                 packed ? shape.columns : 0);
+}
+
+tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target) {
+  if (space.root == Root::Matmul)
+    return scheduleMatmul(space, target);
+  if (space.root != Root::Pointwise)
+    return scheduleReductions(space, target);
+  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tilePointwise(space, target), {}, 1, 1,
+                                 {1, 4 * target.vectorBits / 32}, 0);
+}
+
+} // namespace tilewright::tilegen

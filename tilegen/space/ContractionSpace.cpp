@@ -1,0 +1,314 @@
+// The iteration space of a kernel with a contraction.
+//
+//   result[b, m, n] += lhs[b, m, k] * rhs[b, k, n]        loops (b..., k outer..., m, n, k)
+//
+// Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n,
+// whatever that does to coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets
+// harder, so that loads along the innermost k stay contiguous. Only a window of few elements that slides along rows of
+// unknown length keeps m = x, and (image, y) are batch loops: its elements are read in place, which a division by that
+// length would cost more than the product. What follows the contraction must be one-to-one: each output's coordinates
+// are the result's, followed through reshapes and transposes.
+#include "tilegen/space/KernelSpace.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
+
+//===- Following the result ---------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Where each value that follows the contraction element by element has the result's current element: the way to an
+/// output is followed forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled
+/// backwards, a reshape of symbolic sizes is divisions that only facts about these sizes can undo.)
+class Followers {
+public:
+  Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()), nest(nest) {
+    known[result] = std::move(coordinates);
+  }
+
+  /// Null if the value does not follow the contraction. Operations must be visited in program order.
+  const Exprs *find(Value value) const {
+    auto at = known.find(value);
+    return at == known.end() ? nullptr : &at->second;
+  }
+  /// Fails where a value would be needed at two points, or through an access that is not one to one.
+  LogicalResult visit(Operation *op);
+
+private:
+  Exprs throughReshape(graph::ReshapeOp reshape) const;
+  bool isSamePoint(const Exprs &a, const Exprs &b) const;
+
+  IndexAlgebra facts;
+  const LoopNest &nest;
+  llvm::DenseMap<Value, Exprs> known;
+};
+
+} // namespace
+
+/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any
+/// proof.
+Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
+  Value data = reshape.getData();
+  for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());
+       before = data.getDefiningOp<graph::ReshapeOp>())
+    data = before.getData();
+  if (sizesOf(data) == sizesOf(reshape.getResult()))
+    return known.at(data);
+  return delinearize(linearize(reshape.getContext(), known.at(data), sizesOf(data)), sizesOf(reshape.getResult()));
+}
+
+/// Whether the coordinates are equal: a loop of one iteration is at 0.
+bool Followers::isSamePoint(const Exprs &a, const Exprs &b) const {
+  Exprs at = loopExprs(nest.context, nest.loops.size());
+  for (auto [expr, loop] : llvm::zip_equal(at, nest.loops))
+    if (loop.size == getAffineConstantExpr(1, nest.context))
+      expr = getAffineConstantExpr(0, nest.context);
+  return llvm::equal(a, b,
+                     [&](AffineExpr x, AffineExpr y) { return x == y || x.replaceDims(at) == y.replaceDims(at); });
+}
+
+LogicalResult Followers::visit(Operation *op) {
+  auto access = dyn_cast<graph::AccessOpInterface>(op);
+  Exprs coordinates;
+  if (access && find(access.getData())) {
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+      for (int64_t dim : transpose.getPerm())
+        coordinates.push_back(known.at(access.getData())[dim]);
+    } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
+      for (AffineExpr expr : throughReshape(reshape))
+        coordinates.push_back(facts.simplify(expr));
+    } else {
+      return failure();
+    }
+    known[op->getResult(0)] = std::move(coordinates);
+    return success();
+  }
+  const Exprs *common = nullptr;
+  for (Value operand : op->getOperands())
+    if (const Exprs *here = find(operand)) {
+      if (common && !isSamePoint(*common, *here))
+        return failure();
+      common = here;
+    }
+  if (!common)
+    return success();
+  if (isa<graph::ConcatOp, graph::ReduceOp, graph::ContractOp>(op))
+    return failure();
+  coordinates = *common; // inserting may move what `common` points to
+  known[op->getResult(0)] = std::move(coordinates);
+  return success();
+}
+
+//===- Analysis ---------------------------------------------------------------------------------------------------===//
+
+/// The shortest innermost reduced loop that stands alone, and the elements of a window that is read in place.
+static constexpr int64_t shortestInner = 16, fewTaps = 32;
+
+namespace {
+
+class ContractionBuilder {
+public:
+  ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract)
+      : kernel(kernel), contract(contract), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+        space(nestOf(kernel, {})) {}
+
+  FailureOr<KernelSpace> build();
+
+private:
+  bool names(unsigned map, unsigned loop) { return contract.getMap(map).isFunctionOfDim(loop); }
+  LogicalResult makeLoops();
+  LogicalResult placeOutputs();
+  Exprs coordinatesOf(unsigned map);
+  LogicalResult collectAccesses();
+  bool slidesAlongUnknownRows();
+  void addMissingLoops();
+
+  graph::KernelOp kernel;
+  graph::ContractOp contract;
+  graph::ReturnOp returned;
+  KernelSpace space;
+  SmallVector<AffineExpr> loopOf; // the contraction's loops as loops of the space
+  bool swapped = false;
+};
+
+/// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the
+/// left side) names them.
+LogicalResult ContractionBuilder::makeLoops() {
+  AffineMap lhs = contract.getMap(0), rhs = contract.getMap(1), result = contract.getMap(2);
+  unsigned count = lhs.getNumDims();
+  Exprs sizes(count), lhsSizes = sizesOf(contract.getLhs()), rhsSizes = sizesOf(contract.getRhs());
+  for (auto [expr, size] : llvm::zip_equal(lhs.getResults(), lhsSizes))
+    sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
+  for (auto [expr, size] : llvm::zip_equal(rhs.getResults(), rhsSizes))
+    sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
+  // The columns are the operand's that names the result's last loop.
+  for (AffineExpr expr : llvm::reverse(result.getResults())) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (names(0, loop) == names(1, loop))
+      continue;
+    swapped = names(0, loop);
+    break;
+  }
+  SmallVector<unsigned> order;
+  for (AffineMap map : {result, lhs})
+    for (AffineExpr expr : map.getResults())
+      if (unsigned loop = cast<AffineDimExpr>(expr).getPosition(); !llvm::is_contained(order, loop))
+        order.push_back(loop);
+  loopOf.resize(count);
+  for (LoopKind kind : {LoopKind::Parallel, LoopKind::Reduction, LoopKind::Row, LoopKind::Column})
+    for (unsigned loop : order) {
+      bool left = names(swapped, loop), right = names(!swapped, loop), kept = names(2, loop);
+      LoopKind actual = !kept           ? LoopKind::Reduction
+                        : left && right ? LoopKind::Parallel
+                        : left          ? LoopKind::Row
+                                        : LoopKind::Column;
+      if (!left && !right)
+        return contract.emitOpError() << "expected every loop in an operand, got loop " << loop
+                                      << " in the result alone";
+      if (actual != kind)
+        continue;
+      loopOf[loop] = getAffineDimExpr(space.nest.loops.size(), kernel.getContext());
+      space.nest.loops.push_back({sizes[loop], kind});
+    }
+  if (llvm::is_contained(loopOf, AffineExpr()))
+    return contract.emitOpError("expected every loop in the left side or the result because a sum over the right side "
+                                "alone is a reduction of its own");
+  return success();
+}
+
+Exprs ContractionBuilder::coordinatesOf(unsigned map) {
+  Exprs coordinates;
+  for (AffineExpr expr : contract.getMap(map).getResults())
+    coordinates.push_back(loopOf[cast<AffineDimExpr>(expr).getPosition()]);
+  return coordinates;
+}
+
+/// The outputs' coordinates: where the contraction's result at the current point ends up.
+LogicalResult ContractionBuilder::placeOutputs() {
+  Followers followers(space.nest, contract.getResult(), coordinatesOf(2));
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (failed(followers.visit(&op)))
+      return op.emitOpError(
+          "expected to follow the contraction element by element because the kernel's root is the contraction");
+  for (Value output : returned.getOperands()) {
+    const Exprs *coordinates = followers.find(output);
+    if (!coordinates)
+      return returned.emitOpError(
+          "expected every output to follow the contraction element by element, got one that does not use it");
+    space.nest.tracked.push_back(*coordinates);
+  }
+  return success();
+}
+
+LogicalResult ContractionBuilder::collectAccesses() {
+  LoopNest &nest = space.nest;
+  AccessWalk walk(nest.loops.size(), nest.accesses);
+  LogicalResult status = success();
+  auto second = [&](Operation *op, const Coordinates &) {
+    if (op != contract.getOperation())
+      status =
+          op->emitOpError("expected no reduction beside a contraction because the kernel's root is the contraction");
+  };
+  walk.walk(contract.getLhs(), {coordinatesOf(0), {}}, second);
+  walk.walk(contract.getRhs(), {coordinatesOf(1), {}}, second);
+  IndexAlgebra facts = nest.algebra();
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    walk.walk(value, {nest.tracked[i], {}}, second);
+    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), nest.tracked[i], {}});
+  }
+  return status;
+}
+
+/// Whether the left side is a window of few elements along the last row loop, whose size is not known.
+bool ContractionBuilder::slidesAlongUnknownRows() {
+  AffineExpr taps = getAffineConstantExpr(1, kernel.getContext());
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    taps = taps * space.nest.loops[loop].size;
+  SmallVector<unsigned> rows = space.loopsOfKind(LoopKind::Row);
+  auto count = dyn_cast<AffineConstantExpr>(taps);
+  if (!count || count.getValue() > fewTaps ||
+      !cast<RankedTensorType>(contract.getLhs().getType()).getElementType().isF32() || rows.size() < 2 ||
+      isa<AffineConstantExpr>(space.nest.loops[rows.back()].size))
+    return false;
+  IndexAlgebra facts = space.nest.algebra();
+  return llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    return llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes), [&](auto pair) {
+      auto [coordinate, size] = pair;
+      return dependsOn(coordinate, rows.back()) && !facts.isInside(coordinate, size);
+    });
+  });
+}
+
+/// A product with a vector has one row or one column; an outer product one reduced element.
+void ContractionBuilder::addMissingLoops() {
+  for (LoopKind kind : {LoopKind::Row, LoopKind::Column, LoopKind::Reduction})
+    if (space.loopsOfKind(kind).empty())
+      space.nest.loops.push_back({getAffineConstantExpr(1, kernel.getContext()), kind});
+  SmallVector<unsigned> order = space.loopsOfKind(LoopKind::Parallel), reduced = space.loopsOfKind(LoopKind::Reduction);
+  order.append(reduced.begin(), reduced.end() - 1);
+  llvm::append_range(order, space.loopsOfKind(LoopKind::Row));
+  llvm::append_range(order, space.loopsOfKind(LoopKind::Column));
+  order.push_back(reduced.back());
+  space.nest.reorderLoops(order);
+}
+
+FailureOr<KernelSpace> ContractionBuilder::build() {
+  if (failed(makeLoops()))
+    return failure();
+  space.source = kernel;
+  space.root = Root::Matmul;
+  if (failed(placeOutputs()) || failed(collectAccesses()))
+    return failure();
+  space.nest.tracked.push_back(coordinatesOf(2));
+  space.nest.tracked.push_back(coordinatesOf(swapped));
+  space.nest.tracked.push_back(coordinatesOf(!swapped));
+  if (slidesAlongUnknownRows()) {
+    SmallVector<unsigned> rows = space.loopsOfKind(LoopKind::Row);
+    for (unsigned loop : ArrayRef(rows).drop_back())
+      space.nest.loops[loop].kind = LoopKind::Parallel;
+  }
+  space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
+  // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides
+  // its index.
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto inner =
+      reduced.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(space.nest.loops[reduced.back()].size);
+  if (inner && inner.getValue() < shortestInner)
+    space.nest.collapseLoops({LoopKind::Reduction});
+  addMissingLoops();
+
+  SmallVector<Exprs> &tracked = space.nest.tracked;
+  space.rhsCoordinates = tracked.pop_back_val();
+  space.lhsCoordinates = tracked.pop_back_val();
+  space.loopOpResults = {tracked.pop_back_val()};
+  space.outputs = tracked;
+  space.loopOps = {contract};
+  space.lhs = swapped ? contract.getRhs() : contract.getLhs();
+  space.rhs = swapped ? contract.getLhs() : contract.getRhs();
+  space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
+  return std::move(space);
+}
+
+} // namespace
+
+bool KernelSpace::columnsAreContiguous() const {
+  unsigned column = loopsOfKind(LoopKind::Column).back(), reduced = loopsOfKind(LoopKind::Reduction).back();
+  auto varies = [](const Access &access, unsigned loop) {
+    return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+  };
+  return llvm::all_of(nest.accesses, [&](const Access &access) {
+    return !varies(access, column) || !varies(access, reduced) ||
+           strideOf(access, column) == getAffineConstantExpr(1, nest.context);
+  });
+}
+
+FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) {
+  return ContractionBuilder(kernel, contract).build();
+}
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,360 @@
+// The iteration space of pointwise, row reduction and window kernels; ContractionSpace.cpp has that of contractions.
+//
+//   out[r, c] = x[r, c] / broadcast(sum(x, axes [1]))[r, c]
+//
+// The output's loops are r and c. Pulling from it, the sum is needed at (r): so r is a row, and c, which the sum does
+// not depend on and which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling), the
+// reduced loops are added.
+#include "tilegen/space/KernelSpace.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+llvm::StringRef rootName(Root root) {
+  static constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
+  return names[static_cast<unsigned>(root)];
+}
+
+bool isScheduledBy(Root root, llvm::StringRef schedule) {
+  return schedule == rootName(root) || (root == Root::Matmul && schedule == rootName(Root::Gemv));
+}
+
+static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
+
+//===- KernelSpace ------------------------------------------------------------------------------------------------===//
+
+SmallVector<unsigned> KernelSpace::loopsOfKind(LoopKind kind) const {
+  SmallVector<unsigned> found;
+  for (auto [i, loop] : llvm::enumerate(nest.loops))
+    if (loop.kind == kind)
+      found.push_back(i);
+  return found;
+}
+
+/// The row-major position within the loops of one kind.
+static AffineExpr positionIn(const KernelSpace &space, LoopKind kind) {
+  Exprs coordinates, sizes;
+  for (unsigned loop : space.loopsOfKind(kind)) {
+    coordinates.push_back(getAffineDimExpr(loop, space.nest.context));
+    sizes.push_back(space.nest.loops[loop].size);
+  }
+  return linearize(space.nest.context, coordinates, sizes);
+}
+
+Exprs KernelSpace::reducedCoordinates(graph::ReduceOp reduce) const {
+  unsigned which = llvm::find(loopOps, reduce.getOperation()) - loopOps.begin();
+  Exprs sizes = sizesOf(reduce.getInput()), reducedSizes;
+  for (int64_t axis : reduce.getAxes())
+    reducedSizes.push_back(sizes[axis]);
+  Exprs reduced = delinearize(positionIn(*this, LoopKind::Reduction), reducedSizes), coordinates;
+  for (size_t i = 0, kept = 0, inner = 0; i < sizes.size(); ++i)
+    coordinates.push_back(llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(i)) ? reduced[inner++]
+                                                                                        : loopOpResults[which][kept++]);
+  return coordinates;
+}
+
+AffineExpr KernelSpace::strideOf(const Access &access, unsigned loop) const {
+  IndexAlgebra facts = nest.algebra(access.indexSizes);
+  AffineExpr dim = getAffineDimExpr(loop, nest.context);
+  Sum stride;
+  for (const Term &term : facts.toSum(linearize(nest.context, access.coordinates, access.sizes))) {
+    Term rest = term;
+    auto *at = llvm::find(rest.atoms, dim);
+    if (at != rest.atoms.end()) {
+      rest.atoms.erase(at);
+      stride.push_back(rest);
+    }
+    if (llvm::any_of(rest.atoms, [&](AffineExpr atom) { return dependsOn(atom, loop); }))
+      return {};
+  }
+  return facts.toExpr(stride);
+}
+
+//===- Analysis ---------------------------------------------------------------------------------------------------===//
+
+LoopNest nestOf(graph::KernelOp kernel, SmallVector<Loop> loops) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto mayBeZero = module ? module->getAttrOfType<DenseI64ArrayAttr>(graph::mayBeZeroAttr) : DenseI64ArrayAttr();
+  return LoopNest(kernel.getContext(), std::move(loops), mayBeZero ? mayBeZero.asArrayRef() : ArrayRef<int64_t>());
+}
+
+namespace {
+
+class SpaceBuilder {
+public:
+  explicit SpaceBuilder(graph::KernelOp kernel)
+      : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+        space(nestOf(kernel, {})) {}
+
+  FailureOr<KernelSpace> build();
+
+private:
+  bool isEqual(AffineExpr a, AffineExpr b) { return IndexAlgebra(kernel.getContext(), {}).isEqual(a, b); }
+  AffineExpr count(Value value) { return product(kernel.getContext(), sizesOf(value)); }
+  SmallVector<unsigned> outputsByCount();
+  void chooseBase();
+  bool startFrom(unsigned output);
+  unsigned knownReduction();
+  LogicalResult addReducedLoops();
+  LogicalResult placeOutputs();
+  LogicalResult collectAccesses();
+  void orderLoops();
+
+  Exprs &output(unsigned i) { return space.nest.tracked[i]; }
+  Exprs &result(unsigned i) { return space.nest.tracked[returned.getNumOperands() + i]; }
+
+  graph::KernelOp kernel;
+  graph::ReturnOp returned;
+  KernelSpace space;
+  unsigned base = 0;
+};
+
+/// Outputs of static size from large to small; symbolic ones count as large, in order.
+SmallVector<unsigned> SpaceBuilder::outputsByCount() {
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, returned.getNumOperands()));
+  auto weight = [&](unsigned i) {
+    auto type = cast<RankedTensorType>(returned.getOperand(i).getType());
+    int64_t fixed = 1;
+    for (int64_t size : type.getShape())
+      fixed *= ShapedType::isDynamic(size) ? 1 : std::max<int64_t>(size, 1);
+    return std::pair(type.getNumDynamicDims(), fixed);
+  };
+  llvm::sort(order, [&](unsigned a, unsigned b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });
+  return order;
+}
+
+/// Takes the loops of `i` as the kernel's, and finds where the reductions are needed. False if none is.
+bool SpaceBuilder::startFrom(unsigned i) {
+  SmallVector<Loop> loops;
+  for (AffineExpr size : sizesOf(returned.getOperand(i)))
+    loops.push_back({size, LoopKind::Parallel});
+  space.nest = nestOf(kernel, loops);
+  space.nest.tracked.assign(returned.getNumOperands() + space.loopOps.size(), {});
+  output(i) = loopExprs(kernel.getContext(), loops.size());
+  base = i;
+  bool found = false;
+  AccessWalk(loops.size(), space.nest.accesses)
+      .walk(returned.getOperand(i), {output(i), {}}, [&](Operation *op, const Coordinates &at) {
+        result(llvm::find(space.loopOps, op) - space.loopOps.begin()) = at.exprs;
+        found = true;
+      });
+  space.nest.splitLoops();
+  return found;
+}
+
+void SpaceBuilder::chooseBase() {
+  SmallVector<unsigned> order = outputsByCount();
+  for (unsigned i : order)
+    if (startFrom(i))
+      return;
+  startFrom(order.front());
+}
+
+/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its
+/// result reads the second.
+unsigned SpaceBuilder::knownReduction() {
+  auto *known =
+      llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
+  // A result without dimensions has no coordinates either: any reduction will do then.
+  return known == space.loopOps.end() ? 0 : known - space.loopOps.begin();
+}
+
+/// Marks the loops that the known reduction does not depend on as the reduced ones, if they have the reduced size; else
+/// adds loops for its axes.
+LogicalResult SpaceBuilder::addReducedLoops() {
+  MLIRContext *context = kernel.getContext();
+  unsigned first = knownReduction();
+  auto reduce = cast<graph::ReduceOp>(space.loopOps[first]);
+  Exprs inputSizes = sizesOf(reduce.getInput()), reducedSizes;
+  for (int64_t axis : reduce.getAxes())
+    reducedSizes.push_back(inputSizes[axis]);
+  AffineExpr reducedCount = product(context, reducedSizes), unusedCount = getAffineConstantExpr(1, context);
+  SmallVector<unsigned> unused;
+  for (auto [i, loop] : llvm::enumerate(space.nest.loops))
+    if (llvm::none_of(result(first), [&](AffineExpr expr) { return dependsOn(expr, i); }) &&
+        loop.size != getAffineConstantExpr(1, context)) {
+      unused.push_back(i);
+      unusedCount = unusedCount * loop.size;
+    }
+  if (isEqual(unusedCount, reducedCount)) {
+    for (unsigned i : unused)
+      space.nest.loops[i].kind = LoopKind::Reduction;
+    return success();
+  }
+  for (AffineExpr size : reducedSizes)
+    space.nest.loops.push_back({size, LoopKind::Reduction});
+  return success();
+}
+
+/// Outputs other than the base: of the same count, in row-major order; of the rows' count; or of the reduced operand's.
+LogicalResult SpaceBuilder::placeOutputs() {
+  MLIRContext *context = kernel.getContext();
+  Exprs baseSizes = sizesOf(returned.getOperand(base));
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    if (i == base)
+      continue;
+    Exprs sizes = sizesOf(value);
+    Exprs rowSizes;
+    for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+      rowSizes.push_back(space.nest.loops[loop].size);
+    if (sizes == baseSizes)
+      output(i) = output(base);
+    else if (isEqual(count(value), count(returned.getOperand(base))))
+      output(i) = delinearize(linearize(context, output(base), baseSizes), sizes);
+    else if (isEqual(count(value), product(context, rowSizes)))
+      output(i) = delinearize(positionIn(space, LoopKind::Parallel), sizes);
+    else if (!space.loopOps.empty() && isEqual(count(value), count(space.loopOps[knownReduction()]->getOperand(0)))) {
+      auto reduce = cast<graph::ReduceOp>(space.loopOps[knownReduction()]);
+      space.loopOpResults.assign(space.nest.tracked.begin() + returned.getNumOperands(), space.nest.tracked.end());
+      output(i) = delinearize(linearize(context, space.reducedCoordinates(reduce), sizesOf(reduce.getInput())), sizes);
+    } else
+      return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got "
+                                    << value.getType() << " and " << returned.getOperand(base).getType();
+  }
+  return success();
+}
+
+/// All accesses, through the reductions too, in the final set of loops. Every use of a reduction must be at the same
+/// coordinates.
+LogicalResult SpaceBuilder::collectAccesses() {
+  LoopNest &nest = space.nest;
+  nest.accesses.clear();
+  AccessWalk walk(nest.loops.size(), nest.accesses);
+  SmallVector<bool> reached(space.loopOps.size(), false);
+  LogicalResult status = success();
+  IndexAlgebra facts = nest.algebra();
+  std::function<void(Operation *, const Coordinates &)> atLoop = [&](Operation *op, const Coordinates &at) {
+    unsigned which = llvm::find(space.loopOps, op) - space.loopOps.begin();
+    Exprs simple;
+    for (AffineExpr expr : at.exprs)
+      simple.push_back(facts.simplify(expr));
+    if (reached[which]) {
+      if (simple != result(which))
+        status = op->emitOpError(
+            "expected one row at a time because the kernel has one set of rows, got uses at different coordinates");
+      return;
+    }
+    reached[which] = true;
+    result(which) = simple;
+    space.loopOpResults.assign(nest.tracked.begin() + returned.getNumOperands(), nest.tracked.end());
+    auto reduce = cast<graph::ReduceOp>(op);
+    AffineExpr reduced = getAffineConstantExpr(1, op->getContext()), looped = reduced;
+    for (int64_t axis : reduce.getAxes())
+      reduced = reduced * sizesOf(reduce.getInput())[axis];
+    for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
+      looped = looped * nest.loops[loop].size;
+      if (llvm::any_of(simple, [&](AffineExpr expr) { return dependsOn(expr, loop); }))
+        status = op->emitOpError("expected a result that does not depend on the reduced loops because all reductions "
+                                 "of a kernel share them");
+    }
+    if (!isEqual(reduced, looped))
+      status = op->emitOpError() << "expected " << graph::printSize(facts.simplify(looped))
+                                 << " reduced elements because another reduction of the kernel has so many, got "
+                                 << graph::printSize(facts.simplify(reduced));
+    walk.walk(reduce.getInput(), {space.reducedCoordinates(reduce), {}}, atLoop);
+  };
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    walk.walk(value, {output(i), {}}, atLoop);
+    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), output(i), {}});
+  }
+  if (llvm::is_contained(reached, false))
+    return kernel.emitOpError("expected every reduction to reach an output");
+  return status;
+}
+
+/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of
+/// few elements would leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local
+/// response normalization slides along channels), or nearly so (a pooling whose channels come first steps over 2 or 3
+/// columns).
+void SpaceBuilder::orderLoops() {
+  constexpr int64_t fewElements = 8, shortStep = 4;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);
+  MLIRContext *context = kernel.getContext();
+  AffineExpr one = getAffineConstantExpr(1, context);
+  auto innermost = [&](ArrayRef<unsigned> loops) {
+    int found = -1;
+    for (unsigned loop : loops)
+      if (space.nest.loops[loop].size != one)
+        found = loop;
+    return found;
+  };
+  int inner = innermost(reduced), outer = innermost(kept);
+  // The strides along a loop of what varies along the reduced loops: it is read most.
+  auto count = [&](int loop, int64_t least, int64_t most) {
+    return llvm::count_if(space.nest.accesses, [&](const Access &access) {
+      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
+      auto stride = varies && loop >= 0 ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop))
+                                        : AffineConstantExpr();
+      return stride && stride.getValue() >= least && stride.getValue() <= most;
+    });
+  };
+  auto contiguousAlong = [&](int loop) { return count(loop, 1, 1); };
+  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer),
+          stepVotes = count(outer, 2, shortStep);
+  // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against
+  // what is not.
+  if (windowVotes > 0)
+    rowVotes -= llvm::count_if(space.nest.accesses, [&](const Access &access) {
+      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, outer); });
+      return !varies && inner >= 0 && space.strideOf(access, inner) == one;
+    });
+  // Channels last are read along channels, although the result may be stored as planes.
+  if (rowVotes == 0 && windowVotes == 0)
+    if (auto *along = llvm::find_if(kept, contiguousAlong); along != kept.end()) {
+      windowVotes = contiguousAlong(*along);
+      std::rotate(along, along + 1, kept.end());
+    }
+  int64_t reducedElements = 1;
+  for (unsigned loop : reduced) {
+    auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
+    reducedElements *= size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
+  }
+  auto innerSize = inner < 0 ? nullptr : dyn_cast<AffineConstantExpr>(space.nest.loops[inner].size);
+  bool slides =
+      stepVotes > 0 && stepVotes + windowVotes >= rowVotes && innerSize && innerSize.getValue() <= fewElements;
+  bool isRow = rowVotes >= windowVotes && !slides && !(windowVotes > 0 && reducedElements <= fewElements);
+  space.root = isRow ? Root::RowReduction : Root::Window;
+  SmallVector<unsigned> order = space.root == Root::Window ? reduced : kept;
+  llvm::append_range(order, space.root == Root::Window ? kept : reduced);
+  space.nest.reorderLoops(order);
+}
+
+FailureOr<KernelSpace> SpaceBuilder::build() {
+  space.source = kernel;
+  kernel.walk([&](graph::ReduceOp reduce) { space.loopOps.push_back(reduce); });
+  chooseBase();
+  if (!space.loopOps.empty() && failed(addReducedLoops()))
+    return failure();
+  if (failed(placeOutputs()) || failed(collectAccesses()))
+    return failure();
+  space.nest.splitLoops();
+  if (!space.loopOps.empty())
+    orderLoops();
+  space.nest.collapseLoops();
+  if (space.nest.loops.empty()) // a scalar is one point
+    space.nest.loops.push_back({getAffineConstantExpr(1, kernel.getContext()), LoopKind::Parallel});
+  space.outputs.assign(space.nest.tracked.begin(), space.nest.tracked.begin() + returned.getNumOperands());
+  space.loopOpResults.assign(space.nest.tracked.begin() + returned.getNumOperands(), space.nest.tracked.end());
+  space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
+  return std::move(space);
+}
+
+} // namespace
+
+FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel) {
+  graph::ContractOp contract;
+  WalkResult walk = kernel.walk([&](graph::ContractOp op) {
+    if (contract)
+      return WalkResult::interrupt();
+    contract = op;
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return kernel.emitOpError("expected one contraction at most because a kernel has one root, got several");
+  return contract ? analyzeContraction(kernel, contract) : SpaceBuilder(kernel).build();
+}
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,74 @@
+// The command line: parses, runs a command, and says how it ended.
+#include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/FatalErrors.h"
+#include "tools/tilewright/options/ModelOptions.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace tilewright;
+
+/// Commands that are promised and not there yet.
+static constexpr std::pair<std::string_view, std::string_view> notBuilt[] = {
+    {"tune", "schedules are chosen by the cost model; --dump-stages and an edited schedule stand in for it"},
+    {"cache", "nothing is cached between compiles; keep the artifact that compile -o writes"},
+};
+
+static constexpr const char *footer =
+    R"(Exit codes: 0 ok, 1 results differ, 2 usage, 3 unsupported, 4 malformed or unsafe model, 5 device, driver or memory missing,
+6 input/output, 7 internal error.
+Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
+
+static int parse(CLI::App &app, int argc, char **argv) {
+  std::string_view first = argc > 1 ? argv[1] : "";
+  for (const auto &[name, instead] : notBuilt)
+    if (first == name)
+      return report({Code::Unsupported, fmt::format("the command {} is not built yet: {}", name, instead)});
+  bool isCommand = !app.get_subcommands([&](CLI::App *command) { return command->get_name() == first; }).empty();
+  if (!first.empty() && !first.starts_with('-') && !isCommand)
+    return report({Code::Usage, fmt::format("there is no command '{}'; tilewright --help lists them", first)});
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &help) {
+    return app.exit(help);
+  } catch (const RefusedOption &refused) {
+    return report({Code::Usage, refused.what()});
+  } catch (const CLI::ParseError &error) {
+    return report(
+        {Code::Usage, fmt::format("{}{}tilewright {} --help lists what is understood", error.what(),
+                                  std::string_view(error.what()).ends_with('.') ? " " : "; ", isCommand ? first : "")});
+  }
+  return 0;
+}
+
+/// What was printed may wait in a buffer until the end, when nobody would ask whether it arrived.
+static Status outputStatus() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return {};
+  return {Code::Io,
+          fmt::format("standard output cannot be written{}{}", errno ? ": " : "", errno ? std::strerror(errno) : "")};
+}
+
+int main(int argc, char **argv) {
+  installFatalErrorHandlers();
+  CLI::App app("Compiles ONNX models to fused tile kernels, runs them, and shows what fusion bought.", "tilewright");
+  app.require_subcommand(1);
+  app.footer(footer);
+  int exitCode = 0;
+  addCommands(app, exitCode);
+  try {
+    int usage = parse(app, argc, argv);
+    if (usage || exitCode)
+      return usage ? usage : exitCode;
+    return report(outputStatus());
+  } catch (const std::bad_alloc &) {
+    return report({Code::Device, "there is too little memory; use smaller inputs or models"});
+  } catch (const std::exception &error) {
+    if (Status output = outputStatus(); !output)
+      return report(output);
+    return report({Code::Internal, fmt::format("an exception, which is a bug of ours: {}", error.what())});
+  }
+}

@@ -1,0 +1,100 @@
+// What `bench` tells: fused beside unfused as a whole, then group by group.
+#pragma once
+
+#include "tools/tilewright/bench/Measure.h"
+#include "tools/tilewright/bench/VendorLibrary.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+/// One of the two programs.
+struct BenchSide {
+  std::string mode;
+  Latency latency;
+  size_t kernels = 0;   // launches of one run, those of loops' bodies in every turn
+  size_t hostCalls = 0; // nodes that run through the reference, counted alike
+  double bytes = 0;     // unique bytes that its launches move through memory, counted alike
+};
+
+/// A step that took part of a run: a launch, a node through the reference, or a copy. Between two of them the host
+/// prepares the next.
+struct StepRow {
+  std::string name;
+  std::vector<std::string> members; // ONNX node names
+  double startMs = 0, ms = 0;
+  double bytes = 0, flops = 0;
+};
+
+/// One launch of the fused program beside the unfused launches of the same ONNX nodes; or several of one kernel
+/// together.
+struct GroupRow {
+  std::string name;
+  std::string kernel; // empty where the step is no launch
+  size_t launches = 1;
+  std::vector<std::string> members; // ONNX node names
+  double fusedMs = 0;
+  double share = 0;     // of the time of all groups, 0 to 1
+  double unfusedMs = 0; // sum over its parts; 0 where a node is shared by groups, so that no part is counted twice
+  double bytes = 0, flops = 0;
+  double roofShare = 0; // time at the roof over time taken, 0 to 1
+  std::string roof;     // "memory", "cache" or "compute"
+  std::vector<ProductSize> products;
+  std::optional<double> vendorMs; // its products alone, by the vendor's library; absent where that has none of them
+};
+
+struct BenchReport {
+  std::string model, device, target;
+  std::vector<std::string> inputs;  // "x float32 [8, 784]"
+  std::vector<std::string> assumed; // symbolic sizes that nobody gave, taken to be 1
+  BenchSide fused, unfused;
+  Peaks peaks;
+  double largestDifference = 0; // between fused and unfused outputs
+  bool agree = false;
+  std::vector<GroupRow> groups;
+  std::string vendor;                                       // the vendor's library; empty if none was found
+  std::string vendorAbsent;                                 // the sentence that says so
+  std::vector<std::pair<std::string, std::string>> machine; // facts of the device and the compiler, by name
+};
+
+/// The steps of `context` with the milliseconds that each took.
+std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector<runtime::StepProfile> &profile);
+
+/// The groups of `fused` in order, with times from both profiles.
+std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector<runtime::StepProfile> &fusedSteps,
+                                const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
+                                const Peaks &peaks);
+
+/// Launches of one kernel as one row, the longest time first: what tables show.
+std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups);
+
+/// Times the products of `report`'s groups with the vendor's library, each size once.
+Status timeVendor(runtime::Device &device, BenchReport &report);
+
+/// Name, memory, processors, threads and versions.
+std::vector<std::pair<std::string, std::string>> machineFacts(const runtime::DeviceInfo &device);
+
+/// Launches, host calls and bytes of a profiled run.
+BenchSide countSide(const runtime::Context &context, Latency latency, const std::vector<runtime::StepProfile> &profile);
+
+/// "fused takes 0.52 ms, unfused 0.77 ms: 1.48 times as long": what the report is for, first.
+std::string conclusion(const BenchReport &report);
+/// Milliseconds with `decimals`, or three digits where that would leave fewer.
+std::string millisecondsText(double value, int decimals = 3);
+/// "batch and sequence were taken to be 1; --dim batch=8 gives sizes", or nothing.
+std::string assumedText(const BenchReport &report);
+
+/// "q.matmul q.add", or the first, the last and how many there are where all would be long.
+std::string membersText(const std::vector<std::string> &members);
+std::string bytesText(double bytes);
+/// A row of the table of groups: name, runs, ms, share, parts unfused, vendor, GFLOP/s, GB/s, of roof, roof, nodes.
+std::vector<std::string> groupCells(const GroupRow &row);
+/// What each rate of the roofs is, and the rate.
+std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks);
+
+std::string printReport(const BenchReport &report, bool perKernel);
+nlohmann::json jsonReport(const BenchReport &report);
+
+} // namespace tilewright

@@ -1,0 +1,204 @@
+// Measures latencies, steps and peaks.
+#include "tools/tilewright/bench/Measure.h"
+
+#include "runtime/execute/ThreadPool.h"
+#include "tilegen/TargetDesc.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <immintrin.h>
+
+namespace tilewright {
+
+using Clock = std::chrono::steady_clock;
+
+static double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Latency summarize(std::vector<double> milliseconds) {
+  if (milliseconds.empty())
+    return {};
+  std::sort(milliseconds.begin(), milliseconds.end());
+  size_t n = milliseconds.size();
+  std::optional<double> p99;
+  if (n >= 100)
+    p99 = milliseconds[n * 99 / 100];
+  return {milliseconds[n / 2], p99, n, milliseconds.front()};
+}
+
+static Expected<double> timeOnce(runtime::Context &context) {
+  Clock::time_point start = Clock::now();
+  if (Status status = context.execute(); !status)
+    return status;
+  if (Status status = context.synchronize(); !status)
+    return status;
+  return millisecondsSince(start);
+}
+
+Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts,
+                                                  const Duration &duration,
+                                                  const std::function<void(double)> &progress) {
+  for (Clock::time_point start = Clock::now(); millisecondsSince(start) < duration.warmupMs;)
+    for (runtime::Context *context : contexts)
+      if (Expected<double> once = timeOnce(*context); !once)
+        return once.status();
+  std::vector<std::vector<double>> times(contexts.size());
+  Clock::time_point start = Clock::now();
+  for (size_t round = 0; round < 5 || millisecondsSince(start) < duration.durationMs; ++round) {
+    for (size_t i = 0; i < contexts.size(); ++i) {
+      // Who goes first alternates: the second finds warmer caches.
+      size_t which = round % 2 ? contexts.size() - 1 - i : i;
+      Expected<double> once = timeOnce(*contexts[which]);
+      if (!once)
+        return once.status();
+      times[which].push_back(*once);
+    }
+    if (progress)
+      progress(std::min(1.0, millisecondsSince(start) / duration.durationMs));
+  }
+  std::vector<Latency> latencies;
+  for (std::vector<double> &series : times)
+    latencies.push_back(summarize(std::move(series)));
+  return latencies;
+}
+
+Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &context, size_t rounds) {
+  std::vector<std::vector<double>> series;
+  std::vector<runtime::StepProfile> steps;
+  for (size_t round = 0; round < rounds; ++round) {
+    Expected<std::vector<runtime::StepProfile>> profile = context.profile();
+    if (!profile)
+      return profile.status();
+    steps = std::move(*profile);
+    series.resize(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i)
+      series[i].push_back(steps[i].ms);
+  }
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i].ms = summarize(std::move(series[i])).medianMs;
+  return steps;
+}
+
+//===- Peaks of the host ------------------------------------------------------------------------------------------===//
+
+// Twelve independent chains hide the latency of a multiply-add (4 cycles, two a cycle) on every x86-64 core with FMA.
+static constexpr int chains = 12;
+static constexpr int rounds = 1 << 16;
+
+#define FMA_LOOP(TYPE, SET, FMA)                                                                                       \
+  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                        \
+  for (TYPE &sum : sums)                                                                                               \
+    sum = SET(1.0f);                                                                                                   \
+  for (int i = 0; i < rounds; ++i)                                                                                     \
+    _Pragma("clang loop unroll(full)") for (TYPE &sum :                                                                \
+                                            sums) { /* else the sums live in memory without optimization */            \
+      sum = FMA(sum, factor, addend);                                                                                  \
+      asm volatile("" : "+v"(sum));                                                                                    \
+    }                                                                                                                  \
+  float result;                                                                                                        \
+  std::memcpy(&result, &sums[0], sizeof result);                                                                       \
+  return result
+
+__attribute__((target("avx512f"))) static float multiplyAdds512() { FMA_LOOP(__m512, _mm512_set1_ps, _mm512_fmadd_ps); }
+__attribute__((target("avx2,fma"))) static float multiplyAdds256() {
+  FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps);
+}
+#undef FMA_LOOP
+
+/// Best of `times` runs, in seconds: a peak is what the machine reaches when it is left alone.
+static double bestSeconds(int times, const std::function<void()> &work) {
+  double best = 1e9;
+  for (int i = 0; i < times; ++i) {
+    Clock::time_point start = Clock::now();
+    work();
+    best = std::min(best, millisecondsSince(start) / 1e3);
+  }
+  return best;
+}
+
+static double hostFlopsPerSecond() {
+  bool wide = __builtin_cpu_supports("avx512f");
+  volatile float sink = 0;
+  runtime::ThreadPool &pool = runtime::ThreadPool::instance();
+  int threads = pool.threads();
+  auto work = [&](int64_t first, int64_t last, int) {
+    for (int64_t i = first; i < last; ++i)
+      sink = wide ? multiplyAdds512() : multiplyAdds256();
+  };
+  double seconds = bestSeconds(20, [&] { pool.forRange(threads, work); });
+  return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
+}
+
+// Sizes of working sets that caches of every x86-64 processor hold: of a core's own second level, and of the level that
+// cores share.
+static constexpr size_t cacheSizes[] = {256 << 10, 4 << 20};
+
+/// Every line of `bytes` read, each thread its share.
+__attribute__((target("avx2"))) static void readLines(const std::byte *first, size_t bytes) {
+  __m256i sums[8] = {};
+  for (size_t at = 0; at + 256 <= bytes; at += 256)
+    for (int i = 0; i < 8; ++i) {
+      sums[i] = _mm256_xor_si256(sums[i], _mm256_load_si256(reinterpret_cast<const __m256i *>(first + at) + i));
+      asm volatile("" : "+x"(sums[i]));
+    }
+}
+
+static double readBytesPerSecond(const std::byte *data, size_t bytes) {
+  constexpr int repeats = 20;
+  runtime::ThreadPool &pool = runtime::ThreadPool::instance();
+  int threads = pool.threads();
+  size_t share = bytes / threads / 256 * 256;
+  auto work = [&](int64_t first, int64_t last, int) {
+    for (int64_t thread = first; thread < last; ++thread)
+      for (int i = 0; i < repeats; ++i)
+        readLines(data + thread * share, share);
+  };
+  return double(repeats) * share * threads / bestSeconds(20, [&] { pool.forRange(threads, work); });
+}
+
+Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half) {
+  auto cache = std::ranges::find_if(peaks.caches, [&](const Peaks::Cache &level) { return bytes <= level.bytes; });
+  Roof roof = cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"}
+                                          : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
+  double rate = half && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
+  double computeMs = rate > 0 ? flops / rate * 1e3 : 0;
+  return computeMs > roof.milliseconds ? Roof{computeMs, "compute"} : roof;
+}
+
+Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target) {
+  const size_t bytes =
+      device.info().hostMemory ? size_t(64) << 20 : size_t(512) << 20; // well beyond the last-level cache's share
+  auto from = device.allocate(bytes), to = device.allocate(bytes);
+  if (!from || !to)
+    return !from ? from.status() : to.status();
+  auto stream = device.createStream();
+  if (!stream)
+    return stream.status();
+  Status failed;
+  auto copy = [&] {
+    if (Status status = (*stream)->copyWithin(to->get(), from->get(), bytes); !status)
+      failed = status;
+    if (auto word = (*stream)->synchronize(); !word)
+      failed = word.status();
+  };
+  if (Status status = (*stream)->fill(from->get(), 0, bytes); !status)
+    return status;
+  copy();
+  Peaks peaks;
+  peaks.bytesPerSecond = 2.0 * bytes / bestSeconds(8, copy);
+  if (!failed)
+    return failed;
+  if (device.info().hostMemory) {
+    peaks.flopsPerSecond = hostFlopsPerSecond();
+    for (size_t size : cacheSizes)
+      peaks.caches.push_back({double(size), readBytesPerSecond(static_cast<const std::byte *>(from->get()), size)});
+  } else if (auto row = findTarget(target)) {
+    peaks.flopsPerSecond = (*row)->peakF32;
+    peaks.halfFlopsPerSecond = (*row)->peakF16;
+  }
+  return peaks;
+}
+
+} // namespace tilewright

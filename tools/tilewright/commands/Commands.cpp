@@ -1,0 +1,16 @@
+// The table of commands.
+#include "tools/tilewright/commands/Commands.h"
+
+namespace tilewright {
+
+static constexpr void (*commands[])(CLI::App &, int &) = {
+    addCompileCommand, addRunCommand,  addBenchCommand,   addVerifyCommand,
+    addInspectCommand, addTestCommand, addDevicesCommand, addVersionCommand,
+};
+
+void addCommands(CLI::App &app, int &exitCode) {
+  for (auto add : commands)
+    add(app, exitCode);
+}
+
+} // namespace tilewright

@@ -1,0 +1,35 @@
+// Where inputs come from: --inputs, and the sizes of symbolic dimensions for invented ones.
+#pragma once
+
+#include "tools/tilewright/values/TensorFiles.h"
+
+#include "runtime/execute/Program.h"
+#include "runtime/Tensor.h"
+
+#include <CLI/CLI.hpp>
+
+namespace tilewright {
+
+struct InputOptions {
+  std::vector<std::string> inputs; // DIR, NAME=FILE.npy, FILE.npz, NAME=FILE.npz or random:SEED
+  std::vector<std::string> sizes;  // batch=8
+  std::optional<uint64_t> seed;    // of invented inputs
+  std::string device;
+};
+
+void addInputOptions(CLI::App &command, InputOptions &options);
+
+/// The tensors that --inputs names, where all of them have names; none if they cannot be read, or are to be invented.
+std::vector<NamedTensor> namedInputs(const InputOptions &options);
+
+/// The inputs for `plan`, in its order.
+Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
+
+/// The symbolic sizes that invented inputs take to be 1, because no --dim gives them.
+std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
+
+/// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.
+Expected<std::shared_ptr<runtime::Device>> openDeviceFor(const InputOptions &options,
+                                                         const runtime::Contents &contents);
+
+} // namespace tilewright

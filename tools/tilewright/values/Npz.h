@@ -1,0 +1,17 @@
+// NumPy's .npz files: a zip archive of .npy files, stored (np.savez) or deflated (np.savez_compressed). (PKWARE's
+// APPNOTE.TXT 6.3.)
+#pragma once
+
+#include "tools/tilewright/values/TensorFiles.h"
+
+namespace tilewright {
+
+/// All arrays of the archive in its order, named as its members without ".npy". Every offset, length and checksum is
+/// verified before it is believed: Code::Malformed names the member and what is wrong with it.
+Expected<std::vector<NamedTensor>> readNpz(const std::filesystem::path &path);
+Expected<std::vector<NamedTensor>> parseNpz(std::span<const std::byte> bytes, const std::string &name);
+
+/// Writes an archive of stored members, under 4 GiB in all.
+Status writeNpz(const std::filesystem::path &path, const std::vector<NamedTensor> &tensors);
+
+} // namespace tilewright

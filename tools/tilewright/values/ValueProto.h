@@ -1,0 +1,11 @@
+// Sequences, maps and optional values in the files of ONNX test data (frontend/onnx/Values.proto).
+#pragma once
+
+#include "tools/tilewright/values/TensorFiles.h"
+
+namespace tilewright {
+
+/// Reads a value of `type`: a Sequence, an Optional or a Map. A file does not say which of them it holds.
+Expected<NamedTensor> readValueProto(const std::filesystem::path &path, DType type);
+
+} // namespace tilewright
