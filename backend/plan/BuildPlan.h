@@ -8,8 +8,8 @@
 //   }
 #pragma once
 
-#include "backend/plan/PlanConstants.h"
 #include "backend/TargetCode.h"
+#include "backend/plan/PlanConstants.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

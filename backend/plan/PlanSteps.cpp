@@ -1,0 +1,283 @@
+// One function for each kind of operation in @main, and the groups and kernels that steps name.
+#include "backend/plan/PlanSteps.h"
+
+#include "frontend/import/HostCall.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <fmt/format.h>
+
+using namespace mlir;
+namespace rt = tilewright::runtime;
+
+namespace tilewright {
+
+std::string PlanSteps::nodeAt(size_t index) const {
+  auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes");
+  return nodes && index < nodes.size() ? cast<StringAttr>(nodes[index]).str() : std::string();
+}
+
+std::string PlanSteps::nodeOf(Operation *op) const {
+  return nodeAt(op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+}
+
+rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
+  auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
+  if (!inserted)
+    return it->second;
+  const ModuleCode &code = request.code.at(module);
+  const KernelFacts &facts = code.code->kernels.at(kernel.getSymName().str());
+  rt::Kernel entry;
+  entry.name = entry.entry = kernel.getSymName().str();
+  entry.code = code.index;
+  llvm::SmallPtrSet<Value, 4> written;
+  kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
+  for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
+    entry.buffers.push_back(written.contains(argument) ? rt::BufferAccess::Write : rt::BufferAccess::Read);
+  entry.scalars = kernel.getNumSymbols();
+  entry.block = facts.block;
+  entry.staticSharedBytes = facts.staticSharedBytes;
+  entry.dynamicSharedBytes = facts.dynamicSharedBytes;
+  plan.kernels.push_back(std::move(entry));
+  return it->second;
+}
+
+rt::GroupId PlanSteps::groupOf(Operation *op, StringRef name, StringRef root) {
+  rt::Group group;
+  group.name = name.str();
+  group.rootKind = root.str();
+  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>("graph.nodes_of"))
+    for (int64_t node : nodes.asArrayRef())
+      group.members.push_back(nodeAt(node));
+  else if (auto node = op->getAttrOfType<IntegerAttr>("graph.node"))
+    group.members.push_back(nodeAt(node.getInt()));
+  if (auto bytes = op->getAttrOfType<AffineMapAttr>("graph.bytes"))
+    group.bytesMoved = sizes.expr(bytes.getValue().getResult(0));
+  if (auto flops = op->getAttrOfType<AffineMapAttr>("graph.flops"))
+    group.flops = sizes.expr(flops.getValue().getResult(0));
+  auto products = op->getAttrOfType<ArrayAttr>("graph.products");
+  for (mlir::Attribute attribute : products ? products.getValue() : ArrayRef<mlir::Attribute>()) {
+    auto product = cast<ArrayAttr>(attribute);
+    ArrayRef<AffineExpr> dims = cast<AffineMapAttr>(product[0]).getValue().getResults(); // batch, m, n, k
+    group.products.push_back({sizes.expr(dims[0]), sizes.expr(dims[1]), sizes.expr(dims[2]), sizes.expr(dims[3]),
+                              memoryType(cast<TypeAttr>(product[1]).getValue())});
+  }
+  plan.groups.push_back(std::move(group));
+  return plan.groups.size() - 1;
+}
+
+SmallVector<AffineExpr> PlanSteps::symbolsOf(tile::KernelOp kernel) const {
+  SmallVector<AffineExpr> symbols;
+  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
+    for (int64_t symbol : selected.asArrayRef())
+      symbols.push_back(getAffineSymbolExpr(symbol, kernel.getContext()));
+  return symbols;
+}
+
+Status PlanSteps::addLaunch(graph::LaunchOp launch) {
+  auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel());
+  if (!kernel)
+    return Status(Code::Internal, fmt::format("no tile kernel '{}'", launch.getKernel().str()));
+  rt::Launch step;
+  step.kernel = kernelOf(kernel);
+  for (auto [i, operand] : llvm::enumerate(launch.getInputs())) {
+    Expected<rt::ValueId> id = values.operandOf(kernel, i, operand);
+    if (!id)
+      return id.status();
+    step.buffers.push_back(*id);
+  }
+  for (Value result : launch.getResults())
+    step.buffers.push_back(values.resultOf(result, memoryType(result)));
+  // The kernel's own symbols are a selection of the module's.
+  SmallVector<AffineExpr> symbols = symbolsOf(kernel);
+  for (AffineExpr symbol : symbols)
+    step.scalars.push_back(sizes.expr(symbol));
+  for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
+    step.grid[i] = sizes.expr(extent.replaceSymbols(symbols));
+  if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
+    step.workspaceBytes = sizes.constant(bytes);
+  auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+  step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
+  plan.steps.push_back(std::move(step));
+  return Status();
+}
+
+Status PlanSteps::addHostCall(graph::HostCallOp call) {
+  rt::HostCall step;
+  step.op = call.getOp().str();
+  step.domain = call.getDomain().str();
+  step.opset = call.getOpset();
+  step.attributes = referenceAttributes(call);
+  // ONNX types that signless integers do not tell, as the importer wrote them.
+  auto dtypes = call->getAttrOfType<ArrayAttr>("input_dtypes");
+  auto typeOf = [&](size_t i, Value value) {
+    return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(value);
+  };
+  auto operand = call.getInputs().begin();
+  for (bool present : call.getPresent()) {
+    if (!present) {
+      step.inputs.push_back(rt::none);
+      continue;
+    }
+    size_t position = std::distance(call.getInputs().begin(), operand);
+    Value value = *operand++;
+    Expected<rt::ValueId> id = values.idAs(value, typeOf(position, value));
+    if (!id)
+      return id.status();
+    step.inputs.push_back(*id);
+  }
+  step.binds = addResults(call, step.outputs);
+  step.node = nodeOf(call);
+  step.group = groupOf(call, step.op, "host_call");
+  plan.steps.push_back(std::move(step));
+  sizes.addWholeGuards();
+  sizes.addGuards();
+  return Status();
+}
+
+Status PlanSteps::addReadSizes(graph::ReadSizesOp read) {
+  Expected<rt::ValueId> id = values.idOf(read.getSizes());
+  if (!id)
+    return id.status();
+  std::string node = nodeOf(read);
+  rt::ReadSizes step{*id, {}, StringRef(node).split('|').first.str()};
+  for (auto [element, symbol] : llvm::enumerate(read.getSymbols())) {
+    sizes.bindElement(symbol);
+    step.binds.push_back({0, uint32_t(element), uint32_t(symbol)});
+  }
+  plan.steps.push_back(std::move(step));
+  sizes.addGuards();
+  return Status();
+}
+
+/// The values of a step's results, made where no output takes their place, and the symbols that they bind.
+std::vector<rt::BoundSymbol> PlanSteps::addResults(Operation *op, std::vector<rt::ValueId> &outputs) {
+  auto dtypes = op->getAttrOfType<ArrayAttr>("output_dtypes"); // ONNX types that signless integers do not tell
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    outputs.push_back(
+        values.resultOf(result, dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(result)));
+  return sizes.bindResults(op->getResults(), outputs);
+}
+
+/// The values as inputs `first`... of a body, under the types that it has them in.
+Expected<std::vector<rt::ValueId>> PlanSteps::passTo(const rt::Plan &body, size_t first, ValueRange operands) {
+  std::vector<rt::ValueId> passed;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    Expected<rt::ValueId> id = values.idAs(operand, body.values[body.inputs.at(first + i)].dtype);
+    if (!id)
+      return id.status();
+    passed.push_back(*id);
+  }
+  return passed;
+}
+
+Expected<rt::BodyUse> PlanSteps::useOf(StringRef name, AffineMap bodySizes, ValueRange captures) {
+  const PlanBody &body = bodies.at(name);
+  const rt::Plan &inside = plan.bodies[body.index];
+  rt::BodyUse use{body.index, {}, {}};
+  for (size_t kept : body.sizes)
+    use.sizes.push_back(sizes.expr(bodySizes.getResult(kept)));
+  Expected<std::vector<rt::ValueId>> passed = passTo(inside, inside.inputs.size() - captures.size(), captures);
+  if (!passed)
+    return passed.status();
+  use.captures = std::move(*passed);
+  return use;
+}
+
+Status PlanSteps::addDims(graph::DimsOp dims) {
+  rt::WriteDims step{values.resultOf(dims.getResult(), DType::I64), {}};
+  for (AffineExpr size : dims.getSizes().getResults())
+    step.elements.push_back(sizes.expr(size));
+  plan.steps.push_back(std::move(step));
+  return Status();
+}
+
+Status PlanSteps::addIf(flow::IfOp op) {
+  rt::Branch step;
+  Expected<rt::ValueId> condition = values.idOf(op.getCondition());
+  Expected<rt::BodyUse> onTrue = useOf(op.getOnTrue(), op.getTrueSizes(), op.getTrueCaptures()),
+                        onFalse = useOf(op.getOnFalse(), op.getFalseSizes(), op.getFalseCaptures());
+  for (const Status &status : {condition.status(), onTrue.status(), onFalse.status()})
+    if (!status)
+      return status;
+  step.condition = *condition, step.onTrue = *onTrue, step.onFalse = *onFalse;
+  step.binds = addResults(op, step.outputs);
+  step.node = nodeOf(op);
+  step.group = groupOf(op, "If", "branch");
+  plan.steps.push_back(std::move(step));
+  sizes.addGuards();
+  return Status();
+}
+
+Status PlanSteps::addLoop(flow::LoopOp op) {
+  rt::Loop step;
+  step.counted = op.getCounted(), step.conditional = op.getConditional();
+  const rt::Plan &body = plan.bodies[bodies.at(op.getBody()).index];
+  size_t first = step.counted ? 2 : 0;
+  Expected<std::vector<rt::ValueId>> carried = passTo(body, first, op.getCarried()),
+                                     scanned = passTo(body, first + op.getCarried().size(), op.getScanned());
+  Expected<rt::BodyUse> use = useOf(op.getBody(), op.getSizes(), op.getCaptures());
+  for (const Status &status : {carried.status(), scanned.status(), use.status()})
+    if (!status)
+      return status;
+  for (auto [value, place] : {std::pair{op.getTripCount(), &step.tripCount}, {op.getCondition(), &step.condition}})
+    if (value) {
+      Expected<rt::ValueId> id = values.idOf(value);
+      if (!id)
+        return id.status();
+      *place = *id;
+    }
+  step.carried = *carried, step.body = *use;
+  for (auto [value, reverse] : llvm::zip_equal(*scanned, op.getReverseScanned()))
+    step.scanned.push_back({value, reverse});
+  std::vector<rt::ValueId> outputs;
+  step.binds = addResults(op, outputs);
+  step.finals.assign(outputs.begin(), outputs.begin() + step.carried.size());
+  for (auto [value, reverse] :
+       llvm::zip_equal(llvm::drop_begin(outputs, step.carried.size()), op.getReverseCollected()))
+    step.collected.push_back({value, reverse});
+  step.node = nodeOf(op);
+  step.group = groupOf(op, "Loop", "loop");
+  plan.steps.push_back(std::move(step));
+  sizes.addGuards();
+  return Status();
+}
+
+Status PlanSteps::add(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Status>(op)
+      .Case([&](graph::LaunchOp launch) { return addLaunch(launch); })
+      .Case([&](graph::HostCallOp call) { return addHostCall(call); })
+      .Case([&](graph::ReadSizesOp read) { return addReadSizes(read); })
+      .Case([&](flow::IfOp op) { return addIf(op); })
+      .Case([&](flow::LoopOp op) { return addLoop(op); })
+      .Case([&](graph::DimsOp dims) { return addDims(dims); })
+      .Case<graph::ReshapeOp, graph::ViewOp>([&](auto view) { return values.alias(view.getResult(), view.getData()); })
+      .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>(
+          [](Operation *) { return Status(); }) // constants are made at their first use
+      .Default([](Operation *op) {
+        return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main",
+                                                  op->getName().getStringRef().str()));
+      });
+}
+
+bool PlanSteps::hasBoundSizes(Operation *op) const {
+  auto takes = [&](StringRef body, AffineMap bodySizes) {
+    return llvm::all_of(bodies.at(body).sizes, [&](size_t kept) { return sizes.isBound(bodySizes.getResult(kept)); });
+  };
+  if (auto dims = dyn_cast<graph::DimsOp>(op); dims && !sizes.isBound(dims.getSizes().getResults()))
+    return false;
+  if (auto launch = dyn_cast<graph::LaunchOp>(op))
+    if (auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel());
+        kernel && !sizes.isBound(symbolsOf(kernel)))
+      return false;
+  if (auto branch = dyn_cast<flow::IfOp>(op); branch && !(takes(branch.getOnTrue(), branch.getTrueSizes()) &&
+                                                          takes(branch.getOnFalse(), branch.getFalseSizes())))
+    return false;
+  if (auto loop = dyn_cast<flow::LoopOp>(op); loop && !takes(loop.getBody(), loop.getSizes()))
+    return false;
+  auto isBound = [&](Value value) { return sizes.isBound(value); };
+  bool bindsItsResults = isa<graph::HostCallOp, flow::IfOp, flow::LoopOp>(op);
+  return (bindsItsResults || llvm::all_of(op->getResults(), isBound)) && llvm::all_of(op->getOperands(), isBound);
+}
+
+} // namespace tilewright

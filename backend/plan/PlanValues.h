@@ -1,0 +1,50 @@
+// The values of a plan while it is built: one for each value of @main that a step reads or writes.
+#pragma once
+
+#include "backend/plan/PlanConstants.h"
+#include "backend/plan/PlanSizes.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright {
+
+/// The memory type of a tensor whose ONNX type is not written: signless integers are signed.
+DType memoryType(mlir::Type element);
+DType memoryType(mlir::Value tensor);
+
+class PlanValues {
+public:
+  PlanValues(mlir::ModuleOp module, runtime::Plan &plan, PlanSizes &sizes, PlanConstants &constants)
+      : module(module), plan(plan), sizes(sizes), constants(constants) {}
+
+  void addInputs(mlir::func::FuncOp main);
+  /// Every output is a value of its own, written in place by the step that makes it where that is possible.
+  void addOutputs(mlir::func::FuncOp main);
+  /// Appends copies to the outputs that no step writes in place.
+  Status copyOutputs(mlir::func::FuncOp main);
+
+  /// The plan's value for a value of @main. A constant becomes one at its first use.
+  Expected<runtime::ValueId> idOf(mlir::Value value);
+  /// The same under another memory type of the same width (ONNX's unsigned integers).
+  Expected<runtime::ValueId> idAs(mlir::Value value, DType type);
+  /// A constant operand in the panels that the kernel reads it in; any other operand as it is.
+  Expected<runtime::ValueId> operandOf(tile::KernelOp kernel, unsigned argument, mlir::Value value);
+  /// The value that a step writes: an output in place, or else a temporary.
+  runtime::ValueId resultOf(mlir::Value result, DType type);
+  /// Makes `result` another name of `source`'s memory.
+  Status alias(mlir::Value result, mlir::Value source);
+
+private:
+  runtime::ValueId newValue(runtime::ValueKind kind, mlir::Value value, DType type, std::string name,
+                            uint32_t source = runtime::none);
+  runtime::ValueId aliasOf(mlir::Value value, runtime::ValueId source, DType type);
+  Expected<runtime::ValueId> constantOf(mlir::Operation *op, mlir::Value value);
+
+  mlir::ModuleOp module;
+  runtime::Plan &plan;
+  PlanSizes &sizes;
+  PlanConstants &constants;
+  llvm::DenseMap<mlir::Value, runtime::ValueId> ids;
+  llvm::DenseMap<mlir::Value, uint32_t> outputNumber; // of values that are written in place
+};
+
+} // namespace tilewright
