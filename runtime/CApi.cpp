@@ -1,9 +1,10 @@
 // The C interface over Device, Program and Context.
+#include "runtime/Devices.h"
 #include "runtime/tilewright.h"
 
+#include "runtime/Version.h"
 #include "runtime/execute/BindSymbols.h"
 #include "runtime/execute/Context.h"
-#include "runtime/Version.h"
 
 #include <cstring>
 #include <exception>

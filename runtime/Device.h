@@ -7,8 +7,8 @@
 // Work given to a stream may run later; its addresses and kernels must stay valid until synchronize() has returned.
 #pragma once
 
-#include "runtime/plan/Plan.h"
 #include "runtime/Status.h"
+#include "runtime/plan/Plan.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -92,16 +92,5 @@ public:
   /// `external`: the stream of the caller's own (a CUstream or hipStream_t) to order work in, or nullptr for a new one.
   virtual Expected<std::unique_ptr<Stream>> createStream(void *external = nullptr) = 0;
 };
-
-/// Opens "host", "cuda", "cuda:N", "hip", "hip:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device
-/// with one sentence where the driver or device is missing.
-Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
-
-/// All devices of this machine, with the reason for each kind that is not there.
-struct DeviceList {
-  std::vector<DeviceInfo> found;
-  std::vector<std::string> missing;
-};
-DeviceList listDevices();
 
 } // namespace tilewright::runtime

@@ -8,25 +8,12 @@
 //   }
 #pragma once
 
-#include "backend/TargetCode.h"
 #include "backend/plan/PlanConstants.h"
+#include "backend/plan/PlanRequest.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tilewright {
-
-/// The code of one module's kernels.
-struct ModuleCode {
-  uint32_t index = 0; // in Contents::code
-  const TargetCode *code = nullptr;
-};
-
-struct PlanRequest {
-  std::string target; // as in TargetDesc
-  std::string mode;   // fusion mode
-  std::vector<std::string> requirements;
-  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // of the module, and of the bodies in it that have kernels
-};
 
 /// `module` is at the tile stage: @main holds launches, host calls, branches, loops, constants, sizes and reshapes
 /// only, and so does that of each module inside of it, which becomes a body of the plan. Constants that the plan names

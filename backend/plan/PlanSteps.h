@@ -1,7 +1,7 @@
 // The steps of a plan: each operation of @main as the step that does it when running.
 #pragma once
 
-#include "backend/plan/BuildPlan.h"
+#include "backend/plan/PlanRequest.h"
 #include "backend/plan/PlanValues.h"
 #include "frontend/flow/FlowOps.h"
 #include "frontend/graph/GraphOps.h"

@@ -14,9 +14,6 @@
 
 namespace tilewright::reference {
 
-void malformed(std::string message) { throw Failure{Status(Code::Malformed, std::move(message))}; }
-void unsupported(std::string message) { throw Failure{Status(Code::Unsupported, std::move(message))}; }
-
 //===- Memory types -----------------------------------------------------------------------------------------------===//
 
 struct Half {

@@ -11,29 +11,13 @@
 // are the correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
 #pragma once
 
+#include "runtime/reference/Failure.h"
 #include "runtime/reference/Reference.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <type_traits>
 
 namespace tilewright::reference {
-
-/// Thrown by kernels and caught in `evaluate`; never crosses the library's border.
-struct Failure {
-  Status status;
-};
-
-[[noreturn]] void malformed(std::string message);
-[[noreturn]] void unsupported(std::string message);
-
-/// Ends the kernel with Code::Malformed unless `condition` holds.
-template <typename... Args> void require(bool condition, fmt::format_string<Args...> format, Args &&...args) {
-  if (!condition)
-    malformed(fmt::format(format, std::forward<Args>(args)...));
-}
 
 inline bool isFloat(DType type) { return findDType(type) && findDType(type)->isFloat; }
 inline bool isSigned(DType type) { return findDType(type) && findDType(type)->isSigned; }

@@ -1,7 +1,7 @@
 // Checked arithmetic on shapes, axes and strides.
 #include "runtime/reference/Shapes.h"
 
-#include "runtime/reference/Kernel.h"
+#include "runtime/reference/Failure.h"
 
 #include <algorithm>
 

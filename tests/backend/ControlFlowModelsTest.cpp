@@ -1,5 +1,6 @@
 // Models with branches, loops, sequences and strings, compiled in every mode and run, against results written out here.
 #include "backend/Pipeline.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 #include "tests/frontend/TinyModel.h"
 

@@ -5,7 +5,7 @@
 // folder has an injected fault): 0 if some case failed.
 #include "tests/device/CaseRun.h"
 
-#include "runtime/Device.h"
+#include "runtime/Devices.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -87,6 +87,26 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
   return verdict(c, output, *errorWord);
 }
 
+using Counts = std::map<std::string, std::pair<int, int>>; // of a family, type, layout or edge: passed, all
+
+/// Prints how many cases passed. True if it was all of them that ran, and fewer passed than must.
+static bool missesQuota(const Counts &counts, bool all) {
+  bool misses = false;
+  for (auto &[key, count] : counts) {
+    auto quota = quotas.find(key);
+    bool missed = all && quota != quotas.end() && count.first < quota->second;
+    misses |= missed;
+    fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second,
+               missed ? fmt::format(", expected at least {}", quota->second) : "");
+  }
+  for (auto &[key, least] : quotas)
+    if (all && !counts.contains(key)) {
+      fmt::print("{:32} no case, expected at least {}\n", key, least);
+      misses = true;
+    }
+  return misses;
+}
+
 int main(int argc, char **argv) {
   std::string folder, deviceName, only;
   bool expectFailures = false, small = false;
@@ -115,7 +135,7 @@ int main(int argc, char **argv) {
   std::map<std::string, nlohmann::json> rows;
   for (auto &row : list.at("cases"))
     rows[row.at("name")] = row;
-  std::map<std::string, std::pair<int, int>> counts; // passed, all
+  Counts counts;
   int failed = 0;
   for (const DeviceCase &c : deviceCases()) {
     if (!rows.contains(c.name) || c.name.find(only) == std::string::npos || (small && !c.small))
@@ -135,22 +155,10 @@ int main(int argc, char **argv) {
       return 5;
     }
   }
-  bool short_ = false;
-  for (auto &[key, count] : counts) {
-    auto quota = quotas.find(key);
-    bool missed = only.empty() && !small && quota != quotas.end() && count.first < quota->second;
-    short_ |= missed;
-    fmt::print("{:32} {:4} of {:4} passed{}\n", key, count.first, count.second,
-               missed ? fmt::format(", expected at least {}", quota->second) : "");
-  }
-  for (auto &[key, least] : quotas)
-    if (only.empty() && !small && !counts.contains(key)) {
-      fmt::print("{:32} no case, expected at least {}\n", key, least);
-      short_ = true;
-    }
+  bool missed = missesQuota(counts, only.empty() && !small);
   if (expectFailures) {
     fmt::print("{} cases saw the injected fault\n", failed);
     return failed ? 0 : 1;
   }
-  return failed || short_ ? 1 : 0;
+  return failed || missed ? 1 : 0;
 }

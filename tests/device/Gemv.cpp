@@ -14,14 +14,8 @@ struct Gemv {
 };
 } // namespace
 
-static DeviceCase gemv(const Gemv &g, std::string edge) {
-  std::string text = typeText(g.type), sum = g.type == DType::F64 ? "f64" : "f32", layout = g.transposedB ? "NT" : "NN";
-  DType sumType = g.type == DType::F64 ? DType::F64 : DType::F32;
-  DeviceCase c{.name = fmt::format("gemv_{}_{}x{}x{}_{}x{}x{}_{}", text, g.m, g.n, g.k, g.bm, g.bn, g.bk, layout),
-               .family = "gemv",
-               .layout = layout,
-               .edge = std::move(edge),
-               .type = g.type};
+static std::string kernelText(const Gemv &g, int64_t gridX, int64_t gridY) {
+  std::string text = typeText(g.type), sum = g.type == DType::F64 ? "f64" : "f32";
   auto buffer = [](const std::string &type, int64_t rows, int64_t columns) {
     return fmt::format("!tile.buffer<{}, () -> ({}, {})>", type, rows, columns);
   };
@@ -39,8 +33,7 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
     return fmt::format("%{0}w = arith.extf %{0} : {1} to {2}\n        %{3} = tile.broadcast %{0}w : {2} -> {4}\n", from,
                        narrow, wide, to, all);
   };
-  c.grid = {(g.n + g.bn - 1) / g.bn, (g.m + g.bm - 1) / g.bm, 1};
-  c.kernel = fmt::format(R"(
+  std::string kernel = fmt::format(R"(
     tile.kernel @k(%a: {0}, %b: {1}, %y: {2})
         attributes {{grid = affine_map<() -> ({3}, {4}, 1)>,
                      schedule = #tile.schedule<gemv, tile = [{5}, {6}], reduce = [{7}], warps = {8}>}} {{
@@ -53,8 +46,8 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
       %step = arith.constant {7} : index
       %zero = arith.constant dense<0.0> : {10}
 )",
-                         a, b, y, c.grid[0], c.grid[1], g.bm, g.bn, g.bk, g.warps, g.k, all);
-  c.kernel += fmt::format(R"(
+                                   a, b, y, gridX, gridY, g.bm, g.bn, g.bk, g.warps, g.k, all);
+  return kernel + fmt::format(R"(
       %acc = scf.for %k = %c0 to %ck step %step iter_args(%c = %zero) -> ({0}) {{
         %x = tile.load %a[%m, %c0, %k] bounds () -> ({1}, 1, {2}) map (d0, d1, d2) -> (d0, d2) fill 0.0 : {3} : {4} -> {5}
         %w = tile.load %b[%c0, %n, %k] bounds () -> (1, {6}, {2}) map (d0, d1, d2) -> ({7}) fill 0.0 : {3} : {8} -> {9}
@@ -68,8 +61,21 @@ static DeviceCase gemv(const Gemv &g, std::string edge) {
       tile.store %r, %y[%m, %n, %c0] bounds () -> ({1}, {6}, 1) map (d0, d1, d2) -> (d0, d1) : {12} -> {13}
       tile.return
     }})",
-                          all, g.m, g.k, text, a, ta, g.n, g.transposedB ? "d1, d2" : "d2, d1", b, tb,
-                          widened("x", "xb", g.bm, 1, ta), widened("w", "wb", 1, g.bn, tb), result, y);
+                              all, g.m, g.k, text, a, ta, g.n, g.transposedB ? "d1, d2" : "d2, d1", b, tb,
+                              widened("x", "xb", g.bm, 1, ta), widened("w", "wb", 1, g.bn, tb), result, y);
+}
+
+static DeviceCase gemv(const Gemv &g, std::string edge) {
+  std::string layout = g.transposedB ? "NT" : "NN";
+  DType sumType = g.type == DType::F64 ? DType::F64 : DType::F32;
+  DeviceCase c{
+      .name = fmt::format("gemv_{}_{}x{}x{}_{}x{}x{}_{}", typeText(g.type), g.m, g.n, g.k, g.bm, g.bn, g.bk, layout),
+      .family = "gemv",
+      .layout = layout,
+      .edge = std::move(edge),
+      .type = g.type};
+  c.grid = {(g.n + g.bn - 1) / g.bn, (g.m + g.bm - 1) / g.bm, 1};
+  c.kernel = kernelText(g, c.grid[0], c.grid[1]);
   c.buffers = {{g.type, g.m * g.k}, {g.type, g.k * g.n}, {sumType, g.m * g.n}};
   c.expected = [g, specs = c.buffers](int64_t index) {
     int64_t i = index / g.n, j = index % g.n;

@@ -22,49 +22,20 @@ struct Product {
 };
 } // namespace
 
-static DeviceCase product(const Product &p, std::string edge) {
-  bool residual = p.tail == Tail::Residual;
-  DType sumType = p.type == DType::F64  ? DType::F64
-                  : p.type == DType::I8 ? DType::I32
-                                        : DType::F32,
-        yType = residual ? p.type : sumType;
-  std::string text = typeText(p.type), sum = typeText(sumType);
-  bool bytes = p.type == DType::I8;
-  DeviceCase c{.name = fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", residual ? "residual" : "product", text,
-                                   p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk,
-                                   p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "",
-                                   p.prologue ? "_prologue" : "", p.runTimeColumns ? "_sized" : ""),
-               .family = "matmul",
-               .layout = p.runTimeColumns ? "run-time sizes"
-                                          : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
-               .edge = std::move(edge),
-               .type = p.type};
-  std::string symbols = p.runTimeColumns ? "[s0]" : "", columns = p.runTimeColumns ? "s0" : std::to_string(p.n);
-  std::string rows = std::to_string(p.m), depth = std::to_string(p.k);
-  auto buffer = [&](const std::string &type, const std::string &sizes) {
-    return fmt::format("!tile.buffer<{}, (){} -> ({})>", type, symbols, sizes);
-  };
-  auto matrix = [&](const std::string &type, const std::string &first, const std::string &second, bool transposed) {
-    return buffer(type, transposed ? second + ", " + first : first + ", " + second);
-  };
-  std::string y = matrix(typeText(yType), rows, columns, false);
-  auto tile = [](int64_t first, int64_t second, const std::string &type) {
-    return fmt::format("tensor<{}x{}x{}>", first, second, type);
-  };
-  c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
-  constexpr const char *bias = R"(
-      %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
-      %bb = tile.broadcast %bv : {tr} -> {tc}
-      %s = arith.{add} %acc, %bb : {tc}
-      tile.store %s, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
-  constexpr const char *residualTail = R"(
-      %rv = tile.load %r[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
-      %wide = arith.extf %rv : {tr} to {tc}
-      %s = arith.addf %acc, %wide : {tc}
-      %h = arith.truncf %s : {tc} to {tr}
-      tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
-  c.kernel = fmt::format(
-      fmt::runtime(std::string(R"(
+static DType sumTypeOf(const Product &p) {
+  return p.type == DType::F64 ? DType::F64 : p.type == DType::I8 ? DType::I32 : DType::F32;
+}
+
+static DType resultTypeOf(const Product &p) { return p.tail == Tail::Residual ? p.type : sumTypeOf(p); }
+
+static std::string nameOf(const Product &p) {
+  return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", p.tail == Tail::Residual ? "residual" : "product",
+                     typeText(p.type), p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn,
+                     p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
+                     p.runTimeColumns ? "_sized" : "");
+}
+
+constexpr const char *productLoop = R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({gx}, {gy}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}>}} {{
@@ -82,16 +53,45 @@ static DeviceCase product(const Product &p, std::string edge) {
         %w = tile.load %b[%k, %n] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
         %d = tile.dot %{lhs}, %w, %c {signs} : {ta}, {tb}, {tc}
         scf.yield %d : {tc}
-      }})") + (residual ? residualTail : bias) +
-                   R"(
-      tile.return
-    }})"),
+      }})";
+
+constexpr const char *biasTail = R"(
+      %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
+      %bb = tile.broadcast %bv : {tr} -> {tc}
+      %s = arith.{add} %acc, %bb : {tc}
+      tile.store %s, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
+
+constexpr const char *residualTail = R"(
+      %rv = tile.load %r[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
+      %wide = arith.extf %rv : {tr} to {tc}
+      %s = arith.addf %acc, %wide : {tc}
+      %h = arith.truncf %s : {tc} to {tr}
+      tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
+
+static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
+  bool residual = p.tail == Tail::Residual, bytes = p.type == DType::I8;
+  std::string text = typeText(p.type), sum = typeText(sumTypeOf(p));
+  std::string symbols = p.runTimeColumns ? "[s0]" : "", columns = p.runTimeColumns ? "s0" : std::to_string(p.n);
+  std::string rows = std::to_string(p.m), depth = std::to_string(p.k);
+  auto buffer = [&](const std::string &type, const std::string &sizes) {
+    return fmt::format("!tile.buffer<{}, (){} -> ({})>", type, symbols, sizes);
+  };
+  auto matrix = [&](const std::string &type, const std::string &first, const std::string &second, bool transposed) {
+    return buffer(type, transposed ? second + ", " + first : first + ", " + second);
+  };
+  auto tile = [](int64_t first, int64_t second, const std::string &type) {
+    return fmt::format("tensor<{}x{}x{}>", first, second, type);
+  };
+  std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
+  std::string tail = residual ? residualTail : biasTail;
+  return fmt::format(
+      fmt::runtime(productLoop + tail + "\n      tile.return\n    }}"),
       fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
       fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
       fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-      fmt::arg("gx", c.grid[0]), fmt::arg("gy", c.grid[1]), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn),
-      fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages), fmt::arg("rows", rows),
-      fmt::arg("columns", columns), fmt::arg("depth", depth), fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"),
+      fmt::arg("gx", gridX), fmt::arg("gy", gridY), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn), fmt::arg("bk", p.bk),
+      fmt::arg("warps", p.warps), fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns),
+      fmt::arg("depth", depth), fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"),
       fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
       fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
       fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
@@ -102,6 +102,31 @@ static DeviceCase product(const Product &p, std::string edge) {
       fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)),
       fmt::arg("tb", tile(p.bk, p.bn, text)), fmt::arg("tc", tile(p.bm, p.bn, sum)),
       fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
+}
+
+/// Rounding to the result's type, and of the sums, which grows with the square root of their length.
+static double toleranceOf(const Product &p) {
+  if (p.type == DType::I8)
+    return 0;
+  double tolerance = (p.tail == Tail::Residual ? roundoff(p.type) : 0) +
+                     (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
+  if (elementBytes(p.type) ==
+      2) // matrix units truncate sums instead of rounding them: errors of one sign, which add up
+    tolerance += 0x1p-24 * double(p.k);
+  return tolerance;
+}
+
+static DeviceCase product(const Product &p, std::string edge) {
+  bool residual = p.tail == Tail::Residual;
+  DeviceCase c{.name = nameOf(p),
+               .family = "matmul",
+               .layout = p.runTimeColumns ? "run-time sizes"
+                                          : fmt::format("{}{}", p.transposedA ? "T" : "N", p.transposedB ? "T" : "N"),
+               .edge = std::move(edge),
+               .type = p.type};
+  c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
+  c.kernel = kernelText(p, c.grid[0], c.grid[1]);
+  DType yType = resultTypeOf(p);
   c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
   if (p.runTimeColumns)
     c.scalars = {p.n};
@@ -114,13 +139,7 @@ static DeviceCase product(const Product &p, std::string edge) {
                read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
     return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
   };
-  c.tolerance =
-      (residual ? roundoff(p.type) : 0) + (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
-  if (elementBytes(p.type) ==
-      2) // matrix units cut their sums off instead of rounding them: errors of one sign, which add up
-    c.tolerance += 0x1p-24 * double(p.k);
-  if (bytes)
-    c.tolerance = 0;
+  c.tolerance = toleranceOf(p);
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;
   return c;
 }
@@ -135,20 +154,9 @@ static void addByteCases(std::vector<DeviceCase> &cases) {
           continue;
         auto bytes = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps,
                          int64_t stages, const char *edge) {
-          cases.push_back(product({.type = DType::I8,
-                                   .m = m,
-                                   .n = n,
-                                   .k = k,
-                                   .bm = bm,
-                                   .bn = bn,
-                                   .bk = bk,
-                                   .warps = warps,
-                                   .stages = stages,
-                                   .transposedA = at,
-                                   .transposedB = bt,
-                                   .unsignedA = (signs & 1) != 0,
-                                   .unsignedB = (signs & 2) != 0},
-                                  edge));
+          Product p{DType::I8, m, n, k, bm, bn, bk, warps, stages, at, bt};
+          p.unsignedA = signs & 1, p.unsignedB = signs & 2;
+          cases.push_back(product(p, edge));
         };
         bytes(64, 64, 128, 64, 64, 64, 4, 3, "power of two");
         bytes(61, 67, 71, 64, 64, 32, 4, 3, "prime");
@@ -163,8 +171,7 @@ static void addByteCases(std::vector<DeviceCase> &cases) {
       }
 }
 
-void addProductCases(std::vector<DeviceCase> &cases) {
-  addByteCases(cases);
+static void addHalfCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool at : {false, true})
       for (bool bt : {false, true}) {
@@ -190,6 +197,9 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 72, 64, 448, 64, 64, 128, 4, 4, at, bt, true}, "multiple of 8"));
         cases.push_back(product({type, 1000, 1032, 520, 128, 128, 64, 8, 4, at, bt}, "multiple of 8"));
       }
+}
+
+static void addSmallestCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
     cases.push_back(product({type, 1, 64, 64, 16, 64, 32, 2, 2}, "size 1"));
     cases.push_back(product({type, 64, 1, 33, 32, 32, 32, 2, 2}, "size 1"));
@@ -198,6 +208,9 @@ void addProductCases(std::vector<DeviceCase> &cases) {
     cases.push_back(product({type, 32, 32, 16, 32, 32, 16, 2, 3}, "power of two"));
     cases.push_back(product({type, 17, 37, 47, 16, 32, 16, 2, 2}, "prime"));
   }
+}
+
+static void addMultiplyAddCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F32, DType::F64})
     for (bool at : {false, true})
       for (bool bt : {false, true}) {
@@ -206,23 +219,16 @@ void addProductCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 300, 200, 129, 64, 64, 16, 4, 3, at, bt}, "beside a power of two"));
         cases.push_back(product({type, 40, 33, 100, 16, 32, 64, 1, 2, at, bt}, "beside a power of two"));
       }
-  cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
+}
+
+static void addResidualCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool sized : {false, true}) {
       auto residual = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t bk, int64_t warps,
                           const char *edge) {
-        cases.push_back(product({.type = type,
-                                 .m = m,
-                                 .n = n,
-                                 .k = k,
-                                 .bm = bm,
-                                 .bn = bn,
-                                 .bk = bk,
-                                 .warps = warps,
-                                 .stages = 4,
-                                 .tail = Tail::Residual,
-                                 .runTimeColumns = sized},
-                                edge));
+        Product p{type, m, n, k, bm, bn, bk, warps, 4};
+        p.tail = Tail::Residual, p.runTimeColumns = sized;
+        cases.push_back(product(p, edge));
       };
       residual(64, 64, 64, 64, 64, 64, 4, "power of two");
       residual(100, 200, 72, 64, 128, 32, 4, "multiple of 8");
@@ -231,6 +237,15 @@ void addProductCases(std::vector<DeviceCase> &cases) {
       residual(65, 65, 64, 16, 32, 32, 2, "beside a power of two");
       residual(1000, 1016, 520, 128, 128, 64, 8, "multiple of 8");
     }
+}
+
+void addProductCases(std::vector<DeviceCase> &cases) {
+  addByteCases(cases);
+  addHalfCases(cases);
+  addSmallestCases(cases);
+  addMultiplyAddCases(cases);
+  cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
+  addResidualCases(cases);
 }
 
 } // namespace tilewright::test

@@ -22,12 +22,8 @@ static std::string describe(const Window &w) {
 }
 
 /// Channels last: x[h, w, c], filter[kh, kw, c, f], y[oh, ow, f]; m runs over the output's pixels.
-static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, std::string edge) {
-  DeviceCase c{.name = fmt::format("conv_{}_f{}", describe(w), w.filters),
-               .family = "conv",
-               .layout = "NHWC",
-               .edge = std::move(edge),
-               .type = w.type};
+static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, int64_t gridX,
+                              int64_t gridY) {
   std::string text = typeText(w.type);
   int64_t pixels = w.outHeight() * w.outWidth();
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
@@ -36,9 +32,8 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
       fmt::format("!tile.buffer<{}, () -> ({}, {}, {}, {})>", text, w.kernel, w.kernel, w.channels, w.filters);
   std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text),
               tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
-  c.grid = {(w.filters + bn - 1) / bn, (pixels + bm - 1) / bm, 1};
   // The window's position is added through index operands of tile.size: row = oh * stride + kh - pad.
-  c.kernel = fmt::format(R"(
+  std::string kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %f: {1}, %y: {2})
         attributes {{grid = affine_map<() -> ({3}, {4}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{5}, {6}], reduce = [1, 1, {7}], warps = {8}, stages = 3>}} {{
@@ -56,14 +51,14 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
         %inner = scf.for %k = %c0 to %channels step %step iter_args(%c = %o) -> ({11}) {{
           %kk = tile.size (d0, d1) -> (d0 * {12} + d1)(%t, %k)
 )",
-                         x, filter, y, c.grid[0], c.grid[1], bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc,
-                         (w.channels + bk - 1) / bk * bk);
+                                   x, filter, y, gridX, gridY, bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc,
+                                   (w.channels + bk - 1) / bk * bk);
   int64_t padded = (w.channels + bk - 1) / bk * bk; // each tap's channels start at a multiple of the step
   std::string row = fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(),
                                 w.stride, padded, w.kernel, w.pad);
   std::string column = fmt::format("(d0 mod {0}) * {1} + (d1 floordiv {2}) mod {3} - {4}", w.outWidth(), w.stride,
                                    padded, w.kernel, w.pad);
-  c.kernel += fmt::format(R"(
+  return kernel + fmt::format(R"(
           %a = tile.load %x[%m, %kk] bounds () -> ({0}, {1}) map (d0, d1) -> ({2}, {3}, d1 mod {4}) guard [0, 1{5}] fill 0.0 : {6}
               : {7} -> {8}
           %b = tile.load %f[%kk, %n] bounds () -> ({1}, {9})
@@ -76,9 +71,21 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
       tile.store %acc, %y[%m, %n] bounds () -> ({0}, {9}) map (d0, d1) -> (d0, d1) : {14} -> {15}
       tile.return
     }})",
-                          pixels, w.kernel * w.kernel * padded, row, column, padded, padded == w.channels ? "" : ", 2",
-                          text, x, ta, w.filters, w.kernel,
-                          padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc, y);
+                              pixels, w.kernel * w.kernel * padded, row, column, padded,
+                              padded == w.channels ? "" : ", 2", text, x, ta, w.filters, w.kernel,
+                              padded == w.channels ? "" : fmt::format(" guard [2] fill 0.0 : {}", text), filter, tb, tc,
+                              y);
+}
+
+static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, std::string edge) {
+  DeviceCase c{.name = fmt::format("conv_{}_f{}", describe(w), w.filters),
+               .family = "conv",
+               .layout = "NHWC",
+               .edge = std::move(edge),
+               .type = w.type};
+  int64_t pixels = w.outHeight() * w.outWidth();
+  c.grid = {(w.filters + bn - 1) / bn, (pixels + bm - 1) / bm, 1};
+  c.kernel = kernelText(w, bm, bn, bk, warps, c.grid[0], c.grid[1]);
   c.buffers = {{w.type, w.height * w.width * w.channels},
                {w.type, w.kernel * w.kernel * w.channels * w.filters},
                {DType::F32, pixels * w.filters}};

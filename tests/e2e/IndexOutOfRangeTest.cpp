@@ -2,6 +2,7 @@
 // kernel, in a small graph of integers beside the kernels, or in the reference.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
 

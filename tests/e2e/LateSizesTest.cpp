@@ -1,6 +1,7 @@
 // Sizes that a reference kernel tells while the plan runs: what follows it is bound, checked and placed then.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
 

@@ -1,8 +1,9 @@
 // RNN, GRU and LSTM compiled, for lengths that are unrolled and that are loops, beside the reference.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
-#include "tools/tilewright/values/Compare.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
+#include "tools/tilewright/values/Compare.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;

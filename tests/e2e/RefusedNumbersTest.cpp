@@ -2,6 +2,7 @@
 // a sentence at the node, and goes on to serve those that it may have.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
 

@@ -3,6 +3,7 @@
 // the driver either.
 #include "backend/Pipeline.h"
 #include "models/Random.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 // these sizes, and where a model does not take sizes, running says so in a sentence.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 
 using namespace tilewright;

@@ -1,5 +1,6 @@
 // Compiles for symbols, runs at sizes.
 #include "tests/fusion/FiveSizes.h"
+#include "runtime/Devices.h"
 
 #include "backend/Pipeline.h"
 #include "runtime/execute/Context.h"

@@ -2,14 +2,15 @@
 // double compile at all. Nothing here measures time; scripts/compile-times does. What is not linear shows as a test
 // that does not end.
 #include "backend/Pipeline.h"
-#include "frontend/import/Importer.h"
 #include "frontend/graph/GraphOps.h"
+#include "frontend/import/Importer.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/cost/CostModel.h"
-#include "fusion/groups/FormGroups.h"
 #include "fusion/FusionReport.h"
+#include "fusion/cost/CostModel.h"
 #include "fusion/cost/KernelLimits.h"
+#include "fusion/groups/FormGroups.h"
 #include "models/ModelBuilder.h"
+#include "runtime/Devices.h"
 #include "runtime/execute/Context.h"
 #include "runtime/execute/Program.h"
 

@@ -1,14 +1,15 @@
 // Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled,
 // fused and unfused.
 #include "tests/fusion/RandomGraph.h"
+#include "runtime/Devices.h"
 
 #include "backend/Pipeline.h"
-#include "tests/reference/Interpreter.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/groups/FormGroups.h"
 #include "fusion/RootKind.h"
+#include "fusion/groups/FormGroups.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
+#include "tests/reference/Interpreter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,11 +1,12 @@
 #include "tests/fuzz/RunArtifact.h"
+#include "runtime/Devices.h"
 
-#include "tools/tilewright/values/TensorFiles.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Checksum.h"
-#include "runtime/execute/Context.h"
 #include "runtime/artifact/Format.h"
+#include "runtime/execute/Context.h"
 #include "runtime/execute/Program.h"
+#include "tools/tilewright/values/TensorFiles.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,15 +1,16 @@
 // A table of hostile files: models, their data, inputs, artifacts and stages. Each is opened, compiled and run in a
 // process of its own, and must be refused by one sentence.
+#include "runtime/Devices.h"
 #include "tests/hostile/HostileModels.h"
 #include "tests/hostile/Isolated.h"
 
 #include "backend/Pipeline.h"
-#include "tools/tilewright/options/InputOptions.h"
-#include "tools/tilewright/options/ModelOptions.h"
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/execute/Context.h"
 #include "runtime/execute/Program.h"
 #include "tests/ScratchFolder.h"
+#include "tools/tilewright/options/InputOptions.h"
+#include "tools/tilewright/options/ModelOptions.h"
 
 #include <fmt/format.h>
 #include <fstream>

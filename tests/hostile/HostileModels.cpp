@@ -180,64 +180,73 @@ void addWeights(Rows &rows) {
          [](TensorProto &t) { t.clear_float_data(), t.set_data_location(TensorProto::EXTERNAL); });
 }
 
-/// A node `op` on x and integer constants.
+/// A node `op` on x and integer constants that asks for what nobody can give.
+struct Bomb {
+  std::string what, op;
+  std::vector<std::vector<int64_t>> constants;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> attributes = {}; // a list where the name ends with '*'
+};
+
+const Bomb bombs[] = {
+    {"to 2^80", "ConstantOfShape", {{huge, huge}}},
+    {"to 2^60", "ConstantOfShape", {{huge, 1 << 20}}},
+    {"to a negative size", "ConstantOfShape", {{-1}}},
+    {"to 2^80", "Expand", {{huge, huge, 1, 1}}},
+    {"to a negative size", "Expand", {{-5, 3}}},
+    {"2^40 times", "Tile", {{huge, huge}}},
+    {"a negative number of times", "Tile", {{-1, 1}}},
+    {"once in one dimension", "Tile", {{1}}},
+    {"to 2^63 - 1", "Range", {{0}, {largest}, {1}}},
+    {"by steps of 0", "Range", {{0}, {10}, {0}}},
+    {"by 2^62 on both sides", "Pad", {{int64_t(1) << 62, 0, int64_t(1) << 62, 0}}},
+    {"away more than there is", "Pad", {{-5, 0, 0, 0}}},
+    {"by three numbers", "Pad", {{1, 1, 1}}},
+    {"to -1 and -1", "Reshape", {{-1, -1}}},
+    {"to another number of elements", "Reshape", {{7}}},
+    {"to -2", "Reshape", {{-2, 3}}},
+    {"that overflows", "Reshape", {{huge, huge}}},
+    {"by steps of 0", "Slice", {{0}, {2}, {0}, {0}}},
+    {"of axis 7", "Slice", {{0}, {2}, {7}, {1}}},
+    {"of two starts and one end", "Slice", {{0, 0}, {2}}},
+    {"by 0 and 0", "Transpose", {}, {{"perm*", {0, 0}}}},
+    {"by 5 and 1", "Transpose", {}, {{"perm*", {5, 1}}}},
+    {"of axis 2^63 - 1", "Softmax", {}, {{"axis", {largest}}}},
+    {"of axis -2^63", "Flatten", {}, {{"axis", {least}}}},
+    {"of axis -2^63", "Gather", {{0}}, {{"axis", {least}}}},
+    {"of index 9", "Gather", {{9}}},
+    {"into parts of 1 and 9", "Split", {{1, 9}}},
+    {"of axis 9", "Unsqueeze", {{9}}},
+    {"of a size of 3", "Squeeze", {{1}}},
+    {"of the first -1", "TopK", {{-1}}},
+    {"of the first 100", "TopK", {{100}}},
+    {"of a matrix by windows of 2^40", "MaxPool", {}, {{"kernel_shape*", {huge, huge}}}},
+    {"of a matrix in blocks of 0", "DepthToSpace", {}, {{"blocksize", {0}}}},
+};
+
+onnx::ModelProto modelOf(const Bomb &bomb) {
+  TinyModel model;
+  model.input("x", {2, 3}).output("y");
+  std::vector<std::string> inputs;
+  if (bomb.op != "ConstantOfShape" && bomb.op != "Range")
+    inputs.push_back("x");
+  bool scalars = bomb.op == "Range" || bomb.op == "OneHot" || bomb.op == "Trilu";
+  for (const std::vector<int64_t> &constant : bomb.constants) {
+    inputs.push_back(fmt::format("c{}", inputs.size()));
+    std::vector<int64_t> shape;
+    if (!scalars)
+      shape.push_back(static_cast<int64_t>(constant.size()));
+    model.integers(inputs.back(), shape, constant);
+  }
+  onnx::NodeProto *node = model.node(bomb.op, inputs, {"y"});
+  for (const auto &[name, values] : bomb.attributes)
+    name.ends_with("*") ? setAttribute(node, name.substr(0, name.size() - 1), values)
+                        : setAttribute(node, name, values[0]);
+  return model.proto;
+}
+
 void addBombs(Rows &rows) {
-  auto bomb = [&](std::string what, std::string op, std::vector<std::vector<int64_t>> constants,
-                  std::vector<std::pair<std::string, std::vector<int64_t>>> attributes = {}) {
-    rows.push_back({op + " " + what, [=] {
-                      TinyModel model;
-                      model.input("x", {2, 3}).output("y");
-                      std::vector<std::string> inputs;
-                      if (op != "ConstantOfShape" && op != "Range")
-                        inputs.push_back("x");
-                      for (size_t i = 0; i < constants.size(); ++i) {
-                        inputs.push_back(fmt::format("c{}", i));
-                        bool scalar = op == "Range" || op == "OneHot" || op == "Trilu";
-                        model.integers(inputs.back(),
-                                       scalar ? std::vector<int64_t>{}
-                                              : std::vector<int64_t>{int64_t(constants[i].size())},
-                                       constants[i]);
-                      }
-                      onnx::NodeProto *node = model.node(op, inputs, {"y"});
-                      for (const auto &[name, values] : attributes)
-                        name.ends_with("*") ? setAttribute(node, name.substr(0, name.size() - 1), values)
-                                            : setAttribute(node, name, values[0]);
-                      return model.proto;
-                    }});
-  };
-  bomb("to 2^80", "ConstantOfShape", {{huge, huge}});
-  bomb("to 2^60", "ConstantOfShape", {{huge, 1 << 20}});
-  bomb("to a negative size", "ConstantOfShape", {{-1}});
-  bomb("to 2^80", "Expand", {{huge, huge, 1, 1}});
-  bomb("to a negative size", "Expand", {{-5, 3}});
-  bomb("2^40 times", "Tile", {{huge, huge}});
-  bomb("a negative number of times", "Tile", {{-1, 1}});
-  bomb("once in one dimension", "Tile", {{1}});
-  bomb("to 2^63 - 1", "Range", {{0}, {largest}, {1}});
-  bomb("by steps of 0", "Range", {{0}, {10}, {0}});
-  bomb("by 2^62 on both sides", "Pad", {{int64_t(1) << 62, 0, int64_t(1) << 62, 0}});
-  bomb("away more than there is", "Pad", {{-5, 0, 0, 0}});
-  bomb("by three numbers", "Pad", {{1, 1, 1}});
-  bomb("to -1 and -1", "Reshape", {{-1, -1}});
-  bomb("to another number of elements", "Reshape", {{7}});
-  bomb("to -2", "Reshape", {{-2, 3}});
-  bomb("that overflows", "Reshape", {{huge, huge}});
-  bomb("by steps of 0", "Slice", {{0}, {2}, {0}, {0}});
-  bomb("of axis 7", "Slice", {{0}, {2}, {7}, {1}});
-  bomb("of two starts and one end", "Slice", {{0, 0}, {2}});
-  bomb("by 0 and 0", "Transpose", {}, {{"perm*", {0, 0}}});
-  bomb("by 5 and 1", "Transpose", {}, {{"perm*", {5, 1}}});
-  bomb("of axis 2^63 - 1", "Softmax", {}, {{"axis", {largest}}});
-  bomb("of axis -2^63", "Flatten", {}, {{"axis", {least}}});
-  bomb("of axis -2^63", "Gather", {{0}}, {{"axis", {least}}});
-  bomb("of index 9", "Gather", {{9}});
-  bomb("into parts of 1 and 9", "Split", {{1, 9}});
-  bomb("of axis 9", "Unsqueeze", {{9}});
-  bomb("of a size of 3", "Squeeze", {{1}});
-  bomb("of the first -1", "TopK", {{-1}});
-  bomb("of the first 100", "TopK", {{100}});
-  bomb("of a matrix by windows of 2^40", "MaxPool", {}, {{"kernel_shape*", {huge, huge}}});
-  bomb("of a matrix in blocks of 0", "DepthToSpace", {}, {{"blocksize", {0}}});
+  for (const Bomb &bomb : bombs)
+    rows.push_back({bomb.op + " " + bomb.what, [&bomb] { return modelOf(bomb); }});
   rows.push_back({"sizes that double sixty times", [] {
                     TinyModel model;
                     model.input("x", {2, 3}).output("y");

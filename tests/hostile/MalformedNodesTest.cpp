@@ -3,13 +3,14 @@
 //
 // TILEWRIGHT_MALFORMED_NODES is how many mutations of each model are tried, evenly spread over all that there are: 4 by
 // default, and "all" is some 60,000 cases.
+#include "runtime/Devices.h"
 #include "tests/hostile/Isolated.h"
 #include "tests/hostile/NodeMutations.h"
 
 #include "backend/Pipeline.h"
-#include "tools/tilewright/values/TensorFiles.h"
 #include "runtime/execute/Context.h"
 #include "runtime/execute/Program.h"
+#include "tools/tilewright/values/TensorFiles.h"
 
 #include <cstdlib>
 #include <filesystem>

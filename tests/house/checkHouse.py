@@ -55,7 +55,8 @@ def functions(lines, raw):
                 while first > 0 and lines[first].startswith("    ") and len(lines[first]) - len(lines[first].lstrip()) > 3:
                     first -= 1
                 indent = len(lines[first]) - len(lines[first].lstrip())
-                if indent <= 2:
+                isTable = re.search(r"= \{$", lines[first]) # of lambdas, each of which is short
+                if indent <= 2 and not isTable:
                     start = (first, indent)
         elif line.rstrip(";") in (" " * start[1] + "}", " " * start[1] + "})"):
             yield start[0] + 1, i - start[0] + 1, lines[start[0]].strip()

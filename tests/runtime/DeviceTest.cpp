@@ -2,7 +2,7 @@
 //
 // Buffers stand between guard bytes, which are checked after everything that writes. CTest runs the suite a second and
 // a third time with the stand-ins for NVIDIA's and AMD's drivers in their places.
-#include "runtime/Device.h"
+#include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/execute/Context.h"
 #include "runtime/plan/KernelAbi.h"
@@ -309,15 +309,11 @@ TEST_P(DeviceConformance, RunsWholePlans) {
 }
 
 /// y = trips times x + w, by a loop around a kernel; and once more where the bool input says so, by a branch inside of
-/// another turn.
-///
-/// Every launch lies in a body, beside which recordings of the plan must not reach.
-TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
-  SampleContents sample;
-  sample.contents.code = {code_};
+/// another turn. `kernelBlock` is the block of the kernel that adds w.
+static Plan loopAroundBranch(const std::string &target, std::array<uint32_t, 3> kernelBlock) {
   Plan sum = SampleContents::plan(); // x + w as a body: turn, condition, x [batch, 4] -> y
-  sum.target = code_.target;
-  sum.kernels[0].block = kernel("addBias", 3, 1).block;
+  sum.target = target;
+  sum.kernels[0].block = kernelBlock;
   ExprBuilder build(sum.exprs);
   ExprId batch = build.symbol(0), four = build.constant(4);
   Launch launch = std::get<Launch>(sum.steps[1]);
@@ -354,8 +350,14 @@ TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
   loop.node = "loop";
   root.steps = {loop};
   root.bodies = {turn};
-  sample.contents.plans = {root};
+  return root;
+}
 
+/// Every launch lies in a body, beside which recordings of the plan must not reach.
+TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
+  SampleContents sample;
+  sample.contents.code = {code_};
+  sample.contents.plans = {loopAroundBranch(code_.target, kernel("addBias", 3, 1).block)};
   Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
   Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());

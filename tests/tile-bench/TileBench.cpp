@@ -58,94 +58,111 @@ static void *randomBytes(size_t bytes, mlir::Type type) {
   return data;
 }
 
-int main(int argc, char **argv) {
-  HostOptions options;
-  std::string file, wanted, text, codeFile;
-  double flops = 0, limit = 1;
-  int64_t symbol = 1;
-  std::string llvmFile;
+namespace {
+
+struct BenchOptions {
+  HostOptions host;
+  std::string file, kernel, llvmFile, codeFile, llvmText;
+  double flops = 0, seconds = 1; // of one run, and to measure for
+  int64_t symbol = 1;            // the value of every symbol
+};
+
+} // namespace
+
+static BenchOptions parse(int argc, char **argv) {
+  BenchOptions options;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     if (argument == "--v3")
-      options.cpu = "x86-64-v3", options.vectorBits = 256;
+      options.host.cpu = "x86-64-v3", options.host.vectorBits = 256;
     else if (argument == "--flops")
-      flops = std::atof(argv[++i]);
+      options.flops = std::atof(argv[++i]);
     else if (argument == "--seconds")
-      limit = std::atof(argv[++i]);
+      options.seconds = std::atof(argv[++i]);
     else if (argument == "--symbol")
-      symbol = std::atoll(argv[++i]);
+      options.symbol = std::atoll(argv[++i]);
     else if (argument == "--llvm")
-      llvmFile = argv[++i], options.llvmText = &text;
+      options.llvmFile = argv[++i];
     else if (argument == "--code")
-      codeFile = argv[++i];
+      options.codeFile = argv[++i];
     else
-      (file.empty() ? file : wanted) = argument;
+      (options.file.empty() ? options.file : options.kernel) = argument;
   }
+  return options;
+}
+
+/// Times one kernel on invented buffers, and prints a row.
+static void timeKernel(tile::KernelOp kernel, const HostKernelCode &entry, char *code, const BenchOptions &options,
+                       double peak) {
+  auto evaluate = [&](mlir::AffineExpr size) {
+    llvm::SmallVector<mlir::AffineExpr> values(kernel.getNumSymbols(),
+                                               mlir::getAffineConstantExpr(options.symbol, kernel.getContext()));
+    return mlir::cast<mlir::AffineConstantExpr>(mlir::simplifyAffineExpr(size.replaceSymbols(values), 0, 0)).getValue();
+  };
+  std::vector<void *> buffers;
+  std::vector<int64_t> scalars(kernel.getNumSymbols(), options.symbol);
+  for (mlir::Type type : kernel.getArgumentTypes()) {
+    auto buffer = mlir::dyn_cast<tile::BufferType>(type);
+    if (!buffer)
+      continue;
+    size_t bytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
+    for (mlir::AffineExpr size : buffer.getSizes().getResults())
+      bytes *= evaluate(size);
+    buffers.push_back(randomBytes(bytes, buffer.getElementType()));
+  }
+  int64_t grid[3], programs = 1;
+  for (int i = 0; i < 3; ++i)
+    programs *= grid[i] = evaluate(kernel.getGrid().getResult(i));
+  uint64_t error = 0;
+  HostKernelArgs arguments{buffers.data(), scalars.data(), grid,
+                           randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
+  auto run = reinterpret_cast<HostKernel>(code + entry.entry);
+  double best = 1e9, total = 0;
+  for (int i = 0; i < 1000 && total < options.seconds; ++i) {
+    double begin = now();
+    run(&arguments, 0, programs);
+    double took = now() - begin;
+    best = std::min(best, took);
+    total += took;
+  }
+  std::printf("%-28s %10.1f us", kernel.getSymName().str().c_str(), best * 1e6);
+  if (options.flops)
+    std::printf("  %7.1f GFLOP/s, %5.1f %% of peak %.0f", options.flops / best * 1e-9,
+                peak ? 100e-9 * options.flops / best / peak : 0, peak);
+  std::printf("  workspace %.0f KiB\n", double(entry.workspaceBytes) / 1024);
+}
+
+int main(int argc, char **argv) {
+  BenchOptions options = parse(argc, argv);
+  if (!options.llvmFile.empty())
+    options.host.llvmText = &options.llvmText;
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(options.file, &context);
   if (!module)
     return 1;
   for (auto kernel : llvm::make_early_inc_range(module->getOps<tile::KernelOp>()))
-    if (!wanted.empty() && kernel.getSymName() != wanted)
+    if (!options.kernel.empty() && kernel.getSymName() != options.kernel)
       kernel->erase();
   double start = now();
-  Expected<HostCode> code = compileHost(*module, options);
+  Expected<HostCode> code = compileHost(*module, options.host);
   double compile = now() - start;
   if (!code) {
     std::fprintf(stderr, "%s\n", code.status().message().c_str());
     return 1;
   }
-  if (!llvmFile.empty())
-    std::ofstream(llvmFile) << text;
-  if (!codeFile.empty())
-    std::ofstream(codeFile).write(code->bytes.data(), code->bytes.size());
+  if (!options.llvmFile.empty())
+    std::ofstream(options.llvmFile) << options.llvmText;
+  if (!options.codeFile.empty())
+    std::ofstream(options.codeFile).write(code->bytes.data(), code->bytes.size());
   void *mapped = mmap(nullptr, code->bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::memcpy(mapped, code->bytes.data(), code->bytes.size());
   mprotect(mapped, code->bytes.size(), PROT_READ | PROT_EXEC);
-  double peak = __builtin_cpu_supports("avx512f") && options.vectorBits == 512 ? peakOf512() : 0;
-  for (auto kernel : module->getOps<tile::KernelOp>()) {
-    std::vector<void *> buffers;
-    std::vector<int64_t> scalars(kernel.getNumSymbols(), symbol);
-    auto evaluate = [&](mlir::AffineExpr size) {
-      llvm::SmallVector<mlir::AffineExpr> values(kernel.getNumSymbols(), mlir::getAffineConstantExpr(symbol, &context));
-      return mlir::cast<mlir::AffineConstantExpr>(mlir::simplifyAffineExpr(size.replaceSymbols(values), 0, 0))
-          .getValue();
-    };
-    for (mlir::Type type : kernel.getArgumentTypes()) {
-      auto buffer = mlir::dyn_cast<tile::BufferType>(type);
-      if (!buffer)
-        continue;
-      size_t bytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
-      for (mlir::AffineExpr size : buffer.getSizes().getResults())
-        bytes *= evaluate(size);
-      buffers.push_back(randomBytes(bytes, buffer.getElementType()));
-    }
-    int64_t grid[3], programs = 1;
-    for (int i = 0; i < 3; ++i)
-      programs *= grid[i] = evaluate(kernel.getGrid().getResult(i));
-    HostKernelCode entry;
-    for (const HostKernelCode &candidate : code->kernels)
-      if (candidate.name == kernel.getSymName())
-        entry = candidate;
-    uint64_t error = 0;
-    HostKernelArgs arguments{buffers.data(), scalars.data(), grid,
-                             randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
-    auto run = reinterpret_cast<HostKernel>(static_cast<char *>(mapped) + entry.entry);
-    double best = 1e9, total = 0;
-    for (int i = 0; i < 1000 && total < limit; ++i) {
-      double begin = now();
-      run(&arguments, 0, programs);
-      double took = now() - begin;
-      best = std::min(best, took);
-      total += took;
-    }
-    std::printf("%-28s %10.1f us", kernel.getSymName().str().c_str(), best * 1e6);
-    if (flops)
-      std::printf("  %7.1f GFLOP/s, %5.1f %% of peak %.0f", flops / best * 1e-9,
-                  peak ? 100e-9 * flops / best / peak : 0, peak);
-    std::printf("  workspace %.0f KiB\n", double(entry.workspaceBytes) / 1024);
-  }
+  double peak = __builtin_cpu_supports("avx512f") && options.host.vectorBits == 512 ? peakOf512() : 0;
+  for (auto kernel : module->getOps<tile::KernelOp>())
+    for (const HostKernelCode &entry : code->kernels)
+      if (entry.name == kernel.getSymName())
+        timeKernel(kernel, entry, static_cast<char *>(mapped), options, peak);
   std::printf("compiled %zu kernels in %.1f ms, %zu bytes\n", code->kernels.size(), compile * 1e3, code->bytes.size());
 }

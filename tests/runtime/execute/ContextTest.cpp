@@ -1,5 +1,6 @@
 // Whole runs of small plans: on the host, and on the null device for what a device with its own memory sees.
 #include "runtime/execute/Context.h"
+#include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/null/NullDevice.h"
 #include "tests/runtime/SamplePlans.h"

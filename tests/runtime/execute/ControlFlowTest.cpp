@@ -1,4 +1,5 @@
 // Branches and loops as plans written by hand: what they compute, what they bind, and what the verifier refuses.
+#include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/execute/Context.h"
 #include "runtime/plan/PlanVerifier.h"

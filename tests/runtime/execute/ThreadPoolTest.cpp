@@ -1,6 +1,6 @@
 // The thread pool: every index once, workers kept apart, nested and concurrent loops serial but complete.
 #include "runtime/execute/ThreadPool.h"
-#include "runtime/Device.h"
+#include "runtime/Devices.h"
 
 #include <cstdlib>
 

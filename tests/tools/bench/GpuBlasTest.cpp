@@ -1,5 +1,6 @@
 // cuBLAS and rocBLAS through stand-ins for them and for the drivers: what is asked of them, in their own column-major
 // terms. (CTest: backend.CublasStandIn, backend.RocblasStandIn.)
+#include "runtime/Devices.h"
 #include "tools/tilewright/bench/VendorLibrary.h"
 
 #include <gtest/gtest.h>

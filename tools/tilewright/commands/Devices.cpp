@@ -1,10 +1,10 @@
 // tilewright devices and tilewright version: what there is to run on, and what this is.
-#include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/Json.h"
+#include "tools/tilewright/commands/Commands.h"
 
-#include "runtime/Device.h"
-#include "runtime/artifact/Format.h"
+#include "runtime/Devices.h"
 #include "runtime/Version.h"
+#include "runtime/artifact/Format.h"
 
 #include "llvm/Config/llvm-config.h"
 #include <fmt/format.h>

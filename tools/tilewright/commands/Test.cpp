@@ -1,12 +1,13 @@
 // tilewright test: ONNX test folders (model.onnx beside test_data_set_N), fused and unfused, against a list of known
 // failures.
+#include "runtime/Devices.h"
+#include "tools/tilewright/Json.h"
+#include "tools/tilewright/Progress.h"
 #include "tools/tilewright/commands/Commands.h"
-#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/model/FreezeInputs.h"
 #include "tools/tilewright/options/InputOptions.h"
-#include "tools/tilewright/Json.h"
 #include "tools/tilewright/options/ModelOptions.h"
-#include "tools/tilewright/Progress.h"
+#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/values/TensorFiles.h"
 
 #include "runtime/execute/Context.h"

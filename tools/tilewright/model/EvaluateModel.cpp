@@ -1,5 +1,6 @@
 // From a ModelProto to its outputs.
 #include "tools/tilewright/model/EvaluateModel.h"
+#include "runtime/Devices.h"
 
 #include "runtime/execute/Context.h"
 

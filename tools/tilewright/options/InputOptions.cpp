@@ -1,5 +1,6 @@
 // Finds inputs and the device of a run.
 #include "tools/tilewright/options/InputOptions.h"
+#include "runtime/Devices.h"
 
 #include "tools/tilewright/options/ModelOptions.h"
 #include "tools/tilewright/values/Npz.h"

@@ -2,7 +2,12 @@
 // APPNOTE.TXT 6.3.)
 #pragma once
 
-#include "tools/tilewright/values/TensorFiles.h"
+#include "runtime/Status.h"
+#include "tools/tilewright/values/NamedTensor.h"
+
+#include <filesystem>
+#include <span>
+#include <vector>
 
 namespace tilewright {
 

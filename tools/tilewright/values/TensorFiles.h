@@ -2,18 +2,13 @@
 #pragma once
 
 #include "runtime/plan/Plan.h"
-#include "runtime/Tensor.h"
+#include "tools/tilewright/values/NamedTensor.h"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace tilewright {
-
-struct NamedTensor {
-  std::string name; // may be empty in test data
-  Tensor tensor;
-};
 
 /// Reads .pb (TensorProto) or .npy by its ending.
 Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);

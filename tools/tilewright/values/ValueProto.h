@@ -1,7 +1,10 @@
 // Sequences, maps and optional values in the files of ONNX test data (frontend/onnx/Values.proto).
 #pragma once
 
-#include "tools/tilewright/values/TensorFiles.h"
+#include "runtime/Status.h"
+#include "tools/tilewright/values/NamedTensor.h"
+
+#include <filesystem>
 
 namespace tilewright {
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -150,6 +151,32 @@ void checkFeatures(const Forest &forest, const Table &x) {
   require(forest.features <= x.columns, "expected features below {}, found {}", x.columns, forest.features - 1);
 }
 
+/// The votes of leaves, which are named by (tree, node): `find` gives the node's index.
+void addVotes(Forest &forest, Call &call, const std::string &kind,
+              const std::function<int64_t(int64_t tree, int64_t id)> &find) {
+  std::vector<int64_t> voteTrees = integersOf(call, kind + "_treeids"), voteNodes = integersOf(call, kind + "_nodeids"),
+                       voteIds = integersOf(call, kind + "_ids");
+  std::vector<double> weights = realsOf(call, kind + "_weights");
+  require(voteTrees.size() == weights.size() && voteNodes.size() == weights.size() && voteIds.size() == weights.size(),
+          "expected lists of {}_... of one length, found {} ids and {} weights", kind, voteIds.size(), weights.size());
+  std::vector<std::pair<int64_t, size_t>> order; // leaf, vote
+  for (size_t i = 0; i < weights.size(); ++i) {
+    require(0 <= voteIds[i] && voteIds[i] < forest.targets, "expected {}_ids below {}, found {}", kind, forest.targets,
+            voteIds[i]);
+    order.emplace_back(find(voteTrees[i], voteNodes[i]), i);
+  }
+  std::ranges::sort(order);
+  for (auto [leaf, vote] : order) {
+    TreeNode &node = forest.nodes[leaf];
+    if (node.mode != Mode::leaf)
+      continue;
+    if (node.no == 0)
+      node.yes = static_cast<int64_t>(forest.votes.size());
+    forest.votes.push_back({voteIds[vote], weights[vote]});
+    node.no = static_cast<int64_t>(forest.votes.size());
+  }
+}
+
 /// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is
 /// "target" or "class".
 Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
@@ -192,27 +219,7 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
     if (node.mode != Mode::leaf)
       node.yes = find(trees[i], yes[i]), node.no = find(trees[i], no[i]);
   }
-  // Votes by leaf.
-  std::vector<int64_t> voteTrees = integersOf(call, kind + "_treeids"), voteNodes = integersOf(call, kind + "_nodeids"),
-                       voteIds = integersOf(call, kind + "_ids");
-  std::vector<double> weights = realsOf(call, kind + "_weights");
-  require(voteTrees.size() == weights.size() && voteNodes.size() == weights.size() && voteIds.size() == weights.size(),
-          "expected lists of {}_... of one length, found {} ids and {} weights", kind, voteIds.size(), weights.size());
-  std::vector<std::pair<int64_t, size_t>> order; // leaf, vote
-  for (size_t i = 0; i < weights.size(); ++i) {
-    require(0 <= voteIds[i] && voteIds[i] < targets, "expected {}_ids below {}, found {}", kind, targets, voteIds[i]);
-    order.emplace_back(find(voteTrees[i], voteNodes[i]), i);
-  }
-  std::ranges::sort(order);
-  for (auto [leaf, vote] : order) {
-    TreeNode &node = forest.nodes[leaf];
-    if (node.mode != Mode::leaf)
-      continue;
-    if (node.no == 0)
-      node.yes = static_cast<int64_t>(forest.votes.size());
-    forest.votes.push_back({voteIds[vote], weights[vote]});
-    node.no = static_cast<int64_t>(forest.votes.size());
-  }
+  addVotes(forest, call, kind, find);
   return forest;
 }
 

@@ -1,0 +1,23 @@
+// What a plan is built for.
+#pragma once
+
+#include "backend/TargetCode.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tilewright {
+
+/// The code of one module's kernels.
+struct ModuleCode {
+  uint32_t index = 0; // in Contents::code
+  const TargetCode *code = nullptr;
+};
+
+struct PlanRequest {
+  std::string target; // as in TargetDesc
+  std::string mode;   // fusion mode
+  std::vector<std::string> requirements;
+  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // of the module, and of the bodies in it that have kernels
+};
+
+} // namespace tilewright

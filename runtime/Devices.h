@@ -1,0 +1,19 @@
+// The table of devices: what there is to run on, by name.
+#pragma once
+
+#include "runtime/Device.h"
+
+namespace tilewright::runtime {
+
+/// Opens "host", "cuda", "cuda:N", "hip", "hip:N", "null" or "null:TARGET". Code::Usage for another name, Code::Device
+/// with one sentence where the driver or device is missing.
+Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
+
+/// All devices of this machine, with the reason for each kind that is not there.
+struct DeviceList {
+  std::vector<DeviceInfo> found;
+  std::vector<std::string> missing;
+};
+DeviceList listDevices();
+
+} // namespace tilewright::runtime

@@ -1,0 +1,15 @@
+// A tensor with the name of the input or output that it is for.
+#pragma once
+
+#include "runtime/Tensor.h"
+
+#include <string>
+
+namespace tilewright {
+
+struct NamedTensor {
+  std::string name; // may be empty in test data
+  Tensor tensor;
+};
+
+} // namespace tilewright
