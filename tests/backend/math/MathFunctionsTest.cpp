@@ -35,7 +35,7 @@ const Function functions[] = {
     {"math.log10", std::log10, nullptr, 0, 1e38, 2.5, 4, 0},
     {"math.log1p", std::log1p, nullptr, -1, 1e30, 2.5, 4, 0},
     {"math.tanh", std::tanh, nullptr, -12, 12, 3.5, 5, 0},
-    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 50, 0},
+    {"math.erf", std::erf, nullptr, -7, 7, 2.5, 4, 0},
     {"math.sin", std::sin, nullptr, -1e6, 1e6, 2, 3, 1e-7},
     {"math.cos", std::cos, nullptr, -1e6, 1e6, 2, 3, 1e-7},
     {"math.tan", std::tan, nullptr, -1000, 1000, 4, 5, 1e-7},
