@@ -6,11 +6,10 @@
  *   tilewright_context_run(context, inputs, 1, NULL, 0);
  *   tilewright_context_output(context, 0, &output);
  *
- * Rules. Functions return a status; tilewright_last_error() then has one sentence for this thread. Handles are opaque; a program keeps what
- * it needs of its device, a context of its program, so they may be freed in any order. A program may be used by several threads at once, a
- * context by one at a time. Structures begin with their size, set by the caller, so that later versions can append fields; enums only grow.
- * No C++ exception leaves the library.
- */
+ * Rules. Functions return a status; tilewright_last_error() then has one sentence for this thread. Handles are
+ * opaque; a program keeps what it needs of its device, a context of its program, so they may be freed in any order.
+ * A program may be used by several threads at once, a context by one at a time. Structures begin with their size,
+ * set by the caller, so that later versions can append fields; enums only grow. No C++ exception leaves the library. */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
 
@@ -41,7 +40,8 @@ typedef enum tilewright_status {
   TILEWRIGHT_INTERNAL = 7
 } tilewright_status;
 
-/* DLPack's structures, with the same layout and the same numbers (dlpack.h), so that a DLTensor can be copied in whole. */
+/* DLPack's structures, with the same layout and the same numbers (dlpack.h), so that a DLTensor can be copied in
+ * whole. */
 typedef struct tilewright_dl_device {
   int32_t device_type; /* 1 host, 2 CUDA, 3 CUDA pinned host memory, 10 ROCm, 11 ROCm pinned host memory */
   int32_t device_id;
@@ -125,16 +125,16 @@ TILEWRIGHT_API tilewright_status tilewright_context_create(const tilewright_prog
                                                            tilewright_context **context);
 TILEWRIGHT_API void tilewright_context_free(tilewright_context *context);
 
-/* Runs once and waits. With outputs (one for each of the model's, all with data and the right shape), they receive the results; with none,
- * tilewright_context_output gives them. Memory of the context's GPU, and host memory on the host, is used in place if it is 64-byte
- * aligned. */
+/* Runs once and waits. With outputs (one for each of the model's, all with data and the right shape), they receive
+ * the results; with none, tilewright_context_output gives them. Memory of the context's GPU, and host memory on the
+ * host, is used in place if it is 64-byte aligned. */
 TILEWRIGHT_API tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs,
                                                         size_t input_count, const tilewright_tensor *outputs,
                                                         size_t output_count);
 
-/* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns before the work is done,
- * in order with the stream; synchronize waits and reports what kernels found wrong. Outputs must be memory of the device, 64-byte aligned.
- */
+/* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns
+ * before the work is done, in order with the stream; synchronize waits and reports what kernels found wrong. Outputs
+ * must be memory of the device, 64-byte aligned. */
 TILEWRIGHT_API tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs,
                                                          size_t input_count, const tilewright_tensor *outputs,
                                                          size_t output_count);
@@ -145,8 +145,9 @@ TILEWRIGHT_API tilewright_status tilewright_context_synchronize(tilewright_conte
 TILEWRIGHT_API tilewright_status tilewright_context_output(tilewright_context *context, size_t index,
                                                            tilewright_tensor *output);
 
-/* The same of any type. Outputs that are strings, sequences, optional values or maps have no DLPack type (their bits are 0 in
- * tilewright_tensor_info), and are read through these. Values belong to the context, and stay as long as its outputs do. */
+/* The same of any type. Outputs that are strings, sequences, optional values or maps have no DLPack type (their bits
+ * are 0 in tilewright_tensor_info), and are read through these. Values belong to the context, and stay as long as
+ * its outputs do. */
 typedef struct tilewright_value tilewright_value;
 typedef enum tilewright_kind {
   TILEWRIGHT_KIND_TENSOR = 0,

@@ -1,4 +1,5 @@
-/* lld initializes every target that its LLVM was built with. Only X86, NVPTX and AMDGPU are in this binary: for the rest, nothing. */
+/* lld initializes every target that its LLVM was built with. Only X86, NVPTX and AMDGPU are in this binary: for the
+ * rest, nothing. */
 
 #define STUB_TARGET(name)                                                                                              \
   void LLVMInitialize##name##TargetInfo(void) {}                                                                       \

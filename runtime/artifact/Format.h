@@ -54,14 +54,14 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 
 enum class SectionKind : uint32_t {
-  Metadata = 1,  // stream: Metadata. Exactly one.
-  CodeTable = 2, // stream: list of {kind, target, symbols}, one for each Code section, in order. Exactly one.
-  Code = 3,      // raw: machine code
-  ConstantTable =
-      4, // stream: list of {u64 offset, u64 bytes} into the Constants section; offsets are multiples of 64. Exactly one.
-  Constants = 5, // raw: the pool. Exactly one, maybe empty.
-  Plan = 6,      // stream: Plan. At least one.
-  Report = 7,    // raw: JSON in UTF-8, for people and tools. At most one.
+  Metadata = 1,      // stream: Metadata. Exactly one.
+  CodeTable = 2,     // stream: list of {kind, target, symbols}, one for each Code section, in order. Exactly one.
+  Code = 3,          // raw: machine code
+  ConstantTable = 4, // stream: list of {u64 offset, u64 bytes} into the Constants section. Exactly one.
+                     // Offsets are multiples of 64.
+  Constants = 5,     // raw: the pool. Exactly one, maybe empty.
+  Plan = 6,          // stream: Plan. At least one.
+  Report = 7,        // raw: JSON in UTF-8, for people and tools. At most one.
 };
 
 inline constexpr uint32_t mustUnderstand =

@@ -43,15 +43,16 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
 
 // clang-format off
 /// One row for each function: member, name, parameters.
-#define TILEWRIGHT_CUDA_FUNCTIONS(X)                                                                                        \
-  X(getErrorName,          cuGetErrorName,                (Result, const char **name))                                      \
-  X(getErrorString,        cuGetErrorString,              (Result, const char **text))                                      \
-  X(primaryContextRetain,  cuDevicePrimaryCtxRetain,      (ContextHandle *, DeviceOrdinal))                                 \
-  X(primaryContextRelease, cuDevicePrimaryCtxRelease_v2,  (DeviceOrdinal))                                                  \
-  X(contextPush,           cuCtxPushCurrent_v2,           (ContextHandle))                                                  \
-  X(contextPop,            cuCtxPopCurrent_v2,            (ContextHandle *))                                                \
-  X(functionSetAttribute,  cuFuncSetAttribute,            (FunctionHandle, FunctionAttribute, int value))                   \
-  X(launchKernel,          cuLaunchKernelEx,              (const LaunchConfig *, FunctionHandle, void **parameters, void **extra))
+#define TILEWRIGHT_CUDA_FUNCTIONS(X)                                                                                   \
+  X(getErrorName,          cuGetErrorName,                (Result, const char **name))                                 \
+  X(getErrorString,        cuGetErrorString,              (Result, const char **text))                                 \
+  X(primaryContextRetain,  cuDevicePrimaryCtxRetain,      (ContextHandle *, DeviceOrdinal))                            \
+  X(primaryContextRelease, cuDevicePrimaryCtxRelease_v2,  (DeviceOrdinal))                                             \
+  X(contextPush,           cuCtxPushCurrent_v2,           (ContextHandle))                                             \
+  X(contextPop,            cuCtxPopCurrent_v2,            (ContextHandle *))                                           \
+  X(functionSetAttribute,  cuFuncSetAttribute,            (FunctionHandle, FunctionAttribute, int value))              \
+  X(launchKernel,          cuLaunchKernelEx,              (const LaunchConfig *, FunctionHandle, void **parameters,    \
+                                                           void **extra))
 // clang-format on
 
 class Driver : public gpu::Driver {

@@ -1,7 +1,8 @@
 // Runs a program for one caller: binds inputs, places buffers, executes the plan's steps on a stream.
 //
 //   bind(inputs)  ─ symbols ─ frame (cached by sizes) ─ arena ─ addresses of all values
-//   execute()     ─ segment by segment: recorded ones are replayed from their second run on, host calls and sizes known late in between
+//   execute()     ─ segment by segment: recorded ones are replayed from their second run on;
+//                   host calls and sizes known late are in between
 //   synchronize() ─ waits, reads the error word
 //
 // The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream.

@@ -3,7 +3,7 @@
 //   Loop, turn t        inputs of the body                  outputs of the body
 //     carried           what turn t - 1 gave (two places, in turns)
 //     scanned           slice t, copied to one place
-//     collected                                             appended to memory that grows, all of which goes into the result at the end
+//     collected                                             appended to memory that grows, copied at the end
 //
 // A turn is bound like any run of a plan, until nothing changes any more but which of the two places is read and which
 // is written: from then on (`steady`) the two sets of addresses take turns by themselves.

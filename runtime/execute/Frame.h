@@ -2,8 +2,8 @@
 // checked. Made once for each combination of symbol values and kept by the Context.
 #pragma once
 
-#include "runtime/plan/ArenaPlan.h"
 #include "runtime/Device.h"
+#include "runtime/plan/ArenaPlan.h"
 #include "runtime/plan/PlanAnalysis.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // A verified plan chosen for a device: immutable, shared by any number of contexts and threads.
 #pragma once
 
-#include "runtime/artifact/Artifact.h"
 #include "runtime/Device.h"
+#include "runtime/artifact/Artifact.h"
 #include "runtime/plan/PlanAnalysis.h"
 
 #include <atomic>

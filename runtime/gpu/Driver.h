@@ -36,39 +36,52 @@ inline constexpr unsigned streamNonBlocking = 1;
 
 // clang-format off
 /// One row for each function that both have: member, CUDA's name, HIP's, parameters. All return a Result.
-#define TILEWRIGHT_GPU_FUNCTIONS(X)                                                                                                              \
-  X(init,               cuInit,                      hipInit,                      (unsigned flags))                                             \
-  X(getVersion,         cuDriverGetVersion,          hipRuntimeGetVersion,         (int *version))                                               \
-  X(deviceGetCount,     cuDeviceGetCount,            hipGetDeviceCount,            (int *count))                                                 \
-  X(deviceGet,          cuDeviceGet,                 hipDeviceGet,                 (DeviceOrdinal *, int ordinal))                               \
-  X(deviceGetName,      cuDeviceGetName,             hipDeviceGetName,             (char *name, int bytes, DeviceOrdinal))                       \
-  X(deviceGetAttribute, cuDeviceGetAttribute,        hipDeviceGetAttribute,        (int *value, int attribute, DeviceOrdinal))                   \
-  X(deviceTotalMem,     cuDeviceTotalMem_v2,         hipDeviceTotalMem,            (size_t *bytes, DeviceOrdinal))                               \
-  X(memGetInfo,         cuMemGetInfo_v2,             hipMemGetInfo,                (size_t *freeBytes, size_t *totalBytes))                      \
-  X(memAlloc,           cuMemAlloc_v2,               hipMalloc,                    (DevicePointer *, size_t bytes))                              \
-  X(memFree,            cuMemFree_v2,                hipFree,                      (DevicePointer))                                              \
-  X(memAllocHost,       cuMemHostAlloc,              hipHostMalloc,                (void **, size_t bytes, unsigned flags))                      \
-  X(memFreeHost,        cuMemFreeHost,               hipHostFree,                  (void *))                                                     \
-  X(memcpyIn,           cuMemcpyHtoDAsync_v2,        hipMemcpyHtoDAsync,           (DevicePointer, const void *, size_t bytes, StreamHandle))    \
-  X(memcpyOut,          cuMemcpyDtoHAsync_v2,        hipMemcpyDtoHAsync,           (void *, DevicePointer, size_t bytes, StreamHandle))          \
-  X(memcpyWithin,       cuMemcpyDtoDAsync_v2,        hipMemcpyDtoDAsync,           (DevicePointer, DevicePointer, size_t bytes, StreamHandle))   \
-  X(memset8,            cuMemsetD8Async,             hipMemsetD8Async,             (DevicePointer, unsigned char, size_t bytes, StreamHandle))   \
-  X(streamCreate,       cuStreamCreate,              hipStreamCreateWithFlags,     (StreamHandle *, unsigned flags))                             \
-  X(streamDestroy,      cuStreamDestroy_v2,          hipStreamDestroy,             (StreamHandle))                                               \
-  X(streamSynchronize,  cuStreamSynchronize,         hipStreamSynchronize,         (StreamHandle))                                               \
-  X(beginCapture,       cuStreamBeginCapture_v2,     hipStreamBeginCapture,        (StreamHandle, CaptureMode))                                  \
-  X(endCapture,         cuStreamEndCapture,          hipStreamEndCapture,          (StreamHandle, GraphHandle *))                                \
-  X(graphInstantiate,   cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, (GraphExecHandle *, GraphHandle, unsigned long long flags))   \
-  X(graphLaunch,        cuGraphLaunch,               hipGraphLaunch,               (GraphExecHandle, StreamHandle))                              \
-  X(graphExecDestroy,   cuGraphExecDestroy,          hipGraphExecDestroy,          (GraphExecHandle))                                            \
-  X(graphDestroy,       cuGraphDestroy,              hipGraphDestroy,              (GraphHandle))                                                \
-  X(moduleLoad,         cuModuleLoadDataEx,          hipModuleLoadDataEx,          (ModuleHandle *, const void *image, unsigned count, JitOption *, void **values)) \
-  X(moduleUnload,       cuModuleUnload,              hipModuleUnload,              (ModuleHandle))                                               \
-  X(moduleGetFunction,  cuModuleGetFunction,         hipModuleGetFunction,         (FunctionHandle *, ModuleHandle, const char *name))           \
-  X(eventCreate,        cuEventCreate,               hipEventCreateWithFlags,      (EventHandle *, unsigned flags))                              \
-  X(eventDestroy,       cuEventDestroy_v2,           hipEventDestroy,              (EventHandle))                                                \
-  X(eventRecord,        cuEventRecord,               hipEventRecord,               (EventHandle, StreamHandle))                                  \
-  X(eventElapsed,       cuEventElapsedTime,          hipEventElapsedTime,          (float *milliseconds, EventHandle, EventHandle))
+#define TILEWRIGHT_GPU_FUNCTIONS(X)                                                                                    \
+  X(init,               cuInit,                      hipInit,                      (unsigned flags))                   \
+  X(getVersion,         cuDriverGetVersion,          hipRuntimeGetVersion,         (int *version))                     \
+  X(deviceGetCount,     cuDeviceGetCount,            hipGetDeviceCount,            (int *count))                       \
+  X(deviceGet,          cuDeviceGet,                 hipDeviceGet,                 (DeviceOrdinal *, int ordinal))     \
+  X(deviceGetName,      cuDeviceGetName,             hipDeviceGetName,             (char *name, int bytes,             \
+                                                                                    DeviceOrdinal))                    \
+  X(deviceGetAttribute, cuDeviceGetAttribute,        hipDeviceGetAttribute,        (int *value, int attribute,         \
+                                                                                    DeviceOrdinal))                    \
+  X(deviceTotalMem,     cuDeviceTotalMem_v2,         hipDeviceTotalMem,            (size_t *bytes, DeviceOrdinal))     \
+  X(memGetInfo,         cuMemGetInfo_v2,             hipMemGetInfo,                (size_t *freeBytes,                 \
+                                                                                    size_t *totalBytes))               \
+  X(memAlloc,           cuMemAlloc_v2,               hipMalloc,                    (DevicePointer *, size_t bytes))    \
+  X(memFree,            cuMemFree_v2,                hipFree,                      (DevicePointer))                    \
+  X(memAllocHost,       cuMemHostAlloc,              hipHostMalloc,                (void **, size_t bytes,             \
+                                                                                    unsigned flags))                   \
+  X(memFreeHost,        cuMemFreeHost,               hipHostFree,                  (void *))                           \
+  X(memcpyIn,           cuMemcpyHtoDAsync_v2,        hipMemcpyHtoDAsync,           (DevicePointer, const void *,       \
+                                                                                    size_t bytes, StreamHandle))       \
+  X(memcpyOut,          cuMemcpyDtoHAsync_v2,        hipMemcpyDtoHAsync,           (void *, DevicePointer,             \
+                                                                                    size_t bytes, StreamHandle))       \
+  X(memcpyWithin,       cuMemcpyDtoDAsync_v2,        hipMemcpyDtoDAsync,           (DevicePointer, DevicePointer,      \
+                                                                                    size_t bytes, StreamHandle))       \
+  X(memset8,            cuMemsetD8Async,             hipMemsetD8Async,             (DevicePointer, unsigned char,      \
+                                                                                    size_t bytes, StreamHandle))       \
+  X(streamCreate,       cuStreamCreate,              hipStreamCreateWithFlags,     (StreamHandle *, unsigned flags))   \
+  X(streamDestroy,      cuStreamDestroy_v2,          hipStreamDestroy,             (StreamHandle))                     \
+  X(streamSynchronize,  cuStreamSynchronize,         hipStreamSynchronize,         (StreamHandle))                     \
+  X(beginCapture,       cuStreamBeginCapture_v2,     hipStreamBeginCapture,        (StreamHandle, CaptureMode))        \
+  X(endCapture,         cuStreamEndCapture,          hipStreamEndCapture,          (StreamHandle, GraphHandle *))      \
+  X(graphInstantiate,   cuGraphInstantiateWithFlags, hipGraphInstantiateWithFlags, (GraphExecHandle *, GraphHandle,    \
+                                                                                    unsigned long long flags))         \
+  X(graphLaunch,        cuGraphLaunch,               hipGraphLaunch,               (GraphExecHandle, StreamHandle))    \
+  X(graphExecDestroy,   cuGraphExecDestroy,          hipGraphExecDestroy,          (GraphExecHandle))                  \
+  X(graphDestroy,       cuGraphDestroy,              hipGraphDestroy,              (GraphHandle))                      \
+  X(moduleLoad,         cuModuleLoadDataEx,          hipModuleLoadDataEx,          (ModuleHandle *, const void *image, \
+                                                                                    unsigned count, JitOption *,       \
+                                                                                    void **values))                    \
+  X(moduleUnload,       cuModuleUnload,              hipModuleUnload,              (ModuleHandle))                     \
+  X(moduleGetFunction,  cuModuleGetFunction,         hipModuleGetFunction,         (FunctionHandle *, ModuleHandle,    \
+                                                                                    const char *name))                 \
+  X(eventCreate,        cuEventCreate,               hipEventCreateWithFlags,      (EventHandle *, unsigned flags))    \
+  X(eventDestroy,       cuEventDestroy_v2,           hipEventDestroy,              (EventHandle))                      \
+  X(eventRecord,        cuEventRecord,               hipEventRecord,               (EventHandle, StreamHandle))        \
+  X(eventElapsed,       cuEventElapsedTime,          hipEventElapsedTime,          (float *milliseconds, EventHandle,  \
+                                                                                    EventHandle))
 // clang-format on
 
 struct Functions {

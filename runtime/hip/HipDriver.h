@@ -25,13 +25,15 @@ inline constexpr size_t architectureBytes = 256;
 
 // clang-format off
 /// One row for each function: result, member, name, parameters.
-#define TILEWRIGHT_HIP_FUNCTIONS(X)                                                                                                     \
-  X(const char *, getErrorName,   hipGetErrorName,       (Result))                                                                      \
-  X(const char *, getErrorString, hipGetErrorString,     (Result))                                                                      \
-  X(Result,       getDevice,      hipGetDevice,          (int *ordinal))                                                                \
-  X(Result,       setDevice,      hipSetDevice,          (int ordinal))                                                                 \
-  X(Result,       launchKernel,   hipModuleLaunchKernel, (FunctionHandle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, \
-                                                          unsigned blockY, unsigned blockZ, unsigned sharedBytes, StreamHandle,         \
+#define TILEWRIGHT_HIP_FUNCTIONS(X)                                                                                    \
+  X(const char *, getErrorName,   hipGetErrorName,       (Result))                                                     \
+  X(const char *, getErrorString, hipGetErrorString,     (Result))                                                     \
+  X(Result,       getDevice,      hipGetDevice,          (int *ordinal))                                               \
+  X(Result,       setDevice,      hipSetDevice,          (int ordinal))                                                \
+  X(Result,       launchKernel,   hipModuleLaunchKernel, (FunctionHandle, unsigned gridX, unsigned gridY,              \
+                                                          unsigned gridZ, unsigned blockX,                             \
+                                                          unsigned blockY, unsigned blockZ, unsigned sharedBytes,      \
+StreamHandle,                                                                                                          \
                                                           void **parameters, void **extra))
 // clang-format on
 

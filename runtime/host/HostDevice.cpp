@@ -3,8 +3,8 @@
 
 #include "runtime/CpuFeatures.h"
 #include "runtime/execute/HostMemory.h"
-#include "runtime/plan/KernelAbi.h"
 #include "runtime/execute/ThreadPool.h"
+#include "runtime/plan/KernelAbi.h"
 
 #include <algorithm>
 #include <cerrno>

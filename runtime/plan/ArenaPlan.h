@@ -1,6 +1,6 @@
 // Where temporaries lie in the arena.
 //
-//   bytes ▲            greedy, largest first: each goes into the smallest gap that fits between those already placed which live
+//   bytes ▲            greedy, largest first: each goes into the smallest gap that fits between those placed which live
 //         │ ┌──┐       at the same time
 //         │ │c ├─────┐
 //         │ ├──┴──┐ b│

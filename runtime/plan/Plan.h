@@ -166,7 +166,8 @@ struct Slices {
 
 /// Runs a body again and again.
 ///
-///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`, captures...
+///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`,
+///                        captures...
 ///   the body's outputs   [condition] if `conditional`, carried..., a slice of each of `collected`
 ///
 /// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or
@@ -226,8 +227,8 @@ inline constexpr std::string_view broadcastingSuffix = "+broadcast";
 
 struct Plan {
   std::string target; // "host", "sm_90a", "gfx942", ...
-  std::string
-      mode; // "all", "epilogue", "none", "reference"; with broadcastingSuffix, for sizes that the plan without it refuses
+  /// "all", "epilogue", "none" or "reference"; with broadcastingSuffix, for sizes that the plan without it refuses.
+  std::string mode;
   std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;
@@ -237,8 +238,8 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Group> groups;
-  std::vector<std::string>
-      faults; // a kernel's error word holds an index into these sentences (KernelAbi.h); a body has its root's
+  /// A kernel's error word holds an index into these sentences (KernelAbi.h). A body has its root's.
+  std::vector<std::string> faults;
   uint32_t givenSymbols = 0; // of a body: how many of its first symbols the step that runs it binds
   std::vector<Plan> bodies;  // what Branch and Loop steps run; for the same target and mode
 };

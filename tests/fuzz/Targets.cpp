@@ -3,14 +3,14 @@
 
 #include "backend/Dialects.h"
 #include "backend/StageDump.h"
-#include "tools/tilewright/values/Npy.h"
-#include "tools/tilewright/values/Npz.h"
-#include "frontend/onnx/DimExpression.h"
 #include "frontend/import/Importer.h"
+#include "frontend/onnx/DimExpression.h"
 #include "frontend/onnx/TensorData.h"
 #include "runtime/artifact/OutputFile.h"
 #include "tests/ScratchFolder.h"
 #include "tests/fuzz/RunArtifact.h"
+#include "tools/tilewright/values/Npy.h"
+#include "tools/tilewright/values/Npz.h"
 
 #include <algorithm>
 #include <cstdio>

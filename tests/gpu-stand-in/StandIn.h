@@ -6,9 +6,10 @@
 // (tests/runtime/TestKernels.h) and computed in C++, the launch of any other kernel is only noted. Environment
 // variables of the tests' own make it record and fail:
 //   STAND_IN_LOG      a file that gets a line for each call, with the kernel's name and grid for a launch
-//   STAND_IN_FAIL     the call that fails with error 999: its number, from 1, or the name of a function whose first call it is
-//   STAND_IN_FAULT    the name of a kernel that faults: waiting for it fails, or launching it where CUDA_LAUNCH_BLOCKING or
-//                     HIP_LAUNCH_BLOCKING is 1
+//   STAND_IN_FAIL     the call that fails with error 999: its number, from 1, or the name of a function
+//                     whose first call it is
+//   STAND_IN_FAULT    the name of a kernel that faults: waiting for it fails, or launching it where
+//                     CUDA_LAUNCH_BLOCKING or HIP_LAUNCH_BLOCKING is 1
 //   STAND_IN_MEMORY   bytes of the device's memory; 8 GiB by default
 //   STAND_IN_DEVICES  how many devices there are; 1 by default
 #pragma once

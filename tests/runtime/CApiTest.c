@@ -1,4 +1,5 @@
-/* The C interface from C, against libtilewright.so alone. Its argument is the sample artifact: y = Relu(x) + {1, 2, 3, 4}, x [batch, 4]. */
+/* The C interface from C, against libtilewright.so alone. Its argument is the sample artifact: y = Relu(x) + {1, 2,
+ * 3, 4}, x [batch, 4]. */
 #include "runtime/tilewright.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The command line: parses, runs a command, and says how it ended.
-#include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/FatalErrors.h"
+#include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/ModelOptions.h"
 
 #include <cerrno>

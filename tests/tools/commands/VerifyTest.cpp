@@ -1,10 +1,10 @@
 // verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32
 // and does not: no fault has to be injected for the fused program to differ from the interpreter. Wrong weights stand
 // in for a fault against values in a folder.
-#include "tools/tilewright/model/EvaluateModel.h"
-#include "tools/tilewright/values/Npy.h"
-#include "tools/tilewright/model/ReduceModel.h"
 #include "tests/ScratchFolder.h"
+#include "tools/tilewright/model/EvaluateModel.h"
+#include "tools/tilewright/model/ReduceModel.h"
+#include "tools/tilewright/values/Npy.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // Every option of every command over a model, an artifact and a stage: honoured, or refused by one sentence. The
 // options are CLI11's own list, so that a new one fails here until it has a row in OptionTable.cpp and, where it is
 // honoured, a sample below that shows it.
+#include "tests/ScratchFolder.h"
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/model/OnnxModel.h"
 #include "tools/tilewright/options/OptionTable.h"
-#include "tests/ScratchFolder.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 // .npy and .npz: what is written is read back, and no damage does more than an error.
 #include "tools/tilewright/values/Npz.h"
-#include "tools/tilewright/values/Npy.h"
 #include "tests/ScratchFolder.h"
+#include "tools/tilewright/values/Npy.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

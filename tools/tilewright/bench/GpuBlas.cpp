@@ -1,10 +1,10 @@
 // cuBLAS and rocBLAS, opened at run time: C = A B in row-major order is their C' = B' A' in column-major order.
 #include "tools/tilewright/bench/VendorLibrary.h"
 
-#include "tools/tilewright/bench/Measure.h"
 #include "runtime/cuda/CudaDriver.h"
 #include "runtime/gpu/GpuDevice.h"
 #include "runtime/hip/HipDriver.h"
+#include "tools/tilewright/bench/Measure.h"
 
 #include <algorithm>
 #include <charconv>

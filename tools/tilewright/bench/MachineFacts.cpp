@@ -1,8 +1,8 @@
 // What a measurement was made on, and the vendor's library beside ours.
 #include "tools/tilewright/bench/BenchReport.h"
 
-#include "runtime/execute/ThreadPool.h"
 #include "runtime/Version.h"
+#include "runtime/execute/ThreadPool.h"
 
 #include <fmt/format.h>
 #include <fstream>

@@ -1,9 +1,9 @@
 // Opens vendor libraries, and the host's: C = A B through the C interface to BLAS.
 #include "tools/tilewright/bench/VendorLibrary.h"
 
-#include "tools/tilewright/bench/Measure.h"
 #include "runtime/Tensor.h"
 #include "runtime/execute/ThreadPool.h"
+#include "tools/tilewright/bench/Measure.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,14 +1,14 @@
 // tilewright bench: the fused program beside the unfused one, in one process, in turn.
+#include "runtime/artifact/OutputFile.h"
+#include "tools/tilewright/Json.h"
+#include "tools/tilewright/Progress.h"
 #include "tools/tilewright/bench/BenchHtml.h"
 #include "tools/tilewright/bench/BenchReport.h"
 #include "tools/tilewright/bench/BenchTrace.h"
 #include "tools/tilewright/commands/Commands.h"
-#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/options/InputOptions.h"
-#include "tools/tilewright/Json.h"
 #include "tools/tilewright/options/ModelOptions.h"
-#include "tools/tilewright/Progress.h"
-#include "runtime/artifact/OutputFile.h"
+#include "tools/tilewright/values/Compare.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 // tilewright inspect: what a model or artifact holds.
 #include "backend/Dialects.h"
-#include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/Json.h"
-#include "tools/tilewright/options/ModelOptions.h"
 #include "tools/tilewright/Table.h"
+#include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/options/ModelOptions.h"
 
 #include "runtime/execute/Program.h"
 

@@ -1,15 +1,15 @@
 // tilewright run: a model or artifact on inputs, its outputs written or checked.
-#include "tools/tilewright/commands/Commands.h"
-#include "tools/tilewright/values/Compare.h"
-#include "tools/tilewright/options/InputOptions.h"
 #include "tools/tilewright/Json.h"
+#include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/options/InputOptions.h"
 #include "tools/tilewright/options/ModelOptions.h"
+#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/values/Npy.h"
 #include "tools/tilewright/values/Npz.h"
 #include "tools/tilewright/values/TensorFiles.h"
 
-#include "runtime/execute/Context.h"
 #include "runtime/artifact/OutputFile.h"
+#include "runtime/execute/Context.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

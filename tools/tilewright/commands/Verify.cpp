@@ -1,14 +1,14 @@
 // tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs,
 // then nodes, then the smallest part.
-#include "tools/tilewright/commands/Commands.h"
-#include "tools/tilewright/options/InputOptions.h"
 #include "tools/tilewright/Json.h"
-#include "tools/tilewright/options/ModelOptions.h"
-#include "tools/tilewright/model/NodeCheck.h"
-#include "tools/tilewright/values/Npz.h"
 #include "tools/tilewright/Progress.h"
-#include "tools/tilewright/model/ReduceModel.h"
 #include "tools/tilewright/Table.h"
+#include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/model/NodeCheck.h"
+#include "tools/tilewright/model/ReduceModel.h"
+#include "tools/tilewright/options/InputOptions.h"
+#include "tools/tilewright/options/ModelOptions.h"
+#include "tools/tilewright/values/Npz.h"
 
 #include "runtime/execute/Context.h"
 

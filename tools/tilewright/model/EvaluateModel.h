@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backend/Pipeline.h"
-#include "tools/tilewright/model/OnnxModel.h"
 #include "runtime/Device.h"
+#include "tools/tilewright/model/OnnxModel.h"
 
 namespace tilewright {
 

@@ -1,12 +1,13 @@
 // Comparing a compiled model node by node: every value that a kernel leaves in memory against what it should be.
 //
-//   x ── Mul ── Add ── Relu ──> r ── MatMul ── Bias ──> y         groups (Mul Add Relu) (MatMul Bias): r and y are in memory,
-//                                                                  the values between are in registers and cannot be
-//                                                                  looked at
+//   x ── Mul ── Add ── Relu ──> r ── MatMul ── Bias ──> y
+//   └─────── group ────────┘        └──── group ────┘
+//
+// r and y are in memory. The values between are in registers and cannot be looked at.
 #pragma once
 
-#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/model/EvaluateModel.h"
+#include "tools/tilewright/values/Compare.h"
 
 namespace tilewright {
 

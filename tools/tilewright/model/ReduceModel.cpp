@@ -1,10 +1,10 @@
 // Tries parts of a model and keeps those that still give wrong results.
 #include "tools/tilewright/model/ReduceModel.h"
 
-#include "tools/tilewright/model/NodeCheck.h"
-#include "tools/tilewright/Progress.h"
-#include "runtime/artifact/OutputFile.h"
 #include "runtime/Version.h"
+#include "runtime/artifact/OutputFile.h"
+#include "tools/tilewright/Progress.h"
+#include "tools/tilewright/model/NodeCheck.h"
 
 #include <algorithm>
 #include <fmt/format.h>

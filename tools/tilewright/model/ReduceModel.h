@@ -6,8 +6,8 @@
 //   DIR/README.txt                                   the difference, and the command that shows it
 #pragma once
 
-#include "tools/tilewright/values/Compare.h"
 #include "tools/tilewright/model/EvaluateModel.h"
+#include "tools/tilewright/values/Compare.h"
 
 #include <filesystem>
 #include <functional>

@@ -3,8 +3,8 @@
 
 #include "tools/tilewright/values/TensorFiles.h"
 
-#include "runtime/execute/Program.h"
 #include "runtime/Tensor.h"
+#include "runtime/execute/Program.h"
 
 #include <CLI/CLI.hpp>
 

@@ -8,9 +8,9 @@
 //   end of directory, comment
 #include "tools/tilewright/values/Npz.h"
 
-#include "tools/tilewright/values/Npy.h"
 #include "frontend/onnx/MappedFile.h"
 #include "runtime/artifact/OutputFile.h"
+#include "tools/tilewright/values/Npy.h"
 
 #include <cstring>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // Reads tensors from files, and invents them.
 #include "tools/tilewright/values/TensorFiles.h"
 
+#include "frontend/onnx/TensorData.h"
+#include "runtime/reference/Kernel.h"
 #include "tools/tilewright/values/Npy.h"
 #include "tools/tilewright/values/Npz.h"
 #include "tools/tilewright/values/ValueProto.h"
-#include "frontend/onnx/TensorData.h"
-#include "runtime/reference/Kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>

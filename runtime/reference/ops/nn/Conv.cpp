@@ -2,7 +2,8 @@
 //
 // A convolution is gathered into columns, a block of output positions at a time, and contracted:
 //
-//     y[m, p] = sum over (c, tap) of w[m, (c, tap)] * columns[(c, tap), p]        columns[(c, tap), p] = x[c, source(tap, p)]
+//     y[m, p] = sum over (c, tap) of w[m, (c, tap)] * columns[(c, tap), p]
+//     columns[(c, tap), p] = x[c, source(tap, p)]
 //
 // The transpose runs the same table backwards: columns = w^T x, and each is added to the element it would have been
 // read from.
