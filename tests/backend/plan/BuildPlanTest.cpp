@@ -1,0 +1,146 @@
+// Plans of small modules at the tile stage: the order of steps, who writes an output, what binds a symbol.
+#include "backend/plan/BuildPlan.h"
+
+#include "backend/Dialects.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace tilewright;
+namespace rt = tilewright::runtime;
+
+namespace {
+
+/// A module of one parallel copy kernel, @copy, of n floats, and the functions of a test.
+std::string withKernel(const std::string &attributes, const std::string &functions) {
+  return "module attributes {" + attributes + R"(} {
+    tile.kernel @copy(%x: !tile.buffer<f32, ()[s0] -> (s0)>, %y: !tile.buffer<f32, ()[s0] -> (s0)>, %n: index)
+        attributes {grid = affine_map<()[s0] -> (s0 ceildiv 16, 1, 1)>, symbols = array<i64: 0>} {
+      %p = tile.program_id 0
+      %o = tile.size (d0) -> (d0 * 16)(%p)
+      %v = tile.load %x[%o] bounds ()[s0] -> (s0) map (d0) -> (d0) : !tile.buffer<f32, ()[s0] -> (s0)> -> tensor<16xf32>
+      tile.store %v, %y[%o] bounds ()[s0] -> (s0) map (d0) -> (d0) : tensor<16xf32> -> !tile.buffer<f32, ()[s0] -> (s0)>
+      tile.return
+    }
+  )" + functions +
+         "}";
+}
+
+class BuildPlanTest : public testing::Test {
+protected:
+  BuildPlanTest() : constants(entries) {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    code.kernels["copy"] = {};
+  }
+
+  Expected<rt::Plan> build(const std::string &text) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    if (!module)
+      return Status(Code::Internal, "the test's text does not parse");
+    PlanRequest request;
+    request.target = "x86-64-v3", request.mode = "all";
+    request.code[*module] = {0, &code};
+    return buildPlan(*module, request, constants);
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  TargetCode code;
+  std::vector<std::span<const std::byte>> entries;
+  PlanConstants constants;
+};
+
+const std::string n = "tensor<?xf32, affine_map<()[s0] -> (s0)>>";
+
+TEST_F(BuildPlanTest, LaunchesWriteOutputsInPlace) {
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + n + ") -> " + n + R"({
+    %y = graph.launch @copy(%x) : ()" + n + ") -> " + n + R"(
+    return %y : )" + n + "}"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 1u);
+  const auto &launch = std::get<rt::Launch>(plan->steps[0]);
+  EXPECT_EQ(launch.buffers, (std::vector<rt::ValueId>{plan->inputs[0], plan->outputs[0]}));
+  EXPECT_EQ(launch.scalars.size(), 1u);
+  ASSERT_EQ(plan->symbols.size(), 1u);
+  EXPECT_EQ(plan->symbols[0].input, 0u);
+  EXPECT_EQ(plan->kernels[0].buffers, (std::vector{rt::BufferAccess::Read, rt::BufferAccess::Write}));
+}
+
+TEST_F(BuildPlanTest, AReshapedLaunchIsAnAliasOfItsOutput) {
+  const std::string column = "tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>";
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + n + ") -> " + column +
+                                                                             R"({
+    %y = graph.launch @copy(%x) : ()" + n + ") -> " + n + R"(
+    %z = graph.reshape %y : )" + n + " -> " + column + R"(
+    return %z : )" + column + "}"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 1u) << "a copy of the output";
+  rt::ValueId written = std::get<rt::Launch>(plan->steps[0]).buffers[1];
+  EXPECT_EQ(plan->values[written].kind, rt::ValueKind::Alias);
+  EXPECT_EQ(plan->values[written].source, plan->outputs[0]);
+}
+
+TEST_F(BuildPlanTest, AnInputThatIsAnOutputIsCopied) {
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + n + ") -> (" + n +
+                                                                             ", " + n + R"() {
+    %y = graph.launch @copy(%x) : ()" + n + ") -> " + n + R"(
+    return %x, %y : )" + n + ", " + n + "}"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(std::get<rt::Launch>(plan->steps[0]).buffers[1], plan->outputs[1]);
+  EXPECT_EQ(std::get<rt::Copy>(plan->steps[1]), (rt::Copy{plan->outputs[0], plan->inputs[0]}));
+}
+
+/// No operand says that the launch needs what the call binds, so the order of the text is not that of the steps.
+TEST_F(BuildPlanTest, OperationsWaitForTheStepThatBindsTheirSizes) {
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["found"], graph.nodes = ["a|NonZero"])", R"(
+    func.func @main(%x: tensor<8xf32>) -> (tensor<1xi64>, )" + n + R"() {
+      %d = graph.dims affine_map<()[s0] -> (s0)> : tensor<1xi64>
+      %f = graph.host_call "Found"("", 1) present [true] attributes {} (%x) {graph.node = 0 : i64} : (tensor<8xf32>) -> )" +
+                                                                                                              n + R"(
+      return %d, %f : tensor<1xi64>, )" + n + "} "));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 2u);
+  const auto &call = std::get<rt::HostCall>(plan->steps[0]);
+  EXPECT_EQ(call.binds, (std::vector<rt::BoundSymbol>{{0, 0, 0}}));
+  EXPECT_EQ(std::get<rt::WriteDims>(plan->steps[1]).value, plan->outputs[0]);
+  EXPECT_EQ(plan->symbols[0].input, rt::none);
+}
+
+/// An input of 2 n elements binds n: the plan has a symbol for the whole dimension, and checks that 2 divides it.
+TEST_F(BuildPlanTest, ADimensionThatIsAMultipleBindsItsPart) {
+  const std::string twice = "tensor<?xf32, affine_map<()[s0] -> (s0 * 2)>>";
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + twice +
+                                                                             R"() -> tensor<1xi64> {
+    %d = graph.dims affine_map<()[s0] -> (s0)> : tensor<1xi64>
+    return %d : tensor<1xi64>})"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 2u);
+  const auto &guard = std::get<rt::Guard>(plan->steps[0]);
+  EXPECT_EQ(guard.relation, rt::Relation::Equal);
+  EXPECT_NE(guard.message.find("that 2 divides"), std::string::npos) << guard.message;
+  int64_t eight = 8;
+  rt::ExprId part = std::get<rt::WriteDims>(plan->steps[1]).elements[0];
+  ASSERT_EQ(plan->symbols.size(), 1u);
+  EXPECT_EQ(*rt::ExprValues::evaluate(plan->exprs, {&eight, 1}).get(part), 4);
+}
+
+TEST_F(BuildPlanTest, NamesWhatNothingBinds) {
+  Expected<rt::Plan> sizes = build(withKernel(R"(graph.symbols = ["n"])", R"(
+    func.func @main(%x: tensor<8xf32>) -> tensor<1xi64> {
+      %d = graph.dims affine_map<()[s0] -> (s0)> : tensor<1xi64>
+      return %d : tensor<1xi64>
+    })"));
+  ASSERT_FALSE(sizes.ok());
+  EXPECT_EQ(sizes.status().message(), "nothing binds the sizes of 'graph.dims'");
+  Expected<rt::Plan> guard = build(withKernel(
+      R"(graph.symbols = ["n"], graph.guards = [[affine_map<()[s0] -> (s0)>, affine_map<()[s0] -> (4)>, "expected 4"]])",
+      "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> { return %x : tensor<8xf32> }"));
+  ASSERT_FALSE(guard.ok());
+  EXPECT_EQ(guard.status().message(), "nothing binds the sizes of the guard 'expected 4'");
+}
+
+} // namespace
