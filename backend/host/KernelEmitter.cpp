@@ -20,7 +20,7 @@ class KernelEmitter {
 public:
   KernelEmitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options, const KernelPlan &plan)
       : plan(plan), function(module, kernel, options),
-        byteContraction(function, tileMemory, values, memory, columns, plan.registerRows),
+        byteContraction(function, tileMemory, values, memory, columns, plan.dots),
         registerBlocks(function, tileMemory, values, addresses, nestRows, plan),
         program(function, tileMemory, values, nestRows, registerBlocks, transposedBlocks, plan.clampableAxes) {
     values.compute = [this](Value value, const Position &position) { return compute(value, position); };

@@ -29,8 +29,8 @@ static Ix placeAlong(const Position &position, unsigned axis, unsigned row) {
   return axis == position.laneAxis ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
 }
 
-/// offset + place in dimension `i` of a tile. What was added to the place is a term of its own, so that in the end it is
-/// the displacement of an address.
+/// offset + place in dimension `i` of a tile. What was added to the place is a term of its own, so that in the end it
+/// is the displacement of an address.
 LaneIndex Addresses::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
   unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
   bool isLane = axis == position.laneAxis;

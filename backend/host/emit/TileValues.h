@@ -1,5 +1,5 @@
-// The values of tiles at a position: from memory if they are buffered, as emitted before if they are still in registers,
-// computed by whatever the tile's operation does otherwise.
+// The values of tiles at a position: from memory if they are buffered, as emitted before if they are still in
+// registers, computed by whatever the tile's operation does otherwise.
 //
 //   tileOf(mulf %a, %b) at (rows 0..5, columns 64..127)
 //     -> tileOf(%a) there: a load            6 vector loads

@@ -1,7 +1,6 @@
 #include "backend/host/loops/ByteContraction.h"
 
 #include "backend/host/Elementwise.h"
-#include "backend/host/plan/DotOperands.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -19,7 +18,7 @@ bool ByteContraction::canEmit(tile::DotOp op) {
   if (math.facts(function.index(load.getOffsets()[type.getRank() - 2])).divisor % quad != 0)
     return false;
   const TileInMemory *buffered = values.memoryOf(op.getLhs());
-  return buffered ? buffered->layout.panel == 0 : isDirectOperand(op.getLhs(), true, 1, registerRows);
+  return buffered ? buffered->layout.panel == 0 : isDirectOperand(op.getLhs(), true, 1, schedule);
 }
 
 /// sum + the products of four pairs of bytes: lanes are words of four bytes.

@@ -8,15 +8,16 @@
 
 #include "backend/host/emit/Memory.h"
 #include "backend/host/loops/Columns.h"
+#include "backend/host/plan/DotOperands.h"
 
 namespace tilewright::host {
 
 class ByteContraction {
 public:
   ByteContraction(KernelFunction &function, TileMemory &tileMemory, TileValues &values, Memory &memory,
-                  Columns &columns, unsigned registerRows)
+                  Columns &columns, const DotSchedule &schedule)
       : function(function), tileMemory(tileMemory), values(values), memory(memory), columns(columns),
-        registerRows(registerRows), ir(function.ir), math(function.math) {}
+        schedule(schedule), ir(function.ir), math(function.math) {}
 
   /// Whether the right side is packed for this, the tile begins with four whole k, and the left side lies in fours: in
   /// a buffer, or where it is.
@@ -42,7 +43,7 @@ private:
   TileValues &values;
   Memory &memory;
   Columns &columns;
-  unsigned registerRows;
+  const DotSchedule &schedule;
   llvm::IRBuilder<> &ir;
   IndexMath &math;
 };

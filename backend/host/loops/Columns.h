@@ -12,8 +12,8 @@ class Columns {
 public:
   Columns(KernelFunction &function, TileValues &values) : function(function), values(values), math(function.math) {}
 
-  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to `wholeTo`
-  /// `position`'s facts about columns hold.
+  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to
+  /// `wholeTo` `position`'s facts about columns hold.
   void run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position,
            llvm::function_ref<void(const Position &)> body);
 

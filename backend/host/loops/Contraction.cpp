@@ -1,7 +1,6 @@
 #include "backend/host/loops/Contraction.h"
 
 #include "backend/host/Elementwise.h"
-#include "backend/host/plan/DotOperands.h"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -84,10 +83,11 @@ Rows Contraction::emit(tile::DotOp op, const Position &position) {
   // A k outside of the bounds adds nothing: what is read there is zero.
   Ix size = columns.liveSize(op.getLhs(), 0, math.constant(depth), step.lhsFacts);
   size = columns.liveSize(op.getRhs(), 1, size, step.rhsFacts);
-  if (values.memoryOf(op.getLhs()) || !hasFewTaps(op.getLhs()))
-    math.loop(math.constant(0), size, 1, [&](Ix k) { multiplyAdd(step, k); });
-  else
+  auto window = op.getLhs().getDefiningOp<tile::LoadOp>();
+  if (window && !window.getGuard().empty() && !values.memoryOf(op.getLhs()))
     runTaps(step, depth);
+  else
+    math.loop(math.constant(0), size, 1, [&](Ix k) { multiplyAdd(step, k); });
   Rows result;
   for (llvm::Value *place : step.accumulators)
     result.push_back(ir.CreateLoad(vector, place));

@@ -32,8 +32,8 @@ void Program::emitNest(const Nest &nest) {
     values.setMemory(nest.roots.front().value, memory.inWorkspace(nest.roots.front().target));
 }
 
-/// Emits the nests that wait: row by row all of them, so that a row stays in the first-level cache from the first to the
-/// last.
+/// Emits the nests that wait: row by row all of them, so that a row stays in the first-level cache from the first to
+/// the last.
 void Program::emitWaiting() {
   if (waiting.empty())
     return;

@@ -42,8 +42,8 @@ void RegisterBlocks::emitStrip(const OpenNest &nest, const Strip &strip) {
     emitRowRange(nest, strip, math.constant(0), nest.limits[1], count);
 }
 
-/// Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards
-/// are decided; and so they are between, where none is needed.
+/// Where a window may leave the image, the first and last register tile of a row are straight code, in which most
+/// guards are decided; and so they are between, where none is needed.
 void RegisterBlocks::emitKnownRows(const OpenNest &nest, const Strip &strip, int64_t rows, int64_t count) {
   Ix zero = math.constant(0), limit = nest.limits[1];
   if (nest.plan->guarded.empty() || rows <= count)

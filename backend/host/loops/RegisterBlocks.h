@@ -16,7 +16,7 @@ public:
   RegisterBlocks(KernelFunction &function, TileMemory &memory, TileValues &values, Addresses &addresses,
                  NestRows &nestRows, const KernelPlan &plan)
       : function(function), memory(memory), values(values), addresses(addresses), nestRows(nestRows),
-        registerRows(plan.registerRows), registerColumns(plan.registerColumns), math(function.math) {}
+        registerRows(plan.dots.registerRows), registerColumns(plan.registerColumns), math(function.math) {}
 
   /// All register tiles of a nest whose outer loops are open.
   void emit(const OpenNest &nest);

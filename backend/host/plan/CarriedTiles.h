@@ -15,9 +15,9 @@ bool isPositionwise(mlir::scf::ForOp loop);
 /// place.
 bool updatesInPlace(mlir::scf::ForOp loop, unsigned i);
 
-/// The load from which each iteration takes the element that it combines with carried tile `i`, if an element that is the
-/// load's fill leaves the tile as it is: a sum of products of zeros, a maximum with minus infinity. Null if there is no
-/// such load.
+/// The load from which each iteration takes the element that it combines with carried tile `i`, if an element that is
+/// the load's fill leaves the tile as it is: a sum of products of zeros, a maximum with minus infinity. Null if there
+/// is no such load.
 tile::LoadOp loadOfIteration(mlir::scf::ForOp loop, unsigned i);
 
 /// Whether the iterations of a loop become straight code: few, without a loop inside, and as many for every size.

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-int64_t divisorsOf(AffineExpr expr, unsigned dim) {
+/// The greatest common divisor of the numbers by which coordinate `dim` is divided in `expr`; 0 if it is not divided.
+static int64_t divisorsOf(AffineExpr expr, unsigned dim) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary || !expr.isFunctionOfDim(dim))
     return 0;
@@ -17,8 +18,8 @@ int64_t divisorsOf(AffineExpr expr, unsigned dim) {
   return divisor ? divisor.getValue() : 1;
 }
 
-/// By how much `expr` grows when coordinate `dim` grows by one within a block: a quotient by a multiple of the block does
-/// not change there, and a remainder grows as the coordinate does. Nothing if it does not grow evenly.
+/// By how much `expr` grows when coordinate `dim` grows by one within a block: a quotient by a multiple of the block
+/// does not change there, and a remainder grows as the coordinate does. Nothing if it does not grow evenly.
 static std::optional<int64_t> stepWithin(AffineExpr expr, unsigned dim, int64_t block) {
   if (!expr.isFunctionOfDim(dim))
     return 0;

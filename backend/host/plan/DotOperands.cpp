@@ -3,27 +3,9 @@
 #include "backend/host/plan/Contiguity.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace tilewright::host {
-
-static constexpr int64_t mostTaps = 32;
-
-bool hasFewTaps(Value lhs) {
-  auto load = lhs.getDefiningOp<tile::LoadOp>();
-  if (!load || load.getGuard().empty() || !load.getIndices().empty())
-    return false;
-  auto type = load.getResult().getType();
-  unsigned row = type.getRank() - 2;
-  int64_t block = 0;
-  for (AffineExpr expr : load.getMap().getResults())
-    block = std::gcd(block, divisorsOf(expr, row));
-  auto taps = dyn_cast<AffineConstantExpr>(load.getBounds().getResults().back()); // all of them, so that none is dead
-  return type.getElementType().isF32() && taps && taps.getValue() == type.getShape().back() &&
-         taps.getValue() <= mostTaps && (block == 0 || block == type.getDimSize(row));
-}
 
 bool isPacked(tile::LoadOp load) {
   auto argument = cast<BlockArgument>(load.getBuffer());
@@ -47,7 +29,7 @@ static bool readsWholeQuads(tile::LoadOp load) {
   return run && *run % quad == 0 && bound && bound.getValue() % quad == 0 && load.getGuard().empty();
 }
 
-bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRows) {
+bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &schedule) {
   while (auto extend = value.getDefiningOp<arith::ExtFOp>()) {
     if (isLhs)
       return false;
@@ -58,22 +40,22 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, unsigned registerRow
     return false;
   if (isPacked(load))
     return true;
-  if (isLhs && hasFewTaps(value))
+  if (isLhs && schedule.readsInPlace && !load.getGuard().empty())
     return true;
   if (load.getResult().getType().getElementType().isInteger(8))
     return isLhs && readsWholeQuads(load);
   bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
   if (!load.getGuard().empty() || isHalf)
     return false;
-  return isLhs || (isContiguous(load) && rows <= 2 * registerRows);
+  return isLhs || (isContiguous(load) && rows <= 2 * schedule.registerRows);
 }
 
-bool hasDirectOperands(Operation *op, unsigned registerRows) {
+bool hasDirectOperands(Operation *op, const DotSchedule &schedule) {
   return !op->walk([&](tile::DotOp dot) {
               auto type = cast<RankedTensorType>(dot.getResult().getType());
               int64_t rows = type.getDimSize(type.getRank() - 2);
-              bool direct = isDirectOperand(dot.getLhs(), true, rows, registerRows) &&
-                            isDirectOperand(dot.getRhs(), false, rows, registerRows);
+              bool direct = isDirectOperand(dot.getLhs(), true, rows, schedule) &&
+                            isDirectOperand(dot.getRhs(), false, rows, schedule);
               return direct ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
 }

@@ -14,15 +14,17 @@ bool isPacked(tile::LoadOp load);
 /// Whether the right side of `dot` is a constant of bytes in panels of quads along k (tilegen/roots/Roots.h).
 bool multipliesPackedBytes(tile::DotOp dot);
 
-/// Whether the left side of a dot is a window of few elements that each program reads for one row of the image: its
-/// elements are read in place, one turn of straight code for each, and the guards are the same for many of them.
-bool hasFewTaps(mlir::Value lhs);
+/// What the schedule says of the kernel's dots.
+struct DotSchedule {
+  unsigned registerRows = 0; // rows of the result that are computed together
+  bool readsInPlace = false; // left sides that may leave their buffer are read from where they are
+};
 
-/// Whether `value`, an operand of a dot, is as cheap to read from where it is as from the workspace. `rows`: rows of
-/// the result; `registerRows`: of those computed together.
-bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, unsigned registerRows);
+/// Whether `value`, an operand of a dot, is read from where it is; otherwise it is copied to the workspace. `rows`:
+/// rows of the result.
+bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, const DotSchedule &schedule);
 
 /// Whether every dot below `op` has direct operands.
-bool hasDirectOperands(mlir::Operation *op, unsigned registerRows);
+bool hasDirectOperands(mlir::Operation *op, const DotSchedule &schedule);
 
 } // namespace tilewright::host

@@ -9,6 +9,7 @@
 // A plan is a value: it is made from the tile operations alone, before any code. Emission obeys it.
 #pragma once
 
+#include "backend/host/plan/DotOperands.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,8 +70,9 @@ struct MemoryLoop {
 struct KernelPlan {
   Steps steps;
   uint64_t workspaceBytes = 0;
-  unsigned registerRows = 0, registerColumns = 0; // of a register tile
-  uint32_t clampableAxes = 0; // bit per axis: elements outside of the bounds are never combined with others
+  DotSchedule dots;
+  unsigned registerColumns = 0; // of a register tile
+  uint32_t clampableAxes = 0;   // bit per axis: elements outside of the bounds are never combined with others
 };
 
 } // namespace tilewright::host

@@ -77,14 +77,16 @@ static uint32_t reducedAxes(tile::KernelOp kernel) {
 }
 
 Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kernel), vectors(vectors) {
-  plan.registerRows = vectors.masks ? 6 : 4;
+  plan.dots.registerRows = vectors.masks ? 6 : 4;
   plan.registerColumns = vectors.masks ? vectors.wide : 2 * vectors.narrow;
-  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
+  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule")) {
+    plan.dots.readsInPlace = schedule.getInPlace();
     if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
-      plan.registerRows = registers[0];
+      plan.dots.registerRows = registers[0];
       plan.registerColumns = registers[1];
       registerDepth = registers.size() > 2 ? registers[2] : 0;
     }
+  }
   plan.clampableAxes = ~reducedAxes(kernel);
   kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
 }
@@ -118,8 +120,8 @@ Buffer Planner::allocate(RankedTensorType type, int64_t panel) {
   return result;
 }
 
-/// Whether `value`, of a half type, is read by dots alone, so that it is converted when it is buffered, not in the inner
-/// loop.
+/// Whether `value`, of a half type, is read by dots alone, so that it is converted when it is buffered, not in the
+/// inner loop.
 static bool isBufferedAsFloat(Value value) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   return (element.isF16() || element.isBF16()) && llvm::all_of(value.getUsers(), llvm::IsaPred<tile::DotOp>);
@@ -146,9 +148,9 @@ void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
 void Planner::bufferOperands(tile::DotOp dot, Nest &open, Steps &steps) {
   auto type = cast<RankedTensorType>(dot.getResult().getType());
   int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
-  if (!isDirectOperand(dot.getLhs(), true, rows, plan.registerRows))
+  if (!isDirectOperand(dot.getLhs(), true, rows, plan.dots))
     buffer(dot.getLhs(), 0, open, steps);
-  if (!isDirectOperand(dot.getRhs(), false, rows, plan.registerRows))
+  if (!isDirectOperand(dot.getRhs(), false, rows, plan.dots))
     buffer(dot.getRhs(), columns >= plan.registerColumns ? plan.registerColumns : 0, open, steps);
 }
 
@@ -268,7 +270,7 @@ tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
 bool Planner::staysInRegisters(scf::ForOp loop) {
   bool returnsToMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
   return !returnsToMemory && !hasEffects(loop) && loop.getNumResults() > 0 && isPositionwise(loop) &&
-         hasDirectOperands(loop, plan.registerRows);
+         hasDirectOperands(loop, plan.dots);
 }
 
 void Planner::planBlock(Block &block, Steps &steps) {

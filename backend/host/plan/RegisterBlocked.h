@@ -1,5 +1,5 @@
-// Register-blocked values: contractions and loops, which are computed a register tile (rows x columns) at a time, so that
-// their accumulators stay in registers.
+// Register-blocked values: contractions and loops, which are computed a register tile (rows x columns) at a time, so
+// that their accumulators stay in registers.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
