@@ -1,7 +1,7 @@
 // The flat linker: sections to offsets, relocations to bytes.
 //
-//   .text        0 ..            calls and constants are reached relative to the program counter, so distances are all that counts
-//   .rodata.*    next multiple of its alignment ..
+//   .text        0 ..                              calls and constants are reached relative to the program counter,
+//   .rodata.*    next multiple of its alignment ..  so that only distances count
 #include "backend/host/FlatLink.h"
 
 #include "llvm/BinaryFormat/ELF.h"

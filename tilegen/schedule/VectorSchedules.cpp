@@ -3,8 +3,9 @@
 // A tile is what one program computes; the backend walks it a register tile (`registers`: rows x columns) at a time. So
 // tiles only say how work is cut for threads and caches, need no powers of two, and hold whole rows wherever the row's
 // length is known.
-#include "tilegen/schedule/SelectSchedule.h"
 #include "tilegen/roots/Roots.h"
+#include "tilegen/schedule/LeftSide.h"
+#include "tilegen/schedule/SelectSchedule.h"
 
 #include <numeric>
 
@@ -25,10 +26,9 @@ constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, ste
 constexpr int64_t rowsOfUnknown = 6;
 // What a program takes of an image of unknown size, at most: of a row, and rows.
 constexpr int64_t rowOfUnknownImage = 128, rowsOfUnknownImage = 8;
-// Where the left side has to be gathered first (windows that may leave the image), a program does so for more columns.
-constexpr int64_t columnsOfGathered = 512;
-// Elements of a window that is read in place instead, and the rows of an image for which that pays.
-constexpr int64_t mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
+// Where the left side may have to be copied first (windows that may leave the image), a program does so for more
+// columns.
+constexpr int64_t columnsOfCopied = 512;
 // Programs that a kernel should have for the threads there may be.
 constexpr int64_t enoughPrograms = 16;
 
@@ -203,44 +203,6 @@ static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t tallest, i
   return best;
 }
 
-/// Whether some row of the left side may leave its buffer, so that the backend copies rows with their fill first.
-static bool gathersRows(const KernelSpace &space) {
-  Value value = space.lhs;
-  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
-    value = access.getData();
-  auto argument = dyn_cast<BlockArgument>(value);
-  IndexAlgebra facts = space.nest.algebra();
-  return argument && llvm::any_of(space.nest.accesses, [&](const Access &access) {
-           return access.buffer == argument.getArgNumber() && access.indexSizes.empty() &&
-                  llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes),
-                               [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
-         });
-}
-
-/// Rows of a program for a window of few elements, which the backend reads in place: those of one row of the image, in
-/// which only the first and the last may leave it, as far as a program goes where its length is not known. Nothing if
-/// the window is larger.
-static std::optional<int64_t> rowsOfFewTaps(const KernelSpace &space) {
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  unsigned row = space.loopsOfKind(LoopKind::Row).front();
-  std::optional<int64_t> taps = constantOf(space.loops()[reduced.back()].size);
-  if (reduced.size() != 1 || !taps || *taps > mostTaps ||
-      !cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32())
-    return std::nullopt;
-  int64_t image = 0;
-  for (const Access &access : space.nest.accesses)
-    for (AffineExpr coordinate : access.coordinates)
-      coordinate.walk([&](AffineExpr expr) {
-        auto divided = dyn_cast<AffineBinaryOpExpr>(expr);
-        bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
-        if (divides && divided && dependsOn(divided.getLHS(), row))
-          image = std::gcd(image, constantOf(divided.getRHS()).value_or(1));
-      });
-  if (image == 0 && !constantOf(space.loops()[row].size))
-    return longestRowOfImage;
-  return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
-}
-
 /// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be: for at least
 /// one image, where rows are those of any number of images.
 static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
@@ -299,7 +261,7 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   int64_t lanes = target.vectorBits / 32;
   if (!alongDepth || !isReal || steps.back() < lanes)
     return std::nullopt;
-  if (columns > 1 && (rows > fewRows || reduced.size() != 1 || gathersRows(space)))
+  if (columns > 1 && (rows > fewRows || reduced.size() != 1 || LeftSide(space).mayLeave()))
     return std::nullopt;
   auto spread = [&](int64_t size) {
     return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / depth);
@@ -312,26 +274,26 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
-  bool gathers = gathersRows(space);
+  LeftSide left(space);
   int64_t rows = std::max<int64_t>(1, sizeOf(LoopKind::Row).value_or(matmulRows));
   int64_t columns = std::max<int64_t>(1, sizeOf(LoopKind::Column).value_or(matmulColumns));
   if (!packed || columns == 1)
     if (std::optional<tile::ScheduleAttr> dots = scheduleDots(space, rows, columns, target))
       return *dots;
   bool streams = !packed && streamsRightSide(space, rows, columns);
-  std::optional<int64_t> fewTaps = gathers ? rowsOfFewTaps(space) : std::nullopt;
+  std::optional<int64_t> fewTaps = left.rowsForInPlace();
   AffineExpr rowCount = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
   int64_t together = fewTaps.value_or(rows), limit = fewTaps ? *fewTaps : packed ? matmulRows : unpackedRows;
   bool mayBeOne = !fewTaps && !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
   MatmulShape shape = shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit,
-                                  gathers ? columnsOfGathered : matmulColumns, target);
+                                  left.mayLeave() ? columnsOfCopied : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at
   // once.
   if (rows == 1 && !packed && !streams)
     shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));
   shape.columnTile = roundUp(streams ? columnsOfStream(space, columns) : shape.columnTile, shape.columns);
   if (!streams)
-    shape.columnTile = spreadColumns(space, columns, shape, gathers ? matmulColumns : shape.columns);
+    shape.columnTile = spreadColumns(space, columns, shape, left.mayLeave() ? matmulColumns : shape.columns);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
       steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
@@ -343,7 +305,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
     registers.push_back(streamedRows);
   }
   return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers,
-                                 packed ? shape.columns : 0);
+                                 packed ? shape.columns : 0, !streams && left.isInPlace(shape.rowTile));
 }
 
 tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target) {

@@ -73,6 +73,7 @@ namespace {
 struct ScheduleFields {
   SmallVector<int64_t> tile, reduce, registers;
   int64_t warps = 1, stages = 1, pack = 0;
+  bool inPlace = false;
 };
 } // namespace
 
@@ -98,7 +99,10 @@ static ParseResult parseField(AsmParser &parser, ScheduleFields &fields) {
     return parser.parseInteger(fields.stages);
   if (key == "pack")
     return parser.parseInteger(fields.pack);
-  return parser.emitError(where) << "expected tile, reduce, warps, stages, registers or pack, got '" << key << "'";
+  if (key == "in_place")
+    return parser.parseInteger(fields.inPlace);
+  return parser.emitError(where) << "expected tile, reduce, warps, stages, registers, pack or in_place, got '" << key
+                                 << "'";
 }
 
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
@@ -113,7 +117,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce,
-                    fields.warps, fields.stages, fields.registers, fields.pack);
+                    fields.warps, fields.stages, fields.registers, fields.pack, fields.inPlace);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -131,12 +135,14 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printList("registers", getRegisters());
   if (getPack())
     printer << ", pack = " << getPack();
+  if (getInPlace())
+    printer << ", in_place = true";
   printer << ">";
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile,
                                    ArrayRef<int64_t> reduce, int64_t warps, int64_t stages, ArrayRef<int64_t> registers,
-                                   int64_t pack) {
+                                   int64_t pack, bool inPlace) {
   if (!llvm::is_contained(scheduleRoots, root))
     return emitError() << "expected a root of pointwise, row_reduction, matmul, window or gemv, got '" << root << "'";
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
@@ -149,6 +155,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (warps <= 0 || stages <= 0 || pack < 0)
     return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", "
                        << stages << " and " << pack;
+  if (inPlace && root != "matmul")
+    return emitError() << "expected no in_place because only a matmul has a left side, got a root of " << root;
   return success();
 }
 

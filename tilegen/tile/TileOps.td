@@ -65,11 +65,17 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`:
     rows and columns that are computed at a time (host: the register tile); a third number is a depth: sums return to
     memory after each step of a reduced loop that is at most so long, and all columns take that step before the next
-    one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is. `in_place`: rows of a
+    contraction's left side that may leave their buffer are read where they are, with guards; without it they are copied
+    with their fill first (host).
   }];
   let parameters = (ins StringRefParameter<"root">:$root, ArrayRefParameter<"int64_t">:$tile, OptionalArrayRefParameter<"int64_t">:$reduce,
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages, OptionalArrayRefParameter<"int64_t">:$registers,
-                    DefaultValuedParameter<"int64_t", "0">:$pack);
+                    DefaultValuedParameter<"int64_t", "0">:$pack, DefaultValuedParameter<"bool", "false">:$in_place);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$root, "::llvm::ArrayRef<int64_t>":$tile, "::llvm::ArrayRef<int64_t>":$reduce,
+                                   "int64_t":$warps, "int64_t":$stages, "::llvm::ArrayRef<int64_t>":$registers, "int64_t":$pack), [{
+    return $_get($_ctxt, root, tile, reduce, warps, stages, registers, pack, /*in_place=*/false);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -5,7 +5,7 @@
 // CHECK-SAME: <window, tile = [1, 7, 128, 18], reduce = [1, 1], {{.*}} registers = [8, 16]>
 // A window of few elements is read in place: rows of images are not joined, and a program takes one.
 // CHECK-LABEL: graph.kernel @few_taps
-// CHECK-SAME: <matmul, tile = [1, 1, 512, 16], reduce = [27], {{.*}} registers = [14, 16], pack = 16>
+// CHECK-SAME: <matmul, tile = [1, 1, 512, 16], reduce = [27], {{.*}} registers = [14, 16], pack = 16, in_place = true>
 // The mean of each image: its rows are images, of which there may be one.
 // CHECK-LABEL: graph.kernel @mean
 // CHECK-SAME: <window, tile = [8, 18], {{.*}} registers = [1, 64]>

@@ -134,13 +134,18 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 // -----
 
-// expected-error@+1 {{expected tile, reduce, warps, stages, registers or pack, got 'threads'}}
+// expected-error@+1 {{expected tile, reduce, warps, stages, registers, pack or in_place, got 'threads'}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, threads = 4>} { tile.return }
 
 // -----
 
 // expected-error@+1 {{expected a root of pointwise, row_reduction, matmul, window or gemv, got 'conv'}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<conv, tile = [8]>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected no in_place because only a matmul has a left side, got a root of window}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<window, tile = [8], in_place = true>} { tile.return }
 
 // -----
 

@@ -27,9 +27,9 @@ tile.kernel @accesses(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %ids: !tile.b
 }
 
 // CHECK-LABEL: tile.kernel @matmul
-// CHECK-SAME: #tile.schedule<matmul, tile = [64, 64], reduce = [16], warps = 4, stages = 2, registers = [6, 64], pack = 64>
+// CHECK-SAME: #tile.schedule<matmul, tile = [64, 64], reduce = [16], warps = 4, stages = 2, registers = [6, 64], pack = 64, in_place = true>
 tile.kernel @matmul(%a: !tile.buffer<f16, () -> (128, 256)>, %b: !tile.buffer<f16, () -> (256, 64)>, %c: !tile.buffer<f32, () -> (128, 64)>)
-    attributes {grid = affine_map<() -> (1, 2, 1)>, schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [16], warps = 4, stages = 2, registers = [6, 64], pack = 64>} {
+    attributes {grid = affine_map<() -> (1, 2, 1)>, schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [16], warps = 4, stages = 2, registers = [6, 64], pack = 64, in_place = true>} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %c256 = arith.constant 256 : index

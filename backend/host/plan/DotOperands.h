@@ -1,0 +1,30 @@
+// Which operands of a tile.dot are read from where they are, and which are copied to the workspace first.
+#pragma once
+
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::host {
+
+/// Bytes along k that one instruction multiplies and sums.
+inline constexpr int64_t quad = 4;
+
+/// Whether the buffer is a constant stored in panels.
+bool isPacked(tile::LoadOp load);
+
+/// Whether the right side of `dot` is a constant of bytes in panels of quads along k (tilegen/roots/Roots.h).
+bool multipliesPackedBytes(tile::DotOp dot);
+
+/// What the schedule says of the kernel's dots.
+struct DotSchedule {
+  unsigned registerRows = 0; // rows of the result that are computed together
+  bool readsInPlace = false; // left sides that may leave their buffer are read from where they are
+};
+
+/// Whether `value`, an operand of a dot, is read from where it is; otherwise it is copied to the workspace. `rows`:
+/// rows of the result.
+bool isDirectOperand(mlir::Value value, bool isLhs, int64_t rows, const DotSchedule &schedule);
+
+/// Whether every dot below `op` has direct operands.
+bool hasDirectOperands(mlir::Operation *op, const DotSchedule &schedule);
+
+} // namespace tilewright::host

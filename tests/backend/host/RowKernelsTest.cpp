@@ -1,0 +1,130 @@
+// Tile kernels that reduce rows against plain loops: whole rows, steps with carried tiles, an outer dimension.
+#include "tests/backend/host/HostKernels.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+using RowKernels = HostKernels;
+HOST_LEVELS(RowKernels);
+
+TEST_P(RowKernels, SoftmaxOfWholeRows) {
+  Runner runner(R"(
+tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f32, () -> (64, 1000)>)
+    attributes {grid = affine_map<() -> (1, 64, 1)>} {
+  %r = tile.program_id 1
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%r, %c0] bounds () -> (64, 1000) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+      : !tile.buffer<f32, () -> (64, 1000)> -> tensor<1x1024xf32>
+  %m = tile.reduce <max> %v dim 1 : tensor<1x1024xf32> -> tensor<1x1xf32>
+  %mb = tile.broadcast %m : tensor<1x1xf32> -> tensor<1x1024xf32>
+  %d = arith.subf %v, %mb : tensor<1x1024xf32>
+  %e = math.exp %d : tensor<1x1024xf32>
+  %s = tile.reduce <sum> %e dim 1 : tensor<1x1024xf32> -> tensor<1x1xf32>
+  %sb = tile.broadcast %s : tensor<1x1xf32> -> tensor<1x1024xf32>
+  %q = arith.divf %e, %sb : tensor<1x1024xf32>
+  tile.store %q, %y[%r, %c0] bounds () -> (64, 1000) map (d0, d1) -> (d0, d1) : tensor<1x1024xf32> -> !tile.buffer<f32, () -> (64, 1000)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(64000, 5, 20);
+  Guarded y(64000);
+  runner.run("softmax", {x.data(), y.data()}, {}, {1, 64, 1});
+  std::vector<double> want(64000);
+  for (int r = 0; r < 64; ++r) {
+    double most = *std::max_element(&x[r * 1000], &x[r * 1000] + 1000), sum = 0;
+    for (int c = 0; c < 1000; ++c)
+      sum += want[r * 1000 + c] = std::exp(double(x[r * 1000 + c]) - most);
+    for (int c = 0; c < 1000; ++c)
+      want[r * 1000 + c] /= sum;
+  }
+  expectClose(y, want, 2e-7);
+}
+
+TEST_P(RowKernels, SoftmaxInStepsWithCarriedTiles) {
+  Runner runner(R"(
+tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<f32, ()[s0] -> (4, s0)>, %s0: index)
+    attributes {grid = affine_map<()[s0] -> (1, 2, 1)>} {
+  %p = tile.program_id 1
+  %r = tile.size (d0) -> (d0 * 2)(%p)
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %n = tile.size ()[s0] -> (s0)
+  %low = arith.constant dense<0xFF800000> : tensor<2x128xf32>
+  %zero = arith.constant dense<0.0> : tensor<2x128xf32>
+  %mt = scf.for %k = %c0 to %n step %c128 iter_args(%a = %low) -> tensor<2x128xf32> {
+    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+        : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
+    %b = arith.maximumf %a, %v : tensor<2x128xf32>
+    scf.yield %b : tensor<2x128xf32>
+  }
+  %m = tile.reduce <max> %mt dim 1 : tensor<2x128xf32> -> tensor<2x1xf32>
+  %mb = tile.broadcast %m : tensor<2x1xf32> -> tensor<2x128xf32>
+  %st = scf.for %k = %c0 to %n step %c128 iter_args(%a = %zero) -> tensor<2x128xf32> {
+    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+        : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
+    %d = arith.subf %v, %mb : tensor<2x128xf32>
+    %e = math.exp %d : tensor<2x128xf32>
+    %b = arith.addf %a, %e : tensor<2x128xf32>
+    scf.yield %b : tensor<2x128xf32>
+  }
+  %s = tile.reduce <sum> %st dim 1 : tensor<2x128xf32> -> tensor<2x1xf32>
+  %sb = tile.broadcast %s : tensor<2x1xf32> -> tensor<2x128xf32>
+  scf.for %k = %c0 to %n step %c128 {
+    %v = tile.load %x[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, ()[s0] -> (4, s0)> -> tensor<2x128xf32>
+    %d = arith.subf %v, %mb : tensor<2x128xf32>
+    %e = math.exp %d : tensor<2x128xf32>
+    %q = arith.divf %e, %sb : tensor<2x128xf32>
+    tile.store %q, %y[%r, %k] bounds ()[s0] -> (4, s0) map (d0, d1) -> (d0, d1) : tensor<2x128xf32> -> !tile.buffer<f32, ()[s0] -> (4, s0)>
+  }
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  for (int64_t n : {1, 128, 300, 1000}) {
+    auto x = randomFloats(4 * n, 6, 20);
+    Guarded y(4 * n);
+    runner.run("softmax", {x.data(), y.data()}, {n}, {1, 2, 1});
+    std::vector<double> want(4 * n);
+    for (int64_t r = 0; r < 4; ++r) {
+      double most = *std::max_element(&x[r * n], &x[r * n] + n), sum = 0;
+      for (int64_t c = 0; c < n; ++c)
+        sum += want[r * n + c] = std::exp(double(x[r * n + c]) - most);
+      for (int64_t c = 0; c < n; ++c)
+        want[r * n + c] /= sum;
+    }
+    expectClose(y, want, 3e-7);
+  }
+}
+
+TEST_P(RowKernels, ReducesAnOuterDimension) {
+  Runner runner(R"(
+tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32, () -> (3, 40)>)
+    attributes {grid = affine_map<() -> (3, 1, 1)>} {
+  %n = tile.program_id 0
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%n, %c0, %c0] bounds () -> (3, 49, 40) map (d0, d1, d2) -> (d0, d1, d2)
+      : !tile.buffer<f32, () -> (3, 49, 40)> -> tensor<1x64x40xf32>
+  %s = tile.reduce <sum> %v dim 1 : tensor<1x64x40xf32> -> tensor<1x1x40xf32>
+  %k = arith.constant dense<49.0> : tensor<1x1x40xf32>
+  %q = arith.divf %s, %k : tensor<1x1x40xf32>
+  tile.store %q, %y[%n, %c0, %c0] bounds () -> (3, 1, 40) map (d0, d1, d2) -> (d0, d2)
+      : tensor<1x1x40xf32> -> !tile.buffer<f32, () -> (3, 40)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(3 * 49 * 40, 7);
+  Guarded y(120);
+  runner.run("mean", {x.data(), y.data()}, {}, {3, 1, 1});
+  std::vector<double> want(120);
+  for (int n = 0; n < 3; ++n)
+    for (int k = 0; k < 49; ++k)
+      for (int c = 0; c < 40; ++c)
+        want[n * 40 + c] += double(x[(n * 49 + k) * 40 + c]) / 49;
+  expectClose(y, want, 1e-6);
+}
+
+} // namespace

@@ -1,0 +1,84 @@
+// Along which axis tiles are read and written.
+#include "backend/host/plan/AccessOrder.h"
+
+#include "tests/backend/host/ParsedKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::host;
+using namespace tilewright::test;
+
+namespace {
+
+/// A 32x32 tile, loaded through one map and stored through another.
+std::string copy(const std::string &load, const std::string &store, int64_t rows = 32) {
+  std::string tile = "tensor<" + std::to_string(rows) + "x32xf32>";
+  return R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (64, 64)>, %y: !tile.buffer<f32, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (32, 32) map (d0, d1) -> )" +
+         load + " : !tile.buffer<f32, () -> (64, 64)> -> " + tile + R"(
+  %n = arith.negf %v : )" +
+         tile + R"(
+  tile.store %n, %y[%c0, %c0] bounds () -> (32, 32) map (d0, d1) -> )" +
+         store + " : " + tile + R"( -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+})";
+}
+
+TEST(AccessOrder, TransposedStoresAndLoads) {
+  ParsedKernel rows(copy("(d0, d1)", "(d0, d1)")), columns(copy("(d1, d0)", "(d1, d0)"));
+  EXPECT_FALSE(storesTransposed(rows.get<tile::StoreOp>(), 16));
+  EXPECT_TRUE(storesTransposed(columns.get<tile::StoreOp>(), 16));
+  EXPECT_FALSE(loadsTransposed(rows.get<tile::LoadOp>().getResult(), 16));
+  EXPECT_TRUE(loadsTransposed(columns.get<tile::LoadOp>().getResult(), 16));
+  EXPECT_TRUE(loadsTransposed(columns.get<arith::NegFOp>().getResult(), 16)) << "the load, perhaps converted";
+  SmallVector<Value> loads;
+  collectTransposedLoads(columns.get<tile::StoreOp>().getValue(), 16, loads);
+  EXPECT_EQ(loads, SmallVector<Value>({columns.get<tile::LoadOp>().getResult()}));
+}
+
+TEST(AccessOrder, TooFewRowsForABlock) {
+  ParsedKernel parsed(copy("(d1, d0)", "(d1, d0)", 8));
+  EXPECT_FALSE(storesTransposed(parsed.get<tile::StoreOp>(), 16));
+  EXPECT_FALSE(loadsTransposed(parsed.get<tile::LoadOp>().getResult(), 16));
+  EXPECT_TRUE(loadsTransposed(parsed.get<tile::LoadOp>().getResult(), 8));
+}
+
+TEST(AccessOrder, ShortRunsOfWindows) {
+  ParsedKernel parsed(copy("(d1 floordiv 7, d0 + d1 mod 7)", "(d0, d1)"));
+  Value value = parsed.get<arith::NegFOp>().getResult();
+  EXPECT_EQ(shortRunOfRow(value, true), 7);
+  EXPECT_EQ(shortRunOfRow(ParsedKernel(copy("(d0, d1)", "(d0, d1)")).get<arith::NegFOp>().getResult(), true), 0);
+  EXPECT_EQ(
+      shortRunOfRow(ParsedKernel(copy("(d1 floordiv 2, d1 mod 2)", "(d0, d1)")).get<arith::NegFOp>().getResult(), true),
+      0)
+      << "two lanes of a vector are not worth it";
+}
+
+TEST(AccessOrder, StoresInBlocksTakeVectorsThatFit) {
+  ParsedKernel blocks(copy("(d0, d1)", "(d1 floordiv 16, d0 * 16 + d1 mod 16)")), whole(copy("(d0, d1)", "(d0, d1)"));
+  EXPECT_EQ(widestStore(blocks.get<tile::StoreOp>(), 64, 16), 16u);
+  EXPECT_EQ(widestStore(whole.get<tile::StoreOp>(), 64, 16), 64u);
+}
+
+TEST(AccessOrder, OneRowForManyIsGatheredOnce) {
+  auto text = [](int64_t rows, const char *map) {
+    return R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (64, 64)>, %y: !tile.buffer<f32, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (1, 32) map (d0, d1) -> )" +
+           std::string(map) + R"( : !tile.buffer<f32, () -> (64, 64)> -> tensor<1x32xf32>
+  %b = tile.broadcast %v : tensor<1x32xf32> -> tensor<)" +
+           std::to_string(rows) + R"(x32xf32>
+  tile.return
+})";
+  };
+  EXPECT_TRUE(isGatheredOnce(ParsedKernel(text(4, "(d1, d0)")).get<tile::LoadOp>()));
+  EXPECT_FALSE(isGatheredOnce(ParsedKernel(text(2, "(d1, d0)")).get<tile::LoadOp>())) << "two rows read it";
+  EXPECT_FALSE(isGatheredOnce(ParsedKernel(text(4, "(d0, d1)")).get<tile::LoadOp>())) << "it is not gathered";
+}
+
+} // namespace

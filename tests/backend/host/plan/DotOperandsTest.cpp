@@ -1,0 +1,96 @@
+// Which operands of a dot are read from where they are.
+#include "backend/host/plan/DotOperands.h"
+
+#include "tests/backend/host/ParsedKernel.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::host;
+using namespace tilewright::test;
+
+namespace {
+
+/// A dot of 8x32 and 32x64, whose left side is `lhs` of %x and whose right side is `rhs` of %w.
+std::string dotOf(const std::string &lhs, const std::string &rhs) {
+  return R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (8, 32)>, %h: !tile.buffer<f16, () -> (8, 32)>, %w: !tile.buffer<f32, () -> (32, 64)>,
+    %t: !tile.buffer<f32, () -> (64, 32)>, %p: !tile.buffer<f32, () -> (1, 32, 64)>
+      {tile.packed_from = affine_map<(d0, d1, d2) -> (d1, d0 * 64 + d2)>, tile.source = tensor<32x64xf32>},
+    %y: !tile.buffer<f32, () -> (8, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8x64xf32>
+)" + lhs +
+         rhs + R"(
+  %d = tile.dot %a, %b, %zero : tensor<8x32xf32>, tensor<32x64xf32>, tensor<8x64xf32>
+  tile.store %d, %y[%c0, %c0] bounds () -> (8, 64) map (d0, d1) -> (d0, d1) : tensor<8x64xf32> -> !tile.buffer<f32, () -> (8, 64)>
+  tile.return
+})";
+}
+
+constexpr const char *plainLeft = R"(
+  %a = tile.load %x[%c0, %c0] bounds () -> (8, 32) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (8, 32)> -> tensor<8x32xf32>
+)";
+constexpr const char *window = R"(
+  %a = tile.load %x[%c0, %c0] bounds () -> (8, 32) map (d0, d1) -> (d0, d1 - 1) guard [1] fill 0.0 : f32
+      : !tile.buffer<f32, () -> (8, 32)> -> tensor<8x32xf32>
+)";
+constexpr const char *halves = R"(
+  %l = tile.load %h[%c0, %c0] bounds () -> (8, 32) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (8, 32)> -> tensor<8x32xf16>
+  %a = arith.extf %l : tensor<8x32xf16> to tensor<8x32xf32>
+)";
+constexpr const char *plainRight = R"(
+  %b = tile.load %w[%c0, %c0] bounds () -> (32, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (32, 64)> -> tensor<32x64xf32>
+)";
+constexpr const char *transposedRight = R"(
+  %b = tile.load %t[%c0, %c0] bounds () -> (32, 64) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, () -> (64, 32)> -> tensor<32x64xf32>
+)";
+constexpr const char *packedRight = R"(
+  %b = tile.load %p[%c0, %c0] bounds () -> (32, 64) map (d0, d1) -> (d1 floordiv 64, d0, d1 mod 64)
+      : !tile.buffer<f32, () -> (1, 32, 64)> -> tensor<32x64xf32>
+)";
+
+constexpr DotSchedule copying{6, false}, inPlace{6, true};
+
+bool isLeftDirect(const std::string &lhs, const DotSchedule &schedule) {
+  ParsedKernel parsed(dotOf(lhs, plainRight));
+  return isDirectOperand(parsed.get<tile::DotOp>().getLhs(), true, 8, schedule);
+}
+bool isRightDirect(const std::string &rhs, int64_t rows) {
+  ParsedKernel parsed(dotOf(plainLeft, rhs));
+  return isDirectOperand(parsed.get<tile::DotOp>().getRhs(), false, rows, copying);
+}
+
+TEST(DotOperands, TheScheduleDecidesAboutWindows) {
+  EXPECT_TRUE(isLeftDirect(plainLeft, copying));
+  EXPECT_TRUE(isLeftDirect(plainLeft, inPlace));
+  EXPECT_FALSE(isLeftDirect(window, copying));
+  EXPECT_TRUE(isLeftDirect(window, inPlace));
+}
+
+TEST(DotOperands, ConversionsAreDoneOnce) {
+  EXPECT_FALSE(isLeftDirect(halves, copying));
+  EXPECT_FALSE(isLeftDirect(halves, inPlace));
+}
+
+TEST(DotOperands, TheRightSideIsCopiedForManyRowsUnlessPacked) {
+  EXPECT_TRUE(isRightDirect(plainRight, 12));
+  EXPECT_FALSE(isRightDirect(plainRight, 13)) << "more than two register tiles read it";
+  EXPECT_FALSE(isRightDirect(transposedRight, 1));
+  EXPECT_TRUE(isRightDirect(packedRight, 1000));
+}
+
+TEST(DotOperands, AllDotsBelowMustBeDirect) {
+  ParsedKernel direct(dotOf(plainLeft, packedRight)), copied(dotOf(window, packedRight));
+  EXPECT_TRUE(hasDirectOperands(direct.kernel(), copying));
+  EXPECT_FALSE(hasDirectOperands(copied.kernel(), copying));
+  EXPECT_TRUE(hasDirectOperands(copied.kernel(), inPlace));
+}
+
+TEST(DotOperands, OnlyBytesArePackedByFours) {
+  ParsedKernel parsed(dotOf(plainLeft, packedRight));
+  EXPECT_TRUE(isPacked(parsed.get<tile::LoadOp>(1)));
+  EXPECT_FALSE(isPacked(parsed.get<tile::LoadOp>(0)));
+  EXPECT_FALSE(multipliesPackedBytes(parsed.get<tile::DotOp>()));
+}
+
+} // namespace

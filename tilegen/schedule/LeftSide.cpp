@@ -1,0 +1,78 @@
+#include "tilegen/schedule/LeftSide.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+// Elements of a window that is read in place, and the rows of an image for which that pays.
+static constexpr int64_t mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
+
+static std::optional<int64_t> constantOf(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+/// The greatest common divisor of the numbers by which `expr` divides loop `dim` itself, rather than a quotient or
+/// remainder of it; 0 if it is not divided.
+static int64_t firstDivisor(AffineExpr expr, unsigned dim) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !dependsOn(expr, dim))
+    return 0;
+  int64_t inside = std::gcd(firstDivisor(binary.getLHS(), dim), firstDivisor(binary.getRHS(), dim));
+  if (inside || expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mul)
+    return inside;
+  return constantOf(binary.getRHS()).value_or(1);
+}
+
+/// The greatest common divisor of all numbers by which `expr` divides something that depends on `dim`.
+static int64_t commonDivisor(AffineExpr expr, unsigned dim) {
+  int64_t result = 0;
+  expr.walk([&](AffineExpr inner) {
+    auto divided = dyn_cast<AffineBinaryOpExpr>(inner);
+    bool divides = inner.getKind() == AffineExprKind::FloorDiv || inner.getKind() == AffineExprKind::Mod;
+    if (divides && divided && dependsOn(divided.getLHS(), dim))
+      result = std::gcd(result, constantOf(divided.getRHS()).value_or(1));
+  });
+  return result;
+}
+
+LeftSide::LeftSide(const KernelSpace &space) {
+  Value value = space.lhs;
+  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    value = access.getData();
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return;
+  unsigned row = space.loopsOfKind(LoopKind::Row).front();
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  IndexAlgebra facts = space.nest.algebra();
+  for (const Access &access : space.nest.accesses) {
+    bool isLeft = access.buffer == argument.getArgNumber() && access.indexSizes.empty();
+    leaves |= isLeft && llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes),
+                                     [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
+    for (AffineExpr coordinate : access.coordinates) {
+      image = std::gcd(image, commonDivisor(coordinate, row));
+      if (isLeft)
+        rowOfImage = std::gcd(rowOfImage, firstDivisor(coordinate, row));
+    }
+  }
+  int64_t elements = constantOf(space.loops()[reduced.back()].size).value_or(mostTaps + 1);
+  if (elements <= mostTaps && cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32())
+    taps = elements;
+  isUnknownImage = !constantOf(space.loops()[row].size);
+  hasOneReduction = reduced.size() == 1;
+}
+
+std::optional<int64_t> LeftSide::rowsForInPlace() const {
+  if (!leaves || !hasOneReduction || !taps)
+    return std::nullopt;
+  if (image == 0 && isUnknownImage)
+    return longestRowOfImage;
+  return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
+}
+
+bool LeftSide::isInPlace(int64_t rowTile) const { return leaves && taps && (rowOfImage == 0 || rowOfImage == rowTile); }
+
+} // namespace tilewright::tilegen
