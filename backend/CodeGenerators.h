@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/TargetCode.h"
+#include "backend/gpu/GpuTarget.h"
 #include "runtime/Status.h"
 #include "tilegen/TargetDesc.h"
 
@@ -23,6 +24,9 @@ struct CodeText {
   std::string llvm, assembly;
 };
 Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
+
+/// The verbs of a target that is a GPU; null for the others.
+std::unique_ptr<GpuTarget> makeGpuTarget(const TargetDesc &target);
 
 /// Gives the tiles of a GPU's kernels their layouts and places. Host programs stay as they are.
 mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target);

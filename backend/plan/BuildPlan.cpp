@@ -1,11 +1,11 @@
 // Builds a runtime plan from a module at the tile stage. BuildPlan.h draws it.
 #include "backend/plan/BuildPlan.h"
 
-#include "frontend/import/HostCall.h"
 #include "frontend/flow/FlowOps.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/SizeDefinition.h"
 #include "frontend/graph/Sizes.h"
+#include "frontend/import/HostCall.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -225,7 +225,7 @@ std::string PlanBuilder::stringAt(StringRef attribute, size_t i) const {
 void PlanBuilder::bindSymbols(func::FuncOp main, size_t given) {
   for (size_t i = 0; i < given; ++i)
     bound.insert(i);
-  auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
+  auto names = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   for (size_t i = 0; names && i < names.size(); ++i)
     plan.symbols.push_back({cast<StringAttr>(names[i]).str(), rt::none, 0});
   for (const graph::SizeDefinition &definition : graph::definitionsOf(module))
@@ -240,7 +240,7 @@ void PlanBuilder::bindSymbols(func::FuncOp main, size_t given) {
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type)))) {
       if (isa<AffineSymbolExpr>(size))
         continue;
-      auto name = main.getArgAttrOfType<StringAttr>(input, "graph.name");
+      auto name = main.getArgAttrOfType<StringAttr>(input, graph::nameAttr);
       bindScaled(size, fmt::format("{}_d{}", name ? name.str() : fmt::format("input_{}", input), dim), input, dim);
     }
 }
@@ -287,12 +287,12 @@ Expected<rt::ValueId> PlanBuilder::idOf(Value value) {
 
 /// A constant operand that the kernel wants in panels.
 Expected<rt::ValueId> PlanBuilder::packedConstantOf(tile::KernelOp kernel, unsigned argument, Value value) {
-  auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument, "tile.packed_from");
+  auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument, tile::packedFromAttr);
   auto constant = value.getDefiningOp<graph::ConstantOp>();
   if (!map || !constant)
     return idOf(value);
   auto buffer = cast<tile::BufferType>(kernel.getArgumentTypes()[argument]);
-  auto source = kernel.getArgAttrOfType<TypeAttr>(argument, "tile.source");
+  auto source = kernel.getArgAttrOfType<TypeAttr>(argument, tile::sourceAttr);
   Packing packing;
   packing.map = map.getValue();
   packing.elementBytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
@@ -316,8 +316,8 @@ Expected<rt::ValueId> PlanBuilder::packedConstantOf(tile::KernelOp kernel, unsig
 void PlanBuilder::addInputs(func::FuncOp main) {
   for (BlockArgument argument : main.getArguments()) {
     unsigned i = argument.getArgNumber();
-    auto name = main.getArgAttrOfType<StringAttr>(i, "graph.name");
-    auto dtype = main.getArgAttrOfType<StringAttr>(i, "graph.dtype");
+    auto name = main.getArgAttrOfType<StringAttr>(i, graph::nameAttr);
+    auto dtype = main.getArgAttrOfType<StringAttr>(i, graph::dtypeAttr);
     DType type =
         dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(argument.getType()).getElementType());
     ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
@@ -339,8 +339,8 @@ void PlanBuilder::addInputs(func::FuncOp main) {
 Status PlanBuilder::addOutputs(func::FuncOp main) {
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto name = main.getResultAttrOfType<StringAttr>(i, "graph.name");
-    auto dtype = main.getResultAttrOfType<StringAttr>(i, "graph.dtype");
+    auto name = main.getResultAttrOfType<StringAttr>(i, graph::nameAttr);
+    auto dtype = main.getResultAttrOfType<StringAttr>(i, graph::dtypeAttr);
     DType type =
         dtype ? parseDType(dtype.getValue()) : memoryType(cast<RankedTensorType>(value.getType()).getElementType());
     rt::ValueId output =
@@ -390,16 +390,16 @@ rt::GroupId PlanBuilder::groupOf(Operation *op, StringRef name, StringRef root) 
   rt::Group group;
   group.name = name.str();
   group.rootKind = root.str();
-  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>("graph.nodes_of"))
+  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>(graph::nodesOfAttr))
     for (int64_t node : nodes.asArrayRef())
-      group.members.push_back(stringAt("graph.nodes", node));
-  else if (auto node = op->getAttrOfType<IntegerAttr>("graph.node"))
-    group.members.push_back(stringAt("graph.nodes", node.getInt()));
-  if (auto bytes = op->getAttrOfType<AffineMapAttr>("graph.bytes"))
+      group.members.push_back(stringAt(graph::nodesAttr, node));
+  else if (auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr))
+    group.members.push_back(stringAt(graph::nodesAttr, node.getInt()));
+  if (auto bytes = op->getAttrOfType<AffineMapAttr>(graph::bytesAttr))
     group.bytesMoved = expr(bytes.getValue().getResult(0));
-  if (auto flops = op->getAttrOfType<AffineMapAttr>("graph.flops"))
+  if (auto flops = op->getAttrOfType<AffineMapAttr>(graph::flopsAttr))
     group.flops = expr(flops.getValue().getResult(0));
-  auto products = op->getAttrOfType<ArrayAttr>("graph.products");
+  auto products = op->getAttrOfType<ArrayAttr>(graph::productsAttr);
   for (mlir::Attribute attribute : products ? products.getValue() : ArrayRef<mlir::Attribute>()) {
     auto product = cast<ArrayAttr>(attribute);
     AffineMap sizes = cast<AffineMapAttr>(product[0]).getValue();
@@ -436,7 +436,7 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
     step.grid[i] = expr(extent.replaceSymbols(symbols));
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = exprs.constant(bytes);
-  auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+  tile::ScheduleAttr schedule = kernel.getScheduleAttr();
   step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
   plan.steps.push_back(std::move(step));
   return Status();
@@ -469,7 +469,7 @@ Status PlanBuilder::addHostCall(graph::HostCallOp call) {
     step.inputs.push_back(plan.values[*id].dtype == type ? *id : aliasOf(value, *id, type));
   }
   step.binds = addResults(call, step.outputs);
-  step.node = stringAt("graph.nodes", call->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.node = stringAt(graph::nodesAttr, call->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
   step.group = groupOf(call, step.op, "host_call");
   plan.steps.push_back(std::move(step));
   checkWholes();
@@ -481,7 +481,7 @@ Status PlanBuilder::addReadSizes(graph::ReadSizesOp read) {
   Expected<rt::ValueId> id = idOf(read.getSizes());
   if (!id)
     return id.status();
-  std::string node = stringAt("graph.nodes", read->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  std::string node = stringAt(graph::nodesAttr, read->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
   rt::ReadSizes step{*id, {}, StringRef(node).split('|').first.str()};
   for (auto [element, symbol] : llvm::enumerate(read.getSymbols())) {
     exprs.symbol(symbol); // which keeps it among the plan's symbols, whoever needs it
@@ -555,7 +555,7 @@ Status PlanBuilder::addIf(flow::IfOp op) {
       return status;
   step.condition = *condition, step.onTrue = *onTrue, step.onFalse = *onFalse;
   step.binds = addResults(op, step.outputs);
-  step.node = stringAt("graph.nodes", op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.node = stringAt(graph::nodesAttr, op->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
   step.group = groupOf(op, "If", "branch");
   plan.steps.push_back(std::move(step));
   addGuards();
@@ -589,7 +589,7 @@ Status PlanBuilder::addLoop(flow::LoopOp op) {
   for (auto [value, reverse] :
        llvm::zip_equal(llvm::drop_begin(outputs, step.carried.size()), op.getReverseCollected()))
     step.collected.push_back({value, reverse});
-  step.node = stringAt("graph.nodes", op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  step.node = stringAt(graph::nodesAttr, op->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
   step.group = groupOf(op, "Loop", "loop");
   plan.steps.push_back(std::move(step));
   addGuards();
@@ -697,8 +697,8 @@ bool PlanBuilder::isBound(ArrayRef<AffineExpr> sizes) const {
 /// The symbols of the module that `kernel` takes as scalars.
 SmallVector<AffineExpr> PlanBuilder::symbolsOf(tile::KernelOp kernel) const {
   SmallVector<AffineExpr> symbols;
-  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
-    for (int64_t symbol : selected.asArrayRef())
+  if (auto selected = kernel.getSymbols())
+    for (int64_t symbol : *selected)
       symbols.push_back(getAffineSymbolExpr(symbol, kernel.getContext()));
   return symbols;
 }
@@ -783,7 +783,7 @@ Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiv
     return status;
   addInputs(main);
   checkWholes();
-  if (auto list = module->getAttrOfType<ArrayAttr>("graph.guards"))
+  if (auto list = module->getAttrOfType<ArrayAttr>(graph::guardsAttr))
     llvm::append_range(guards, list.getAsRange<ArrayAttr>());
   addGuards();
   if (Status status = addOutputs(main); !status)
@@ -813,7 +813,7 @@ Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiv
     return Status(Code::Internal,
                   fmt::format("nothing binds the sizes of the guard '{}'", cast<StringAttr>(guards.front()[2]).str()));
   auto nodes =
-      keptGiven ? ArrayAttr() : module->getAttrOfType<ArrayAttr>("graph.nodes"); // a body's are among its root's
+      keptGiven ? ArrayAttr() : module->getAttrOfType<ArrayAttr>(graph::nodesAttr); // a body's are among its root's
   if (nodes)
     for (mlir::Attribute node : nodes) {
       auto [name, op] = cast<StringAttr>(node).getValue().split('|');
