@@ -29,7 +29,7 @@ Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions 
   };
   registerRows = masks ? 6 : 4;
   registerColumns = masks ? wide : 2 * narrow;
-  if (tile::ScheduleAttr schedule = kernel.getScheduleAttr())
+  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
     if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
       registerRows = registers[0];
       registerColumns = registers[1];
