@@ -34,8 +34,8 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
     int64_t limit = std::min<int64_t>(1 << bits.size(), 16 / elementBytes(access.tile.getElementType()));
     for (SymbolSet aligned : {SymbolSet(0), mayAssume ? allSymbols : SymbolSet(0)}) {
       int64_t vector = vectorWidth(access, d, limit, aligned);
-      if (vector <= best.vector || (aligned && vector * elementBytes(access.tile.getElementType()) <
-                                                   16)) // a second version of the code pays only for the widest
+      bool isWidest = vector * elementBytes(access.tile.getElementType()) == 16;
+      if (vector <= best.vector || (aligned && !isWidest)) // a second version of the code pays only for the widest
         continue;
       for (unsigned i = 0; aligned && i < 64; ++i) // keep only the symbols that matter
         if (vectorWidth(access, d, vector, aligned & ~(SymbolSet(1) << i)) == vector)

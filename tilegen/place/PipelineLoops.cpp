@@ -19,6 +19,7 @@
 // waits for the products of the step before, and the code behind the loop for the last ones. A slot is then free one
 // step later, so copies run one step less ahead.
 #include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 
 #include "mlir/IR/Iterators.h"
@@ -37,7 +38,6 @@ public:
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
   bool overlapsProducts();
-  Value lastPosition();
   Value ahead(Value position, int64_t steps);
   void startCopies();
   Operation *cloneAt(Operation *op, IRMapping &at);
@@ -129,18 +129,6 @@ bool LoopPipeline::overlapsProducts() {
 }
 
 //===- Positions --------------------------------------------------------------------------------------------------===//
-
-/// The last value that the induction variable takes; the first one if it takes none.
-Value LoopPipeline::lastPosition() {
-  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()),
-       step = getConstantIntValue(loop_.getStep());
-  if (lower && upper && step)
-    return constant(*lower + std::max<int64_t>(*upper - *lower - 1, 0) / *step * *step);
-  AffineExpr l = b_.getAffineDimExpr(0), u = b_.getAffineDimExpr(1), s = b_.getAffineDimExpr(2);
-  Value last = SizeOp::create(b_, loc_, AffineMap::get(3, 0, l + (u - l - 1).floorDiv(s) * s),
-                              ValueRange{loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep()});
-  return arith::MaxSIOp::create(b_, loc_, last, loop_.getLowerBound());
-}
 
 /// The position `steps` steps after `position`, which may lie behind the end.
 Value LoopPipeline::ahead(Value position, int64_t steps) {
@@ -286,7 +274,7 @@ void LoopPipeline::emitStep(scf::ForOp piped, const Numbers &numbers) {
 
 void LoopPipeline::run() {
   makeRoom();
-  last_ = lastPosition();
+  last_ = lastPosition(b_, loop_);
   startCopies();
   SmallVector<Value> inits(loop_.getInitArgs());
   llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
