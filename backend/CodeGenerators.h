@@ -2,13 +2,14 @@
 #pragma once
 
 #include "backend/TargetCode.h"
-#include "backend/gpu/GpuTarget.h"
 #include "runtime/Status.h"
 #include "tilegen/TargetDesc.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tilewright {
+
+class GpuTarget;
 
 struct CodeOptions {
   bool cubin = false;        // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
@@ -19,13 +20,13 @@ struct CodeOptions {
 /// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
 
-/// What a person reads of the same: the LLVM IR, or PTX or assembly.
+/// Human-readable form of the same: LLVM IR, and PTX or assembly.
 struct CodeText {
   std::string llvm, assembly;
 };
 Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
 
-/// The verbs of a target that is a GPU; null for the others.
+/// What distribution asks of a target that is a GPU; null for the others.
 std::unique_ptr<GpuTarget> makeGpuTarget(const TargetDesc &target);
 
 /// Gives the tiles of a GPU's kernels their layouts and places. Host programs stay as they are.

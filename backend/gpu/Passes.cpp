@@ -17,7 +17,7 @@ namespace tilewright {
 
 namespace {
 
-/// The verbs of the target of this name; null, with a diagnostic, if there is none.
+/// The GPU of this name; null, with a diagnostic, if there is none.
 std::unique_ptr<GpuTarget> findGpu(ModuleOp module, StringRef name) {
   Expected<const TargetDesc *> desc = findTarget(name);
   std::unique_ptr<GpuTarget> target = desc ? makeGpuTarget(**desc) : nullptr;

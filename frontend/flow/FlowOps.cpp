@@ -39,7 +39,8 @@ static LogicalResult verifyBody(Operation *op, FlatSymbolRefAttr body, SymbolTab
 
 static LogicalResult verifySizes(Operation *op, AffineMap sizes) {
   if (sizes.getNumDims() != 0)
-    return op->emitOpError() << "expected sizes that are expressions of symbols alone, got " << AffineMapAttr::get(sizes);
+    return op->emitOpError() << "expected sizes that are expressions of symbols alone, got "
+                             << AffineMapAttr::get(sizes);
   return success();
 }
 

@@ -44,14 +44,14 @@ private:
   void copyInto(Value slot, Value position);
   SmallVector<Value> loadRaw(Value position);
   void cloneBody(IRMapping &now, Value slot);
-  /// What all steps count with, computed before the loop.
-  struct Numbers {
+  /// What every step counts slots with, computed before the loop.
+  struct StepConstants {
     Value lastSlot, one, zero, lead, behind;
   };
   void makeRoom();
   void copyAhead(Value position, Value slot, Value lead, Value behind);
-  void yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const Numbers &numbers);
-  void emitStep(scf::ForOp piped, const Numbers &numbers);
+  void yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const StepConstants &constants);
+  void emitStep(scf::ForOp piped, const StepConstants &constants);
 
   scf::ForOp loop_;
   int64_t slots_;
@@ -235,19 +235,20 @@ void LoopPipeline::copyAhead(Value position, Value slot, Value lead, Value behin
 }
 
 /// What the loop yields: its own values, what is loaded for the next step, and the number of the next slot.
-void LoopPipeline::yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const Numbers &numbers) {
+void LoopPipeline::yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot,
+                             const StepConstants &constants) {
   SmallVector<Value> yielded;
   for (Value value : loop_.getBody()->getTerminator()->getOperands())
     yielded.push_back(now.lookupOrDefault(value));
   llvm::append_range(yielded, nextRaw);
-  Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, numbers.lastSlot);
+  Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, constants.lastSlot);
   yielded.push_back(
-      arith::SelectOp::create(b_, loc_, isLast, numbers.zero, arith::AddIOp::create(b_, loc_, slot, numbers.one)));
+      arith::SelectOp::create(b_, loc_, isLast, constants.zero, arith::AddIOp::create(b_, loc_, slot, constants.one)));
   scf::YieldOp::create(b_, loc_, yielded);
 }
 
 /// One step, in the body of the new loop. It carries the old loop's tiles, what was loaded for this step, and the slot.
-void LoopPipeline::emitStep(scf::ForOp piped, const Numbers &numbers) {
+void LoopPipeline::emitStep(scf::ForOp piped, const StepConstants &constants) {
   unsigned carried = loop_.getInitArgs().size();
   Value position = piped.getInductionVar(), slot = piped.getRegionIterArgs().back();
   IRMapping now;
@@ -261,7 +262,7 @@ void LoopPipeline::emitStep(scf::ForOp piped, const Numbers &numbers) {
     CopyWaitOp::create(b_, loc_, lead_ - 1);
   BarrierOp::create(b_, loc_);
   if (!copied_.empty())
-    copyAhead(position, slot, numbers.lead, numbers.behind);
+    copyAhead(position, slot, constants.lead, constants.behind);
   SmallVector<Value> nextRaw =
       raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
   cloneBody(now, slot);
@@ -269,7 +270,7 @@ void LoopPipeline::emitStep(scf::ForOp piped, const Numbers &numbers) {
     auto dots = loop_.getBody()->getOps<DotOp>();
     DotWaitOp::create(b_, loc_, ValueRange(), std::distance(dots.begin(), dots.end()));
   }
-  yieldStep(now, nextRaw, slot, numbers);
+  yieldStep(now, nextRaw, slot, constants);
 }
 
 void LoopPipeline::run() {
@@ -279,10 +280,10 @@ void LoopPipeline::run() {
   SmallVector<Value> inits(loop_.getInitArgs());
   llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
   inits.push_back(constant(0));
-  Numbers numbers{constant(slots_ - 1), constant(1), constant(0), constant(lead_), constant(slots_ - lead_)};
+  StepConstants constants{constant(slots_ - 1), constant(1), constant(0), constant(lead_), constant(slots_ - lead_)};
   auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   b_.setInsertionPointToStart(piped.getBody());
-  emitStep(piped, numbers);
+  emitStep(piped, constants);
   SmallVector<Value> results(piped.getResults().take_front(loop_.getInitArgs().size()));
   if (overlapped_) {
     b_.setInsertionPointAfter(piped);
