@@ -13,7 +13,7 @@ graph.kernel @product(%x: tensor<1024x1024xf16>, %y: tensor<1024x1024xf16>) -> t
 
 // A schedule that is there stays.
 // CHECK-LABEL: graph.kernel @decided
-// CHECK-SAME: schedule = #tile.schedule<pointwise, tile = [24], warps = 1, stages = 1>
+// CHECK-SAME: schedule = #tile.schedule<pointwise, tile = [24]
 graph.kernel @decided(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {schedule = #tile.schedule<pointwise, tile = [24]>} {
   %y = arith.addf %x, %x {graph.node = 0 : i64} : tensor<4x6xf32>
   graph.return %y : tensor<4x6xf32>

@@ -3,7 +3,7 @@
 // A transpose is a map of a load, not an operation; rows past the end are masked by bounds.
 // CHECK-LABEL: tile.kernel @sum(
 // CHECK-SAME: %[[X:.*]]: !tile.buffer<f32, () -> (30, 20)>, %[[Y:.*]]: !tile.buffer<f32, () -> (20, 30)>, %[[Z:.*]]: !tile.buffer<f32, () -> (20, 30)>
-// CHECK-SAME: schedule = #tile.schedule<pointwise, tile = [8, 32], warps = 1, stages = 1>
+// CHECK-SAME: schedule = #tile.schedule<pointwise, tile = [8, 32]
 // CHECK: tile.load %[[X]][%{{.*}}] bounds () -> (20, 30) map (d0, d1) -> (d1, d0)
 // CHECK: tile.load %[[Y]][%{{.*}}] bounds () -> (20, 30) map (d0, d1) -> (d0, d1)
 // CHECK: arith.addf {{.*}} : tensor<8x32xf32>
