@@ -30,7 +30,7 @@ def Graph_Dialect : Dialect {
     Conventions. Verifiers check what one operation can tell; the pipeline checks the module between its stages.
 
     * *Sizes.* A type with dynamic dimensions carries its sizes as an encoding:
-      `tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>`. Symbol s<i> is the i-th name in the module's
+      `tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>`. Symbol `s<i>` is the i-th name in the module's
       `graph.symbols`. A type without dynamic dimensions has no encoding. Equal sizes are equal types; elementwise
       operands have equal types, so every broadcast is written.
     * *Node identity.* Every operation except constants carries `graph.node = N : i64`, an index into the module's

@@ -36,7 +36,7 @@ def Tile_Dialect : Dialect {
     * `guard` lists the buffer's dimensions that the map may leave (windows, pads): outside, the element loads as `fill`
       too. In every other dimension live elements are inside the buffer; that is the producer's promise, which lets a
       backend clamp instead of mask.
-    * Symbols s<i> in maps are the kernel's i-th symbol argument, implicitly: the verifier checks their number.
+    * Symbols `s<i>` in maps are the kernel's i-th symbol argument, implicitly: the verifier checks their number.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
   let useDefaultTypePrinterParser = 1;
