@@ -3,6 +3,7 @@
 #include "backend/CodeGenerators.h"
 #include "backend/gpu/Distribute.h"
 #include "backend/gpu/GenerateCode.h"
+#include "tilegen/place/Place.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -34,6 +35,10 @@ struct DistributePass : impl::DistributePassBase<DistributePass> {
     std::unique_ptr<GpuTarget> gpu = findGpu(getOperation(), target);
     if (!gpu)
       return signalPassFailure();
+    tile::PlaceFacts facts = tile::placeFacts(**findTarget(target));
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+      if (kernel.isPlaced() && failed(tile::checkPlaced(kernel, facts)))
+        return signalPassFailure();
     auto distributed = distribute(getOperation(), *gpu);
     if (failed(distributed))
       return signalPassFailure();

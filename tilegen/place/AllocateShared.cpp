@@ -19,10 +19,8 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
     if (int64_t bytes = exchangedBytes(reduce))
       reduce.setScratch(take(bytes, bankRowBytes));
   });
-  if (used > facts.sharedBytes)
-    return kernel.emitOpError() << "expected at most " << facts.sharedBytes
-                                << " bytes of shared memory because a block has that much, got " << used
-                                << "; use smaller tiles or fewer stages";
+  if (failed(checkShared(kernel, used, facts)))
+    return failure();
   kernel.setThreads(warpsOf(kernel) * facts.lanes);
   kernel.setSharedBytes(used);
   return success();

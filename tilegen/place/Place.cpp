@@ -50,8 +50,11 @@ LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {
 
 LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
   for (KernelOp kernel : module.getOps<KernelOp>()) {
-    if (kernel.isPlaced())
-      continue; // placed already
+    if (kernel.isPlaced()) {
+      if (failed(checkPlaced(kernel, facts)))
+        return failure();
+      continue;
+    }
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();

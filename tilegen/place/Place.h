@@ -19,7 +19,7 @@ struct PlaceFacts {
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
-/// The whole stage, for every tile.kernel of the module.
+/// The whole stage, for every tile.kernel of the module. Kernels that are placed already are only checked.
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const PlaceFacts &facts);
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
 
@@ -37,10 +37,15 @@ void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 
+/// Can the target run this placed kernel? It may have been placed for another one, or edited.
+mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
+
 //===- What several steps ask -------------------------------------------------------------------------------------===//
 
 /// The warps of a block, as the kernel's schedule says; four if it has none.
 int64_t warpsOf(KernelOp kernel);
+/// Refuses more shared memory than a block has.
+mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
 /// The load that `value` is the result of, if it has no index tiles and dead elements load as zero; else null.
 LoadOp plainLoad(mlir::Value value);
 
