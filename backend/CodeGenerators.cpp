@@ -1,9 +1,11 @@
 // Hands tile IR to the backend that TargetDesc names.
 #include "backend/CodeGenerators.h"
 
+#include "backend/amdgcn/AmdgcnTarget.h"
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/host/HostBackend.h"
 #include "backend/nvptx/CompileNvptx.h"
+#include "backend/nvptx/NvptxTarget.h"
 #include "tilegen/place/Place.h"
 
 #include <fmt/format.h>
@@ -74,6 +76,18 @@ Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target,
     return code.status();
   text.assembly.assign(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size()); // PTX is text already
   return text;
+}
+
+std::unique_ptr<GpuTarget> makeGpuTarget(const TargetDesc &target) {
+  switch (target.backend) {
+  case Backend::Nvptx:
+    return std::make_unique<NvptxTarget>();
+  case Backend::Amdgcn:
+    return std::make_unique<AmdgcnTarget>(target.warpWidth);
+  case Backend::Host:
+    break;
+  }
+  return nullptr;
 }
 
 mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target) {

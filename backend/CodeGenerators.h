@@ -9,6 +9,8 @@
 
 namespace tilewright {
 
+class GpuTarget;
+
 struct CodeOptions {
   bool cubin = false;        // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
   int codeObjectVersion = 5; // AMD: 4, 5 or 6
@@ -18,11 +20,14 @@ struct CodeOptions {
 /// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
 
-/// What a person reads of the same: the LLVM IR, or PTX or assembly.
+/// Human-readable form of the same: LLVM IR, and PTX or assembly.
 struct CodeText {
   std::string llvm, assembly;
 };
 Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
+
+/// What distribution asks of a target that is a GPU; null for the others.
+std::unique_ptr<GpuTarget> makeGpuTarget(const TargetDesc &target);
 
 /// Gives the tiles of a GPU's kernels their layouts and places. Host programs stay as they are.
 mlir::LogicalResult placeKernels(mlir::ModuleOp module, const TargetDesc &target);

@@ -1,10 +1,17 @@
-// The group stage as a pass, for tilewright-opt.
+// The stage "group" as a pass.
 #pragma once
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 
 namespace tilewright::fusion {
 
-/// Registers tilewright-normalize-graph and tilewright-group-form-groups{mode=none|epilogue|all
-/// explain=none|text|json}.
-void registerFusionPasses();
+#define GEN_PASS_DECL
+#include "fusion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "fusion/Passes.h.inc"
 
 } // namespace tilewright::fusion

@@ -1,4 +1,4 @@
-// AMD's instructions for the distributor's verbs. Names are those of LLVM's AMDGPU usage guide.
+// AMD's instructions. LLVM's "User Guide for AMDGPU Backend" has the intrinsics' names.
 #include "backend/amdgcn/AmdgcnTarget.h"
 #include "backend/gpu/Intrinsics.h"
 
@@ -33,7 +33,7 @@ Value AmdgcnTarget::shuffle(Builder &b, Value word, unsigned mask) {
   return callIntrinsic(b, "llvm.amdgcn.ds.bpermute", i32, {address, word});
 }
 
-/// The fences speak of LDS alone, so that loads of the next step from global memory stay in flight.
+/// The fences order accesses to LDS alone, so that loads from global memory for the next step stay in flight.
 void AmdgcnTarget::barrier(Builder &b) {
   auto local = LLVM::MMRATagAttr::get(b.getContext(), "amdgpu-synchronize-as", "local");
   auto fence = [&](LLVM::AtomicOrdering ordering) {
@@ -45,7 +45,7 @@ void AmdgcnTarget::barrier(Builder &b) {
   fence(LLVM::AtomicOrdering::acquire);
 }
 
-/// Through registers: these chips have no asynchronous copy that is this wide.
+/// A load and a store: these chips have no asynchronous copy as wide as that.
 void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   auto type = VectorType::get(bytes / 4, b.getI32Type());
   Value data = LLVM::LoadOp::create(b, type, global, bytes);
@@ -93,8 +93,8 @@ void AmdgcnTarget::lowerMath(Operation *root) {
   replaceByIntrinsics(root, rows);
 }
 
-/// Empty assembly. The number that it is handed makes it differ from the same elsewhere: LLVM would keep one result for
-/// both.
+/// Empty assembly. Its number makes each one differ from the others: LLVM would compute equal ones once and keep the
+/// result.
 Value AmdgcnTarget::opaque(Builder &b, Value value) {
   return LLVM::InlineAsmOp::create(
              b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "", "=v,0,i",
@@ -103,7 +103,7 @@ Value AmdgcnTarget::opaque(Builder &b, Value value) {
       .getRes();
 }
 
-/// An array of its own for each kernel: its size is part of the kernel's metadata.
+/// Each kernel has an array of its own, because the size is part of the kernel's metadata.
 Value AmdgcnTarget::sharedMemory(Builder &b, ModuleOp module, int64_t bytes) {
   auto function = cast<LLVM::LLVMFuncOp>(b.getInsertionBlock()->getParentOp());
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes);

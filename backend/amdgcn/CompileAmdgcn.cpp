@@ -22,7 +22,7 @@ void LLVMInitializeAMDGPUAsmParser();
 using namespace mlir;
 using namespace tilewright;
 
-/// Functions without an instruction, of which LLVM would make calls of a library.
+/// Functions without an instruction, for which LLVM would call a library.
 static const std::set<std::string> unselectable = {"llvm.pow",  "llvm.powi", "llvm.tan",   "llvm.asin",
                                                    "llvm.acos", "llvm.atan", "llvm.atan2", "llvm.sinh",
                                                    "llvm.cosh", "llvm.tanh", "llvm.modf"};

@@ -1,7 +1,7 @@
 // Reductions: first over a thread's registers, then over lanes by shuffles, then over warps through shared memory.
 //
-// Each step combines in an order that the layout fixes, so a result does not depend on timing. Afterwards every thread
-// of the reduced dimension holds the result, which is what the projected layout says.
+// The layout fixes the order in which values are combined, so results do not depend on timing. Afterwards every thread
+// along the reduced dimension holds the result, as the result's layout says.
 #include "backend/gpu/KernelDistributor.h"
 
 using namespace mlir;
@@ -32,7 +32,8 @@ Value KernelDistributor::combine(ReduceKind kind, Value a, Value b) {
   llvm_unreachable("closed list");
 }
 
-/// Shuffles a value of any width as words.
+/// The value that the lane with number (own xor mask) has. Shuffles move words: narrower values are widened, wider ones
+/// are split.
 Value KernelDistributor::shuffle(Value value, unsigned mask) {
   Type type = value.getType();
   unsigned bits = type.getIntOrFloatBitWidth();
@@ -52,7 +53,10 @@ Value KernelDistributor::shuffle(Value value, unsigned mask) {
   return isa<FloatType>(type) ? arith::BitcastOp::create(b_, type, raw).getResult() : raw;
 }
 
-/// The warps' partial results meet in shared memory: partial p of element e at p * elements + e.
+//===- Over warps -------------------------------------------------------------------------------------------------===//
+
+/// The bit in the number of a partial result that `basis`, one of the warps', stands for; 0 if it is none of the
+/// reduced dimension's.
 static uint32_t partialOf(const Layout &layout, uint32_t mask, uint32_t basis) {
   uint32_t position = 0;
   for (uint32_t other : layout.warp)
@@ -63,6 +67,74 @@ static uint32_t partialOf(const Layout &layout, uint32_t mask, uint32_t basis) {
     }
   return 0;
 }
+
+/// The partial results of the warps along the reduced dimension, which meet in shared memory: partial p of element e at
+/// p * elements + e.
+class KernelDistributor::WarpExchange {
+public:
+  /// `from` is the layout of what is reduced, `to` that of the result; `mask` are the reduced dimension's bits.
+  WarpExchange(KernelDistributor &d, ReduceOp op, const Layout &from, const Layout &to, uint32_t mask)
+      : d_(d), b_(d.b_), op_(op), from_(from), to_(to), mask_(mask),
+        element_(cast<RankedTensorType>(op.getType()).getElementType()),
+        stored_(element_.isInteger(1) ? b_.getI8Type() : element_),
+        elements_(cast<RankedTensorType>(op.getType()).getNumElements()) {
+    for (uint32_t basis : from.warp)
+      partials_ *= basis & mask ? 2 : 1;
+  }
+
+  /// Makes each warp's partial results the results of all.
+  void run(Registers &results) {
+    if (partials_ == 1)
+      return;
+    base_ = LLVM::GEPOp::create(b_, d_.shared_.getType(), b_.getI8Type(), d_.shared_,
+                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*op_.getScratch())});
+    Layout partial = from_; // the warps along the dimension say which partial result is whose
+    for (uint32_t &basis : partial.warp)
+      basis = partialOf(from_, mask_, basis) * elements_;
+    partial.lane.assign(from_.lane.size(), 0);
+    Value mine = d_.threadPart(partial, [](uint32_t basis) { return basis; });
+    Value first = d_.threadPart(to_, [](uint32_t basis) { return basis; });
+    mine = arith::AddIOp::create(b_, mine, first);
+    if (op_->getParentOfType<scf::ForOp>())
+      d_.barrier(); // others may still read the results of the step before
+    for (unsigned r = 0; r < to_.registers(); ++r) {
+      Value value = element_ == stored_ ? results[r] : arith::ExtUIOp::create(b_, stored_, results[r]).getResult();
+      LLVM::StoreOp::create(b_, value, address(mine, to_.element(r)));
+    }
+    d_.barrier();
+    for (unsigned r = 0; r < to_.registers(); ++r)
+      results[r] = total(first, to_.element(r));
+  }
+
+private:
+  Value address(Value thread, uint32_t part) {
+    Value position = arith::AddIOp::create(b_, thread, d_.i32(part));
+    return LLVM::GEPOp::create(b_, base_.getType(), stored_, base_, ArrayRef<LLVM::GEPArg>{position});
+  }
+
+  Value total(Value first, uint32_t part) {
+    Value sum;
+    for (unsigned p = 0; p < partials_; ++p) {
+      Value value = LLVM::LoadOp::create(b_, stored_, address(first, p * elements_ + part));
+      if (element_ != stored_)
+        value = arith::TruncIOp::create(b_, element_, value);
+      sum = sum ? d_.combine(op_.getKind(), sum, value) : value;
+    }
+    return sum;
+  }
+
+  KernelDistributor &d_;
+  ImplicitLocOpBuilder &b_;
+  ReduceOp op_;
+  const Layout &from_, &to_;
+  uint32_t mask_;
+  Type element_, stored_; // in registers, in shared memory
+  int64_t elements_;      // of the result
+  unsigned partials_ = 1;
+  Value base_;
+};
+
+//===- All together -----------------------------------------------------------------------------------------------===//
 
 void KernelDistributor::lowerReduce(ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getInput().getType()), narrowType = cast<RankedTensorType>(op.getType());
@@ -76,7 +148,6 @@ void KernelDistributor::lowerReduce(ReduceOp op) {
         part |= wide.coordinate(element, d) * narrow.basis(d, 0);
     return part;
   };
-
   Registers input = registersOf(op.getInput()), results(to.registers());
   for (unsigned r = 0; r < from.registers(); ++r) {
     Value &result = results[*to.registerOf(withoutDim(from.element(r)))];
@@ -86,43 +157,6 @@ void KernelDistributor::lowerReduce(ReduceOp op) {
     if (basis & mask)
       for (Value &result : results)
         result = combine(op.getKind(), result, shuffle(result, 1u << i));
-
-  unsigned partials = 1;
-  for (uint32_t basis : from.warp)
-    partials *= basis & mask ? 2 : 1;
-  if (partials > 1) {
-    Type element = type.getElementType(), stored = element.isInteger(1) ? b_.getI8Type() : element;
-    int64_t elements = narrow.elements(), scratch = op->getAttrOfType<IntegerAttr>("scratch").getInt();
-    Value base = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(scratch)});
-    auto address = [&](Value thread, uint32_t part) -> Value {
-      Value position = arith::AddIOp::create(b_, thread, i32(part));
-      return LLVM::GEPOp::create(b_, base.getType(), stored, base, ArrayRef<LLVM::GEPArg>{position});
-    };
-    Layout partial = from; // the warps along the dimension say which partial result is whose
-    for (uint32_t &basis : partial.warp)
-      basis = partialOf(from, mask, basis) * elements;
-    partial.lane.assign(from.lane.size(), 0);
-    Value mine = threadPart(partial, [](uint32_t basis) { return basis; });
-    Value element0 = threadPart(to, [](uint32_t basis) { return basis; });
-    mine = arith::AddIOp::create(b_, mine, element0);
-    if (op->getParentOfType<scf::ForOp>())
-      barrier(); // others may still read what the step before left here
-    for (unsigned r = 0; r < to.registers(); ++r) {
-      Value value = element == stored ? results[r] : arith::ExtUIOp::create(b_, stored, results[r]).getResult();
-      LLVM::StoreOp::create(b_, value, address(mine, to.element(r)));
-    }
-    barrier();
-    for (unsigned r = 0; r < to.registers(); ++r) {
-      Value total;
-      for (unsigned p = 0; p < partials; ++p) {
-        Value value = LLVM::LoadOp::create(b_, stored, address(element0, p * elements + to.element(r)));
-        if (element != stored)
-          value = arith::TruncIOp::create(b_, element, value);
-        total = total ? combine(op.getKind(), total, value) : value;
-      }
-      results[r] = total;
-    }
-  }
+  WarpExchange(*this, op, from, to, mask).run(results);
   map(op.getResult(), results);
 }

@@ -1,7 +1,7 @@
-// Wider accesses to global memory by trading elements between lanes.
+// Wider accesses to global memory, by exchanging elements between lanes.
 //
-// In the accumulators of matrix instructions a thread holds two neighbours of a row, and the next ones are its
-// neighbour lanes': columns of halves in a quad of lanes, a row at a time, before and after
+// In the accumulators of matrix instructions, a thread holds two neighbours of a row, and its neighbour lanes hold the
+// next ones. The columns of one row of halves that a group of four lanes holds, before and after the exchange:
 //
 //     register   0 1  2 3   4 5   6 7              0 1 2 3 4 5 6 7
 //     lane 0     0 1  8 9  16 17 24 25             0 1 2 3 4 5 6 7
@@ -9,8 +9,8 @@
 //     lane 2     4 5 12 13 20 21 28 29            16 17 18 ...
 //     lane 3     6 7 14 15 22 23 30 31            24 25 26 ...
 //
-// so one access of 16 bytes takes the place of four of 4. As layouts are maps of bits, a trade is a swap of a lane's
-// basis with a register's, and costs one shuffle for each two words.
+// so one access of 16 bytes replaces four of 4. In the layout, the exchange swaps a basis of the lanes with one of the
+// registers; it costs one shuffle for each two words.
 #include "backend/gpu/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -19,9 +19,9 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
-constexpr unsigned quadBits = 2; // lanes that every target exchanges cheaply
+constexpr unsigned quadBits = 2; // of the lane's number: every target exchanges cheaply between four lanes
 
-/// The dimension along which the access may be `elements` wide.
+/// A dimension along which the access may be `elements` wide; none if there is no such.
 static std::optional<unsigned> wideDimension(const Access &access, int64_t elements) {
   for (unsigned d = access.tile.getRank(); d-- > 0;)
     if (vectorWidth(access, d, elements, allSymbols) == elements)
@@ -66,7 +66,7 @@ void KernelDistributor::exchangeLanes(ArrayRef<LaneExchange> exchanges, ArrayRef
     return;
   Type element = elements.front().getType();
   auto position = [&](const LaneExchange &exchange) { return llvm::find(chunkBits, exchange.reg) - chunkBits.begin(); };
-  // Neighbours that stay together travel in one word.
+  // Neighbours that are not separated by the exchange are moved in one word.
   size_t together = std::min<size_t>(32 / element.getIntOrFloatBitWidth(), size_t(1) << position(exchanges.front()));
   auto type = VectorType::get(together, element);
   SmallVector<Value> words;

@@ -8,7 +8,6 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -31,11 +30,7 @@ void tilewright::loadDialects(MLIRContext &context) {
                       scf::SCFDialect, vector::VectorDialect>();
 }
 
-LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
-  markReciprocalDivisions(module);
-  expandMath(module, target.nativeMath());
-  target.lowerMath(module);
-  PassManager passes(module.getContext());
+void tilewright::addLlvmConversions(OpPassManager &passes) {
   passes.addPass(createCSEPass());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertVectorToLLVMPass());
@@ -43,6 +38,14 @@ LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
+LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
+  markReciprocalDivisions(module);
+  expandMath(module, target.nativeMath());
+  target.lowerMath(module);
+  PassManager passes(module.getContext());
+  addLlvmConversions(passes);
   return passes.run(module);
 }
 
@@ -50,15 +53,15 @@ std::map<std::string, KernelFacts> tilewright::placedFacts(ModuleOp placed) {
   std::map<std::string, KernelFacts> facts;
   for (auto kernel : placed.getOps<tile::KernelOp>()) {
     KernelFacts &row = facts[kernel.getSymName().str()];
-    row.block = {static_cast<uint32_t>(kernel->getAttrOfType<IntegerAttr>("threads").getInt()), 1, 1};
-    row.dynamicSharedBytes = kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt();
+    row.block = {static_cast<uint32_t>(*kernel.getThreads()), 1, 1};
+    row.dynamicSharedBytes = *kernel.getSharedBytes();
   }
   return facts;
 }
 
 //===- LLVM -------------------------------------------------------------------------------------------------------===//
 
-/// A call that the backend would abort on, as a sentence.
+/// Refuses, by a sentence, calls on which LLVM's backend would abort.
 static Status checkSelectable(const llvm::Module &module, const Machine &machine) {
   for (const llvm::Function &function : module) {
     if (!function.isDeclaration() || function.use_empty())

@@ -6,6 +6,7 @@
 #include "backend/gpu/GpuTarget.h"
 #include "runtime/Status.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CodeGen.h"
 
 #include <map>
@@ -29,7 +30,11 @@ struct Machine {
 /// Loads what lowering creates operations of.
 void loadDialects(mlir::MLIRContext &context);
 
-/// Everything in `module` to the LLVM dialect. Reports failures as diagnostics.
+/// The conversions of everything that is left of other dialects once functions are lowered.
+void addLlvmConversions(mlir::OpPassManager &passes);
+
+/// Everything in the distributed `module` to the LLVM dialect: divisions and functions, then the conversions. Reports
+/// failures as diagnostics.
 mlir::LogicalResult convertToLlvm(mlir::ModuleOp module, GpuTarget &target);
 
 /// What launching each placed kernel takes.

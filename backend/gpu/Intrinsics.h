@@ -1,4 +1,4 @@
-// Calls of LLVM's target intrinsics by name, which spares the targets' dialects.
+// Calls of LLVM's target intrinsics by name, so that the targets' MLIR dialects are not needed.
 #pragma once
 
 #include "backend/gpu/GpuTarget.h"
@@ -18,7 +18,7 @@ inline mlir::Value wordConstant(mlir::ImplicitLocOpBuilder &b, int64_t value) {
   return mlir::arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
 }
 
-/// Makes the divisions that ReciprocalDivisions marked products with what `reciprocal` computes.
+/// Replaces each division that ReciprocalDivisions marked by a product with the result of the intrinsic `reciprocal`.
 inline void multiplyByReciprocals(mlir::Operation *root, llvm::StringRef reciprocal) {
   root->walk([&](mlir::arith::DivFOp division) {
     if (!division->hasAttr(byReciprocalAttr))

@@ -1,14 +1,17 @@
 // One kernel's distribution: the state, and the lowering of each kind of operation. Internal to backend/gpu.
 #pragma once
 
-#include "backend/gpu/Distribute.h"
+#include "backend/gpu/GpuTarget.h"
 #include "backend/gpu/IndexEmitter.h"
+#include "backend/gpu/InjectedFaults.h"
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 
 namespace tilewright {
 
 using Registers = llvm::SmallVector<mlir::Value>;
+
+inline int64_t elementBytes(mlir::Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
 class KernelDistributor {
 public:
@@ -25,8 +28,8 @@ private:
     tile::SharedLayout layout;
     mlir::Type element;
   };
-  /// How an access is cut: `vector` elements along `dim` at once, which are the registers that differ in `bits`. That
-  /// is so only where `vector` divides the symbols in `aligned`.
+  /// How an access is cut: `vector` neighbours along `dim` at a time, which are the registers that differ in `bits`. If
+  /// `aligned` has symbols, that holds only for multiples of `vector` as their values, which is checked when running.
   struct Chunks {
     unsigned dim = 0;
     int64_t vector = 1;
@@ -40,7 +43,7 @@ private:
   /// An access with its index arithmetic prepared: types, coordinates of this thread, sizes.
   struct AccessContext;
 
-  // Distribute.cpp: structure, elementwise work
+  // KernelDistributor.cpp: structure, elementwise work
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(Operation *op);
   void lowerElementwise(Operation *op);
@@ -56,43 +59,51 @@ private:
   void computeWaiting();
   Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
 
-  // DistributeAccess.cpp: global memory
+  // DistributeLoad.cpp, DistributeStore.cpp: global memory
   void lowerLoad(tile::LoadOp op);
   struct PendingLoad;
   Value loadAt(PendingLoad &load, unsigned r, int64_t count);
   void loadChunks(PendingLoad &load, size_t first, size_t last);
   void loadBatch(PendingLoad &load, unsigned r);
+  class StoreLowering;
   void lowerStore(tile::StoreOp op);
+
+  // AccessContext.cpp
+  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout, bool mayAssume = true);
+
+  // DistributeAccess.cpp
   void lowerCheck(tile::CheckOp op);
   void lowerCopy(tile::SharedCopyOp op);
-  Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout, bool mayAssume = true);
   Value fillValue(mlir::Type element, mlir::Attribute fill);
   Value fillAddress(mlir::Type element, mlir::Attribute fill);
   Value isOwner(const tile::Layout &layout);
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
 
   // ExchangeLanes.cpp
-  /// The exchanges within quads of lanes that let one access move 16 bytes, already done to `layout`; none where
-  /// nothing is to be won.
+  /// The exchanges within groups of four lanes that let one access move 16 bytes, already done to `layout`; none where
+  /// accesses would not become wider.
   llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
-  /// Does them to one chunk's registers, or undoes them. Every thread of the warp must come by.
+  /// Does them to one chunk's registers, or undoes them. Must be executed by all threads of the warp.
   void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits,
                      llvm::MutableArrayRef<Value> elements);
 
   // DistributeReduce.cpp
   void lowerReduce(tile::ReduceOp op);
+  class WarpExchange;
   Value combine(tile::ReduceKind kind, Value a, Value b);
   Value shuffle(Value value, unsigned mask);
 
-  // DistributeShared.cpp: shared memory and contractions
+  // DistributeShared.cpp: shared memory; DistributeDot.cpp, MultiplyAdd.cpp: contractions
   void lowerWrite(tile::SharedWriteOp op);
   void lowerRead(tile::SharedReadOp op);
   void lowerDot(tile::DotOp op);
   void dotOnMatrixUnits(tile::DotOp op, const tile::Fragments &fragments);
   void dotFromShared(tile::DotOp op, const tile::Fragments &fragments);
   void lowerDotWait(tile::DotWaitOp op);
-  void dotByMultiplyAdd(tile::DotOp op);
+  class MultiplyAdd;
   Value slotAddress(Value shared, Value slot);
+  static llvm::SmallVector<unsigned> rowBits(const tile::Layout &layout, const tile::SharedLayout &shared,
+                                             mlir::Type element);
   Value readVector(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned count,
                    Value moved = {});
   bool readsMatrices(const SharedTile &shared, const tile::Fragments &fragments) const;
@@ -120,7 +131,7 @@ private:
   llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
   bool hasEpilogue_ = false;
-  bool multipliesShared_ = false;                 // has instructions that read shared memory by themselves
+  bool multipliesShared_ = false;                 // some instruction reads shared memory by itself
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;
 };

@@ -4,7 +4,8 @@
 //   exp(x)  = 2^n exp(r)              n = round(x / ln2), r = x - n ln2
 //   log(x)  = e ln2 + log(1 + f)      x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
 //   sin(x)  = +-sin(r) or +-cos(r)    n = round(2 x / pi), r = x - n pi/2; n mod 4 chooses
-//   atan(x) = c + atan(r)             |x| <= tan(pi/8): r = x; <= tan(3 pi/8): r = (x-1)/(x+1), c = pi/4; else r = -1/x, c = pi/2
+//   atan(x) = c + atan(r)             |x| <= tan(pi/8): r = x; |x| <= tan(3 pi/8): r = (x-1)/(x+1), c = pi/4;
+//                                     else r = -1/x, c = pi/2
 //   erf(x)  = x P(x^2) for |x| < 1, else 1 - exp(-Q(|x|))
 //
 // The polynomials are least-maximum fits made for these forms with 160-bit arithmetic: scripts/fit-polynomials makes them

@@ -23,8 +23,8 @@ namespace tilewright {
 
 /// Which functions the target computes well by itself.
 struct NativeMath {
-  bool exp2 =
-      false; // math.exp2 stays, and exp is built on it; results may then be as inexact as the target's, and subnormal ones zero
+  /// math.exp2 stays, and exp is built on it: results are as accurate as the target's exp2, and zero where subnormal.
+  bool exp2 = false;
   bool log2 = false;  // math.log2 stays
   bool rsqrt = false; // math.rsqrt stays
 };

@@ -1,8 +1,8 @@
 // How many registers ptxas may give to a kernel's threads.
 //
-// Left alone, it spills a little to make room for one block more: in vain where shared memory has no room for that
-// block, and needlessly for the 64-bit indices of gathers, whose threads are many in any case. Kernels of other kinds
-// are left alone.
+// Without a bound, ptxas spills a few registers so that one more block fits on a multiprocessor. That is useless where
+// shared memory has no room for the block, and unnecessary for gathers, whose 64-bit indices take the registers but
+// whose threads are many anyway. Kernels of these two kinds get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
@@ -22,10 +22,10 @@ template <typename Op> static bool any(tile::KernelOp kernel, llvm::function_ref
 static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   constexpr int64_t gatheringThreads = 512, registerFile = 64 << 10;
   constexpr int64_t reserved = 1 << 10; // shared memory that the system takes for each block
-  constexpr int64_t registersBeside =
-      96; // of a thread of a contraction beside its results: addresses, what it loads ahead
-  auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
-  int64_t threads = kernel->getAttrOfType<IntegerAttr>("threads").getInt();
+  // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead.
+  constexpr int64_t registersBeside = 96;
+  auto schedule = kernel.getScheduleAttr();
+  int64_t threads = *kernel.getThreads();
   if (!schedule)
     return 0;
   if (schedule.getRoot() == "pointwise" &&
@@ -36,8 +36,7 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
   int64_t results =
       std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
-  int64_t roomInMemory =
-      (desc.sharedBytes + reserved) / (kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt() + reserved);
+  int64_t roomInMemory = (desc.sharedBytes + reserved) / (static_cast<int64_t>(*kernel.getSharedBytes()) + reserved);
   int64_t roomInRegisters = registerFile / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
   return roomInMemory <= roomInRegisters ? std::max<int64_t>(roomInMemory, 1) : 0;
 }

@@ -24,7 +24,7 @@ void LLVMInitializeNVPTXAsmPrinter();
 using namespace mlir;
 using namespace tilewright;
 
-/// PTX has no instruction for these and LLVM no expansion (PLATFORM: "no libcall").
+/// PTX has no instruction for these, LLVM no expansion, and there is no library to call.
 static const std::set<std::string> unselectable = {"llvm.exp",  "llvm.exp10", "llvm.log",   "llvm.log2",  "llvm.log10",
                                                    "llvm.pow",  "llvm.powi",  "llvm.sin",   "llvm.cos",   "llvm.tan",
                                                    "llvm.asin", "llvm.acos",  "llvm.atan",  "llvm.atan2", "llvm.sinh",
@@ -40,8 +40,8 @@ static void initialize() {
   });
 }
 
-/// One text of several. What stands before the kernels of each (version, target, constants, shared memory) is one line
-/// a thing, and kept once.
+/// Joins the texts of several kernels. Each begins with declarations (version, target, constants, shared memory), one a
+/// line; equal ones are kept once.
 static std::string joinPtx(ArrayRef<std::string> texts) {
   std::string declarations, kernels;
   llvm::StringSet<> seen;
@@ -80,8 +80,8 @@ static Expected<std::string> assemble(const std::string &ptx, std::string_view c
                 fmt::format("ptxas refused the kernels: {}", messages ? *messages : messages.status().message()));
 }
 
-/// The version of PTX, where it must be later than the target's first: products of bytes of different signs are wgmma's
-/// since 8.4 (CUDA 12.4).
+/// LLVM's name for the version of PTX that a kernel needs; empty where the target's first version will do. wgmma
+/// multiplies signed by unsigned bytes since PTX 8.4 (CUDA 12.4).
 static std::string versionOf(ModuleOp placed) {
   bool mixes = placed
                    .walk([](tile::DotOp dot) {

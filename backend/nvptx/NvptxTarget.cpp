@@ -1,5 +1,4 @@
-// NVIDIA's instructions for the distributor's verbs. Names are those of LLVM's NVPTX usage guide; meanings those of the
-// PTX ISA.
+// NVIDIA's instructions. LLVM's "User Guide for NVPTX Back-end" has the intrinsics' names, the PTX ISA their meanings.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/gpu/Intrinsics.h"
 
@@ -28,7 +27,7 @@ void NvptxTarget::barrier(Builder &b) {
   callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)});
 }
 
-/// 16 bytes pass the first-level cache by (cg); fewer go through it, as cg has no other size.
+/// 16 bytes bypass the first-level cache (cg); cg has no other size, so fewer bytes go through the cache (ca).
 void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   std::string name =
       "llvm.nvvm.cp.async." + std::string(bytes == 16 ? "cg" : "ca") + ".shared.global." + std::to_string(bytes);
@@ -168,7 +167,7 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
 }
 
-/// Takes the sums and returns them, so that no use of them moves before it.
+/// The sums are operands and results of the assembly, so that no use of them can move before it.
 SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, ArrayRef<Value> acc) {
   if (!acc.empty())
     return updateInPlace(b, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", acc);
@@ -179,7 +178,7 @@ SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, Array
 
 //===- Math and memory --------------------------------------------------------------------------------------------===//
 
-/// What is left of math that LLVM would not select: each on f32.
+/// The functions that LLVM could not select otherwise, all on f32.
 void NvptxTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
       {"math.exp2", "llvm.nvvm.ex2.approx.ftz.f32"}, // 2 ulp; subnormal results are zero
@@ -191,8 +190,8 @@ void NvptxTarget::lowerMath(Operation *root) {
   replaceByIntrinsics(root, rows);
 }
 
-/// Dynamic shared memory: its size is the launch's, so that it may exceed the 48 KiB that static memory is limited to.
-/// Aligned as wgmma wants it, after which the pattern of its chunks repeats.
+/// Dynamic shared memory, whose size is given at launch: static memory is limited to 48 KiB. Aligned to 1024 bytes as
+/// wgmma's swizzled rows must be.
 Value NvptxTarget::sharedMemory(Builder &b, ModuleOp module, int64_t) {
   constexpr StringLiteral name = "shared_memory";
   auto global = module.lookupSymbol<LLVM::GlobalOp>(name);

@@ -98,7 +98,7 @@ Status PlanBuilder::addSteps(func::FuncOp main) {
 
 /// What a kernel's error word can say: one sentence for each ONNX node.
 void PlanBuilder::addFaults() {
-  auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes");
+  auto nodes = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
   for (mlir::Attribute node : nodes ? nodes.getValue() : ArrayRef<mlir::Attribute>()) {
     auto [name, op] = cast<StringAttr>(node).getValue().split('|');
     plan.faults.push_back(

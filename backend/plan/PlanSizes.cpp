@@ -9,7 +9,7 @@ namespace rt = tilewright::runtime;
 namespace tilewright {
 
 PlanSizes::PlanSizes(ModuleOp module, rt::Plan &plan) : module(module), plan(plan), exprs(plan.exprs) {
-  if (auto list = module->getAttrOfType<ArrayAttr>("graph.guards"))
+  if (auto list = module->getAttrOfType<ArrayAttr>(graph::guardsAttr))
     llvm::append_range(guards, list.getAsRange<ArrayAttr>());
 }
 
@@ -79,7 +79,7 @@ std::vector<rt::ExprId> PlanSizes::sizesOf(Value value) {
 void PlanSizes::bindInputs(func::FuncOp main, size_t given) {
   for (size_t i = 0; i < given; ++i)
     bound.insert(i);
-  auto names = module->getAttrOfType<ArrayAttr>("graph.symbols");
+  auto names = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   for (size_t i = 0; names && i < names.size(); ++i)
     plan.symbols.push_back({cast<StringAttr>(names[i]).str(), rt::none, 0});
   for (const graph::SizeDefinition &definition : graph::definitionsOf(module))
@@ -94,7 +94,7 @@ void PlanSizes::bindInputs(func::FuncOp main, size_t given) {
     for (auto [dim, size] : llvm::enumerate(graph::getSizes(cast<RankedTensorType>(type)))) {
       if (isa<AffineSymbolExpr>(size))
         continue;
-      auto name = main.getArgAttrOfType<StringAttr>(input, "graph.name");
+      auto name = main.getArgAttrOfType<StringAttr>(input, graph::nameAttr);
       bindScaled(size, fmt::format("{}_d{}", name ? name.str() : fmt::format("input_{}", input), dim), input, dim);
     }
 }

@@ -13,12 +13,12 @@ namespace rt = tilewright::runtime;
 namespace tilewright {
 
 std::string PlanSteps::nodeAt(size_t index) const {
-  auto nodes = module->getAttrOfType<ArrayAttr>("graph.nodes");
+  auto nodes = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
   return nodes && index < nodes.size() ? cast<StringAttr>(nodes[index]).str() : std::string();
 }
 
 std::string PlanSteps::nodeOf(Operation *op) const {
-  return nodeAt(op->getAttrOfType<IntegerAttr>("graph.node").getInt());
+  return nodeAt(op->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
 }
 
 rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
@@ -46,16 +46,16 @@ rt::GroupId PlanSteps::groupOf(Operation *op, StringRef name, StringRef root) {
   rt::Group group;
   group.name = name.str();
   group.rootKind = root.str();
-  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>("graph.nodes_of"))
+  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>(graph::nodesOfAttr))
     for (int64_t node : nodes.asArrayRef())
       group.members.push_back(nodeAt(node));
-  else if (auto node = op->getAttrOfType<IntegerAttr>("graph.node"))
+  else if (auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr))
     group.members.push_back(nodeAt(node.getInt()));
-  if (auto bytes = op->getAttrOfType<AffineMapAttr>("graph.bytes"))
+  if (auto bytes = op->getAttrOfType<AffineMapAttr>(graph::bytesAttr))
     group.bytesMoved = sizes.expr(bytes.getValue().getResult(0));
-  if (auto flops = op->getAttrOfType<AffineMapAttr>("graph.flops"))
+  if (auto flops = op->getAttrOfType<AffineMapAttr>(graph::flopsAttr))
     group.flops = sizes.expr(flops.getValue().getResult(0));
-  auto products = op->getAttrOfType<ArrayAttr>("graph.products");
+  auto products = op->getAttrOfType<ArrayAttr>(graph::productsAttr);
   for (mlir::Attribute attribute : products ? products.getValue() : ArrayRef<mlir::Attribute>()) {
     auto product = cast<ArrayAttr>(attribute);
     ArrayRef<AffineExpr> dims = cast<AffineMapAttr>(product[0]).getValue().getResults(); // batch, m, n, k
@@ -68,8 +68,8 @@ rt::GroupId PlanSteps::groupOf(Operation *op, StringRef name, StringRef root) {
 
 SmallVector<AffineExpr> PlanSteps::symbolsOf(tile::KernelOp kernel) const {
   SmallVector<AffineExpr> symbols;
-  if (auto selected = kernel->getAttrOfType<DenseI64ArrayAttr>("symbols"))
-    for (int64_t symbol : selected.asArrayRef())
+  if (auto selected = kernel.getSymbols())
+    for (int64_t symbol : *selected)
       symbols.push_back(getAffineSymbolExpr(symbol, kernel.getContext()));
   return symbols;
 }
@@ -96,7 +96,7 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
     step.grid[i] = sizes.expr(extent.replaceSymbols(symbols));
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
-  auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+  tile::ScheduleAttr schedule = kernel.getScheduleAttr();
   step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
   plan.steps.push_back(std::move(step));
   return Status();

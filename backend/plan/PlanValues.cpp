@@ -106,12 +106,12 @@ Status PlanValues::alias(Value result, Value source) {
 }
 
 Expected<rt::ValueId> PlanValues::operandOf(tile::KernelOp kernel, unsigned argument, Value value) {
-  auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument, "tile.packed_from");
+  auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument, tile::packedFromAttr);
   auto constant = value.getDefiningOp<graph::ConstantOp>();
   if (!map || !constant)
     return idOf(value);
   auto buffer = cast<tile::BufferType>(kernel.getArgumentTypes()[argument]);
-  auto source = kernel.getArgAttrOfType<TypeAttr>(argument, "tile.source");
+  auto source = kernel.getArgAttrOfType<TypeAttr>(argument, tile::sourceAttr);
   Packing packing;
   packing.map = map.getValue();
   packing.elementBytes = std::max(1u, buffer.getElementType().getIntOrFloatBitWidth() / 8);
@@ -135,8 +135,8 @@ Expected<rt::ValueId> PlanValues::operandOf(tile::KernelOp kernel, unsigned argu
 void PlanValues::addInputs(func::FuncOp main) {
   for (BlockArgument argument : main.getArguments()) {
     unsigned i = argument.getArgNumber();
-    auto name = main.getArgAttrOfType<StringAttr>(i, "graph.name");
-    auto dtype = main.getArgAttrOfType<StringAttr>(i, "graph.dtype");
+    auto name = main.getArgAttrOfType<StringAttr>(i, graph::nameAttr);
+    auto dtype = main.getArgAttrOfType<StringAttr>(i, graph::dtypeAttr);
     DType type = dtype ? parseDType(dtype.getValue()) : memoryType(argument);
     ids[argument] = newValue(rt::ValueKind::Input, argument, type, name ? name.str() : fmt::format("input_{}", i), i);
     plan.inputs.push_back(ids[argument]);
@@ -164,8 +164,8 @@ static Value withoutReshapes(Value value) {
 void PlanValues::addOutputs(func::FuncOp main) {
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto name = main.getResultAttrOfType<StringAttr>(i, "graph.name");
-    auto dtype = main.getResultAttrOfType<StringAttr>(i, "graph.dtype");
+    auto name = main.getResultAttrOfType<StringAttr>(i, graph::nameAttr);
+    auto dtype = main.getResultAttrOfType<StringAttr>(i, graph::dtypeAttr);
     DType type = dtype ? parseDType(dtype.getValue()) : memoryType(value);
     rt::ValueId output =
         newValue(rt::ValueKind::Output, value, type, name ? name.str() : fmt::format("output_{}", i), i);

@@ -12,12 +12,13 @@ def AccessOpInterface : OpInterface<"AccessOpInterface"> {
     (gather only), and the module's symbols; its results are the operand's coordinates.
   }];
   let methods = [
-    InterfaceMethod<"The map from result coordinates to coordinates of the data operand.", "::mlir::AffineMap", "getAccessMap">,
+    InterfaceMethod<"The map from result coordinates to coordinates of the data operand.",
+                    "::mlir::AffineMap", "getAccessMap">,
     InterfaceMethod<"The tensor whose elements are renamed.", "::mlir::Value", "getData">,
-    InterfaceMethod<"Index operands, each of the result's shape; empty but for gather.", "::mlir::ValueRange", "getIndexOperands", (ins), "",
-                    "return ::mlir::ValueRange();">,
-    InterfaceMethod<"The value outside the operand, or null if the map never leaves it.", "::mlir::TypedAttr", "getFill", (ins), "",
-                    "return ::mlir::TypedAttr();">,
+    InterfaceMethod<"Index operands, each of the result's shape; empty but for gather.",
+                    "::mlir::ValueRange", "getIndexOperands", (ins), "", "return ::mlir::ValueRange();">,
+    InterfaceMethod<"The value outside the operand, or null if the map never leaves it.",
+                    "::mlir::TypedAttr", "getFill", (ins), "", "return ::mlir::TypedAttr();">,
   ];
 }
 

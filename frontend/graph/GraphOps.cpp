@@ -51,6 +51,15 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+LogicalResult KernelOp::verify() {
+  for (TypeRange types : {TypeRange(getArgumentTypes()), TypeRange(getResultTypes())})
+    for (Type type : types)
+      if (!llvm::isa<RankedTensorType>(type))
+        return emitOpError() << "expected tensors as arguments and results because a launch passes buffers, got "
+                             << type;
+  return success();
+}
+
 LogicalResult ReturnOp::verify() {
   TypeRange expected = getParentOp<KernelOp>().getResultTypes();
   if (getOutputs().getTypes() != expected)

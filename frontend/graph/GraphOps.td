@@ -1,19 +1,6 @@
 //===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ---------------------===//
 //
-// Composite ONNX operators become these primitives at import, whichever way an exporter spelled them. Elementwise work
-// is arith and math on tensors. Everything that only renames elements (broadcast, reshape, transpose, slice, pad,
-// window, gather) is an *access*: one map from result coordinates to operand coordinates. Convolution and pooling are
-// no operations of their own: a convolution is a contraction of a window, a pooling is a reduction of a window. Fusion
-// and tile generation read only maps and loops, never names.
-//
-// Conventions, checked by verifiers and by VerifyStage:
-//  * Sizes. A type with dynamic dimensions carries its sizes as an encoding: tensor<?x128xf32, affine_map<()[s0] ->
-//    (s0, 128)>>. Symbol s<i> is the i-th name in the module's `graph.symbols`. A type without dynamic dimensions has
-//    no encoding. Equal sizes are equal types; elementwise operands have equal types, so every broadcast is written.
-//  * Node identity. Every operation except constants carries `graph.node = N : i64`, an index into the module's
-//    `graph.nodes` (["name|OpType", ...]): the ONNX node that it came from. `--fuse=none` is the partition by it.
-//  * Numbers. Half types are storage: arithmetic on f16 and bf16 is done in f32, with arith.extf and arith.truncf
-//    written. Sums and contractions of half operands have f32 results. Integers are signless, bool is i1.
+// docs/dialects/graph.md is made of this file by scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_GRAPH_OPS
@@ -33,6 +20,24 @@ def Graph_Dialect : Dialect {
   let name = "graph";
   let cppNamespace = "::tilewright::graph";
   let summary = "ONNX graphs as primitives: contractions, reductions, accesses, and arith and math on tensors";
+  let description = [{
+    Composite ONNX operators become these primitives at import, whichever way an exporter spelled them. Elementwise work
+    is arith and math on tensors. Everything that only renames elements (broadcast, reshape, transpose, slice, pad,
+    window, gather) is an *access*: one map from result coordinates to operand coordinates. Convolution and pooling are
+    no operations of their own: a convolution is a contraction of a window, a pooling is a reduction of a window. Fusion
+    and tile generation read only maps and loops, never names.
+
+    Conventions. Verifiers check what one operation can tell; the pipeline checks the module between its stages.
+
+    * *Sizes.* A type with dynamic dimensions carries its sizes as an encoding:
+      `tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>`. Symbol `s<i>` is the i-th name in the module's
+      `graph.symbols`. A type without dynamic dimensions has no encoding. Equal sizes are equal types; elementwise
+      operands have equal types, so every broadcast is written.
+    * *Node identity.* Every operation except constants carries `graph.node = N : i64`, an index into the module's
+      `graph.nodes` (["name|OpType", ...]): the ONNX node that it came from. `--fuse=none` is the partition by it.
+    * *Numbers.* Half types are storage: arithmetic on f16 and bf16 is done in f32, with arith.extf and arith.truncf
+      written. Sums and contractions of half operands have f32 results. Integers are signless, bool is i1.
+  }];
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
@@ -54,8 +59,12 @@ class Graph_Access<string mnemonic> : Graph_Op<mnemonic, [Pure, DeclareOpInterfa
 def BroadcastOp : Graph_Access<"broadcast"> {
   let summary = "repeat along new dimensions or dimensions of size 1";
   let description = [{
-    Operand dimension i becomes result dimension `dims[i]` (strictly increasing). A dimension of size 1 is repeated; any
-    other has the result's size.
+    Operand dimension i becomes result dimension `dims[i]`. A dimension of size 1 is repeated; any other has the
+    result's size.
+
+    * `data`: the tensor that is repeated.
+    * `dims`: the result's dimension for each dimension of `data`, strictly increasing.
+    * `result`: has the element type of `data`.
 
     ```mlir
     %y = graph.broadcast %x dims [1] : tensor<768xf32> -> tensor<8x768xf32>
@@ -71,6 +80,9 @@ def BroadcastOp : Graph_Access<"broadcast"> {
 def ReshapeOp : Graph_Access<"reshape"> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
+    * `data`: the tensor whose elements are renamed.
+    * `result`: has as many elements as `data`, shown by its size expressions; see graph.view where they do not show it.
+
     ```mlir
     %y = graph.reshape %x : tensor<8x12x64xf32> -> tensor<8x768xf32>
     ```
@@ -85,6 +97,10 @@ def ReshapeOp : Graph_Access<"reshape"> {
 def TransposeOp : Graph_Access<"transpose"> {
   let summary = "permute dimensions: result dimension i is operand dimension perm[i]";
   let description = [{
+    * `data`: the tensor whose dimensions change places.
+    * `perm`: each dimension of `data` once, in the result's order.
+    * `result`: has the sizes of `data`, permuted.
+
     ```mlir
     %y = graph.transpose %x perm [0, 2, 1] : tensor<8x12x64xf32> -> tensor<8x64x12xf32>
     ```
@@ -99,7 +115,12 @@ def TransposeOp : Graph_Access<"transpose"> {
 def SliceOp : Graph_Access<"slice"> {
   let summary = "result[i] = data[offsets + strides * i]";
   let description = [{
-    `offsets` are size expressions (a map without dimensions); `strides` may be negative. Never leaves the operand.
+    Never leaves the operand.
+
+    * `data`: the tensor that is cut.
+    * `offsets`: where the result begins, a size expression for each dimension (a map without dimensions).
+    * `strides`: the step in each dimension; negative ones walk backwards.
+    * `result`: has the rank of `data`; its sizes say how many elements are taken.
 
     ```mlir
     %y = graph.slice %x offsets affine_map<() -> (0, 64)> strides [1, 2] : tensor<8x128xf32> -> tensor<8x32xf32>
@@ -115,7 +136,10 @@ def SliceOp : Graph_Access<"slice"> {
 def PadOp : Graph_Access<"pad"> {
   let summary = "result[i] = data[i - low], or fill outside";
   let description = [{
-    `low` may be negative (a crop). What lies past the operand's end is fill too.
+    * `data`: the tensor that is padded.
+    * `low`: elements in front of `data`, for each dimension; negative ones crop.
+    * `fill`: the value outside of `data`, of its element type.
+    * `result`: has the rank of `data`; its sizes say where the padding ends. What lies past the end of `data` is fill.
 
     ```mlir
     %y = graph.pad %x low [0, 1] fill 0.0 : f32 : tensor<8x30xf32> -> tensor<8x32xf32>
@@ -130,36 +154,53 @@ def PadOp : Graph_Access<"pad"> {
 def WindowOp : Graph_Access<"window"> {
   let summary = "the windows that a convolution or pooling looks through";
   let description = [{
-    Operand [a..., x_1..x_n, b...], where dims lists the n spatial dimensions (consecutive). Result [a..., o_1..o_n,
-    k_1..k_n, b...], with result[a, o, k, b] = data[a, o * strides + k * dilations - low, b], or fill where that leaves
-    the operand.
+    Operand [a..., x_1..x_n, b...] with n spatial dimensions. Result [a..., o_1..o_n, k_1..k_n, b...], with
+    result[a, o, k, b] = data[a, o * strides + k * dilations - low, b], or fill where that leaves the operand.
+
+    * `data`: the image.
+    * `dims`: the n spatial dimensions, consecutive.
+    * `strides`: the step from one window to the next, at least 1, for each spatial dimension.
+    * `dilations`: the step from one element of a window to the next, at least 1, for each spatial dimension.
+    * `low`: how far the first window begins in front of the image, for each spatial dimension.
+    * `fill`: the value outside of the image, of its element type.
+    * `result`: its sizes o and k say how many windows there are and how large each is.
 
     ```mlir
     %w = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32
         : tensor<1x224x224x3xf32> -> tensor<1x112x112x3x3x3xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low,
-                       TypedAttrInterface:$fill);
+  let arguments = (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill attr-dict `:` type($data) `->` type($result)";
+  let assemblyFormat = [{
+    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill attr-dict
+    `:` type($data) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 
 def GatherOp : Graph_Access<"gather"> {
   let summary = "read at computed coordinates";
   let description = [{
-    Each index operand has the result's shape (broadcast it first: that is free) and integer elements. The map's
-    dimensions are the result's, then one per index operand. Indices are not wrapped: import writes the negative case.
-    An index outside its dimension is an error at run time, reported at the ONNX node.
+    Indices are not wrapped: import writes the negative case. An index outside its dimension is an error at run time,
+    reported at the ONNX node.
+
+    * `data`: the tensor that is read.
+    * `indices`: integers, each operand of the result's shape (broadcast it first: that is free).
+    * `map`: from the result's dimensions, then one for each index operand, to the coordinates in `data`.
+    * `result`: has the element type of `data`.
 
     ```mlir
-    %y = graph.gather %table[%ids : tensor<8x768xi64>] map affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<30522x768xf32> -> tensor<8x768xf32>
+    %y = graph.gather %table[%ids : tensor<8x768xi64>] map affine_map<(d0, d1, d2) -> (d2, d1)>
+        : tensor<30522x768xf32> -> tensor<8x768xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$data, Variadic<AnyRankedTensor>:$indices, AffineMapAttr:$map);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$data `[` $indices (`:` type($indices)^)? `]` `map` $map attr-dict `:` type($data) `->` type($result)";
+  let assemblyFormat = [{
+    $data `[` $indices (`:` type($indices)^)? `]` `map` $map attr-dict `:` type($data) `->` type($result)
+  }];
   let extraClassDeclaration = [{
     ::mlir::ValueRange getIndexOperands() { return getIndices(); }
   }];
@@ -169,8 +210,10 @@ def GatherOp : Graph_Access<"gather"> {
 def RepeatOp : Graph_Access<"repeat"> {
   let summary = "result[i] = data[i mod the operand's sizes]";
   let description = [{
-    A broadcast of dimensions of which only running tells whether they are 1: each of the operand's sizes is the
-    result's or 1.
+    A broadcast whose sizes are known only when running: each size of the operand is then the result's or 1.
+
+    * `data`: the tensor that is repeated.
+    * `result`: has the rank and element type of `data`.
 
     ```mlir
     %y = graph.repeat %x : tensor<1x768xf32> -> tensor<8x768xf32>
@@ -185,11 +228,15 @@ def RepeatOp : Graph_Access<"repeat"> {
 def ViewOp : Graph_Op<"view", [Pure]> {
   let summary = "the same elements in row-major order under sizes that have as many when running";
   let description = [{
-    A reshape that nothing proves: `graph.guards` has what must hold. It is no access; it stays between kernels, where
-    it costs nothing.
+    A reshape whose element counts only running can compare: the module's `graph.guards` hold what must be equal. It is
+    no access; it stays between kernels, where it costs nothing.
+
+    * `data`: the tensor whose elements are renamed.
+    * `result`: has the element type of `data`.
 
     ```mlir
-    %y = graph.view %x : tensor<?xf32, affine_map<()[s0] -> (s0)>> -> tensor<?x256xf32, affine_map<()[s0] -> (s0 floordiv 256, 256)>>
+    %y = graph.view %x : tensor<?xf32, affine_map<()[s0] -> (s0)>>
+        -> tensor<?x256xf32, affine_map<()[s0] -> (s0 floordiv 256, 256)>>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$data);
@@ -204,7 +251,9 @@ def ConstantOp : Graph_Op<"constant", [Pure]> {
   let summary = "constant tensor whose bytes are in the pool, by content hash";
   let description = [{
     Splats and scalars are arith.constant; everything else is this, so that IR stays readable and weights stay mapped.
-    `key` is 32 hexadecimal digits.
+
+    * `key`: the hash of the bytes, 32 lower-case hexadecimal digits.
+    * `result`: says how the bytes are read: row-major, little-endian.
 
     ```mlir
     %w = graph.constant "00112233445566778899aabbccddeeff" : tensor<768x3072xf32>
@@ -219,6 +268,9 @@ def ConstantOp : Graph_Op<"constant", [Pure]> {
 def IotaOp : Graph_Op<"iota", [Pure]> {
   let summary = "each element is its own coordinate along `dim`";
   let description = [{
+    * `dim`: the dimension whose coordinate is taken.
+    * `result`: integers, of any shape.
+
     ```mlir
     %i = graph.iota dim 1 : tensor<8x128xi64>
     ```
@@ -227,12 +279,14 @@ def IotaOp : Graph_Op<"iota", [Pure]> {
   let results = (outs TensorOf<[AnySignlessInteger]>:$result);
   let assemblyFormat = "`dim` $dim attr-dict `:` type($result)";
   let hasVerifier = 1;
-  let hasVerifier = 1;
 }
 
 def DimsOp : Graph_Op<"dims", [Pure]> {
   let summary = "size expressions as a tensor, evaluated on the host; never a kernel";
   let description = [{
+    * `sizes`: a map without dimensions; each of its results is an element.
+    * `result`: a vector of them, or a scalar of the only one.
+
     ```mlir
     %s = graph.dims affine_map<()[s0] -> (s0, 768)> : tensor<2xi64>
     ```
@@ -241,14 +295,16 @@ def DimsOp : Graph_Op<"dims", [Pure]> {
   let results = (outs TensorOf<[I64]>:$result);
   let assemblyFormat = "$sizes attr-dict `:` type($result)";
   let hasVerifier = 1;
-  let hasVerifier = 1;
 }
 
 def ReadSizesOp : Graph_Op<"read_sizes"> {
   let summary = "the elements of a vector as sizes: the other way round from graph.dims";
   let description = [{
-    Binds `symbols`, one for each element, when running. The elements must not be negative. No operand says that other
-    operations need the symbols; whoever orders operations keeps reads in front of them.
+    Binds symbols when running. No operand says that other operations need the symbols; whoever orders operations keeps
+    reads in front of them.
+
+    * `sizes`: a vector; its elements must not be negative.
+    * `symbols`: the module's symbol that each element is the value of.
 
     ```mlir
     graph.read_sizes %s symbols [1, 2] : tensor<2xi64>
@@ -261,8 +317,9 @@ def ReadSizesOp : Graph_Op<"read_sizes"> {
 
 //===- Loops ------------------------------------------------------------------------------------------------------===//
 
-def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
+def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined",
+                             [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
+                              I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
   let cppNamespace = "::tilewright::graph";
   let genSpecializedAttr = 0;
 }
@@ -271,6 +328,10 @@ def ReduceKindAttr : EnumAttr<Graph_Dialect, ReduceKind, "reduce_kind"> { let as
 def ConcatOp : Graph_Op<"concat", [Pure]> {
   let summary = "join along `axis`";
   let description = [{
+    * `axis`: the dimension along which the operands follow each other.
+    * `inputs`: at least one tensor; all have one element type, and equal sizes but along `axis`.
+    * `result`: is as long along `axis` as the operands together.
+
     ```mlir
     %y = graph.concat axis 1 %a, %b : tensor<8x64xf32>, tensor<8x32xf32> -> tensor<8x96xf32>
     ```
@@ -285,8 +346,13 @@ def ConcatOp : Graph_Op<"concat", [Pure]> {
 def ReduceOp : Graph_Op<"reduce", [Pure]> {
   let summary = "combine along `axes`, which vanish";
   let description = [{
-    Sums of floats have element type f32 or f64. Max and Min propagate NaN; signed integers. The empty sum is 0, the
-    empty product 1.
+    Sums of floats have element type f32 or f64. Max and Min propagate NaN and compare integers as signed. The empty sum
+    is 0, the empty product 1.
+
+    * `kind`: sum, prod, max or min.
+    * `input`: the tensor whose elements are combined.
+    * `axes`: the dimensions that vanish, increasing.
+    * `result`: has the other dimensions of `input`.
 
     ```mlir
     %m = graph.reduce <max> %x axes [1] : tensor<64x1000xf32> -> tensor<64xf32>
@@ -301,17 +367,22 @@ def ReduceOp : Graph_Op<"reduce", [Pure]> {
 def ContractOp : Graph_Op<"contract", [Pure]> {
   let summary = "sum of products: result[map_r(d)] += lhs[map_l(d)] * rhs[map_r(d)] over loops d";
   let description = [{
-    Three projected permutations over one list of loops. A loop that the result does not name is a reduction. Loops
-    named by all three are batch loops, by lhs and result are rows (m), by rhs and result are columns (n), by lhs and
-    rhs are the reduction (k). Half operands give an f32 result, i8 operands i32: those are signed unless `lhs_unsigned`
-    or `rhs_unsigned` says otherwise, and the sums wrap.
+    A loop that the result does not name is a reduction. Loops named by all three maps are batch loops, by lhs and
+    result are rows (m), by rhs and result are columns (n), by lhs and rhs are the reduction (k).
+
+    * `lhs`, `rhs`: the factors, of one element type.
+    * `maps`: for lhs, rhs and result, a projected permutation of one list of loops.
+    * `lhs_unsigned`, `rhs_unsigned`: the bytes of that operand have no sign; otherwise they are signed.
+    * `result`: f32 of half operands, i32 of bytes (whose sums wrap), else of the operands' type.
 
     ```mlir
-    %c = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+    %c = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                     affine_map<(m, n, k) -> (m, n)>]
         : tensor<128x768xf16>, tensor<768x3072xf16> -> tensor<128x3072xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AffineMapArrayAttr:$maps, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AffineMapArrayAttr:$maps, UnitAttr:$lhs_unsigned,
+      UnitAttr:$rhs_unsigned);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs `maps` $maps attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
@@ -325,24 +396,38 @@ def ContractOp : Graph_Op<"contract", [Pure]> {
 def HostCallOp : Graph_Op<"host_call"> {
   let summary = "an ONNX operator through the runtime's reference: nothing compiled covers it";
   let description = [{
-    `present` says which of the node's inputs are given; operands are those, in order. Result sizes that only running
-    tells are fresh symbols, bound by this call.
+    Result sizes that are known only when running are fresh symbols, bound by this call.
+
+    * `op`, `domain`, `opset`: the ONNX operator, its domain ("" for ONNX's own) and the version of that.
+    * `present`: for each input of the node, whether it is given.
+    * `node_attributes`: the node's attributes, by their ONNX names.
+    * `inputs`: the inputs that are given, in order.
+    * `results`: the node's outputs.
 
     ```mlir
     %y = graph.host_call "Resize"("", 13) present [true, false, true] attributes {mode = "linear"} (%x, %scales)
         : (tensor<1x3x8x8xf32>, tensor<4xf32>) -> tensor<1x3x16x16xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$op, StrAttr:$domain, I64Attr:$opset, DenseBoolArrayAttr:$present, DictionaryAttr:$node_attributes, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins StrAttr:$op, StrAttr:$domain, I64Attr:$opset, DenseBoolArrayAttr:$present,
+      DictionaryAttr:$node_attributes, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let assemblyFormat = "$op `(` $domain `,` $opset `)` `present` $present `attributes` $node_attributes `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let assemblyFormat = [{
+    $op `(` $domain `,` $opset `)` `present` $present `attributes` $node_attributes `(` $inputs `)` attr-dict
+    `:` functional-type($inputs, $results)
+  }];
   let hasVerifier = 1;
 }
 
 def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "one fused group: becomes one tile kernel";
   let description = [{
-    The body is graph IR. Nothing between its operations touches global memory. `schedule` is set by the schedule stage.
+    The body is graph IR. Nothing between its operations touches global memory.
+
+    * `sym_name`, `function_type`: the kernel's name, and the tensors that it takes and returns.
+    * `schedule`: a `#tile.schedule`, set by the stage `schedule`; the stage `tile` obeys it.
+    * `arg_attrs`, `res_attrs`: attributes of arguments and results; `graph.constant` on an argument says that every
+      launch passes a constant.
 
     ```mlir
     graph.kernel @bias_relu(%x: tensor<8x768xf32>, %b: tensor<768xf32>) -> tensor<8x768xf32> {
@@ -352,10 +437,11 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+      OptionalAttr<AnyAttr>:$schedule, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
@@ -366,6 +452,8 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
 def ReturnOp : Graph_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"KernelOp">]> {
   let summary = "the group's outputs";
   let description = [{
+    * `outputs`: the kernel's results, in order.
+
     ```mlir
     graph.return %y : tensor<8x768xf32>
     ```
@@ -378,8 +466,13 @@ def ReturnOp : Graph_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"Kern
 def LaunchOp : Graph_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "run a kernel: one step of the plan";
   let description = [{
-    Several launches may share one kernel (equal layers do). `graph.nodes_of` lists the ONNX nodes whose work this
-    launch does.
+    Several launches may share one kernel (equal layers do). What the plan and reports tell of a launch is in attributes
+    whose names GraphOps.h has: `graph.nodes_of` (the ONNX nodes whose work it does), `graph.flops`, `graph.bytes` and
+    `graph.products`.
+
+    * `kernel`: the graph.kernel that runs, or the tile.kernel that it has become.
+    * `inputs`: the kernel's arguments.
+    * `results`: the kernel's results.
 
     ```mlir
     %y = graph.launch @bias_relu(%x, %b) : (tensor<8x768xf32>, tensor<768xf32>) -> tensor<8x768xf32>

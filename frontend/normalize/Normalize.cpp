@@ -4,7 +4,6 @@
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Patterns.h"
 
-#include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -57,20 +56,3 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
   normalize::shareEqual(main.front(), normalize::Sharing::Views);
   return success();
 }
-
-namespace {
-
-struct NormalizePass : PassWrapper<NormalizePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NormalizePass)
-  StringRef getArgument() const final { return "tilewright-normalize-graph"; }
-  StringRef getDescription() const final { return "Give graphs that mean the same one spelling"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<graph::GraphDialect>(); }
-  void runOnOperation() final {
-    if (failed(normalizeGraph(getOperation())))
-      signalPassFailure();
-  }
-};
-
-} // namespace
-
-void tilewright::registerNormalizePasses() { PassRegistration<NormalizePass>(); }

@@ -15,7 +15,4 @@ namespace tilewright {
 
 mlir::LogicalResult normalizeGraph(mlir::ModuleOp module);
 
-/// Registers tilewright-normalize-graph.
-void registerNormalizePasses();
-
 } // namespace tilewright

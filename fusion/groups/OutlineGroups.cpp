@@ -1,8 +1,8 @@
 // Moves groups into kernels and shares equal ones.
 #include "fusion/groups/OutlineGroups.h"
 
-#include "fusion/groups/KernelBody.h"
 #include "fusion/cost/Traffic.h"
+#include "fusion/groups/KernelBody.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -40,15 +40,15 @@ static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<in
     return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value));
   };
   launch->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
-  launch->setAttr("graph.flops", expression(flopsOf(kernel)));
-  launch->setAttr("graph.bytes", expression(bytesOf(kernel)));
+  launch->setAttr(graph::flopsAttr, expression(flopsOf(kernel)));
+  launch->setAttr(graph::bytesAttr, expression(bytesOf(kernel)));
   SmallVector<Attribute> products;
   for (const Product &product : productsOf(kernel)) {
     auto sizes = AffineMap::get(0, symbols ? symbols.size() : 0, ArrayRef(product.sizes), module.getContext());
     products.push_back(ArrayAttr::get(module.getContext(), {AffineMapAttr::get(sizes), TypeAttr::get(product.type)}));
   }
   if (!products.empty())
-    launch->setAttr("graph.products", ArrayAttr::get(module.getContext(), products));
+    launch->setAttr(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
 }
 
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {

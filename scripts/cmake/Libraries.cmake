@@ -85,13 +85,13 @@ function(addDialect library folder name prefix)
   endif()
 endfunction()
 
-# addPasses(LIBRARY Stage): this folder's Passes.td becomes Passes.h.inc, with register<Stage>Passes().
-function(addPasses library stage)
-  file(GLOB passes CONFIGURE_DEPENDS Passes.td)
-  if(passes)
-    file(RELATIVE_PATH here ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-    generate(${library} Passes.td ${here}/Passes.h.inc -gen-pass-decls -name=${stage})
-  endif()
+# addPasses(LIBRARY FOLDER Name): FOLDER/Passes.td becomes FOLDER/Passes.h.inc, with register<Name>Passes(). FOLDER is relative to
+# this one; "." is itself.
+function(addPasses library folder name)
+  cmake_path(SET td NORMALIZE ${folder}/Passes.td)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE here)
+  cmake_path(REPLACE_EXTENSION td h.inc OUTPUT_VARIABLE header)
+  generate(${library} ${td} ${here}/${header} -gen-pass-decls -name=${name})
 endfunction()
 
 # finishGenerated(LIBRARY): nothing that links LIBRARY compiles before its generated headers are there.

@@ -45,7 +45,7 @@ def functions(lines, raw):
     qualifier behind it) and an opening brace, up to the closing brace at the indentation of its statement's first line."""
     start = None
     for i, line in enumerate(lines):
-        if raw[i]:
+        if raw[i] or line.lstrip().startswith("//"):
             continue
         indent = len(line) - len(line.lstrip())
         if start is None:

@@ -89,14 +89,14 @@ KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<i
   std::vector<Dense> inputs;
   for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
     inputs.push_back(randomInput(cast<RankedTensorType>(type), moduleSymbols, random));
-    auto from = kernel.getArgAttrOfType<AffineMapAttr>(i, "tile.packed_from");
+    auto from = kernel.getArgAttrOfType<AffineMapAttr>(i, tile::packedFromAttr);
     buffers.push_back(from ? pack(inputs.back(), from.getValue(), cast<tile::BufferType>(kernel.getArgumentTypes()[i]))
                            : inputs.back());
   }
   expected = interpretGraph(source, inputs, moduleSymbols);
   for (const Dense &output : expected)
     buffers.push_back({output.shape, std::vector<double>(output.elements.size(), NAN)});
-  for (int64_t symbol : kernel->getAttrOfType<DenseI64ArrayAttr>("symbols").asArrayRef())
+  for (int64_t symbol : kernel.getSymbolsAttr().asArrayRef())
     symbols.push_back(moduleSymbols[symbol]);
 }
 
@@ -113,7 +113,7 @@ void KernelFileTest::emit(StringRef targetName, Change change) {
   const TargetDesc &target = **findTarget(targetName.str());
   ASSERT_TRUE(succeeded(selectSchedules(*graphs, target)));
   for (auto kernel : graphs->getOps<graph::KernelOp>())
-    kernel->setAttr("schedule", change(kernel->getAttrOfType<tile::ScheduleAttr>("schedule")));
+    kernel.setScheduleAttr(change(cast<tile::ScheduleAttr>(kernel.getScheduleAttr())));
   tiles = graphs->clone();
   ASSERT_TRUE(succeeded(emitTiles(*tiles, target)));
   ASSERT_TRUE(succeeded(verify(*tiles)));

@@ -182,9 +182,9 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
     if (packed && *packed == i) {
-      attrs.push_back(builder.getNamedAttr("tile.packed_from",
+      attrs.push_back(builder.getNamedAttr(tile::packedFromAttr,
                                            AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
-      attrs.push_back(builder.getNamedAttr("tile.source", TypeAttr::get(type)));
+      attrs.push_back(builder.getNamedAttr(tile::sourceAttr, TypeAttr::get(type)));
     }
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
   }
@@ -192,11 +192,10 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(source.getNumArguments() + i, type));
   types.append(symbols.size(), builder.getIndexType());
   argumentAttrs.resize(types.size(), builder.getDictionaryAttr({}));
-  auto kernel =
-      tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
-                             packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
-  kernel->setAttr("schedule", schedule);
-  kernel->setAttr("symbols", builder.getDenseI64ArrayAttr(symbols));
+  auto kernel = tile::KernelOp::create(
+      builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(), schedule,
+      builder.getDenseI64ArrayAttr(symbols), /*threads=*/nullptr, /*shared_bytes=*/nullptr,
+      packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
   Block *block =
       builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
   builder.setInsertionPointToEnd(block);
@@ -230,7 +229,7 @@ LogicalResult KernelEmitter::emit() {
 
 LogicalResult emitTiles(ModuleOp module, const TargetDesc &) {
   for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
-    auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+    auto schedule = dyn_cast_or_null<tile::ScheduleAttr>(kernel.getScheduleAttr());
     if (!schedule)
       return kernel.emitOpError("expected a schedule because the schedule stage comes before tiles");
     FailureOr<KernelSpace> space = analyzeKernel(kernel);

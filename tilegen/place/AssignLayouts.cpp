@@ -1,12 +1,12 @@
 // Chooses a layout for every tile.
 //
-// Tiles fall into groups, each with one anchor: a shape and a layout. A tile of the group has the anchor's layout with
-// the bits of its size-1 dimensions struck out, so nothing inside a group ever needs a conversion, and broadcasting is
-// renaming registers.
-//  - The main group holds results: everything but operands of tile.dot. Its anchor is the accumulator's fragment if
-//    there is a tile.dot on matrix units; otherwise threads are blocked so that most accesses are wide.
-//  - Each operand of a tile.dot is a group of its own, from its loads on, blocked to suit them. It goes to tile.dot
-//    through shared memory.
+// Tiles are put into groups that share one layout, for the largest shape in the group. A smaller tile has that layout
+// with the bits of its dimensions of size 1 struck out. So no tile of a group is ever converted, and a broadcast only
+// renames registers.
+//  - The main group holds everything but operands of tile.dot. If there is a tile.dot on matrix units, the layout is
+//    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
+//  - Each operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so that
+//    its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 
@@ -26,7 +26,8 @@ struct Group {
 
 //===- Making operands exclusive ----------------------------------------------------------------------------------===//
 
-/// A copy of what computes `value`, each operation beside the one it copies, so that no tile belongs to two groups.
+/// A copy of what computes `value`, so that no tile belongs to two groups. Each operation is behind the one that it
+/// copies.
 static Value cloneProducers(Value value, IRMapping &mapping) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<RankedTensorType>(value.getType()) || isa<DotOp, scf::ForOp>(op))
@@ -176,7 +177,7 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   return nullptr;
 }
 
-/// Without matrix units, a thread computes neighbours of a row, and a warp a block that is nearly square.
+/// The accumulator's layout without matrix units: a thread has neighbours of a row, and a warp a nearly square block.
 static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned warps) {
   unsigned rank = shape.rank(), n = rank - 1, m = rank - 2;
   Layout layout;
@@ -216,11 +217,12 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
                           : multiplyAddLayout(tile, facts.lanes, warps);
   for (DotOp dot : dots)
     if (fragments)
-      dot->setAttr("instruction", StringAttr::get(dot.getContext(), fragments->name));
+      dot.setInstruction(fragments->name);
   return success();
 }
 
-/// Where fragments are read along k only, threads hold several k of an n-contiguous operand, to write it transposed.
+/// Some instructions read their fragments only from rows along k. If an operand's rows in memory run across k, each
+/// thread loads several k, so that it can write them to shared memory as neighbours: transposed.
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   const Fragments *fragments = fragmentsOf(dot);
@@ -233,9 +235,32 @@ static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp d
 
 //===- All together -----------------------------------------------------------------------------------------------===//
 
+/// Layouts are maps of the bits of an index, and a kernel has one of them for tiles of one rank.
+static LogicalResult checkSizes(KernelOp kernel) {
+  int64_t rank = -1;
+  auto result = kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto tile = dyn_cast<RankedTensorType>(type);
+      if (!tile)
+        continue;
+      if (!TileShape::valid(tile.getShape()))
+        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got "
+                                 << tile,
+               WalkResult::interrupt();
+      if (rank >= 0 && tile.getRank() != rank)
+        return op->emitOpError() << "expected tiles of rank " << rank << " as elsewhere in the kernel, got " << tile,
+               WalkResult::interrupt();
+      rank = tile.getRank();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts &facts) {
-  auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
-  unsigned warps = schedule ? schedule.getWarps() : 4;
+  unsigned warps = warpsOf(kernel);
+  if (failed(checkSizes(kernel)))
+    return failure();
   if (!llvm::isPowerOf2_32(warps))
     return kernel.emitOpError()
            << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;

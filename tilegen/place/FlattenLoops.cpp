@@ -1,6 +1,7 @@
-// Makes one loop of perfectly nested loops around a tile.dot, so that one software pipeline runs through all of them.
+// Makes one loop of perfectly nested loops around a tile.dot: one software pipeline then covers all their steps.
 //
 //   for %i = 0 to 3 { for %j = 0 to 64 step 32 { body(%i, %j) } }   ->   for %t = 0 to 6 { body(%t / 2, %t % 2 * 32) }
+#include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 
 using namespace mlir;
@@ -25,18 +26,6 @@ static scf::ForOp perfectlyNested(scf::ForOp outer) {
     if (!outer.isDefinedOutsideOfLoop(bound))
       return {};
   return inner;
-}
-
-static Value tripCount(OpBuilder &b, scf::ForOp loop) {
-  auto constant = [](Value value) { return getConstantIntValue(value); };
-  Location loc = loop.getLoc();
-  auto lower = constant(loop.getLowerBound()), upper = constant(loop.getUpperBound()), step = constant(loop.getStep());
-  if (lower && upper && step)
-    return arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(llvm::divideCeilSigned(*upper - *lower, *step), 0));
-  AffineExpr l = b.getAffineDimExpr(0), u = b.getAffineDimExpr(1), s = b.getAffineDimExpr(2);
-  Value trips = SizeOp::create(b, loc, AffineMap::get(3, 0, (u - l).ceilDiv(s)),
-                               ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-  return arith::MaxSIOp::create(b, loc, trips, arith::ConstantIndexOp::create(b, loc, 0));
 }
 
 static Value position(OpBuilder &b, scf::ForOp loop, Value trip) {

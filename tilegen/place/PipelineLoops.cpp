@@ -10,15 +10,16 @@
 //     tile.barrier                      tile.dot of slot %slot
 //   }                                 }
 //
-// An operand that is a plain load is copied asynchronously where the target can (A above). Any other one (B: computed
-// upon, or narrower than a copy may be) is loaded into registers one step ahead, and its arithmetic happens when it is
-// written. One barrier a step is enough: slot i is overwritten no sooner than the step after everyone has passed the
-// barrier that follows its last reading.
+// An operand that is a plain load is copied asynchronously where the target can (A above). Any other operand (B: one
+// that is computed, or whose accesses are narrower than a copy may be) is loaded into registers one step ahead; its
+// arithmetic happens when it is written to shared memory. One barrier a step is enough: a slot is overwritten only in a
+// step whose barrier comes after every thread's last read of that slot.
 //
-// Where the instruction reads shared memory by itself, a step's products go on while the next step starts: the loop
-// waits for those of the step before, and what follows it for the last. Then a slot is free a step later, and copies
-// run one step less ahead.
+// Where the instruction reads shared memory by itself, a step's products continue while the next step starts: the loop
+// waits for the products of the step before, and the code behind the loop for the last ones. A slot is then free one
+// step later, so copies run one step less ahead.
 #include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 
 #include "mlir/IR/Iterators.h"
@@ -37,13 +38,20 @@ public:
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
   bool overlapsProducts();
-  Value lastPosition();
   Value ahead(Value position, int64_t steps);
   void startCopies();
   Operation *cloneAt(Operation *op, IRMapping &at);
   void copyInto(Value slot, Value position);
   SmallVector<Value> loadRaw(Value position);
   void cloneBody(IRMapping &now, Value slot);
+  /// What every step counts slots with, computed before the loop.
+  struct StepConstants {
+    Value lastSlot, one, zero, lead, behind;
+  };
+  void makeRoom();
+  void copyAhead(Value position, Value slot, Value lead, Value behind);
+  void yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const StepConstants &constants);
+  void emitStep(scf::ForOp piped, const StepConstants &constants);
 
   scf::ForOp loop_;
   int64_t slots_;
@@ -60,8 +68,8 @@ private:
 
 //===- What can be pipelined --------------------------------------------------------------------------------------===//
 
-/// Copies are of 4, 8 or 16 bytes along the rows of shared memory, and a chunk is copied whole or not at all unless its
-/// end is cut off.
+/// Can this load be asynchronous copies? They move 4, 8 or 16 bytes along the rows of shared memory, and the elements
+/// that one copy moves must be all live or all dead.
 static bool copiesWell(LoadOp load, unsigned fast) {
   Access access = Access::of(load);
   Layout layout = layoutOf(load.getType());
@@ -87,7 +95,8 @@ static void collectLoads(Value value, scf::ForOp loop, SetVector<LoadOp> &loads)
     collectLoads(operand, loop, loads);
 }
 
-/// Nothing in the loop but loads, shared memory and pure work; nothing loaded depends on a carried tile.
+/// Can the loop be a pipeline? It has more than one step, and nothing in it has side effects but loads and shared
+/// memory. Sorts the writes to shared memory into those that become copies and those that go through registers.
 bool LoopPipeline::fits() {
   SetVector<LoadOp> loads;
   for (Operation &op : loop_.getBody()->without_terminator()) {
@@ -108,11 +117,12 @@ bool LoopPipeline::fits() {
   return several && !(copied_.empty() && written_.empty());
 }
 
-/// Are there slots for what products still read, and are their sums all that is carried, and used by nothing but the
-/// next step's?
+/// May products continue while the next step starts? There must be slots enough, and the loop may carry nothing but
+/// their sums, each used by the next step's products alone.
 bool LoopPipeline::overlapsProducts() {
-  constexpr int64_t slotsNeeded =
-      4; // one that is read, one that may still be, one ready for the next step, one under way
+  // One that this step's products read, one that the step's before may still read, one that is ready for the next step,
+  // one that is being filled.
+  constexpr int64_t slotsNeeded = 4;
   return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(), [](Value carried) {
            return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse();
          });
@@ -120,19 +130,7 @@ bool LoopPipeline::overlapsProducts() {
 
 //===- Positions --------------------------------------------------------------------------------------------------===//
 
-/// The last value that the induction variable takes; the first one if it takes none.
-Value LoopPipeline::lastPosition() {
-  auto lower = getConstantIntValue(loop_.getLowerBound()), upper = getConstantIntValue(loop_.getUpperBound()),
-       step = getConstantIntValue(loop_.getStep());
-  if (lower && upper && step)
-    return constant(*lower + std::max<int64_t>(*upper - *lower - 1, 0) / *step * *step);
-  AffineExpr l = b_.getAffineDimExpr(0), u = b_.getAffineDimExpr(1), s = b_.getAffineDimExpr(2);
-  Value last = SizeOp::create(b_, loc_, AffineMap::get(3, 0, l + (u - l - 1).floorDiv(s) * s),
-                              ValueRange{loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep()});
-  return arith::MaxSIOp::create(b_, loc_, last, loop_.getLowerBound());
-}
-
-/// `steps` after `position`, or the last one.
+/// The position `steps` steps after `position`, which may lie behind the end.
 Value LoopPipeline::ahead(Value position, int64_t steps) {
   Value distance = arith::MulIOp::create(b_, loc_, loop_.getStep(), constant(steps));
   if (auto step = getConstantIntValue(loop_.getStep()))
@@ -191,7 +189,8 @@ void LoopPipeline::startCopies() {
   }
 }
 
-/// The work of this step: everything but the loads that were done before.
+/// The work of this step: everything of the old loop's body but barriers, writes to shared memory, and the loads that
+/// the step before has done.
 void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
   for (Operation &op : loop_.getBody()->without_terminator()) {
     if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) ||
@@ -210,7 +209,8 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
   }
 }
 
-void LoopPipeline::run() {
+/// Slots for the steps under way, and how far copies run ahead.
+void LoopPipeline::makeRoom() {
   for (auto *writes : {&copied_, &written_})
     for (SharedWriteOp write : *writes) {
       SharedType one = write.getShared().getType();
@@ -218,16 +218,37 @@ void LoopPipeline::run() {
     }
   overlapped_ = overlapsProducts();
   lead_ = overlapped_ ? slots_ - 2 : slots_ - 1;
-  last_ = lastPosition();
-  startCopies();
-  SmallVector<Value> inits(loop_.getInitArgs());
-  llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
-  inits.push_back(constant(0));
-  Value lastSlot = constant(slots_ - 1), one = constant(1), zero = constant(0), lead = constant(lead_),
-        behind = constant(slots_ - lead_);
-  auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
-  b_.setInsertionPointToStart(piped.getBody());
+}
 
+/// Starts the copies of the step that is `lead_` steps ahead, into the slot that this step's predecessors have left.
+void LoopPipeline::copyAhead(Value position, Value slot, Value lead, Value behind) {
+  Value next = ahead(position, lead_);
+  Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, next, loop_.getUpperBound());
+  Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, slot, behind);
+  Value before = arith::SubIOp::create(b_, loc_, slot, behind);
+  before = arith::SelectOp::create(b_, loc_, wraps, arith::AddIOp::create(b_, loc_, slot, lead), before);
+  auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
+  b_.setInsertionPointToStart(when.thenBlock());
+  copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_));
+  b_.setInsertionPointAfter(when);
+  CopyCommitOp::create(b_, loc_);
+}
+
+/// What the loop yields: its own values, what is loaded for the next step, and the number of the next slot.
+void LoopPipeline::yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot,
+                             const StepConstants &constants) {
+  SmallVector<Value> yielded;
+  for (Value value : loop_.getBody()->getTerminator()->getOperands())
+    yielded.push_back(now.lookupOrDefault(value));
+  llvm::append_range(yielded, nextRaw);
+  Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, constants.lastSlot);
+  yielded.push_back(
+      arith::SelectOp::create(b_, loc_, isLast, constants.zero, arith::AddIOp::create(b_, loc_, slot, constants.one)));
+  scf::YieldOp::create(b_, loc_, yielded);
+}
+
+/// One step, in the body of the new loop. It carries the old loop's tiles, what was loaded for this step, and the slot.
+void LoopPipeline::emitStep(scf::ForOp piped, const StepConstants &constants) {
   unsigned carried = loop_.getInitArgs().size();
   Value position = piped.getInductionVar(), slot = piped.getRegionIterArgs().back();
   IRMapping now;
@@ -240,18 +261,8 @@ void LoopPipeline::run() {
   if (!copied_.empty())
     CopyWaitOp::create(b_, loc_, lead_ - 1);
   BarrierOp::create(b_, loc_);
-  if (!copied_.empty()) {
-    Value next = ahead(position, lead_);
-    Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, next, loop_.getUpperBound());
-    Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, slot, behind);
-    Value before = arith::SubIOp::create(b_, loc_, slot, behind);
-    before = arith::SelectOp::create(b_, loc_, wraps, arith::AddIOp::create(b_, loc_, slot, lead), before);
-    auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
-    b_.setInsertionPointToStart(when.thenBlock());
-    copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_));
-    b_.setInsertionPointAfter(when);
-    CopyCommitOp::create(b_, loc_);
-  }
+  if (!copied_.empty())
+    copyAhead(position, slot, constants.lead, constants.behind);
   SmallVector<Value> nextRaw =
       raw_.empty() ? SmallVector<Value>() : loadRaw(arith::MinSIOp::create(b_, loc_, ahead(position, 1), last_));
   cloneBody(now, slot);
@@ -259,15 +270,21 @@ void LoopPipeline::run() {
     auto dots = loop_.getBody()->getOps<DotOp>();
     DotWaitOp::create(b_, loc_, ValueRange(), std::distance(dots.begin(), dots.end()));
   }
+  yieldStep(now, nextRaw, slot, constants);
+}
 
-  SmallVector<Value> yielded;
-  for (Value value : loop_.getBody()->getTerminator()->getOperands())
-    yielded.push_back(now.lookupOrDefault(value));
-  llvm::append_range(yielded, nextRaw);
-  Value isLast = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, slot, lastSlot);
-  yielded.push_back(arith::SelectOp::create(b_, loc_, isLast, zero, arith::AddIOp::create(b_, loc_, slot, one)));
-  scf::YieldOp::create(b_, loc_, yielded);
-  SmallVector<Value> results(piped.getResults().take_front(carried));
+void LoopPipeline::run() {
+  makeRoom();
+  last_ = lastPosition(b_, loop_);
+  startCopies();
+  SmallVector<Value> inits(loop_.getInitArgs());
+  llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
+  inits.push_back(constant(0));
+  StepConstants constants{constant(slots_ - 1), constant(1), constant(0), constant(lead_), constant(slots_ - lead_)};
+  auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
+  b_.setInsertionPointToStart(piped.getBody());
+  emitStep(piped, constants);
+  SmallVector<Value> results(piped.getResults().take_front(loop_.getInitArgs().size()));
   if (overlapped_) {
     b_.setInsertionPointAfter(piped);
     for (Value &result : results)
@@ -278,10 +295,9 @@ void LoopPipeline::run() {
 }
 
 void tilewright::tile::pipelineLoops(KernelOp kernel, const PlaceFacts &facts) {
-  auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
-  int64_t slots = std::max<int64_t>(schedule ? schedule.getStages() : 1, 2);
+  int64_t slots = std::max<int64_t>(kernel.getSchedule() ? kernel.getSchedule()->getStages() : 1, 2);
   if (!facts.copiesAsync)
-    slots = 2; // registers are the third
+    slots = 2; // what is loaded ahead waits in registers
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
     if (!loop.getBody()->getOps<DotOp>().empty())

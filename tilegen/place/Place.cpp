@@ -1,4 +1,4 @@
-// The stage "place" as its table of contents, and layouts as attributes of types.
+// The stage "place" as its table of contents.
 #include "tilegen/place/Place.h"
 
 #include "mlir/IR/Matchers.h"
@@ -7,35 +7,9 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
-//===- Layouts on types -------------------------------------------------------------------------------------------===//
+//===- What several steps ask -------------------------------------------------------------------------------------===//
 
-LayoutAttr tile::toAttr(MLIRContext *context, const Layout &layout) {
-  auto widen = [](ArrayRef<uint32_t> bases) { return SmallVector<int64_t>(bases.begin(), bases.end()); };
-  return LayoutAttr::get(context, widen(layout.reg), widen(layout.lane), widen(layout.warp));
-}
-
-Layout tile::toLayout(LayoutAttr attr) {
-  auto narrow = [](ArrayRef<int64_t> bases) { return SmallVector<uint32_t>(bases.begin(), bases.end()); };
-  return {narrow(attr.getReg()), narrow(attr.getLane()), narrow(attr.getWarp())};
-}
-
-Layout tile::layoutOf(Type tile) { return toLayout(cast<LayoutAttr>(cast<RankedTensorType>(tile).getEncoding())); }
-
-RankedTensorType tile::withLayout(RankedTensorType type, const Layout &layout) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(), toAttr(type.getContext(), layout));
-}
-
-SharedLayout tile::sharedLayout(SharedType type) {
-  RankedTensorType tile = type.getTile();
-  unsigned bytes = llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
-  return {TileShape(tile.getShape()), static_cast<unsigned>(type.getFast()), 16 / bytes, 128 / bytes,
-          /*swizzled=*/true};
-}
-
-const Fragments *tile::fragmentsOf(DotOp dot) {
-  auto name = dot->getAttrOfType<StringAttr>("instruction");
-  return name ? findFragments(name.getValue()) : nullptr;
-}
+int64_t tile::warpsOf(KernelOp kernel) { return kernel.getSchedule() ? kernel.getSchedule()->getWarps() : 4; }
 
 LoadOp tile::plainLoad(Value value) {
   auto load = value.getDefiningOp<LoadOp>();
@@ -74,33 +48,13 @@ LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {
 
 //===- The stage --------------------------------------------------------------------------------------------------===//
 
-static LogicalResult checkSizes(KernelOp kernel) {
-  int64_t rank = -1;
-  auto result = kernel.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      auto tile = dyn_cast<RankedTensorType>(type);
-      if (!tile)
-        continue;
-      if (!TileShape::valid(tile.getShape()))
-        return op->emitOpError() << "expected tile sizes that are powers of two because layouts are maps of bits, got "
-                                 << tile,
-               WalkResult::interrupt();
-      if (rank >= 0 && tile.getRank() != rank)
-        return op->emitOpError() << "expected tiles of rank " << rank << " as elsewhere in the kernel, got " << tile,
-               WalkResult::interrupt();
-      rank = tile.getRank();
-    }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
   for (KernelOp kernel : module.getOps<KernelOp>()) {
-    if (kernel->hasAttr("shared_bytes"))
-      continue; // placed already
-    if (failed(checkSizes(kernel)))
-      return failure();
+    if (kernel.isPlaced()) {
+      if (failed(checkPlaced(kernel, facts)))
+        return failure();
+      continue;
+    }
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();

@@ -1,10 +1,9 @@
-// Placing: every tile gets a layout, operands of contractions a place in shared memory, loops over k a software
-// pipeline.
+// Placing, for GPUs: tiles get layouts, operands of contractions go through shared memory, loops over k become software
+// pipelines.
 #pragma once
 
-#include "tilegen/tile/Layout.h"
 #include "tilegen/TargetDesc.h"
-#include "tilegen/tile/TileOps.h"
+#include "tilegen/tile/TileLayouts.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -20,7 +19,7 @@ struct PlaceFacts {
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
-/// The whole stage, for every tile.kernel of the module.
+/// The whole stage, for every tile.kernel of the module. Kernels that are placed already are only checked.
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const PlaceFacts &facts);
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
 
@@ -38,17 +37,16 @@ void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 
-//===- Layouts on types -------------------------------------------------------------------------------------------===//
+/// Can the target run this placed kernel? It may have been placed for another one, or edited.
+mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 
-LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
-Layout toLayout(LayoutAttr attr);
-Layout layoutOf(mlir::Type tile);
-mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const Layout &layout);
-/// How a slot's elements are addressed.
-SharedLayout sharedLayout(SharedType type);
-/// What the instruction of a placed tile.dot reads and writes; null where it is multiply-add.
-const Fragments *fragmentsOf(DotOp dot);
-/// The loaded tile, if `value` comes straight from memory in one access and dead elements are zero.
+//===- What several steps ask -------------------------------------------------------------------------------------===//
+
+/// The warps of a block, as the kernel's schedule says; four if it has none.
+int64_t warpsOf(KernelOp kernel);
+/// Refuses more shared memory than a block has.
+mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
+/// The load that `value` is the result of, if it has no index tiles and dead elements load as zero; else null.
 LoadOp plainLoad(mlir::Value value);
 
 } // namespace tilewright::tile

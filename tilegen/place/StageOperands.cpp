@@ -1,31 +1,22 @@
-// Operands of tile.dot go through shared memory.
+// Brings the operands of tile.dot through shared memory.
 //
-//   %a = ... : tensor<128x32xf16, #blocked>                   %sa = tile.shared_alloc ; %sb = tile.shared_alloc
-//   %b = ... : tensor<32x128xf16, #blocked>                   tile.shared_write %a, %sa[%c0] ; tile.shared_write %b, %sb[%c0]
-//   %d = tile.dot %a, %b, %c                       ->         tile.barrier
-//                                                             %fa = tile.shared_read %sa[%c0] ; %fb = tile.shared_read
-//                                                             %sb[%c0]
-//                                                             %d = tile.dot %fa, %fb, %c
-//                                                             %d' = tile.dot_wait 0 of %d     (where it reads shared memory by itself)
-//                                                             tile.barrier                    (in loops)
+//   %a = ... : tensor<128x32xf16, #blocked>         %sa = tile.shared_alloc
+//   %b = ... : tensor<32x128xf16, #blocked>         %sb = tile.shared_alloc
+//   %d = tile.dot %a, %b, %c                  ->    tile.shared_write %a, %sa[%c0]
+//                                                   tile.shared_write %b, %sb[%c0]
+//                                                   tile.barrier
+//                                                   %fa = tile.shared_read %sa[%c0]
+//                                                   %fb = tile.shared_read %sb[%c0]
+//                                                   %d = tile.dot %fa, %fb, %c
+//                                                   %e = tile.dot_wait 0 of %d    (if it reads shared memory itself)
+//                                                   tile.barrier                  (in loops)
 #include "tilegen/place/Place.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
 
-/// The layout that the instruction reads an operand in.
-static Layout operandLayout(DotOp dot, Operand operand, RankedTensorType type) {
-  auto acc = cast<RankedTensorType>(dot.getAcc().getType());
-  TileShape shape(type.getShape()), accShape(acc.getShape());
-  Layout accLayout = layoutOf(acc);
-  if (const Fragments *fragments = fragmentsOf(dot)) {
-    unsigned warps = 1u << accLayout.warp.size();
-    return fragmentLayout(*fragments, operand, shape, spreadWarps(*fragments, accShape, warps), warps);
-  }
-  return multiplyAddOperand(accLayout, accShape, operand, shape);
-}
-
-/// Rows of shared memory run along k where fragments are read along k only; else as the loading threads hold them.
+/// The dimension along which rows of shared memory run: k for instructions that read only along k, else the one along
+/// which the loading threads hold neighbours.
 static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
   if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsAlongK())
@@ -64,7 +55,7 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
       auto wait = DotWaitOp::create(b, loc, dot.getResult(), 0);
       dot.getResult().replaceAllUsesExcept(wait.getResult(0), wait);
     }
-    if (dot->getParentOfType<scf::ForOp>()) // nobody writes the next step's before all have read this one's
+    if (dot->getParentOfType<scf::ForOp>()) // before the next step overwrites what others may still read
       BarrierOp::create(b, loc);
   }
 }

@@ -11,12 +11,12 @@ tile::ScheduleAttr tilegen::selectSchedule(const KernelSpace &space, const Targe
 
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {
   for (auto kernel : module.getOps<graph::KernelOp>()) {
-    if (kernel->hasAttr("schedule"))
+    if (kernel.getScheduleAttr())
       continue;
     FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);
     if (failed(space))
       return failure();
-    kernel->setAttr("schedule", tilegen::selectSchedule(*space, target));
+    kernel.setScheduleAttr(tilegen::selectSchedule(*space, target));
   }
   return success();
 }

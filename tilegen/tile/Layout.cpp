@@ -12,19 +12,25 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-// mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16". g = lane / 4 is the row (A, C) or column (B), t = lane % 4 a
-// pair of neighbours. mfma: AMD "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two
-// differences from the plain reading:
-//  - operands are exchanged (the instruction computes the transpose), so that a lane's neighbouring registers are
-//    neighbours of a row of the result, which is stored as vectors;
+// In order of preference.
+//
+// wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16 rows each. A row of this table
+// is the smallest tile for which it pays: 64 columns, and as much k as 128 bytes hold. Up to 256 neighbouring columns
+// of a warp are one instruction. Operands stay in shared memory; their fragments here are those that they would have in
+// registers.
+//
+// mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16". lane / 4 is the row (A, C) or column (B), lane % 4 a pair of
+// neighbours.
+//
+// Bytes, for both: four neighbours along k are a word, so a lane's words are where its pairs of halves would be, at
+// twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for wgmma.mma_async.m64nNk32").
+//
+// mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
+// what is written there:
+//  - the operands are exchanged, and the instruction computes the transpose, so that a lane's neighbouring registers
+//    are neighbours of a row of the result, which is stored as vectors;
 //  - two instructions make one step of twice the k, so that a lane's part of an operand is 16 bytes. Which k an
-//    instruction sums is free as long as both operands agree. Only where a step has no more than 16 k, the smaller
-//    instruction stands alone. wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16
-//    rows each. One row of this table is the least that is worth it: 64 columns, and as much k as 128 bytes hold. A
-//    warp's neighbouring columns, up to 256, are one instruction. Operands stay in shared memory; their fragments are
-//    those that they would have in registers. Bytes: four neighbours along k are a word, so a lane's words are where
-//    its pairs of halves would be, at twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for
-//    wgmma.mma_async.m64nNk32"). The order is the order of preference.
+//    instruction sums is free, as long as both operands agree. Where k is 16, the smaller instruction is used alone.
 static constexpr Fragments fragmentTable[] = {
     {"wgmma.m64n64k16x4",
      64,
@@ -230,7 +236,7 @@ const Fragments *tilewright::tile::findFragments(StringRef name) {
   return nullptr;
 }
 
-/// Does this operand have the dimension called 'm', 'n' or 'k', and as which of its last two?
+/// The number of the dimension called 'm', 'n' or 'k' in this operand; none if it has no such dimension.
 static std::optional<unsigned> dimensionOf(char name, Operand operand, unsigned rank) {
   static constexpr StringRef names[] = {"mk", "kn", "mn"};
   size_t position = names[static_cast<int>(operand)].find(name);

@@ -1,18 +1,18 @@
-// Where the elements of a tile are: the one algebra of layouts.
+// Layouts: which elements of a tile each register, lane and warp holds.
 //
 // A tile's sizes are powers of two, so an element's flat (row-major) index is a string of bits; tensor<8x16> has
 //
 //     bit   6 5 4 | 3 2 1 0
 //           row   | column
 //
-// A layout says which of those bits each bit of a place toggles. Places have three parts: the number of a register in
-// its thread, the thread's lane in its warp (wavefront), and the warp in its block. With reg = [1, 2], lane = [4, 8,
-// 16, 32, 64], warp = []:
+// A place has three parts: the number of a register in its thread, the thread's lane in its warp (wavefront), and the
+// warp in its block. A layout says which bits of the index each bit of these numbers toggles. With reg = [1, 2],
+// lane = [4, 8, 16, 32, 64], warp = []:
 //
 //     element(register r, lane l) = xor of reg[i] for the bits i of r, and of lane[i] for the bits i of l
 //
 // so a thread holds four neighbours of a row, and four lanes hold a row. A basis of 0 means that places differing in
-// that bit hold the same element (a broadcast). Everything else follows from those lists of numbers:
+// that bit hold the same element (a broadcast). These lists of numbers are enough for everything else:
 //   - blocked layouts, and the operand fragments of matrix instructions, are rows of such numbers;
 //   - a value whose size is 1 in some dimension has the layout of its larger neighbours with that dimension's bits
 //     struck out;
@@ -61,8 +61,8 @@ struct Layout {
   bool operator==(const Layout &) const = default;
 };
 
-/// The layout of a value that is broadcast from `narrow` to `wide` sizes: bits of dimensions of size 1 are struck out,
-/// and registers that then repeat are dropped.
+/// The layout of a value that is broadcast from `narrow` to `wide` sizes, whose layout is given: bits of dimensions of
+/// size 1 are struck out, and registers that would then repeat an element are dropped.
 Layout project(const Layout &layout, const TileShape &wide, const TileShape &narrow);
 
 /// What it takes to bring a tile from one layout to another.
@@ -88,7 +88,7 @@ enum class Operand { A, B, C };
 enum class Feed {
   RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
   Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
-  Shared, // the instruction reads shared memory itself, in rows of 128 bytes along either dimension, while its warps go on
+  Shared, // the instruction reads rows of 128 bytes of shared memory, along either dimension, while its warps continue
 };
 
 /// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a
@@ -118,8 +118,8 @@ llvm::ArrayRef<Fragments> allFragments();
 struct WarpGrid {
   unsigned mBits = 0, nBits = 0;
 };
-/// The arrangement in which each warp's part is nearest to a square; warps that have no work of their own repeat
-/// others'. Where several warps issue an instruction together, they count as one.
+/// The arrangement in which each warp's part is nearest to a square. Warps for which no part is left repeat the work of
+/// others. Warps that issue an instruction together count as one.
 WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
 
 /// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size
@@ -127,7 +127,7 @@ WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned 
 Layout fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape, WarpGrid grid,
                       unsigned warps);
 
-/// Without matrix units, a thread multiplies what its accumulators need: their m and n bits, and every k.
+/// The operand's layout without matrix units: a thread holds the rows or columns of its accumulators, at every k.
 Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand operand, const TileShape &shape);
 
 /// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with

@@ -8,6 +8,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -22,3 +23,11 @@
 #include "tilegen/tile/TileTypes.h.inc"
 #define GET_OP_CLASSES
 #include "tilegen/tile/TileOps.h.inc"
+
+namespace tilewright::tile {
+
+/// Attributes of a kernel's arguments, for constants that are stored in panels.
+inline constexpr llvm::StringLiteral packedFromAttr = "tile.packed_from"; // the map from the panels to the constant
+inline constexpr llvm::StringLiteral sourceAttr = "tile.source";          // the constant's type
+
+} // namespace tilewright::tile

@@ -1,18 +1,6 @@
 //===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
-// A kernel is one program run for every point of a grid. Values are tiles: tensor<128x64xf32>. Elementwise work is
-// arith and math on tiles, loops are scf.for with tiles as carried values. The same text serves every target: what
-// differs is the schedule's sizes.
-//
-// Coordinates. A load or store has one *offset* (index) for each dimension of its tile; element t of the tile has
-// coordinates offset + t.
-//  * `bounds` gives the number of valid coordinates in each dimension: an element is live if coordinate[i] < bounds[i]
-//    for all i. Dead elements are not stored, and load as `fill`.
-//  * `map` takes the coordinates (then one dimension for each index tile) to the buffer's coordinates.
-//  * `guard` lists buffer dimensions that the map may leave (windows, pads): outside, the element loads as `fill` too.
-//    In every other dimension live elements are inside the buffer; that is the producer's promise, and what lets a
-//    backend clamp instead of mask. Symbols s<i> in maps are the kernel's i-th symbol argument, implicitly: the
-//    verifier checks the count.
+// docs/dialects/tile.md is made of this file and PlacedOps.td by scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_OPS
@@ -23,6 +11,7 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
@@ -33,12 +22,36 @@ def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::tilewright::tile";
   let summary = "block programs on tiles";
+  let description = [{
+    A kernel is one program run for every point of a grid. Values are tiles: `tensor<128x64xf32>`. Elementwise work is
+    arith and math on tiles, loops are scf.for with tiles as carried values. The same text serves every target: what
+    differs is the schedule's sizes.
+
+    **Coordinates.** A load or store has one *offset* (index) for each dimension of its tile; element t of the tile has
+    the coordinates offset + t.
+
+    * `bounds` gives the number of valid coordinates in each dimension: an element is *live* if
+      coordinate[i] < bounds[i] for all i. Other elements are *dead*: they are not stored, and load as `fill`.
+    * `map` takes the coordinates (then one dimension for each index tile) to the buffer's coordinates.
+    * `guard` lists the buffer's dimensions that the map may leave (windows, pads): outside, the element loads as `fill`
+      too. In every other dimension live elements are inside the buffer; that is the producer's promise, which lets a
+      backend clamp instead of mask.
+    * Symbols `s<i>` in maps are the kernel's i-th symbol argument, implicitly: the verifier checks their number.
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+/// What every backend has registers for. Other types of memory (bool, 4-bit integers) are these when loaded.
+def Tile_Tile : StaticShapeTensorOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64]> {
+  let summary = "tile of f16, bf16, f32, f64, i1, i8, i16, i32 or i64";
+}
+def Tile_Integers : StaticShapeTensorOf<[I1, I8, I16, I32, I64]> {
+  let summary = "tile of i1, i8, i16, i32 or i64";
+}
 
 //===- Types and attributes ---------------------------------------------------------------------------------------===//
 
@@ -81,7 +94,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
 }
 
 def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
+    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]> {
   let cppNamespace = "::tilewright::tile";
   let genSpecializedAttr = 0;
 }
@@ -92,27 +106,41 @@ def ReduceKindAttr : EnumAttr<Tile_Dialect, ReduceKind, "reduce_kind"> { let ass
 def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "a block program, run once for each point of the grid";
   let description = [{
-    Arguments: buffers, then symbols (index). The grid (x, y, z) is expressions of the symbols. `schedule` is a
-    `#tile.schedule`.
+    Arguments are buffers, then symbols (index). A kernel with `shared_bytes` is placed: each of its tiles has a layout
+    that spreads it over `threads`, and operands of tile.dot come from shared memory.
+
+    * `sym_name`, `function_type`: the kernel's name, and the types of its arguments; it has no results.
+    * `grid`: how often the program runs along x, y and z: three expressions of the symbols.
+    * `schedule`: how the kernel was cut into tiles.
+    * `symbols`: for each symbol argument, which of the module's symbols a launch passes.
+    * `threads`: the threads of a block. Set by placing.
+    * `shared_bytes`: the shared memory of a block. Set by placing.
+    * `arg_attrs`, `res_attrs`: attributes of arguments. `tile.packed_from` and `tile.source` on a buffer say that a
+      launch passes a constant packed in panels: the map to its elements, and its type.
 
     ```mlir
-    tile.kernel @scale(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %s0: index)
-        attributes {grid = affine_map<()[s0] -> (1, s0, 1)>} {
+    tile.kernel @scale(%x: !tile.buffer<f32, ()[s0] -> (s0, 64)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 64)>,
+                       %s0: index) attributes {grid = affine_map<()[s0] -> (1, s0, 1)>} {
       %row = tile.program_id 1
       %c0 = arith.constant 0 : index
-      %v = tile.load %x[%row, %c0] bounds ()[s0] -> (s0, 1024) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, ()[s0] -> (s0, 1024)> -> tensor<1x1024xf32>
-      %two = arith.constant dense<2.0> : tensor<1x1024xf32>
-      %w = arith.mulf %v, %two : tensor<1x1024xf32>
-      tile.store %w, %y[%row, %c0] bounds ()[s0] -> (s0, 1024) map (d0, d1) -> (d0, d1) : tensor<1x1024xf32> -> !tile.buffer<f32, ()[s0] -> (s0, 1024)>
+      %v = tile.load %x[%row, %c0] bounds ()[s0] -> (s0, 64) map (d0, d1) -> (d0, d1)
+          : !tile.buffer<f32, ()[s0] -> (s0, 64)> -> tensor<1x64xf32>
+      %two = arith.constant dense<2.0> : tensor<1x64xf32>
+      %w = arith.mulf %v, %two : tensor<1x64xf32>
+      tile.store %w, %y[%row, %c0] bounds ()[s0] -> (s0, 64) map (d0, d1) -> (d0, d1)
+          : tensor<1x64xf32> -> !tile.buffer<f32, ()[s0] -> (s0, 64)>
       tile.return
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, AffineMapAttr:$grid, OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, AffineMapAttr:$grid,
+                       OptionalAttr<ScheduleAttr>:$schedule, OptionalAttr<DenseI64ArrayAttr>:$symbols,
+                       OptionalAttr<I64Attr>:$threads, OptionalAttr<I64Attr>:$shared_bytes,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
@@ -121,6 +149,7 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
     unsigned getNumBuffers();
     unsigned getNumSymbols() { return getNumArguments() - getNumBuffers(); }
     ::mlir::Value getSymbol(unsigned i) { return getArgument(getNumBuffers() + i); }
+    bool isPlaced() { return getSharedBytes().has_value(); }
   }];
 }
 
@@ -130,7 +159,11 @@ def ReturnOp : Tile_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"Kerne
 }
 
 def ProgramIdOp : Tile_Op<"program_id", [Pure]> {
-  let summary = "this program's position in the grid: 0 is x, the fastest";
+  let summary = "this program's position in the grid";
+  let description = [{
+    * `dim`: 0 for x, which programs that run together differ in first; 1 for y; 2 for z.
+    * `result`: from 0 to the grid's size.
+  }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2>]>:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$dim attr-dict";
@@ -139,6 +172,10 @@ def ProgramIdOp : Tile_Op<"program_id", [Pure]> {
 def SizeOp : Tile_Op<"size", [Pure]> {
   let summary = "the value of a size expression, or of an affine function of indices";
   let description = [{
+    * `expr`: a map with one result, of the kernel's symbols and of the operands, its dimensions.
+    * `operands`: one index for each dimension of the map.
+    * `result`: the value of the expression.
+
     ```mlir
     %k = tile.size ()[s0] -> (s0 ceildiv 32)
     %q = tile.size (d0)[s0] -> (d0 floordiv s0)(%i)
@@ -155,19 +192,32 @@ def SizeOp : Tile_Op<"size", [Pure]> {
 def LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AttrSizedOperandSegments]> {
   let summary = "a tile from global memory, through a map, masked";
   let description = [{
-    Element types agree, but for bool: an i8 buffer loads as i1. Index tiles have the result's shape.
+    The head of this page says what coordinates are, and which elements are live.
+
+    * `buffer`: the memory that is read.
+    * `offsets`: the coordinate of the tile's first element in each of its dimensions.
+    * `indices`: tiles of integers of the result's shape, which the map may read coordinates from.
+    * `bounds`: how many coordinates are valid in each dimension of the tile; elements past them load as `fill`.
+    * `map`: from the tile's coordinates, then the index tiles' elements, to the buffer's coordinates.
+    * `guard`: the buffer's dimensions that the map may leave; what is outside loads as `fill`.
+    * `fill`: the value of elements that are not read, 0 if there is none.
+    * `result`: has the buffer's element type, or i1 where that is i8.
 
     ```mlir
-    %a = tile.load %x[%m, %k] bounds ()[s0] -> (s0, 768) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, ()[s0] -> (s0, 768)> -> tensor<128x32xf16>
-    %w = tile.load %x[%p, %k] bounds () -> (12544, 147) map (d0, d1) -> (0, d0 floordiv 112 + d1 floordiv 21 - 3, d0 mod 112 + (d1 floordiv 3) mod 7 - 3, d1 mod 3)
+    %a = tile.load %x[%m, %k] bounds ()[s0] -> (s0, 768) map (d0, d1) -> (d0, d1)
+        : !tile.buffer<f16, ()[s0] -> (s0, 768)> -> tensor<128x32xf16>
+    %w = tile.load %x[%p, %k] bounds () -> (12544, 147)
+        map (d0, d1) -> (0, d0 floordiv 112 + d1 floordiv 21 - 3, d0 mod 112 + (d1 floordiv 3) mod 7 - 3, d1 mod 3)
         guard [1, 2] fill 0.0 : f32 : !tile.buffer<f32, () -> (1, 112, 112, 3)> -> tensor<96x3xf32>
     ```
   }];
-  let arguments = (ins BufferType:$buffer, Variadic<Index>:$offsets, Variadic<AnyRankedTensor>:$indices, AffineMapAttr:$bounds, AffineMapAttr:$map,
+  let arguments = (ins BufferType:$buffer, Variadic<Index>:$offsets, Variadic<AnyRankedTensor>:$indices,
+                       AffineMapAttr:$bounds, AffineMapAttr:$map,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$guard, OptionalAttr<TypedAttrInterface>:$fill);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $buffer `[` $offsets `]` (`at` `(` $indices^ `:` type($indices) `)`)? `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) (`guard` $guard^)? (`fill` $fill^)?
+    $buffer `[` $offsets `]` (`at` `(` $indices^ `:` type($indices) `)`)?
+    `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) (`guard` $guard^)? (`fill` $fill^)?
     attr-dict `:` type($buffer) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -176,26 +226,44 @@ def LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface
 def StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a tile to global memory, through a map, masked";
   let description = [{
-    The map is injective on live coordinates, and never leaves the buffer. See tile.kernel for an example.
+    See tile.kernel for an example.
+
+    * `value`: the tile; its element type is the buffer's, or i1 where that is i8.
+    * `buffer`: the memory that is written.
+    * `offsets`: the coordinate of the tile's first element in each of its dimensions.
+    * `bounds`: how many coordinates are valid in each dimension; elements past them are not stored.
+    * `map`: from the tile's coordinates to the buffer's; it takes no two live elements to one place, and none outside.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$map);
-  let assemblyFormat = "$value `,` $buffer `[` $offsets `]` `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map) attr-dict `:` type($value) `->` type($buffer)";
+  let arguments = (ins Tile_Tile:$value, BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds,
+                       AffineMapAttr:$map);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $offsets `]` `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map)
+    attr-dict `:` type($value) `->` type($buffer)
+  }];
   let hasVerifier = 1;
 }
 
-def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["index", "result"]>]> {
+def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                AllTypesMatch<["index", "result"]>]> {
   let summary = "report to the error word a live index outside [0, size); its result is the index, clamped inside";
   let description = [{
-    `size` is one expression of symbols. `site` numbers the sentence that the runtime prints. Offsets and bounds say
-    which elements are live.
+    * `index`: a tile of integers.
+    * `offsets`, `bounds`: say which elements are live, as those of tile.load do.
+    * `size`: one expression of the kernel's symbols.
+    * `site`: the number of the sentence that the runtime prints.
+    * `result`: `index`, with everything below 0 or past the last one replaced by the nearest that is inside.
 
     ```mlir
     %safe = tile.check %ids[%i] bounds () -> (128) below () -> (30522) site 3 : tensor<64xi64>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$index, Variadic<Index>:$offsets, AffineMapAttr:$bounds, AffineMapAttr:$size, I64Attr:$site);
-  let results = (outs AnyStaticShapeTensor:$result);
-  let assemblyFormat = "$index `[` $offsets `]` `bounds` custom<BareMap>($bounds) `below` custom<BareMap>($size) `site` $site attr-dict `:` type($index)";
+  let arguments = (ins Tile_Integers:$index, Variadic<Index>:$offsets,
+                       AffineMapAttr:$bounds, AffineMapAttr:$size, ConfinedAttr<I64Attr, [IntNonNegative]>:$site);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $index `[` $offsets `]` `bounds` custom<BareMap>($bounds) `below` custom<BareMap>($size) `site` $site
+    attr-dict `:` type($index)
+  }];
   let hasVerifier = 1;
 }
 
@@ -204,12 +272,16 @@ def CheckOp : Tile_Op<"check", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfa
 def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
   let summary = "offset + position along `dim`, as integers";
   let description = [{
+    * `offset`: the coordinate of the tile's first element.
+    * `dim`: the dimension of the tile along which coordinates grow.
+    * `result`: a tile of integers.
+
     ```mlir
     %i = tile.coordinate %offset dim 1 : tensor<8x64xi64>
     ```
   }];
   let arguments = (ins Index:$offset, I64Attr:$dim);
-  let results = (outs TensorOf<[AnySignlessInteger]>:$result);
+  let results = (outs Tile_Integers:$result);
   let assemblyFormat = "$offset `dim` $dim attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
@@ -217,16 +289,26 @@ def CoordinateOp : Tile_Op<"coordinate", [Pure]> {
 def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs * rhs, on matrix units where the target has them";
   let description = [{
-    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size. Half
-    operands accumulate in f32, i8 in i32, which wraps; they are signed unless `lhs_unsigned` or `rhs_unsigned` says
-    otherwise.
+    Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size.
+
+    * `lhs`, `rhs`: the factors, of one element type.
+    * `acc`: what is added to: f32 for half operands, i32 for bytes (which wraps), else of the operands' type.
+    * `lhs_unsigned`, `rhs_unsigned`: the bytes of that operand have no sign; otherwise they are signed.
+    * `instruction`: the matrix instruction that computes it, a row of the table in tilegen/tile/Layout.cpp; without
+      one, multiplications and additions do. Set by placing.
+    * `result`: the sums.
 
     ```mlir
     %c = tile.dot %a, %b, %acc : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$lhs, AnyStaticShapeTensor:$rhs, AnyStaticShapeTensor:$acc, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned,
+                       OptionalAttr<StrAttr>:$instruction);
+  let results = (outs Tile_Tile:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$acc, "bool":$lhsUnsigned,
+                                 "bool":$rhsUnsigned), [{
+    build($_builder, $_state, acc.getType(), lhs, rhs, acc, lhsUnsigned, rhsUnsigned, /*instruction=*/nullptr);
+  }]>];
   let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
 }
@@ -234,12 +316,22 @@ def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "combine along `dim`, whose size becomes 1";
   let description = [{
+    * `kind`: sum, prod, max or min; of booleans, or for sum and max, and for the others.
+    * `input`: the tile whose elements are combined.
+    * `dim`: the dimension along which they are.
+    * `scratch`: where warps exchange their parts in shared memory, in bytes from the block's start. Set by placing.
+    * `result`: as `input`, of size 1 along `dim`.
+
     ```mlir
     %s = tile.reduce <sum> %x dim 1 : tensor<4x1024xf32> -> tensor<4x1xf32>
     ```
   }];
-  let arguments = (ins ReduceKindAttr:$kind, AnyStaticShapeTensor:$input, I64Attr:$dim);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins ReduceKindAttr:$kind, Tile_Tile:$input, I64Attr:$dim,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let results = (outs Tile_Tile:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "ReduceKind":$kind, "::mlir::Value":$input, "int64_t":$dim), [{
+    build($_builder, $_state, result, kind, input, dim, /*scratch=*/nullptr);
+  }]>];
   let assemblyFormat = "$kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -247,12 +339,15 @@ def ReduceOp : Tile_Op<"reduce", [Pure]> {
 def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "repeat dimensions of size 1; ranks are equal";
   let description = [{
+    * `input`: the tile that is repeated.
+    * `result`: has the size of `input` in every dimension, but where that is 1.
+
     ```mlir
     %b = tile.broadcast %s : tensor<4x1xf32> -> tensor<4x1024xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$input);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins Tile_Tile:$input);
+  let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }

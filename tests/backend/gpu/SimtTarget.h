@@ -7,8 +7,8 @@ namespace tilewright::test {
 
 /// Positions in the table `simt_verbs`.
 // clang-format off
-enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared, CommitProducts,
-            WaitProducts, MultiplyBytes, MultiplySharedBytes, Exp2, Log2, SharedMemory, VerbCount };
+enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
+            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {

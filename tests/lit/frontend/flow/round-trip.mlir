@@ -12,6 +12,8 @@ module attributes {graph.symbols = ["n", "u"]} {
         : (tensor<i64>, tensor<4xf32>, tensor<!flow.sequence>) -> tensor<4xf32>
     return %y : tensor<4xf32>
   }
+  module @body_0 {}
+  module @body_1 {}
   // CHECK: module @body_2
   module @body_2 attributes {graph.symbols = []} {
     func.func @main(%i: tensor<i64>, %c: tensor<i1>, %x: tensor<4xf32>, %s: tensor<!flow.sequence>) -> tensor<4xf32> {

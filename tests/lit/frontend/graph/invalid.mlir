@@ -122,7 +122,7 @@ func.func @f(%x: tensor<100x64xf32>, %i: tensor<8xi64>) {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{expected a key of 32 lower-case hexadecimal digits}}
+  // expected-error @+1 {{expected a key of 32 lower-case hexadecimal digits because the pool is addressed by content, got 'weights'}}
   %0 = graph.constant "weights" : tensor<8xf32>
   return
 }
@@ -215,5 +215,189 @@ func.func @f(%x: tensor<9xf32>) {
 func.func @f(%x: tensor<3xi64>) {
   // expected-error @+1 {{expected a vector of as many elements as symbols, 2, got 'tensor<3xi64>'}}
   graph.read_sizes %x symbols [0, 1] : tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected 2 dims because of the operand's rank, got 1}}
+  %0 = graph.broadcast %x dims [1] : tensor<4x768xf32> -> tensor<4x768xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected 'tensor<768x4xf32>' because of the operand and perm, got 'tensor<768x5xf32>'}}
+  %0 = graph.transpose %x perm [1, 0] : tensor<4x768xf32> -> tensor<768x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x768xf32>) {
+  // expected-error @+1 {{expected 2 permuted dimensions because of the operand's rank, got 1}}
+  %0 = graph.transpose %x perm [0] : tensor<4x768xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x128xf32>) {
+  // expected-error @+1 {{expected 2 sizes, offsets and strides because of the operand's rank, got 2, 2 and 1}}
+  %0 = graph.slice %x offsets affine_map<() -> (0, 64)> strides [1] : tensor<8x128xf32> -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x30xf32>) {
+  // expected-error @+1 {{expected 2 sizes and low paddings because of the operand's rank, got 2 and 1}}
+  %0 = graph.pad %x low [0] fill 0.0 : f32 : tensor<8x30xf32> -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{expected 2 strides, dilations and low paddings because of dims, got 1}}
+  %0 = graph.window %x dims [1, 2] strides [1] dilations [1, 1] low [0, 0] fill 0.0 : f32 : tensor<1x8x8x3xf32> -> tensor<1x6x6x3x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{expected 2 (at least one) dimensions more than the operand's 4, got 5}}
+  %0 = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 : tensor<1x8x8x3xf32> -> tensor<1x6x6x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{expected strides and dilations of at least 1}}
+  %0 = graph.window %x dims [1, 2] strides [1, 0] dilations [1, 1] low [0, 0] fill 0.0 : f32 : tensor<1x8x8x3xf32> -> tensor<1x6x6x3x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x3xf32>) {
+  // expected-error @+1 {{expected result dimension 5 = 3 because the window does not touch it, got 4}}
+  %0 = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 : tensor<1x8x8x3xf32> -> tensor<1x6x6x3x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<100x64xf32>, %i: tensor<8x64xi64>) {
+  // expected-error @+1 {{expected a map of 3 dimensions (the result's, then one an index operand) to 2 coordinates, got affine_map<(d0, d1) -> (d0, d1)>}}
+  %0 = graph.gather %x[%i : tensor<8x64xi64>] map affine_map<(d0, d1) -> (d0, d1)> : tensor<100x64xf32> -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected tensors as arguments and results because a launch passes buffers, got 'f32'}}
+graph.kernel @k(%x: f32) -> tensor<8xf32> {
+  %0 = arith.constant dense<0.0> : tensor<8xf32>
+  graph.return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected expressions of symbols alone because sizes do not depend on coordinates, got affine_map<(d0) -> (d0)>}}
+  %0 = graph.dims affine_map<(d0) -> (d0)> : tensor<1xi64>
+  return
+}
+
+// -----
+
+module attributes {graph.symbols = ["n"]} {
+  func.func @f(%x: tensor<1xi64>) {
+    // expected-error @+1 {{expected symbols that the module has, got 1}}
+    graph.read_sizes %x symbols [1] : tensor<1xi64>
+    return
+  }
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected at least one operand, got none}}
+  %0 = "graph.concat"() {axis = 0 : i64} : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected an axis below the rank 1, got 1}}
+  %0 = graph.concat axis 1 %x, %x : tensor<8xf32>, tensor<8xf32> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>, %y: tensor<8xf16>) {
+  // expected-error @+1 {{expected operands of one rank and element type, got operand 1 of another}}
+  %0 = graph.concat axis 0 %x, %y : tensor<8xf32>, tensor<8xf16> -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) {
+  // expected-error @+1 {{expected operands of i8 because one is said to be unsigned, got 'tensor<8x64xf32>'}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {lhs_unsigned}
+      : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) {
+  // expected-error @+1 {{expected three maps (lhs, rhs, result), got 2}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>]
+      : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) {
+  // expected-error @+1 {{expected projected permutations over one list of loops}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m + 1, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) {
+  // expected-error @+1 {{expected a map with 2 results because of the operand's rank, got 1}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) {
+  // expected-error @+1 {{expected every loop of the result in an operand, loop 3 is in none}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k, l) -> (m, k)>, affine_map<(m, n, k, l) -> (k, n)>, affine_map<(m, n, k, l) -> (m, l)>]
+      : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf16>) {
+  // expected-error @+1 {{expected operands of one element type}}
+  %0 = graph.contract %a, %b maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      : tensor<8x64xf32>, tensor<64x4xf16> -> tensor<8x4xf32>
   return
 }

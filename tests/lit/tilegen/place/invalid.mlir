@@ -29,3 +29,62 @@ tile.kernel @large(%a: !tile.buffer<f32, () -> (256, 128)>, %b: !tile.buffer<f32
   tile.store %d, %y[%c0, %c0] bounds () -> (256, 256) map (d0, d1) -> (d0, d1) : tensor<256x256xf32> -> !tile.buffer<f32, () -> (256, 256)>
   tile.return
 }
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%carried = %v, %acc = %zero) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+    // expected-error @+1 {{expected operands that are loaded and computed where they are used because they go through shared memory, got one carried by a loop}}
+    %d = tile.dot %carried, %carried, %acc : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+    scf.yield %d, %d : tensor<16x16xf32>, tensor<16x16xf32>
+  }
+  tile.store %r#1, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %w = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x32xf32>
+  %wide = arith.constant dense<0.0> : tensor<16x32xf32>
+  %d = tile.dot %v, %v, %zero : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  // expected-error @+1 {{expected accumulators of one shape with batch sizes of 1 because they share one layout, got 'tensor<16x32xf32>'}}
+  %e = tile.dot %v, %w, %wide : tensor<16x16xf32>, tensor<16x32xf32>, tensor<16x32xf32>
+  tile.store %d, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.store %e, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x32xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %w = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x32xf32>
+  // expected-error @+1 {{expected no tile around it that is larger than its accumulator, got sizes 16, 32}}
+  %d = tile.dot %v, %v, %zero : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  tile.store %w, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x32xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.store %d, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
+  // expected-error @+1 {{expected tiles of rank 2 as elsewhere in the kernel, got 'tensor<16xf32>'}}
+  %w = tile.load %x[%c0] bounds () -> (16) map (d0) -> (0, d0) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16xf32>
+  tile.store %v, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.store %w, %x[%c0] bounds () -> (16) map (d0) -> (0, d0) : tensor<16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}

@@ -5,7 +5,7 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>, %s: f32) attributes {grid = aff
 
 // -----
 
-// expected-error@+1 {{expected a grid of three expressions}}
+// expected-error@+1 {{expected a grid of three expressions (x, y, z) of the kernel's symbols, got affine_map<() -> (1, 1)>}}
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1)>} { tile.return }
 
 // -----
@@ -80,7 +80,7 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %a = arith.constant dense<0.0> : tensor<8x4xf32>
-  // expected-error@+1 {{expected m x k, k x n and m x n}}
+  // expected-error@+1 {{expected m x k, k x n and m x n, got 'tensor<8x4xf32>'}}
   %d = tile.dot %a, %a, %a : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
   tile.return
 }
@@ -98,7 +98,7 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %a = arith.constant dense<0.0> : tensor<8x8xf32>
-  // expected-error@+1 {{expected an instruction of the table in tilegen/tile/Layout.cpp, got "mma.m1n1k1"}}
+  // expected-error@+1 {{expected an instruction of the table in tilegen/tile/Layout.cpp, got 'mma.m1n1k1'}}
   %d = tile.dot %a, %a, %a {instruction = "mma.m1n1k1"} : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   tile.return
 }
@@ -157,3 +157,151 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // expected-error@+1 {{expected registers to be rows, columns and at most a depth, got 4 numbers}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [8, 8], registers = [6, 64, 12, 2]>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected positive warps and stages and a pack that is not negative, got 0, 1 and 0}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [8, 8], warps = 0>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected no results: outputs are buffers that the program stores to}}
+tile.kernel @k() -> f32 attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected threads and shared_bytes, both of a placed kernel, or neither}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected a symbol of the module for each of 1 arguments, got 2}}
+tile.kernel @k(%s0: index) attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = array<i64: 0, 1>} { tile.return }
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected one expression, got 2}}
+  %s = tile.size () -> (1, 2)
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected 1 operands because the expression has that many dimensions, got 2}}
+  %s = tile.size (d0) -> (d0)(%c0, %c0)
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected at most 0 symbols in its expression because the kernel has that many, got 1}}
+  %s = tile.size ()[s0] -> (s0)
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %i = arith.constant dense<0> : tensor<4xi64>
+  // expected-error@+1 {{expected integer index tiles of the result's shape, got 'tensor<4xi64>'}}
+  %v = tile.load %x[%c0] at (%i : tensor<4xi64>) bounds () -> (8) map (d0, d1) -> (d1) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<i7, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'tile.load' op result #0 must be tile of f16, bf16, f32, f64, i1, i8, i16, i32 or i64, but got 'tensor<8xi7>'}}
+  %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<i7, () -> (8)> -> tensor<8xi7>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %i = arith.constant dense<0> : tensor<8xi64>
+  // expected-error@+1 {{expected 1 offsets because the tile has that rank, got 0}}
+  %s = tile.check %i[] bounds () -> (8) below () -> (8) site 0 : tensor<8xi64>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a dimension from 0 to 0, got 1}}
+  %i = tile.coordinate %c0 dim 1 : tensor<8xi64>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8xf32>
+  // expected-error@+1 {{expected three tiles of one rank of at least 2, got 1, 1 and 1}}
+  %d = tile.dot %a, %a, %a : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf32>
+  // expected-error@+1 {{expected operands of i8 because one is said to be unsigned, got 'tensor<8x8xf32>'}}
+  %d = tile.dot %a, %a, %a {rhs_unsigned} : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<1x8x8xf32>
+  %b = arith.constant dense<0.0> : tensor<2x8x8xf32>
+  // expected-error@+1 {{expected equal batch sizes in dimension 0, got 'tensor<1x8x8xf32>'}}
+  %d = tile.dot %a, %b, %b : tensor<1x8x8xf32>, tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<16x16xf32>
+  // expected-error@+1 {{expected operands of f16 or bf16 because mma.m16n8k16 multiplies them, got 'f32'}}
+  %d = tile.dot %a, %a, %a {instruction = "mma.m16n8k16"} : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf16>
+  %c = arith.constant dense<0.0> : tensor<8x8xf32>
+  // expected-error@+1 {{expected m, n and k of at least 16, 8 and 16 because mma.m16n8k16 has them, got 8, 8 and 8}}
+  %d = tile.dot %a, %a, %c {instruction = "mma.m16n8k16"} : tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x4xf32>
+  // expected-error@+1 {{expected a dimension from 0 to 1, got 2}}
+  %d = tile.reduce <sum> %a dim 2 : tensor<8x4xf32> -> tensor<8x1xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x4xf32>
+  // expected-error@+1 {{expected equal ranks and element types, got 'tensor<8x4xf32>' and 'tensor<8xf32>'}}
+  %d = tile.broadcast %a : tensor<8x4xf32> -> tensor<8xf32>
+  tile.return
+}

@@ -5,6 +5,9 @@
 // RUN: tilewright-opt %s --tilewright-place-tiles=target=sm_80 > %t.once
 // RUN: tilewright-opt %t.once --tilewright-place-tiles=target=sm_80 > %t.twice
 // RUN: diff %t.once %t.twice
+// The steps one by one are the same.
+// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tile.kernel(tilewright-place-flatten-loops,tilewright-place-assign-layouts{target=sm_80},tilewright-place-stage-operands,tilewright-place-pipeline-loops{target=sm_80},tilewright-place-allocate-shared{target=sm_80}))" > %t.steps
+// RUN: diff %t.once %t.steps
 
 // CHECK: tile.kernel @matmul({{.*}}shared_bytes = 49152 : i64, threads = 128 : i64
 // CHECK: tile.shared_alloc offset 0 : <tensor<128x32xf16>, fast = 1, slots = 3>

@@ -1,0 +1,18 @@
+//===- Passes.td - code generation as a pass, for tilewright-opt --------------------------------------------------===//
+#ifndef TILEWRIGHT_BACKEND_PASSES
+#define TILEWRIGHT_BACKEND_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PrintCodePass : Pass<"tilewright-code-print", "::mlir::ModuleOp"> {
+  let summary = "Print the assembly of a module's tile kernels";
+  let description = [{
+    To stdout, in front of the module. Kernels for GPUs are placed by that, unless they are placed already.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
+#endif

@@ -1,0 +1,77 @@
+// An access to global memory, cut into chunks, with the index arithmetic that its chunks share. Internal to
+// backend/gpu.
+#pragma once
+
+#include "backend/gpu/KernelDistributor.h"
+
+namespace tilewright {
+
+/// Index type, coordinates of this thread's first element, bounds and sizes.
+struct KernelDistributor::AccessContext {
+  KernelDistributor &d;
+  tile::Access access;
+  tile::Layout layout;
+  Chunks chunks;
+  tile::TileShape shape;
+  llvm::SmallVector<tile::Facts> facts, knownSymbols;
+  mlir::IntegerType type;
+  llvm::SmallVector<Value> first, sizes, symbols;
+  llvm::SmallVector<Value> threads;   // i32: this thread's position in the tile, in each dimension
+  llvm::SmallVector<Value> remaining; // i32: how many positions of the tile are live, in each dimension
+  /// Of many masks, those of this dimension are computed each time instead of kept: some targets have few registers for
+  /// them.
+  std::optional<unsigned> recomputed;
+
+  AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, Chunks chunks);
+
+  int64_t elementBytes() const { return tilewright::elementBytes(access.tile.getElementType()); }
+  /// Registers at which chunks begin.
+  llvm::SmallVector<unsigned> starts() const;
+  /// The register of the i-th element of the chunk that begins at `start`.
+  unsigned registerAt(unsigned start, unsigned i) const;
+
+  struct Place {
+    Value address; // element offset
+    Value live;    // null: always
+  };
+  /// Where register r is in memory, and whether it may be accessed.
+  Place place(unsigned r);
+  Value pointer(Value offset);
+
+  /// May the bounds cut a chunk, or sizes be no multiples of what the chunks assume?
+  bool mayCut() const;
+  /// Whether all chunks are whole and aligned as they assume: one answer for the whole block.
+  Value isWhole();
+
+private:
+  void chooseType();
+  void chooseRecomputed();
+  Value remainingFrom(Value offset, Value bound);
+  llvm::SmallVector<Value> coordinates(unsigned r);
+  Value isInBounds(unsigned r);
+  Value tileIsLive();
+  Value both(Value a, Value b) { return !a ? b : !b ? a : mlir::arith::AndIOp::create(d.b_, a, b).getResult(); }
+  Value widen(Value word);
+  Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
+};
+
+/// Builds the two versions of an access that the bounds may cut: `wide` if the tile is whole, else `narrow`. Each
+/// returns the values of the branch.
+template <typename Wide, typename Narrow>
+mlir::ValueRange eitherWay(mlir::ImplicitLocOpBuilder &b, mlir::Value whole, mlir::TypeRange types, Wide wide,
+                           Narrow narrow) {
+  auto branch = mlir::scf::IfOp::create(b, types, whole, /*withElse=*/true);
+  auto fill = [&](mlir::Block *block, auto build) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    if (!block->empty())
+      block->getTerminator()->erase();
+    b.setInsertionPointToEnd(block);
+    Registers results = build();
+    mlir::scf::YieldOp::create(b, results);
+  };
+  fill(branch.thenBlock(), wide);
+  fill(branch.elseBlock(), narrow);
+  return branch.getResults();
+}
+
+} // namespace tilewright

@@ -1,0 +1,195 @@
+// Contractions on matrix units, whose operands are in shared memory.
+#include "backend/gpu/MultiplyAdd.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+//===- Matrix units -----------------------------------------------------------------------------------------------===//
+
+/// One fragment as a vector of its 2^bits registers; `part` is its first element.
+Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned bits) {
+  SmallVector<unsigned> inRow = rowBits(layout, shared.layout, shared.element);
+  unsigned width = 1u << std::min<size_t>(inRow.size(), bits);
+  Value whole;
+  auto type = VectorType::get(1 << bits, shared.element);
+  if (width == 1u << bits)
+    return readVector(shared, layout, part, width);
+  for (unsigned r = 0; r < 1u << bits; r += width) {
+    Value piece = readVector(shared, layout, part ^ layout.element(r), width);
+    if (!whole)
+      whole = LLVM::PoisonOp::create(b_, type);
+    for (unsigned i = 0; i < width; ++i) {
+      Value element = width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult();
+      whole = vector::InsertOp::create(b_, element, whole, static_cast<int64_t>(r + i));
+    }
+  }
+  return whole;
+}
+
+/// Can the target read four 8x8 matrices of these fragments at once?
+bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
+  return target_.readsMatrices() && fragments.feed == Feed::Registers && shared.element.getIntOrFloatBitWidth() == 16 &&
+         shared.layout.shape.bits(shared.layout.fast) >= 3;
+}
+
+/// Four words of this thread: at `part`, and at `part` xor `first`, xor `second` and xor both.
+///
+/// Each word is this thread's part of an 8x8 matrix. In a fragment, bit 0 of the register's number and bits 0 and 1 of
+/// the lane's step along k through the matrix, bits 2 to 4 of the lane's across k. For the instruction, lanes pass the
+/// addresses of the matrix's rows in shared memory. If rows run along k, the bits across k choose the row; if they run
+/// across k, the bits along k do, and the instruction transposes.
+SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part,
+                                                   uint32_t first, uint32_t second) {
+  bool alongK = shared.layout.shape.coordinate(layout.reg[0], shared.layout.fast) != 0;
+  Layout rows;
+  if (alongK)
+    rows.lane = {layout.lane[2], layout.lane[3], layout.lane[4], first, second};
+  else
+    rows.lane = {layout.reg[0], layout.lane[0], layout.lane[1], first, second};
+  rows.warp = layout.warp;
+  Value thread = threadPart(rows, [&](uint32_t basis) { return shared.layout.address(basis); });
+  Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
+  Value address =
+      LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  return target_.readMatrices(b_, address, !alongK);
+}
+
+static Value toFragment(ImplicitLocOpBuilder &b, ArrayRef<Value> words, Type element) {
+  auto wordType = VectorType::get(words.size(), b.getI32Type());
+  Value vector = vector::FromElementsOp::create(b, wordType, words);
+  return LLVM::BitcastOp::create(b, VectorType::get(words.size() * 2, element), vector);
+}
+
+/// One operand's fragments at the given parts. Neighbours in the list differ in one register basis.
+SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, const Layout &layout,
+                                                    const Fragments &fragments, ArrayRef<uint32_t> parts,
+                                                    unsigned bits) {
+  SmallVector<Value> result;
+  if (readsMatrices(shared, fragments) && bits == 3) {
+    for (uint32_t part : parts)
+      result.push_back(
+          toFragment(b_, readMatrices(shared, layout, part, layout.reg[1], layout.reg[2]), shared.element));
+  } else if (readsMatrices(shared, fragments) && bits == 2 && parts.size() % 2 == 0) {
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      SmallVector<Value> words = readMatrices(shared, layout, parts[i], layout.reg[1], parts[i] ^ parts[i + 1]);
+      result.push_back(toFragment(b_, ArrayRef(words).take_front(2), shared.element));
+      result.push_back(toFragment(b_, ArrayRef(words).drop_front(2), shared.element));
+    }
+  } else {
+    for (uint32_t part : parts)
+      result.push_back(readFragment(shared, layout, part, bits));
+  }
+  return result;
+}
+
+void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
+  const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
+  Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
+  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
+      bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
+  TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
+  unsigned rank = cShape.rank(), m = rank - 2, n = rank - 1;
+  auto count = [](StringRef bits) { return static_cast<unsigned>(bits.count(' ')) + 1; };
+  unsigned aBits = count(fragments.reg[0]), bBits = count(fragments.reg[1]), cBits = count(fragments.reg[2]);
+
+  // The positions of fragments in this thread's part of the accumulators: what its other registers add.
+  SmallVector<uint32_t> rows, columns;
+  for (unsigned r = 0; r < c.registers() >> cBits; ++r) {
+    uint32_t part = c.element(r << cBits);
+    if (!cShape.coordinate(part, n))
+      rows.push_back(cShape.coordinate(part, m));
+    if (!cShape.coordinate(part, m))
+      columns.push_back(cShape.coordinate(part, n));
+  }
+  Registers acc = registersOf(op.getAcc());
+  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
+    auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
+    auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
+    SmallVector<Value> as =
+        readFragments(lhs, a, fragments, SmallVector<uint32_t>(llvm::map_range(rows, lhsPart)), aBits);
+    SmallVector<Value> bs =
+        readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
+    for (auto [i, row] : llvm::enumerate(rows))
+      for (auto [j, column] : llvm::enumerate(columns)) {
+        unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));
+        auto part = ArrayRef(acc).slice(first, 1u << cBits);
+        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+                   acc.begin() + first);
+      }
+  }
+  map(op.getResult(), acc);
+}
+
+//===- Matrix units that read shared memory -----------------------------------------------------------------------===//
+
+/// The accumulators of four warps are 64 rows each time; up to 256 neighbouring columns are one instruction.
+void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
+  constexpr unsigned widest = 256; // columns of one instruction
+  Layout c = layoutOf(op.getType());
+  TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
+  unsigned m = cShape.rank() - 2, n = cShape.rank() - 1, columnBits = 0;
+  for (uint32_t basis : c.reg)
+    columnBits += cShape.coordinate(basis, n) != 0;
+  unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
+  auto matrix = [&](Value operand, unsigned kDim) {
+    const SharedTile &tile = sharedTiles_.find(operand)->second;
+    Layout layout = layoutOf(operand.getType());
+    layout.lane.clear();
+    std::fill_n(layout.warp.begin(), llvm::Log2_32(fragments.warps()), 0);
+    auto bytes = [&](uint32_t flat) {
+      return tile.layout.address(flat) * static_cast<uint32_t>(elementBytes(tile.element));
+    };
+    bool alongK = tile.layout.fast == kDim;
+    uint32_t panels = tile.layout.shape.bits(tile.layout.fast) > llvm::Log2_32(tile.layout.bankRow)
+                          ? bytes(tile.layout.bankRow * tile.layout.shape.basis(tile.layout.fast, 0))
+                          : 0;
+    return std::pair(GpuTarget::SharedMatrix{tile.base, threadPart(layout, bytes), 0, panels, alongK}, bytes);
+  };
+  auto [lhs, lhsBytes] = matrix(op.getLhs(), n);
+  auto [rhs, rhsBytes] = matrix(op.getRhs(), m);
+  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
+      bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
+  Type element = cast<RankedTensorType>(op.getLhs().getType()).getElementType();
+
+  Registers acc = registersOf(op.getAcc());
+  target_.startProducts(b_);
+  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k / fragments.steps)
+    for (unsigned first = 0; first < acc.size(); first += sums) {
+      uint32_t part = c.element(first);
+      lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
+      rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
+      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums),
+                                        {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+                 acc.begin() + first);
+    }
+  target_.commitProducts(b_);
+  map(op.getResult(), acc);
+}
+
+void KernelDistributor::lowerDotWait(DotWaitOp op) {
+  Registers acc;
+  for (Value accumulator : op.getAccumulators())
+    llvm::append_range(acc, registersOf(accumulator));
+  SmallVector<Value> sums = target_.waitProducts(b_, op.getPending(), acc);
+  ArrayRef<Value> rest = sums;
+  for (Value result : op.getResults()) {
+    unsigned count = layoutOf(result.getType()).registers();
+    map(result, Registers(rest.take_front(count)));
+    rest = rest.drop_front(count);
+  }
+}
+
+//===- All together -----------------------------------------------------------------------------------------------===//
+
+void KernelDistributor::lowerDot(DotOp op) {
+  const Fragments *fragments = fragmentsOf(op);
+  if (!fragments)
+    map(op.getResult(), MultiplyAdd(*this, op).run());
+  else if (fragments->readsShared())
+    dotFromShared(op, *fragments);
+  else
+    dotOnMatrixUnits(op, *fragments);
+}

@@ -1,0 +1,12 @@
+// Faults that can be built into distributed kernels, for tests of the tests.
+#pragma once
+
+namespace tilewright {
+
+/// Faults that a careful test suite must notice when they are built in on purpose.
+struct InjectedFaults {
+  bool dropMasks = false;    // stores ignore their bounds
+  bool dropBarriers = false; // no barrier is emitted
+};
+
+} // namespace tilewright

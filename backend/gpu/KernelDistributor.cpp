@@ -1,0 +1,349 @@
+// The frame of the distribution: kernels become functions, loops become loops that carry registers, elementwise
+// operations become operations on scalars.
+#include "backend/gpu/KernelDistributor.h"
+#include "backend/math/SafeIntegers.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+KernelDistributor::KernelDistributor(KernelOp kernel, ModuleOp output, GpuTarget &target, InjectedFaults faults)
+    : kernel_(kernel), output_(output), target_(target), faults_(faults), b_(kernel.getLoc(), kernel.getContext()) {}
+
+//===- Registers --------------------------------------------------------------------------------------------------===//
+
+void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] = std::move(registers); }
+
+/// Elementwise results are computed on demand, one register at a time, so that a chain of operations is stored before
+/// the next register's chain begins. Behind a large accumulator, all registers of all operations at once would not fit.
+Value KernelDistributor::registerOf(Value tile, unsigned r) {
+  if (Value known = registers_.find(tile)->second[r])
+    return known;
+  if (auto load = loads_.find(tile); load != loads_.end()) {
+    loadBatch(*load->second, r);
+    return registers_[tile][r];
+  }
+  Operation *op = tile.getDefiningOp();
+  IRMapping mapping = scalars_;
+  for (Value operand : op->getOperands())
+    if (registers_.contains(operand))
+      mapping.map(operand, registerOf(operand, r));
+  Type element = cast<RankedTensorType>(tile.getType()).getElementType();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(mapping.lookupOrDefault(operand));
+  if (Value safe = emitSafeInteger(b_, op, operands, element))
+    return registers_[tile][r] = safe;
+  Operation *clone = b_.clone(*op, mapping);
+  clone->getResult(0).setType(element);
+  return registers_[tile][r] = clone->getResult(0);
+}
+
+Registers KernelDistributor::registersOf(Value tile) {
+  Registers registers;
+  for (unsigned r = 0; r < layoutOf(tile.getType()).registers(); ++r)
+    registers.push_back(registerOf(tile, r));
+  return registers;
+}
+
+/// Computes every tile that is not computed yet. Called before control flow, so that the values exist on every path.
+void KernelDistributor::computeWaiting() {
+  for (Value tile : std::exchange(waiting_, {}))
+    registersOf(tile);
+}
+
+Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) {
+  Value total;
+  for (unsigned first = 0, last; first < contributions.size(); first = last) {
+    last = first + 1;
+    uint32_t unit = contributions[first];
+    if (!unit)
+      continue;
+    // Bits that contribute 1, 2, 4, ... times the same unit are one multiplication, as long as nothing is carried.
+    uint32_t covered = unit;
+    while (last < contributions.size() && contributions[last] == unit << (last - first) &&
+           !(covered & contributions[last]))
+      covered |= contributions[last++];
+    Value field = first ? arith::ShRUIOp::create(b_, source, i32(first)).getResult() : source;
+    field = arith::AndIOp::create(b_, field, i32((1u << (last - first)) - 1));
+    field = arith::MulIOp::create(b_, field, i32(unit));
+    total = total ? arith::XOrIOp::create(b_, total, field).getResult() : field;
+  }
+  return total ? total : i32(0);
+}
+
+Value KernelDistributor::threadPart(const Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution) {
+  SmallVector<uint32_t> lanes(llvm::map_range(layout.lane, contribution)),
+      warps(llvm::map_range(layout.warp, contribution));
+  bool anyLane = llvm::any_of(lanes, [](uint32_t c) { return c; }),
+       anyWarp = llvm::any_of(warps, [](uint32_t c) { return c; });
+  if (!anyWarp)
+    return linear(lane_, lanes);
+  if (!anyLane)
+    return linear(warp_, warps);
+  return arith::XOrIOp::create(b_, linear(lane_, lanes), linear(warp_, warps));
+}
+
+void KernelDistributor::barrier() {
+  if (!faults_.dropBarriers)
+    target_.barrier(b_);
+}
+
+//===- Elementwise ------------------------------------------------------------------------------------------------===//
+
+/// The same operation on the scalars of each register; see registerOf.
+void KernelDistributor::lowerElementwise(Operation *op) {
+  map(op->getResult(0), Registers(layoutOf(op->getResult(0).getType()).registers()));
+  waiting_.push_back(op->getResult(0));
+}
+
+LogicalResult KernelDistributor::lowerConstant(arith::ConstantOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type) {
+    scalars_.map(op.getResult(), b_.clone(*op)->getResult(0));
+    return success();
+  }
+  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+  if (!splat)
+    return op.emitOpError("expected a constant tile with equal elements because larger constants are buffers");
+  Value value = arith::ConstantOp::create(b_, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+  map(op.getResult(), Registers(layoutOf(type).registers(), value));
+  return success();
+}
+
+void KernelDistributor::lowerBroadcast(BroadcastOp op) {
+  auto from = cast<RankedTensorType>(op.getInput().getType()), to = cast<RankedTensorType>(op.getType());
+  TileShape narrow(from.getShape()), wide(to.getShape());
+  Layout source = layoutOf(from), target = layoutOf(to);
+  Registers input = registersOf(op.getInput()), results;
+  for (unsigned r = 0; r < target.registers(); ++r) {
+    uint32_t part = 0, element = target.element(r);
+    for (unsigned d = 0; d < narrow.rank(); ++d)
+      if (narrow.bits(d))
+        part |= wide.coordinate(element, d) * narrow.basis(d, 0);
+    results.push_back(input[*source.registerOf(part)]);
+  }
+  map(op.getResult(), results);
+}
+
+void KernelDistributor::lowerCoordinate(CoordinateOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  TileShape shape(type.getShape());
+  Layout layout = layoutOf(type);
+  unsigned dim = op.getDim();
+  auto element = cast<IntegerType>(type.getElementType());
+  Value thread = threadPart(layout, [&](uint32_t basis) { return shape.coordinate(basis, dim); });
+  Value first =
+      arith::AddIOp::create(b_, scalar(op.getOffset()), arith::IndexCastOp::create(b_, b_.getIndexType(), thread));
+  Registers results;
+  for (unsigned r = 0; r < layout.registers(); ++r) {
+    Value step = arith::ConstantIndexOp::create(b_, shape.coordinate(layout.element(r), dim));
+    Value sum = arith::AddIOp::create(b_, first, step);
+    results.push_back(arith::IndexCastOp::create(b_, element, sum));
+  }
+  map(op.getResult(), results);
+}
+
+//===- Control ----------------------------------------------------------------------------------------------------===//
+
+/// How many narrow elements a loop carries in one vector: as single values, each would take a register of 32 bits.
+static int64_t packed(Type type, unsigned registers) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits >= 32 || bits < 8)
+    return 1;
+  return std::min<int64_t>(llvm::bit_floor(registers), 128 / bits);
+}
+
+static Registers pack(ImplicitLocOpBuilder &b, ArrayRef<Value> registers) {
+  int64_t width = packed(registers.front().getType(), registers.size());
+  if (width == 1)
+    return Registers(registers);
+  Registers words;
+  auto type = VectorType::get(width, registers.front().getType());
+  for (size_t i = 0; i < registers.size(); i += width)
+    words.push_back(vector::FromElementsOp::create(b, type, registers.slice(i, width)));
+  return words;
+}
+
+static Registers unpack(ImplicitLocOpBuilder &b, ValueRange words, Type element, unsigned count) {
+  int64_t width = packed(element, count);
+  if (width == 1)
+    return Registers(words);
+  Registers registers;
+  for (Value word : words)
+    for (int64_t i = 0; i < width; ++i)
+      registers.push_back(vector::ExtractOp::create(b, word, i));
+  return registers;
+}
+
+LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
+  computeWaiting();
+  Registers inits;
+  SmallVector<unsigned> counts;
+  auto flatten = [&](Value value, Registers &into) {
+    Registers words = isa<RankedTensorType>(value.getType()) ? pack(b_, registersOf(value)) : Registers{scalar(value)};
+    llvm::append_range(into, words);
+    return words.size();
+  };
+  for (Value init : op.getInitArgs())
+    counts.push_back(flatten(init, inits));
+  auto loop =
+      scf::ForOp::create(b_, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
+  auto unflatten = [&](ValueRange from, ValueRange words) {
+    for (auto [value, count] : llvm::zip(from, counts)) {
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        map(value, unpack(b_, words.take_front(count), type.getElementType(), layoutOf(type).registers()));
+      else
+        scalars_.map(value, words.front());
+      words = words.drop_front(count);
+    }
+  };
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    Block *body = loop.getBody();
+    if (inits.empty())
+      body->getTerminator()->erase();
+    b_.setInsertionPointToEnd(body);
+    scalars_.map(op.getInductionVar(), loop.getInductionVar());
+    unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs());
+    if (failed(lowerBlock(*op.getBody())))
+      return failure();
+    Registers yielded;
+    for (Value value : op.getBody()->getTerminator()->getOperands())
+      flatten(value, yielded);
+    waiting_.clear();
+    // Loads for the next step must stay in this step, but the optimizer would move them to their use in the next one.
+    // It moves no load over what may write memory, as far as it knows; this assembly is empty.
+    if (llvm::any_of(op.getBody()->getTerminator()->getOperands(),
+                     [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
+      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr());
+    scf::YieldOp::create(b_, yielded);
+  }
+  unflatten(op.getResults(), loop.getResults());
+  return success();
+}
+
+/// The conditional copies of a pipeline, the only scf.if of placed kernels: they have no results and no else.
+LogicalResult KernelDistributor::lowerIf(scf::IfOp op) {
+  computeWaiting();
+  auto branch = scf::IfOp::create(b_, scalar(op.getCondition()), /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  return lowerBlock(*op.thenBlock());
+}
+
+Value KernelDistributor::size(SizeOp op) {
+  SmallVector<Value> operands;
+  SmallVector<Facts> facts;
+  IntegerType type = b_.getI64Type();
+  for (Value operand : op.getOperands()) {
+    operands.push_back(arith::IndexCastOp::create(b_, type, scalar(operand)));
+    facts.push_back(factsOf(operand));
+  }
+  auto known = symbolFacts(kernel_);
+  SmallVector<Value> sizes = symbols(type);
+  IndexEmitter emitter(b_, type, operands, sizes, facts, known);
+  return arith::IndexCastOp::create(b_, b_.getIndexType(), emitter.emit(op.getExpr().getResult(0)));
+}
+
+LogicalResult KernelDistributor::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    b_.setLoc(op.getLoc());
+    if (failed(lower(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult KernelDistributor::lower(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](arith::ConstantOp op) { return lowerConstant(op); })
+      .Case([&](scf::ForOp op) { return lowerFor(op); })
+      .Case([&](scf::IfOp op) { return lowerIf(op); })
+      .Case([&](LoadOp op) { return lowerLoad(op), success(); })
+      .Case([&](StoreOp op) { return lowerStore(op), success(); })
+      .Case([&](CheckOp op) { return lowerCheck(op), success(); })
+      .Case([&](BroadcastOp op) { return lowerBroadcast(op), success(); })
+      .Case([&](CoordinateOp op) { return lowerCoordinate(op), success(); })
+      .Case([&](ReduceOp op) { return lowerReduce(op), success(); })
+      .Case([&](SharedAllocOp op) {
+        Value address = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
+                                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(op.getOffset())});
+        return scalars_.map(op.getResult(), address), success();
+      })
+      .Case([&](SharedWriteOp op) { return lowerWrite(op), success(); })
+      .Case([&](SharedReadOp op) { return lowerRead(op), success(); })
+      .Case([&](SharedCopyOp op) { return lowerCopy(op), success(); })
+      .Case([&](CopyCommitOp) { return target_.commitCopies(b_), success(); })
+      .Case([&](CopyWaitOp op) { return target_.waitCopies(b_, op.getPending()), success(); })
+      .Case([&](BarrierOp) {
+        if (multipliesShared_)
+          target_.publishShared(b_);
+        return barrier(), success();
+      })
+      .Case([&](DotOp op) { return lowerDot(op), success(); })
+      .Case([&](DotWaitOp op) { return lowerDotWait(op), success(); })
+      .Case([&](ProgramIdOp op) {
+        Value id = arith::IndexCastUIOp::create(b_, b_.getIndexType(), target_.blockId(b_, op.getDim()));
+        return scalars_.map(op.getResult(), id), success();
+      })
+      .Case([&](SizeOp op) { return scalars_.map(op.getResult(), size(op)), success(); })
+      .Default([&](Operation *op) -> LogicalResult {
+        if (op->getNumResults() != 1 || op->getNumRegions() || !isMemoryEffectFree(op))
+          return op->emitOpError("expected an operation that the GPU distributor knows (tile, arith, math, scf.for)");
+        if (isa<RankedTensorType>(op->getResult(0).getType()))
+          return lowerElementwise(op), success();
+        b_.clone(*op, scalars_);
+        return success();
+      });
+}
+
+//===- Kernels ----------------------------------------------------------------------------------------------------===//
+
+LogicalResult KernelDistributor::run() {
+  MLIRContext *context = b_.getContext();
+  SmallVector<Type> parameters;
+  auto global = LLVM::LLVMPointerType::get(context, globalSpace);
+  for (Type type : kernel_.getArgumentTypes())
+    parameters.push_back(isa<BufferType>(type) ? Type(global) : b_.getI64Type());
+  parameters.push_back(global); // the error word
+  b_.setInsertionPointToEnd(output_.getBody());
+  auto function = LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(),
+                                           LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
+  target_.markKernel(function, *kernel_.getThreads());
+  Block *entry = function.addEntryBlock(b_);
+  b_.setInsertionPointToStart(entry);
+  for (auto [i, argument] : llvm::enumerate(kernel_.getBody().getArguments())) {
+    if (isa<BufferType>(argument.getType())) {
+      scalars_.map(argument, entry->getArgument(i));
+      bool written = llvm::any_of(argument.getUsers(), llvm::IsaPred<StoreOp>);
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
+      if (!written)
+        function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b_.getUnitAttr());
+    } else {
+      scalars_.map(argument, arith::IndexCastOp::create(b_, b_.getIndexType(), entry->getArgument(i)));
+    }
+  }
+  errorWord_ = entry->getArguments().back();
+  Value thread = target_.threadId(b_);
+  lane_ = arith::AndIOp::create(b_, thread, i32(target_.lanes() - 1));
+  warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
+  if (int64_t bytes = *kernel_.getSharedBytes())
+    shared_ = target_.sharedMemory(b_, output_, bytes);
+  unsigned stores = 0, dots = 0;
+  kernel_.walk([&](StoreOp) { ++stores; });
+  kernel_.walk([&](DotOp dot) {
+    ++dots;
+    const Fragments *fragments = fragmentsOf(dot);
+    multipliesShared_ |= fragments && fragments->readsShared();
+  });
+  hasEpilogue_ = dots > 0 && stores == 1;
+  LogicalResult result = lowerBlock(kernel_.getBody().front());
+  LLVM::ReturnOp::create(b_, ValueRange());
+  return result;
+}

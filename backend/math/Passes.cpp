@@ -1,0 +1,61 @@
+// Functions and divisions as arithmetic, as passes.
+#include "backend/math/Passes.h"
+#include "backend/math/MathExpansion.h"
+#include "backend/math/ReciprocalDivisions.h"
+#include "backend/math/SafeIntegers.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+#define GEN_PASS_DEF_MARKRECIPROCALDIVISIONSPASS
+#define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
+#define GEN_PASS_DEF_MAKEINTEGERSSAFEPASS
+#include "backend/math/Passes.h.inc"
+
+namespace {
+
+struct MarkReciprocalDivisionsPass : impl::MarkReciprocalDivisionsPassBase<MarkReciprocalDivisionsPass> {
+  using MarkReciprocalDivisionsPassBase::MarkReciprocalDivisionsPassBase;
+  void runOnOperation() override { markReciprocalDivisions(getOperation()); }
+};
+
+constexpr std::pair<StringLiteral, bool NativeMath::*> nativeFunctions[] = {
+    {"exp2", &NativeMath::exp2}, {"log2", &NativeMath::log2}, {"rsqrt", &NativeMath::rsqrt}};
+
+struct ExpandFunctionsPass : impl::ExpandFunctionsPassBase<ExpandFunctionsPass> {
+  using ExpandFunctionsPassBase::ExpandFunctionsPassBase;
+  void runOnOperation() override {
+    NativeMath computed;
+    for (const std::string &name : native) {
+      const auto *row = llvm::find_if(nativeFunctions, [&](const auto &row) { return row.first == name; });
+      if (row == std::end(nativeFunctions)) {
+        getOperation()->emitError("expected native functions among exp2, log2 and rsqrt, got '") << name << "'";
+        return signalPassFailure();
+      }
+      computed.*row->second = true;
+    }
+    expandMath(getOperation(), computed);
+  }
+};
+
+struct MakeIntegersSafePass : impl::MakeIntegersSafePassBase<MakeIntegersSafePass> {
+  using MakeIntegersSafePassBase::MakeIntegersSafePassBase;
+  void runOnOperation() override {
+    SmallVector<Operation *> scalars;
+    getOperation()->walk([&](Operation *op) {
+      if (op->getNumResults() == 1 && op->getResult(0).getType().isIntOrFloat())
+        scalars.push_back(op);
+    });
+    for (Operation *op : scalars) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      if (Value safe = emitSafeInteger(b, op, op->getOperands(), op->getResult(0).getType())) {
+        op->getResult(0).replaceAllUsesWith(safe);
+        op->erase();
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace tilewright

@@ -1,0 +1,34 @@
+//===- Passes.td - functions and divisions as arithmetic, for tilewright-opt --------------------------------------===//
+#ifndef TILEWRIGHT_MATH_PASSES
+#define TILEWRIGHT_MATH_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def MarkReciprocalDivisionsPass : Pass<"tilewright-math-mark-reciprocal-divisions"> {
+  let summary = "Mark divisions of f32 that a product with an approximate reciprocal computes as well";
+  let description = [{
+    Sets `tilewright.by_reciprocal` on each arith.divf whose divisor's range, as far as the operations that compute it
+    tell, is one for which a GPU's reciprocal is right. Functions must not be expanded yet.
+  }];
+}
+
+def ExpandFunctionsPass : Pass<"tilewright-math-expand-functions"> {
+  let summary = "Replace functions that no instruction computes by formulas of fma, sqrt and integer operations";
+  let description = [{
+    Every exp, tanh, erf, powf, ... and arith.remf, on scalars, vectors and tiles. Half types are computed in f32.
+  }];
+  let options = [ListOption<"native", "native", "std::string",
+                            "What the target computes by itself in f32: exp2, log2, rsqrt">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def MakeIntegersSafePass : Pass<"tilewright-math-make-integers-safe"> {
+  let summary = "Define integer divisions and casts from floats for every operand";
+  let description = [{
+    Of scalars. x / 0 and x % 0 are 0, the smallest number over -1 is itself, casts from floats saturate, and NaN
+    becomes 0. Code generation does the same while it makes scalars of tiles.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif

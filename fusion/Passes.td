@@ -1,0 +1,19 @@
+//===- Passes.td - the stage "group" as a pass, for tilewright-opt ------------------------------------------------===//
+#ifndef TILEWRIGHT_FUSION_PASSES
+#define TILEWRIGHT_FUSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
+  let summary = "Form groups of operations and outline each as a kernel";
+  let description = [{
+    The whole stage: @main keeps a graph.launch for each group, whose operations become a graph.kernel; equal groups
+    share one. The module must be normalized (tilewright-normalize-graph) for groups to be found as in a compile.
+  }];
+  let options = [Option<"mode", "mode", "std::string", "\"all\"", "none, epilogue or all, as --fuse spells it">,
+                 Option<"explain", "explain", "std::string", "\"none\"",
+                        "Print why edges are not fused: none, text or json">];
+  let dependentDialects = ["::tilewright::graph::GraphDialect"];
+}
+
+#endif

@@ -1,0 +1,39 @@
+// RUN: tilewright-opt %s --tilewright-math-expand-functions | FileCheck %s
+// RUN: tilewright-opt %s --tilewright-math-expand-functions=native=exp2,rsqrt | FileCheck %s --check-prefix=NATIVE
+// RUN: not tilewright-opt %s --tilewright-math-expand-functions=native=exp 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// Everything but fma, sqrt and the like becomes arithmetic; on half types, that of f32.
+// CHECK-LABEL: func.func @tanh
+// CHECK-NOT: math.tanh
+// CHECK: arith.extf %{{.*}} : tensor<1x64xf16> to tensor<1x64xf32>
+// CHECK: math.fma {{.*}} : tensor<1x64xf32>
+// CHECK: arith.truncf
+func.func @tanh(%x: tensor<1x64xf16>) -> tensor<1x64xf16> {
+  %y = math.tanh %x : tensor<1x64xf16>
+  return %y : tensor<1x64xf16>
+}
+
+// What the target computes stays, and exp is built on exp2; in f64 no target computes anything.
+// CHECK-LABEL: func.func @exp
+// CHECK-NOT: math.exp
+// CHECK-NOT: math.rsqrt
+// NATIVE-LABEL: func.func @exp(
+// NATIVE: math.exp2 %{{.*}} : f32
+// NATIVE: math.rsqrt %{{.*}} : f32
+// NATIVE-NOT: math.rsqrt
+// WRONG: expected native functions among exp2, log2 and rsqrt, got 'exp'
+func.func @exp(%x: f32, %d: f64) -> (f32, f32, f64) {
+  %e = math.exp %x : f32
+  %r = math.rsqrt %x : f32
+  %w = math.rsqrt %d : f64
+  return %e, %r, %w : f32, f32, f64
+}
+
+// CHECK-LABEL: func.func @kept
+// CHECK: math.floor
+// CHECK: math.sqrt
+func.func @kept(%x: f32) -> f32 {
+  %f = math.floor %x : f32
+  %s = math.sqrt %f : f32
+  return %s : f32
+}

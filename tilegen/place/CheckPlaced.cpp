@@ -1,0 +1,39 @@
+// Whether a target can run a kernel that was placed before, perhaps for another target and by hand.
+#include "tilegen/place/Place.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+LogicalResult tilewright::tile::checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts) {
+  if (used > facts.sharedBytes)
+    return kernel.emitOpError() << "expected at most " << facts.sharedBytes
+                                << " bytes of shared memory because a block has that much, got " << used
+                                << "; use smaller tiles or fewer stages";
+  return success();
+}
+
+static LogicalResult checkLanes(Operation *op, const PlaceFacts &facts) {
+  for (Type type : op->getResultTypes())
+    if (auto tile = dyn_cast<RankedTensorType>(type)) {
+      unsigned lanes = 1u << cast<LayoutAttr>(tile.getEncoding()).getLane().size();
+      if (lanes != facts.lanes)
+        return op->emitOpError() << "expected layouts over warps of " << facts.lanes
+                                 << " lanes because the target's are, got " << lanes;
+    }
+  return success();
+}
+
+static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
+  std::optional<StringRef> name = dot.getInstruction();
+  if (name && llvm::none_of(facts.fragments, [&](const auto &row) { return row.second == *name; }))
+    return dot.emitOpError() << "expected an instruction that the target has, got '" << *name << "'";
+  return success();
+}
+
+LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &facts) {
+  auto lanes = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkLanes(op, facts)); });
+  if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))
+    return failure();
+  auto instructions = kernel.getBody().walk([&](DotOp dot) { return WalkResult(checkInstruction(dot, facts)); });
+  return failure(instructions.wasInterrupted());
+}

@@ -1,0 +1,61 @@
+//===- Passes.td - the stage "place" and its steps, for tilewright-opt --------------------------------------------===//
+#ifndef TILEWRIGHT_PLACE_PASSES
+#define TILEWRIGHT_PLACE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
+  let summary = "Place every tile.kernel of the module: all steps, in their order";
+  let description = [{
+    The steps are tilewright-place-flatten-loops, -assign-layouts, -stage-operands, -pipeline-loops and
+    -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+/// One step on one kernel. None of them changes a kernel that is placed already.
+class PlaceStep<string step> : Pass<"tilewright-place-" # step, "::tilewright::tile::KernelOp"> {
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def FlattenLoopsPass : PlaceStep<"flatten-loops"> {
+  let summary = "Make one loop of perfectly nested loops around a tile.dot";
+  let description = [{
+    So that one software pipeline runs through all of them. The loops carry the same tiles, and between them there is
+    index arithmetic alone.
+  }];
+}
+
+def AssignLayoutsPass : PlaceStep<"assign-layouts"> {
+  let summary = "Give every tile a layout, and every tile.dot its instruction";
+  let description = [{
+    Tile sizes and the number of warps are powers of two, or a diagnostic says so. A tile.dot for which the target has
+    no instruction keeps none, and becomes multiplications and additions.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+def StageOperandsPass : PlaceStep<"stage-operands"> {
+  let summary = "Bring the operands of every tile.dot through shared memory";
+  let description = [{ Takes kernels whose tiles have layouts. Addresses stay 0. }];
+}
+
+def PipelineLoopsPass : PlaceStep<"pipeline-loops"> {
+  let summary = "Load the next steps' operands while a loop multiplies this one's";
+  let description = [{
+    Takes kernels whose operands go through shared memory. The slots are as many as the schedule's `stages` where the
+    target copies asynchronously, else two.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+def AllocateSharedPass : PlaceStep<"allocate-shared"> {
+  let summary = "Give shared memory addresses, and the kernel its threads and shared_bytes";
+  let description = [{
+    More shared memory than a block of the target has is a diagnostic. With this step the kernel is placed.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+#endif

@@ -1,0 +1,141 @@
+// Layouts of a placed kernel agree from operation to operation, with its threads and with its shared memory.
+#include "tilegen/tile/PlacedKernel.h"
+#include "tilegen/tile/TileLayouts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+/// The bits of a thread's number that choose its lane, the same in every layout of a kernel.
+using LaneBits = std::optional<size_t>;
+} // namespace
+
+static TileShape shapeOf(Type tile) { return TileShape(cast<RankedTensorType>(tile).getShape()); }
+
+static LogicalResult verifyTile(Operation *op, Type type, int64_t threads, LaneBits &laneBits) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (!tile)
+    return success();
+  auto layout = dyn_cast_or_null<LayoutAttr>(tile.getEncoding());
+  if (!layout)
+    return op->emitOpError() << "expected tiles with layouts because the kernel is placed, got " << tile;
+  size_t lanes = layout.getLane().size(), bits = lanes + layout.getWarp().size();
+  if (bits > 30 || int64_t(1) << bits != threads)
+    return op->emitOpError() << "expected a layout over the kernel's " << threads << " threads, got " << layout;
+  if (laneBits.value_or(lanes) != lanes)
+    return op->emitOpError() << "expected a layout over warps of " << (1 << *laneBits)
+                             << " lanes as elsewhere in the kernel, got " << layout;
+  laneBits = lanes;
+  return success();
+}
+
+/// The layout of the part of a tile that has size 1 in some dimensions follows from that of the whole.
+static LogicalResult verifyPart(Operation *op, StringRef name, Type part, Type whole) {
+  Layout expected = project(layoutOf(whole), shapeOf(whole), shapeOf(part));
+  if (layoutOf(part) != expected)
+    return op->emitOpError() << "expected the layout " << toAttr(op->getContext(), expected) << " of its " << name
+                             << " because each thread then holds what it needs, got "
+                             << cast<RankedTensorType>(part).getEncoding();
+  return success();
+}
+
+static LogicalResult verifyScratch(ReduceOp reduce, KernelOp kernel) {
+  int64_t bytes = exchangedBytes(reduce), room = *kernel.getSharedBytes();
+  if (bytes && !reduce.getScratch())
+    return reduce.emitOpError() << "expected scratch because warps share its results, got none";
+  if (bytes && static_cast<int64_t>(*reduce.getScratch()) + bytes > room)
+    return reduce.emitOpError() << "expected an end of its scratch within the kernel's " << room
+                                << " bytes of shared memory, got " << *reduce.getScratch() + bytes;
+  return success();
+}
+
+/// The accumulators are the fragments of the instruction, and operands are read as these say.
+static LogicalResult verifyDot(DotOp dot) {
+  auto acc = cast<RankedTensorType>(dot.getType());
+  if (llvm::any_of(acc.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
+    return dot.emitOpError() << "expected batch sizes of 1 in a placed kernel, got " << acc;
+  Layout layout = layoutOf(acc);
+  auto verifyLayout = [&](StringRef name, Type type, const Layout &expected) -> LogicalResult {
+    if (layoutOf(type) == expected)
+      return success();
+    return dot.emitOpError() << "expected the layout " << toAttr(dot.getContext(), expected) << " of its " << name
+                             << ", got " << cast<RankedTensorType>(type).getEncoding();
+  };
+  if (const Fragments *fragments = fragmentsOf(dot)) {
+    unsigned warps = 1u << layout.warp.size(), lanes = 1u << layout.lane.size();
+    if (warps < fragments->warps() || lanes != fragments->lanes())
+      return dot.emitOpError() << "expected " << fragments->warps() << " warps or more of " << fragments->lanes()
+                               << " lanes because " << fragments->name << " takes them, got " << warps << " of "
+                               << lanes;
+    if (failed(verifyLayout("accumulator", acc, operandLayout(dot, Operand::C, acc))))
+      return failure();
+  }
+  for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+    bool isLhs = operand == dot.getLhs();
+    if (!operand.getDefiningOp<SharedReadOp>())
+      return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed";
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (failed(verifyLayout(isLhs ? "left side" : "right side", type,
+                            operandLayout(dot, isLhs ? Operand::A : Operand::B, type))))
+      return failure();
+  }
+  return success();
+}
+
+/// Elementwise work happens register by register.
+static LogicalResult verifyElementwise(Operation *op) {
+  Attribute layout;
+  for (Type type :
+       llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
+    if (auto tile = dyn_cast<RankedTensorType>(type)) {
+      if (layout && tile.getEncoding() != layout)
+        return op->emitOpError() << "expected one layout for all of its tiles, got " << layout << " and "
+                                 << tile.getEncoding();
+      layout = tile.getEncoding();
+    }
+  return success();
+}
+
+static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](BroadcastOp op) { return verifyPart(op, "input", op.getInput().getType(), op.getType()); })
+      .Case([&](ReduceOp op) {
+        LogicalResult part = verifyPart(op, "result", op.getType(), op.getInput().getType());
+        return failed(part) ? part : verifyScratch(op, kernel);
+      })
+      .Case([&](DotOp op) { return verifyDot(op); })
+      .Case([&](scf::IfOp op) -> LogicalResult {
+        if (op.getNumResults() || !op.getElseRegion().empty())
+          return op.emitOpError() << "expected no results and no else in a placed kernel, whose copies alone are "
+                                     "conditional";
+        return success();
+      })
+      .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, DotWaitOp>(
+          [](Operation *) { return success(); }) // whose own verifiers say it all
+      .Default(verifyElementwise);
+}
+
+LogicalResult tilewright::tile::verifyPlaced(KernelOp kernel) {
+  LaneBits laneBits;
+  int64_t threads = *kernel.getThreads();
+  auto result = kernel.getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(verifyTile(op, type, threads, laneBits)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Type type : region.getArgumentTypes())
+        if (failed(verifyTile(op, type, threads, laneBits)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  result = kernel.getBody().walk([&](Operation *op) {
+    return failed(verifyOperation(op, kernel)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,27 @@
+// Layouts as the types of placed tile programs have them.
+#pragma once
+
+#include "tilegen/tile/Layout.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::tile {
+
+LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
+Layout toLayout(LayoutAttr attr);
+/// The layout in the type of a placed tile.
+Layout layoutOf(mlir::Type tile);
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const Layout &layout);
+
+/// How the elements of a slot are addressed.
+SharedLayout sharedLayout(SharedType type);
+
+/// What the instruction of a placed tile.dot reads and writes; null where it is multiply-add.
+const Fragments *fragmentsOf(DotOp dot);
+/// The layout in which a placed tile.dot reads an operand of this type. It follows from the accumulator's.
+Layout operandLayout(DotOp dot, Operand operand, mlir::RankedTensorType type);
+
+/// The bytes of shared memory through which the warps of a placed reduction exchange their parts: for each element of
+/// the result one value of each warp along the dimension. 0 if no two warps share a result.
+int64_t exchangedBytes(ReduceOp reduce);
+
+} // namespace tilewright::tile
