@@ -17,7 +17,7 @@ struct tilewright_device {
   std::shared_ptr<Device> device;
 };
 
-/// An input or output, with the arrays that tilewright_tensor_info points to.
+/// An input or output; owns the arrays that tilewright_tensor_info points to.
 struct Signature {
   const Value *value = nullptr;
   std::vector<int64_t> shape;
@@ -31,7 +31,7 @@ struct tilewright_program {
   std::vector<Signature> inputs, outputs;
 };
 
-/// A value for C to look at, with those inside of it.
+/// A value as C reads it, with its elements.
 struct tilewright_value {
   Tensor tensor;
   std::vector<tilewright_value> elements;
@@ -45,7 +45,7 @@ struct tilewright_value {
 
 struct tilewright_context {
   std::unique_ptr<Context> context;
-  std::vector<tilewright_value> outputs; // of the last run, once asked for
+  std::vector<tilewright_value> outputs; // of the last run; filled at the first request
   std::vector<Tensor> contiguous;        // dense copies of strided inputs
 };
 
@@ -56,7 +56,7 @@ static tilewright_status report(const Status &status) {
   return static_cast<tilewright_status>(status.code());
 }
 
-/// Runs `body`, which returns a Status; no exception leaves.
+/// Runs `body`, which returns a Status, and turns exceptions into statuses.
 template <typename Body> static tilewright_status guarded(const Body &body) {
   try {
     return report(body());
@@ -120,7 +120,7 @@ static Tensor copyStrided(const tilewright_dl_tensor &dl, DType type, const Shap
   return dense;
 }
 
-/// Whether a strided input fits the plan, before anything of it is copied: its shape tells how much that is.
+/// Checks a strided input against the plan before its dense copy is allocated: the shape decides how large that is.
 static Status checkStrided(const Plan &plan, size_t index, const TensorView &view) {
   if (index >= plan.inputs.size())
     return {Code::Usage, fmt::format("the model takes {} inputs, got more", plan.inputs.size())};
@@ -134,7 +134,7 @@ static Status checkStrided(const Plan &plan, size_t index, const TensorView &vie
   return {};
 }
 
-/// Where a tensor may be, by DLPack's number; `kind` is null for host memory.
+/// A device type of DLPack; `kind` is ours, null for host memory.
 struct DlDevice {
   int32_t type;
   const char *kind;
@@ -249,7 +249,7 @@ static Status bindTensors(tilewright_context *context, const tilewright_tensor *
   return {};
 }
 
-/// Output `index` of the last run; fetched, with all others, when the first is asked for.
+/// Output `index` of the last run. The first request fetches all outputs.
 static Expected<const tilewright_value *> outputAt(tilewright_context &context, size_t index) {
   if (context.outputs.empty()) {
     Expected<std::vector<Tensor>> outputs = context.context->outputs();
@@ -330,7 +330,7 @@ tilewright_status tilewright_program_output(const tilewright_program *program, s
 tilewright_status tilewright_context_create(const tilewright_program *program,
                                             const tilewright_context_options *options, tilewright_context **context) {
   return guarded([&] {
-    // The driver's name for the default stream where a handle is expected: CU_STREAM_LEGACY.
+    // The handle of the default stream: CU_STREAM_LEGACY.
     void *defaultStream = reinterpret_cast<void *>(uintptr_t(1));
     void *stream = options && options->use_stream ? (options->stream ? options->stream : defaultStream) : nullptr;
     Expected<std::unique_ptr<Context>> created = Context::create(program->program, program->device, stream);

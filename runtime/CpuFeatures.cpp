@@ -1,5 +1,5 @@
-// A row for each feature by LLVM's name, asked through cpuid (and the operating system's register saving) by the
-// compiler's builtin.
+// A row for each feature by LLVM's name. The compiler's builtin asks cpuid, and whether the operating system saves the
+// registers.
 #include "runtime/CpuFeatures.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@ namespace tilewright::runtime {
 
 struct CpuFeature {
   const char *name;
-  const char *meaning; // what people know it as
+  const char *meaning; // its common name
   bool (*present)();
 };
 

@@ -8,7 +8,7 @@
 
 namespace tilewright::runtime {
 
-/// Ok if this machine has all of `requirements`. `artifact` names the file in the sentence otherwise: Code::Device.
+/// Code::Device, with a sentence that names the file `artifact`, unless this machine has all of `requirements`.
 Status checkCpuFeatures(std::span<const std::string> requirements, const std::string &artifact);
 
 /// The highest x86-64 level of this machine: "x86-64-v4", ...

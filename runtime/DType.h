@@ -1,5 +1,5 @@
-// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that no table translates between the
-// two, and the kinds of values that are no numbers, which only the host holds (Tensor.h says how).
+// The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that nothing has to translate between
+// the two; and the types of values that are not numbers, which exist on the host only (Tensor.h).
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ enum class DType : uint8_t {
   F8E8M0 = 24, // a power of two, without sign
   U2 = 25,
   I2 = 26,
-  // ONNX types that are no element types; these codes are our own.
+  // ONNX types that are not element types, under codes of our own.
   Sequence = 64,
   Optional = 65,
   Map = 66,
 };
 
-/// Whether values of this type are objects of the host: no device and no compiled kernel takes them.
+/// Whether values of this type are objects on the host, which no device and no compiled kernel accepts.
 constexpr bool isObject(DType type) { return type == DType::String || (type >= DType::Sequence && type <= DType::Map); }
 
 struct DTypeInfo {
@@ -50,7 +50,7 @@ struct DTypeInfo {
   uint32_t bytes;        // of an element in memory
   bool isFloat;
   bool isSigned;
-  uint32_t bits; // that say something: what files of ONNX hold of an element
+  uint32_t bits; // significant ones: what ONNX files store of an element
 };
 
 /// One row for each type that kernels can hold in memory.
@@ -82,7 +82,7 @@ inline constexpr DTypeInfo dtypeTable[] = {
     {DType::U2, "uint2", 1, false, false, 2},
 };
 
-/// The row of `type`, or nullptr for a type that no kernel can hold (objects).
+/// The row of `type`, or nullptr for objects.
 constexpr const DTypeInfo *findDType(DType type) {
   for (const DTypeInfo &row : dtypeTable)
     if (row.type == type)
@@ -105,7 +105,7 @@ constexpr bool isStorageOnly(DType type) {
   return !row || isComplex(type) || row->bits < 8 || (row->isFloat && row->bits == 8);
 }
 
-/// Bytes that `count` elements take in files of ONNX, where types of less than a byte share bytes.
+/// Bytes that `count` elements take in ONNX files, where types narrower than a byte are packed.
 constexpr int64_t packedBytes(DType type, int64_t count) {
   const DTypeInfo *row = findDType(type);
   return !row ? 0 : row->bits < 8 ? (count * row->bits + 7) / 8 : count * row->bytes;
@@ -128,7 +128,7 @@ constexpr std::string_view name(DType type) {
   }
 }
 
-/// The type of this name; F32 for a name that none has.
+/// The type of this name; F32 for unknown names.
 constexpr DType parseDType(std::string_view text) {
   for (const DTypeInfo &row : dtypeTable)
     if (row.name == text)

@@ -1,4 +1,4 @@
-// Streams that record nothing.
+// The defaults of streams that cannot record.
 #include "runtime/Device.h"
 
 namespace tilewright::runtime {

@@ -26,10 +26,10 @@ struct DeviceInfo {
   uint64_t memoryBytes = 0;
   int processors = 0;      // cores or multiprocessors
   bool hostMemory = false; // its addresses are ordinary host memory
-  std::string driver;      // version, where there is one
+  std::string driver;      // its version; empty on devices without a driver
 };
 
-/// A kernel of a loaded module; what it points at is the device's own.
+/// A kernel of a loaded module; opaque outside of its device.
 using KernelHandle = const void *;
 
 class Module {
@@ -47,7 +47,7 @@ struct LaunchArgs {
   uint64_t workspaceBytes = 0;
 };
 
-/// A recorded sequence of launches and copies, with the addresses that they had.
+/// A recorded sequence of launches and copies, with their addresses.
 class Recording {
 public:
   virtual ~Recording() = default;
@@ -63,7 +63,7 @@ public:
   virtual Status fill(void *device, uint8_t value, size_t bytes) = 0;
   virtual Status launch(const LaunchArgs &args) = 0;
 
-  /// Waits for everything so far. Returns the error word of KernelAbi.h, which it clears; fails if the device did.
+  /// Waits for all work so far. Returns the error word of KernelAbi.h and clears it; fails if the device has failed.
   virtual Expected<uint64_t> synchronize() = 0;
 
   /// Notes the time at this point of the stream as mark number `index`.
@@ -71,8 +71,8 @@ public:
   /// Milliseconds between two marks; after synchronize().
   virtual Expected<double> elapsed(size_t from, size_t to) = 0;
 
-  /// Between these two calls launches, fills and copies within the device or from staging memory are noted instead of
-  /// run.
+  /// Between these two calls, launches, fills, and copies within the device or from staging memory are recorded instead
+  /// of run.
   virtual bool canRecord() const { return false; }
   virtual Status beginRecording();
   virtual Expected<std::unique_ptr<Recording>> endRecording();
@@ -89,7 +89,7 @@ public:
   /// Host memory that copyIn may read while recording.
   virtual Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) = 0;
   virtual Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) = 0;
-  /// `external`: the stream of the caller's own (a CUstream or hipStream_t) to order work in, or nullptr for a new one.
+  /// `external`: a stream of the caller's (CUstream or hipStream_t) to work in, or nullptr for a new one.
   virtual Expected<std::unique_ptr<Stream>> createStream(void *external = nullptr) = 0;
 };
 

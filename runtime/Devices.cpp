@@ -28,7 +28,7 @@ static Expected<std::shared_ptr<Device>> openNull(const std::string &rest) {
 static constexpr struct {
   std::string_view kind;
   Expected<std::shared_ptr<Device>> (*open)(const std::string &rest);
-  bool listed; // one of this machine's, for people
+  bool listed; // by `tilewright devices`
 } deviceKinds[] = {
     {"host", openHost, true},
     {"cuda", openNumbered<openCudaDevice>, true},

@@ -1,4 +1,4 @@
-// The table of devices: what there is to run on, by name.
+// The table of device kinds, by name.
 #pragma once
 
 #include "runtime/Device.h"
@@ -9,7 +9,7 @@ namespace tilewright::runtime {
 /// with one sentence where the driver or device is missing.
 Expected<std::shared_ptr<Device>> openDevice(const std::string &id);
 
-/// All devices of this machine, with the reason for each kind that is not there.
+/// All devices of this machine, and for each absent kind the reason.
 struct DeviceList {
   std::vector<DeviceInfo> found;
   std::vector<std::string> missing;

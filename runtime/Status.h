@@ -1,4 +1,4 @@
-// How a failure travels: an exit code and one clear sentence. No exception crosses the public API.
+// Failures: an exit code and one clear sentence. No exception crosses the public API.
 #pragma once
 
 #include <string>
@@ -53,8 +53,8 @@ private:
   std::variant<T, Status> state_;
 };
 
-/// Returns from the current function with the failure of `call` (a Status, or an Expected whose value does not matter),
-/// if it failed.
+/// Evaluates a call that returns a Status or an Expected. Returns from the current function with its failure, if it has
+/// failed.
 #define TILEWRIGHT_TRY(...)                                                                                            \
   do {                                                                                                                 \
     if (auto &&tried = (__VA_ARGS__); !tried.ok())                                                                     \

@@ -11,7 +11,7 @@
 
 namespace tilewright {
 
-/// Elements with constructors, under an owner that ends them.
+/// Allocates and constructs elements; the owner destroys them.
 template <typename Element> static std::shared_ptr<std::byte[]> makeObjects(int64_t count) {
   auto elements = std::make_shared<Element[]>(static_cast<size_t>(count));
   auto *bytes = reinterpret_cast<std::byte *>(elements.get());
@@ -24,7 +24,7 @@ Tensor Tensor::of(DType type, std::vector<Tensor> elements) {
   return object;
 }
 
-/// Throws where no machine has as many elements: the product of sizes that a stranger's file gives would wrap around.
+/// Throws std::bad_alloc for sizes beyond any machine's memory: sizes from untrusted files could overflow the product.
 static void expectFits(DType type, const Shape &shape) {
   int64_t bytes = std::max<int64_t>(1, isObject(type) ? sizeof(Tensor) : elementBytes(type));
   bool fits = true, isEmpty = std::ranges::find(shape, 0) != shape.end();

@@ -1,7 +1,7 @@
 // A dense row-major tensor in host memory: what reference kernels compute on, and what files are read into.
 //
-// Values that are no numbers are tensors as well, whose elements are objects, so that everything that carries a Tensor
-// carries them:
+// Values that are not numbers are tensors too, whose elements are objects, so that whatever handles a Tensor handles
+// them:
 //   String    any shape, elements std::string
 //   Sequence  [n], elements Tensor
 //   Optional  [0] or [1], elements Tensor
@@ -39,14 +39,14 @@ public:
   static Tensor allocate(DType type, Shape shape);
   /// A Sequence, an Optional or a Map of these elements.
   static Tensor of(DType type, std::vector<Tensor> elements);
-  /// Looks at memory that someone else keeps alive.
+  /// A view of memory that the caller keeps alive.
   static Tensor view(DType type, Shape shape, void *data);
 
   DType type() const { return type_; }
   const Shape &shape() const { return shape_; }
   int64_t rank() const { return static_cast<int64_t>(shape_.size()); }
   int64_t count() const { return elementCount(shape_); }
-  /// Bytes of the elements as they lie in memory; 0 for objects, which no copy of bytes may touch.
+  /// Bytes of the elements in memory; 0 for objects, which must not be copied as bytes.
   size_t byteSize() const { return static_cast<size_t>(count()) * elementBytes(type_); }
   bool defined() const { return bytes_ != nullptr; }
 
@@ -58,7 +58,7 @@ public:
   template <typename T> T *data() { return reinterpret_cast<T *>(bytes_.get()); }
   template <typename T> const T *data() const { return reinterpret_cast<const T *>(bytes_.get()); }
 
-  /// The same bytes under another shape of the same count.
+  /// The same bytes with another shape of equal element count.
   Tensor reshaped(Shape shape) const { return Tensor(type_, std::move(shape), bytes_); }
 
 private:

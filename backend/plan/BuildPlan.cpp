@@ -1,4 +1,4 @@
-// The order of a plan: bodies, inputs, outputs, then each operation of @main once its sizes are known.
+// Builds a plan in order: bodies, inputs, outputs, then each operation of @main once its sizes are known.
 #include "backend/plan/BuildPlan.h"
 
 #include "backend/plan/PlanSteps.h"
@@ -17,8 +17,8 @@ public:
       : module(module), request(request), constants(constants), sizes(module, plan),
         values(module, plan, sizes, constants), steps(module, request, plan, sizes, values, bodies) {}
 
-  /// `given` of the module's first symbols are bound by the step that runs it as a body; those that the plan keeps are
-  /// in `keptGiven`.
+  /// For a body: the step that runs it binds the module's first `given` symbols. `keptGiven` receives the positions of
+  /// those that the plan uses.
   Expected<rt::Plan> build(size_t given = 0, std::vector<size_t> *keptGiven = nullptr);
 
 private:
@@ -38,7 +38,7 @@ private:
   PlanSteps steps;
 };
 
-/// The plans of the bodies that @main's branches and loops run, before any step names them.
+/// Builds the plans of the bodies that branches and loops of @main run.
 Status PlanBuilder::addBodies(func::FuncOp main) {
   for (Operation &op : main.getBody().front()) {
     if (auto branch = dyn_cast<flow::IfOp>(op)) {
@@ -84,7 +84,7 @@ Status PlanBuilder::addReadySteps(SmallVectorImpl<Operation *> &waiting) {
 }
 
 Status PlanBuilder::addSteps(func::FuncOp main) {
-  SmallVector<Operation *> waiting; // for a symbol that no step has bound yet
+  SmallVector<Operation *> waiting; // operations whose sizes no step has bound yet
   for (Operation &op : main.getBody().front()) {
     waiting.push_back(&op);
     if (Status status = addReadySteps(waiting); !status)
@@ -96,7 +96,7 @@ Status PlanBuilder::addSteps(func::FuncOp main) {
   return Status();
 }
 
-/// What a kernel's error word can say: one sentence for each ONNX node.
+/// Adds the sentences that kernels select in the error word, one for each ONNX node.
 void PlanBuilder::addFaults() {
   auto nodes = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
   for (mlir::Attribute node : nodes ? nodes.getValue() : ArrayRef<mlir::Attribute>()) {
@@ -106,8 +106,7 @@ void PlanBuilder::addFaults() {
   }
 }
 
-/// A symbol that fixed sizes have replaced is bound by nothing, and read by nothing; a body need not be given what it
-/// does not use.
+/// Drops unused symbols: those replaced by fixed sizes, which nothing binds, and given ones that a body does not use.
 static void dropUnusedSymbols(rt::Plan &plan, size_t given, std::vector<size_t> *keptGiven) {
   std::vector<bool> used(plan.symbols.size(), false);
   for (const rt::Expr &expr : plan.exprs)
@@ -160,7 +159,7 @@ Expected<rt::Plan> PlanBuilder::build(size_t given, std::vector<size_t> *keptGiv
   if (std::optional<std::string> guard = sizes.uncheckedGuard())
     return Status(Code::Internal, fmt::format("nothing binds the sizes of the guard '{}'", *guard));
   bool isBody = keptGiven != nullptr;
-  if (!isBody) // a body's nodes are among its root's
+  if (!isBody) // the root's sentences include its bodies'
     addFaults();
   dropUnusedSymbols(plan, given, keptGiven);
   return std::move(plan);

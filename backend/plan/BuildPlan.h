@@ -1,8 +1,8 @@
-// From a module whose kernels have been compiled to the plan that the runtime executes.
+// Builds the plan that the runtime executes from a module whose kernels are compiled.
 //
-//   func.func @main(%x) {                                  values   x: input, w: constant, y: temporary, z: output
-//     %w = graph.constant "..."                            steps    launch matmul (x, w, y) scalars (batch) grid (4, batch, 1)
-//     %y = graph.launch @matmul(%x, %w)            ->               host_call Resize (y) -> z
+//   func.func @main(%x) {                        values   x: input, w: constant, y: temporary, z: output
+//     %w = graph.constant "..."                  steps    launch matmul (x, w, y) scalars (batch) grid (4, batch, 1)
+//     %y = graph.launch @matmul(%x, %w)   ->              host_call Resize (y) -> z
 //     %z = graph.host_call "Resize"(%y)
 //     return %z
 //   }
@@ -15,9 +15,9 @@
 
 namespace tilewright {
 
-/// `module` is at the tile stage: @main holds launches, host calls, branches, loops, constants, sizes and reshapes
-/// only, and so does that of each module inside of it, which becomes a body of the plan. Constants that the plan names
-/// are entered into `constants`. Fails with a sentence where the module asks for what a plan cannot say.
+/// `module` is at the tile stage: its @main, and that of each nested module, has launches, host calls, branches, loops,
+/// constants, sizes and reshapes only. Nested modules become bodies of the plan. Adds the plan's constants to
+/// `constants`. Fails with a sentence if the module has an operation that a plan cannot express.
 Expected<runtime::Plan> buildPlan(mlir::ModuleOp module, const PlanRequest &request, PlanConstants &constants);
 
 } // namespace tilewright

@@ -28,7 +28,7 @@ PlanConstants::~PlanConstants() {
   }
 }
 
-/// Room at the end of the last block, or in a new one. What no constant has reached yet is no memory of the process.
+/// Reserves memory at the end of the last block, or in a new one. Pages that are not written take no physical memory.
 std::span<std::byte> PlanConstants::reserve(size_t bytes) {
   if (blocks.empty() ||
       blocks.back().used + bytes > blocks.back().size) { // alignment may have moved `used` past the end
@@ -42,7 +42,7 @@ std::span<std::byte> PlanConstants::reserve(size_t bytes) {
   return {blocks.back().memory + blocks.back().used, bytes};
 }
 
-/// Keeps what was written to reserved room, unless an equal constant is there already.
+/// Adds the constant in reserved memory, or releases the memory if an equal constant exists.
 uint32_t PlanConstants::keep(std::span<const std::byte> reserved) {
   uint32_t id = pool.add(reserved);
   if (entries[id].data() == reserved.data())
@@ -82,7 +82,7 @@ uint32_t PlanConstants::add(DenseElementsAttr value) {
 
 namespace {
 
-/// What `expr` grows by with each step of dimension `dim`, or nothing if that is not the same everywhere.
+/// The constant by which `expr` grows with dimension `dim`, or nothing if it is not linear in it.
 std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   if (!expr.isFunctionOfDim(dim))
     return 0;
@@ -98,7 +98,7 @@ std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   return expr.getKind() == AffineExprKind::Mul && factor ? std::optional(*lhs * factor.getValue()) : std::nullopt;
 }
 
-/// Walks the rows of the packed array, innermost dimension by copies where the map is linear along it.
+/// Packs row by row along the innermost packed dimension: by bulk copies where the map is linear, else by element.
 class Packer {
 public:
   Packer(const Packing &packing, std::span<const std::byte> source, std::span<std::byte> target)
@@ -113,11 +113,11 @@ private:
   const Packing &packing;
   std::span<const std::byte> source;
   std::span<std::byte> target;
-  SmallVector<int64_t> growth;  // of each source coordinate along a row
+  SmallVector<int64_t> growth;  // of each source coordinate per element of a row
   SmallVector<int64_t> strides; // of the source, in elements
 };
 
-/// `rowStart` are the coordinates of the row's first element.
+/// `rowStart` has the packed coordinates of the row's first element.
 void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
   int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
   for (auto [expr, factor, size, stride] :
@@ -141,7 +141,7 @@ void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
       std::memcpy(row + j * bytes, source.data() + (start + step * j) * bytes, bytes);
 }
 
-/// One by one: a row of four bytes may cross from one line of a window to the next.
+/// Copies element by element: a row of four bytes may cross from one row of a window to the next.
 void Packer::copyElements(SmallVector<int64_t> coordinates, std::byte *row) const {
   for (int64_t j = 0; j < packing.packedShape.back(); ++j, row += packing.elementBytes) {
     coordinates.back() = j;
@@ -172,7 +172,7 @@ Status Packer::run() {
   if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
     return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) +
                                       " bytes, expected " + std::to_string(stride * packing.elementBytes));
-  SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // the last stays 0
+  SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // of the row's start: the last is 0
   size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
   for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
     if (linear)
@@ -201,7 +201,7 @@ Expected<uint32_t> PlanConstants::addPacked(const std::string &key, std::span<co
   for (int64_t size : packing.packedShape)
     count *= size;
   std::span<std::byte> bytes = reserve(count * packing.elementBytes);
-  std::ranges::fill(bytes, std::byte(0)); // beyond the source
+  std::ranges::fill(bytes, std::byte(0)); // elements beyond the source
   if (Status status = Packer(packing, source, bytes).run(); !status)
     return status;
   releasePages(source);

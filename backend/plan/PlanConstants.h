@@ -1,5 +1,4 @@
-// The constants of an artifact while it is being built: weights as they are, packed into panels, and small ones written
-// out.
+// Collects the constants of an artifact: weights, plain or packed into panels, and small constants from attributes.
 #pragma once
 
 #include "runtime/artifact/ArtifactWriter.h"
@@ -17,12 +16,12 @@ namespace tilewright {
 struct Packing {
   llvm::SmallVector<int64_t> packedShape;
   llvm::SmallVector<int64_t> sourceShape;
-  mlir::AffineMap map; // fastest where it is linear in the innermost packed coordinate
+  mlir::AffineMap map; // packs fastest if it is linear in the innermost packed coordinate
   uint32_t elementBytes = 0;
 };
 
-/// Fills `Contents::constants`; equal bytes are one entry. Owns them all, in blocks of huge pages: a program on the
-/// host reads them where they are, and of a file that they came from no page stays in memory.
+/// Fills `Contents::constants`, one entry for equal bytes. Owns copies of all constants in blocks of huge pages, which
+/// a program on the host reads in place; the pages of the files they came from are released.
 class PlanConstants {
 public:
   explicit PlanConstants(std::vector<std::span<const std::byte>> &entries) : entries(entries), pool(entries) {}
@@ -30,7 +29,7 @@ public:
   PlanConstants(const PlanConstants &) = delete;
 
   uint32_t add(std::span<const std::byte> bytes);
-  /// Writes out an attribute as memory holds it: bool as bytes.
+  /// Adds an attribute in its memory layout (bools are bytes).
   uint32_t add(mlir::DenseElementsAttr value);
   /// Packs once for each distinct (key, packing).
   Expected<uint32_t> addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing);

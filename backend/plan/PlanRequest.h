@@ -1,4 +1,4 @@
-// What a plan is built for.
+// The parameters of building a plan.
 #pragma once
 
 #include "backend/TargetCode.h"
@@ -17,7 +17,7 @@ struct PlanRequest {
   std::string target; // as in TargetDesc
   std::string mode;   // fusion mode
   std::vector<std::string> requirements;
-  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // of the module, and of the bodies in it that have kernels
+  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // by module: of the root, and of bodies that have kernels
 };
 
 } // namespace tilewright

@@ -1,4 +1,4 @@
-// Symbols, what binds them, and size expressions as entries of a plan's table.
+// Binds symbols, and enters size expressions into the plan's table.
 #include "backend/plan/PlanSizes.h"
 
 #include <fmt/format.h>
@@ -46,8 +46,8 @@ rt::ExprId PlanSizes::symbolExpr(unsigned position) {
   return definedIds[position] = id;
 }
 
-/// A definition as an expression of the plan: broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is
-/// 0 where a is 1.
+/// A definition as an expression of the plan. broadcast(a, b) is a * t + b * (1 - t) with t = min(1, |a - 1|), which is
+/// 0 if a is 1.
 rt::ExprId PlanSizes::definedExpr(const graph::SizeDefinition &definition) {
   rt::ExprId a = expr(definition.lhs), b = expr(definition.rhs), one = exprs.constant(1), minus = exprs.constant(-1);
   switch (definition.kind) {
@@ -55,7 +55,7 @@ rt::ExprId PlanSizes::definedExpr(const graph::SizeDefinition &definition) {
     return exprs.binary(rt::ExprKind::Min, a, b);
   case graph::DefinitionKind::Maximum:
     return exprs.binary(rt::ExprKind::Max, a, b);
-  case graph::DefinitionKind::Quotient: // by 0 it is 0, where there is nothing to divide
+  case graph::DefinitionKind::Quotient: // the dividend is 0 if the divisor is
     return exprs.binary(rt::ExprKind::FloorDiv, a, exprs.binary(rt::ExprKind::Max, b, one));
   case graph::DefinitionKind::Value:
     return a;
@@ -74,8 +74,8 @@ std::vector<rt::ExprId> PlanSizes::sizesOf(Value value) {
   return sizes;
 }
 
-/// The first input dimension that is the bare symbol binds it, or else one that is a multiple of it; the runtime checks
-/// the others. The first `given` symbols are bound by the step that runs this plan as a body.
+/// Binds a symbol to the first input dimension that is the symbol, else to one that is c * s + k of it; the runtime
+/// checks the others. The first `given` symbols are bound by the step that runs this plan as a body.
 void PlanSizes::bindInputs(func::FuncOp main, size_t given) {
   for (size_t i = 0; i < given; ++i)
     bound.insert(i);
@@ -99,15 +99,14 @@ void PlanSizes::bindInputs(func::FuncOp main, size_t given) {
     }
 }
 
-/// Where `size` is c * s + k of a symbol s that nothing binds: a symbol of the plan for the whole, of which s is a
-/// part.
+/// If `size` is c * s + k of an unbound symbol s: adds a symbol of the plan for the whole size, and computes s from it.
 rt::SymbolId PlanSizes::bindScaled(AffineExpr size, std::string name, uint32_t input, uint32_t dim) {
   std::optional<graph::ScaledSymbol> part = graph::asScaledSymbol(size);
   if (!part || isBoundSymbol(part->symbol) || defined.contains(part->symbol))
     return rt::none;
   rt::SymbolId whole = plan.symbols.size();
   const std::string &ofPart = plan.symbols[part->symbol].name;
-  if (size_t slash = ofPart.rfind('/'); slash != std::string::npos && slash > 0) // as the import names parts
+  if (size_t slash = ofPart.rfind('/'); slash != std::string::npos && slash > 0) // the importer names parts "WHOLE/..."
     name = ofPart.substr(0, slash);
   plan.symbols.push_back({std::move(name), input, dim});
   rt::ExprId multiple = exprs.add(exprs.symbol(whole), exprs.constant(-part->added));
@@ -145,8 +144,8 @@ bool PlanSizes::isBound(ArrayRef<AffineExpr> sizes) const {
   return all;
 }
 
-/// Those of `graph.guards` whose symbols are bound by now: [lhs, rhs, message], which must be equal for the assumptions
-/// of import to hold, or the relation that a fourth element names.
+/// Adds each of `graph.guards` as soon as its symbols are bound. A guard is [lhs, rhs, message, relation]; the relation
+/// is "equal" by default.
 void PlanSizes::addGuards() {
   llvm::erase_if(guards, [&](ArrayAttr guard) {
     AffineMap lhs = cast<AffineMapAttr>(guard[0]).getValue(), rhs = cast<AffineMapAttr>(guard[1]).getValue();
@@ -171,7 +170,7 @@ std::optional<std::string> PlanSizes::uncheckedGuard() const {
 bool PlanSizes::isBound(Value value) const { return isBound(graph::getSizes(cast<RankedTensorType>(value.getType()))); }
 
 void PlanSizes::bindElement(unsigned symbol) {
-  exprs.symbol(symbol); // keeps it among the plan's symbols, whoever needs it
+  exprs.symbol(symbol); // counts as a use, so that the plan keeps the symbol
   bound.insert(symbol);
 }
 

@@ -1,4 +1,4 @@
-// One function for each kind of operation in @main, and the groups and kernels that steps name.
+// One function for each kind of operation in @main; groups and kernels are added when a step first refers to them.
 #include "backend/plan/PlanSteps.h"
 
 #include "frontend/import/HostCall.h"
@@ -88,7 +88,7 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   }
   for (Value result : launch.getResults())
     step.buffers.push_back(values.resultOf(result, memoryType(result)));
-  // The kernel's own symbols are a selection of the module's.
+  // The kernel's symbols are a subset of the module's.
   SmallVector<AffineExpr> symbols = symbolsOf(kernel);
   for (AffineExpr symbol : symbols)
     step.scalars.push_back(sizes.expr(symbol));
@@ -108,7 +108,7 @@ Status PlanSteps::addHostCall(graph::HostCallOp call) {
   step.domain = call.getDomain().str();
   step.opset = call.getOpset();
   step.attributes = referenceAttributes(call);
-  // ONNX types that signless integers do not tell, as the importer wrote them.
+  // ONNX types, which signless integers do not determine; the importer records them.
   auto dtypes = call->getAttrOfType<ArrayAttr>("input_dtypes");
   auto typeOf = [&](size_t i, Value value) {
     return dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(value);
@@ -150,16 +150,16 @@ Status PlanSteps::addReadSizes(graph::ReadSizesOp read) {
   return Status();
 }
 
-/// The values of a step's results, made where no output takes their place, and the symbols that they bind.
+/// Adds the values of a step's results to `outputs`. Returns the symbols that they bind.
 std::vector<rt::BoundSymbol> PlanSteps::addResults(Operation *op, std::vector<rt::ValueId> &outputs) {
-  auto dtypes = op->getAttrOfType<ArrayAttr>("output_dtypes"); // ONNX types that signless integers do not tell
+  auto dtypes = op->getAttrOfType<ArrayAttr>("output_dtypes"); // ONNX types, which signless integers do not determine
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     outputs.push_back(
         values.resultOf(result, dtypes ? parseDType(cast<StringAttr>(dtypes[i]).getValue()) : memoryType(result)));
   return sizes.bindResults(op->getResults(), outputs);
 }
 
-/// The values as inputs `first`... of a body, under the types that it has them in.
+/// The values to pass as inputs `first`... of a body, in the types that the body declares.
 Expected<std::vector<rt::ValueId>> PlanSteps::passTo(const rt::Plan &body, size_t first, ValueRange operands) {
   std::vector<rt::ValueId> passed;
   for (auto [i, operand] : llvm::enumerate(operands)) {
@@ -253,7 +253,7 @@ Status PlanSteps::add(Operation *op) {
       .Case([&](graph::DimsOp dims) { return addDims(dims); })
       .Case<graph::ReshapeOp, graph::ViewOp>([&](auto view) { return values.alias(view.getResult(), view.getData()); })
       .Case<arith::ConstantOp, graph::ConstantOp, func::ReturnOp>(
-          [](Operation *) { return Status(); }) // constants are made at their first use
+          [](Operation *) { return Status(); }) // constants are added at their first use
       .Default([](Operation *op) {
         return Status(Code::Internal, fmt::format("a plan cannot say '{}', which is left in @main",
                                                   op->getName().getStringRef().str()));

@@ -1,4 +1,4 @@
-// The steps of a plan: each operation of @main as the step that does it when running.
+// Builds the steps of a plan, one for each operation of @main.
 #pragma once
 
 #include "backend/plan/PlanRequest.h"
@@ -10,23 +10,23 @@
 
 namespace tilewright {
 
-/// A body of the plan that is built: an element of Plan::bodies.
+/// A body that is already built: an element of Plan::bodies.
 struct PlanBody {
   uint32_t index;
-  std::vector<size_t> sizes; // which of the sizes that a branch or loop gives its body are symbols of the body's plan
+  std::vector<size_t> sizes; // positions among the sizes that the branch or loop gives, of those that the body uses
 };
 
 class PlanSteps {
 public:
-  /// `bodies` are complete before the first step that runs one.
+  /// `bodies` must have each body before the step that runs it is added.
   PlanSteps(mlir::ModuleOp module, const PlanRequest &request, runtime::Plan &plan, PlanSizes &sizes,
             PlanValues &values, const llvm::StringMap<PlanBody> &bodies)
       : module(module), request(request), plan(plan), sizes(sizes), values(values), bodies(bodies),
         symbolTable(module) {}
 
   Status add(mlir::Operation *op);
-  /// True if every size that `op` needs is bound by the inputs and the steps so far. Operations are ordered by what
-  /// they read, and no operand says that `graph.dims`, or a loop over a size that a host call binds, needs that call.
+  /// True if every size that `op` needs is bound by the inputs and the steps so far. Operands do not express this: a
+  /// `graph.dims`, or a loop over a size that a host call binds, has no operand from that call.
   bool hasBoundSizes(mlir::Operation *op) const;
 
 private:

@@ -1,4 +1,4 @@
-// Values of a plan: inputs, outputs, constants and what steps leave for each other.
+// Adds values to a plan: inputs, outputs, constants and temporaries.
 #include "backend/plan/PlanValues.h"
 
 #include "frontend/flow/FlowOps.h"
@@ -100,7 +100,7 @@ Status PlanValues::alias(Value result, Value source) {
   Expected<rt::ValueId> id = idOf(source);
   if (!id)
     return id.status();
-  if (!ids.count(result)) // else it is an output, which the source is an alias of
+  if (!ids.count(result)) // else the result is an output, and `source` is an alias of it
     ids[result] = aliasOf(result, *id, plan.values[*id].dtype);
   return Status();
 }
@@ -142,24 +142,23 @@ void PlanValues::addInputs(func::FuncOp main) {
     plan.inputs.push_back(ids[argument]);
   }
   for (rt::SymbolId symbol = 0; symbol < plan.symbols.size();
-       ++symbol) // a dimension that binds a symbol is that symbol
+       ++symbol) // a dimension that binds a symbol must be that symbol
     if (const rt::Symbol &bound = plan.symbols[symbol]; bound.input != rt::none)
       plan.values[plan.inputs[bound.input]].dims[bound.dim] = sizes.planSymbol(symbol);
 }
 
-/// The operation's result that `value` is, as it is or reshaped.
+/// Looks through reshapes.
 static Value withoutReshapes(Value value) {
   while (isa_and_nonnull<graph::ReshapeOp, graph::ViewOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 
-/// Every output is a value of its own: written in place by the step that makes it where that is possible, copied
-/// otherwise.
+/// Every output is a value of its own: written in place by the step that computes it if possible, else copied.
 ///
 ///   return %launch           the launch writes the output
-///   return reshape(%launch)  the output is written under its own shape; the launch's result is an alias of it
-///   return reshape(%call)    a copy: a host call may have to run before anybody knows how large its result is, so that is no alias
+///   return reshape(%launch)  the output has its own shape; the launch's result is an alias of it
+///   return reshape(%call)    a copy: the result of a host call may be sized after it ran, so it cannot be an alias
 ///   return %input, or twice  a copy
 void PlanValues::addOutputs(func::FuncOp main) {
   auto returned = cast<func::ReturnOp>(main.getBody().front().getTerminator());

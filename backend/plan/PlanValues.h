@@ -1,4 +1,4 @@
-// The values of a plan while it is built: one for each value of @main that a step reads or writes.
+// Builds the values of a plan: one for each value of @main that a step reads or writes.
 #pragma once
 
 #include "backend/plan/PlanConstants.h"
@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// The memory type of a tensor whose ONNX type is not written: signless integers are signed.
+/// The memory type of a tensor without a recorded ONNX type: signless integers are signed.
 DType memoryType(mlir::Type element);
 DType memoryType(mlir::Value tensor);
 
@@ -17,16 +17,16 @@ public:
       : module(module), plan(plan), sizes(sizes), constants(constants) {}
 
   void addInputs(mlir::func::FuncOp main);
-  /// Every output is a value of its own, written in place by the step that makes it where that is possible.
+  /// Adds the outputs. A step writes its output in place if possible.
   void addOutputs(mlir::func::FuncOp main);
-  /// Appends copies to the outputs that no step writes in place.
+  /// Appends copies for the outputs that no step writes in place.
   Status copyOutputs(mlir::func::FuncOp main);
 
-  /// The plan's value for a value of @main. A constant becomes one at its first use.
+  /// The plan's value for a value of @main. Constants are added at their first use.
   Expected<runtime::ValueId> idOf(mlir::Value value);
-  /// The same under another memory type of the same width (ONNX's unsigned integers).
+  /// The same as another memory type of equal width (for ONNX's unsigned integers).
   Expected<runtime::ValueId> idAs(mlir::Value value, DType type);
-  /// A constant operand in the panels that the kernel reads it in; any other operand as it is.
+  /// A constant operand packed in the panels that the kernel reads; any other operand as it is.
   Expected<runtime::ValueId> operandOf(tile::KernelOp kernel, unsigned argument, mlir::Value value);
   /// The value that a step writes: an output in place, or else a temporary.
   runtime::ValueId resultOf(mlir::Value result, DType type);

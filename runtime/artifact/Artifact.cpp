@@ -1,5 +1,5 @@
-// Verifies an artifact from the outside in: header, section table, padding, checksums, streams, then the plans' own
-// rules.
+// Verifies an artifact from the outside in: header, section table, padding, checksums, streams, then the rules of
+// plans.
 #include "runtime/artifact/Artifact.h"
 
 #include "runtime/artifact/Checksum.h"
@@ -37,7 +37,7 @@ static std::string_view sectionName(SectionKind kind) {
   return names[index < std::size(names) ? index : 0];
 }
 
-/// The header, or why this is no artifact of ours.
+/// Reads the header and checks magic, version and sizes.
 static Expected<format::Header> readHeader(BytesView file, const std::string &name) {
   format::Header header = {};
   if (file.size() < sizeof header || std::memcmp(file.data(), format::magic.data(), format::magic.size()) != 0)
@@ -69,7 +69,7 @@ static Expected<std::vector<format::SectionEntry>> readTable(BytesView file, con
   return table;
 }
 
-/// Sections follow each other with nothing but zero padding between them, and fill the file.
+/// Checks that sections follow each other with only zero padding between them, and fill the file.
 static Status checkPlacement(BytesView file, const std::vector<format::SectionEntry> &table, const std::string &name) {
   uint64_t end = sizeof(format::Header) + table.size() * sizeof(format::SectionEntry);
   auto paddingIsZero = [&](uint64_t upTo) { return allZero(file.subspan(end, upTo - end)); };
@@ -216,7 +216,7 @@ Expected<Artifact> Artifact::open(const std::filesystem::path &path) {
   auto ioError = [&](const char *what) {
     return Status(Code::Io, fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno)));
   };
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // not to wait for a pipe's writer
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // does not wait for the writer of a pipe
   if (file < 0)
     return ioError("open");
   struct stat info = {};

@@ -1,4 +1,4 @@
-// Opening an artifact: nothing of it is used before all of it has been verified.
+// Opening an artifact: all of it is verified before any of it is used.
 #pragma once
 
 #include "runtime/plan/Plan.h"
@@ -8,7 +8,7 @@
 
 namespace tilewright::runtime {
 
-/// A verified artifact in memory. Its contents look into the bytes, which live as long as any copy of this object.
+/// A verified artifact in memory. Its contents point into the bytes, which live as long as any copy of this object.
 class Artifact {
 public:
   /// Maps the file. Code::Io if it cannot be read, Code::Malformed with one sentence if it is truncated, altered, of
@@ -16,8 +16,8 @@ public:
   static Expected<Artifact> open(const std::filesystem::path &path);
   /// Copies `bytes`; `name` stands for the file in messages.
   static Expected<Artifact> fromBytes(std::span<const std::byte> bytes, const std::string &name = "the artifact");
-  /// Takes contents that are already in memory, without a file; `contents` must look at bytes that `owner` keeps alive,
-  /// each constant at a multiple of 64 bytes.
+  /// Wraps contents that are in memory already. `owner` keeps alive the bytes that `contents` points to, where each
+  /// constant starts at a multiple of 64 bytes.
   static Expected<Artifact> fromContents(Contents contents, std::shared_ptr<const void> owner);
 
   const Contents &contents() const { return *contents_; }

@@ -18,15 +18,15 @@ using BytesView = std::span<const std::byte>;
 
 static constexpr std::byte zeros[format::alignment] = {};
 
-/// The file as consecutive ranges, of which `owned` holds those made here.
+/// The file as consecutive byte ranges; `owned` holds those created here.
 struct Layout {
   std::vector<BytesView> ranges;
   std::vector<Bytes> owned;
   uint64_t fileBytes = 0;
 };
 
-/// A section before it has a place: its content is the concatenation of `parts`, each padded with zeros to the
-/// alignment but the last.
+/// A section whose offset is not yet known: the concatenation of `parts`, all but the last padded with zeros to the
+/// alignment.
 struct Section {
   format::SectionKind kind;
   std::vector<BytesView> parts;
@@ -74,8 +74,7 @@ static std::vector<Section> listSections(const Contents &contents, std::vector<B
   return sections;
 }
 
-/// The checksum of a section whose parts lie apart: cuts their concatenation into the same chunks as sectionChecksum
-/// does.
+/// sectionChecksum of a section whose parts are not contiguous: cuts their concatenation into the same chunks.
 static uint64_t checksumOf(const Section &section) {
   if (section.parts.size() == 1)
     return sectionChecksum(section.parts.front());

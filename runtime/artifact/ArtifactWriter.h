@@ -9,8 +9,7 @@
 
 namespace tilewright::runtime {
 
-/// Collects constants by content: equal bytes get one entry. Keeps no copy; the bytes must stay until the artifact is
-/// written.
+/// Collects constants, one entry for equal bytes. Keeps no copy: the bytes must stay until the artifact is written.
 class ConstantPool {
 public:
   explicit ConstantPool(std::vector<std::span<const std::byte>> &constants) : constants_(constants) {}
@@ -23,8 +22,8 @@ private:
   std::multimap<uint64_t, uint32_t> byHash_;
 };
 
-/// Writes `contents` to `path`, through a temporary file beside it that replaces `path` once it is whole; on failure
-/// nothing is left behind. The same contents give the same bytes. Fails with Code::Internal if a plan breaks a rule of
+/// Writes `contents` to `path`, through a temporary file beside it that replaces `path` once it is complete; a failure
+/// leaves nothing behind. The same contents give the same bytes. Fails with Code::Internal if a plan breaks a rule of
 /// PlanVerifier.h, Code::Io otherwise.
 Status writeArtifact(const Contents &contents, const std::filesystem::path &path);
 

@@ -1,5 +1,5 @@
-// Reads fields from a stream section that may hold anything: nothing is read past the end, no count is believed before
-// the bytes for it are there, and no code outside its list gets through.
+// Reads fields from an untrusted stream section: never past its end, checks a count against the bytes that are left
+// before it allocates, and rejects unknown enum codes.
 #pragma once
 
 #include "runtime/artifact/Format.h"
@@ -18,9 +18,9 @@ public:
 
   template <typename... Fields> void operator()(Fields &...values) { (read(values), ...); }
 
-  /// Everything was read, nothing is left over, nothing was wrong.
+  /// True if all bytes were read without a failure.
   bool finished() const { return !failure_ && rest_.empty(); }
-  /// What was wrong, as the end of a sentence.
+  /// The failure, as the end of a sentence.
   const char *failure() const { return failure_ ? failure_ : "it has bytes left over after its last field"; }
 
 private:
@@ -33,12 +33,12 @@ private:
       fail("it ends in the middle of a field");
       return false;
     }
-    if (size && target) // memcpy forbids null even for no bytes
+    if (size && target) // memcpy forbids null even for 0 bytes
       std::memcpy(target, rest_.data(), size);
     rest_ = rest_.subspan(size);
     return true;
   }
-  /// Every item takes at least one byte, so a count above what is left is a lie, refused before memory is asked for.
+  /// Every item takes at least one byte, so a count above the bytes left is rejected before anything is allocated.
   uint32_t count() {
     uint32_t items = 0;
     read(items);

@@ -7,9 +7,9 @@
 //         ...    section 1 ...
 //   fileBytes    the end: a section's end rounded up to 64
 //
-// All integers are little-endian. Sections stand in the order of the table, do not overlap, and leave no gap but the
-// padding, which is zero: each byte of a file is either checked by a checksum or known, so that any alteration is
-// noticed. The checksums give integrity, not authenticity: an artifact is code, to be trusted like a program.
+// All integers are little-endian. Sections lie in the order of the table, do not overlap, and leave no gap but zero
+// padding: each byte of a file is covered by a checksum or has a known value, so that any alteration is detected. The
+// checksums give integrity, not authenticity: an artifact is code, to be trusted like a program.
 //
 // Sections hold either raw bytes, used in place from the mapping, or a stream: fields in the order of PlanFields.h,
 // where
@@ -84,7 +84,7 @@ inline constexpr uint64_t checksumChunk = uint64_t(4) << 20;
 
 // A Step's variant code in a Plan stream: its index in `Step`, so that new kinds of step are appended.
 
-// Plans hold the bodies of their branches and loops; deeper than this they are refused.
+// The deepest nesting of bodies (branches and loops); deeper plans are refused.
 inline constexpr int deepestBody = 64;
 
 constexpr uint64_t alignUp(uint64_t value) { return (value + alignment - 1) / alignment * alignment; }

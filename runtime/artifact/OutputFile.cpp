@@ -1,4 +1,4 @@
-// Temporary file, rename; devices and pipes directly.
+// Writes a temporary file and renames it; writes devices and pipes directly.
 #include "runtime/artifact/OutputFile.h"
 
 #include <cerrno>
@@ -10,9 +10,9 @@
 
 namespace tilewright {
 
-/// Where links at the end of `path` lead, whether or not there is anything.
+/// Resolves symbolic links in the last component of `path`; the target need not exist.
 static std::filesystem::path resolveLinks(std::filesystem::path path) {
-  constexpr int mostLinks = 40; // as Linux has it; a circle fails where it is opened
+  constexpr int mostLinks = 40; // Linux's limit; a cycle fails when it is opened
   std::error_code error;
   for (int i = 0; i < mostLinks && std::filesystem::is_symlink(path, error); ++i)
     path = path.parent_path() / std::filesystem::read_symlink(path, error);
@@ -25,7 +25,7 @@ Expected<OutputFile> OutputFile::create(const std::filesystem::path &path) {
   output.target_ = resolveLinks(path).string();
   struct stat facts;
   if (::stat(output.shown_.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
-    output.file_ = ::open(output.shown_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); // a folder fails here, as EISDIR
+    output.file_ = ::open(output.shown_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); // fails with EISDIR for a folder
   } else {
     output.temporary_ = output.target_ + ".XXXXXX";
     output.file_ = ::mkostemp(output.temporary_.data(), O_CLOEXEC);
@@ -68,7 +68,7 @@ Status OutputFile::commit() {
   if (!temporary_.empty()) {
     mode_t mask = ::umask(0);
     ::umask(mask);
-    ::fchmod(file_, 0666 & ~mask); // as a plain open would have made it, instead of mkostemp's private 0600
+    ::fchmod(file_, 0666 & ~mask); // the permissions of a plain open, instead of mkostemp's 0600
   }
   if (::close(std::exchange(file_, -1)) != 0)
     return failure();
@@ -82,7 +82,7 @@ Status checkWritable(std::initializer_list<std::filesystem::path> paths) {
   std::error_code error;
   for (const std::filesystem::path &path : paths)
     if (!path.empty() &&
-        !std::filesystem::is_fifo(path, error)) // whose reader may not be there yet, and would see it end
+        !std::filesystem::is_fifo(path, error)) // opening and closing a pipe would end it for its reader
       TILEWRIGHT_TRY(OutputFile::create(path));
   return {};
 }

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// Files that are written completely or not at all.
 #pragma once
 
 #include "runtime/Status.h"
@@ -13,16 +13,16 @@
 
 namespace tilewright {
 
-/// Bytes go into a temporary file beside the wanted one, which `commit` puts in its place: a full disk or an
-/// interrupted process leaves whatever was there before. What is no regular file (a device, a pipe) is written through,
-/// because replacing /dev/null by a file would help nobody; a symbolic link keeps pointing where it does.
+/// Bytes go to a temporary file beside the target, which `commit` replaces by it: a full disk or an interrupted process
+/// leaves the old file intact. Devices and pipes are written directly, since replacing /dev/null by a file would help
+/// nobody. A symbolic link is kept; its target is replaced.
 class OutputFile {
 public:
   /// Code::Io where the folder cannot be written or `path` is a folder.
   static Expected<OutputFile> create(const std::filesystem::path &path);
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
-  ~OutputFile(); // without a commit, nothing appears
+  ~OutputFile(); // without a commit, removes the temporary file
 
   Status write(std::span<const std::byte> bytes);
   Status write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
@@ -34,15 +34,15 @@ private:
 
   std::string shown_;     // the path as the user gave it
   std::string target_;    // with links resolved
-  std::string temporary_; // empty where bytes are written through
+  std::string temporary_; // empty for devices and pipes
   int file_ = -1;
 };
 
-/// Code::Io for the first of `paths` that OutputFile::create could not make; empty ones do not count. To be asked
-/// before long work, so that its results have a place.
+/// Code::Io for the first of `paths` that cannot be written; empty ones are skipped. Call it before long work, so that
+/// its results are not lost.
 Status checkWritable(std::initializer_list<std::filesystem::path> paths);
 
-/// `text` as the whole content of `path`.
+/// Writes `text` as the whole content of `path`.
 Status writeFile(const std::filesystem::path &path, std::string_view text);
 
 } // namespace tilewright

@@ -1,4 +1,4 @@
-// The serialized form of every struct of a plan: its fields in order, written down once for the writer and the reader.
+// The serialized form of every struct of a plan: its fields in order, shared by the writer and the reader.
 //
 // `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in
 // file order. A list of fields is part of the artifact's specification (Format.h): appending to one is a new major
@@ -11,20 +11,20 @@
 
 namespace tilewright::runtime {
 
-/// Where an entry of the constants pool stands in its section.
+/// Where an entry of the constants pool lies in its section.
 struct ConstantEntry {
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
-/// The highest code of each enum that may stand in a stream; all codes from 0 up to it are valid.
+/// The highest code of each serialized enum; all codes from 0 to it are valid.
 template <typename Enum> inline constexpr Enum lastCode = Enum();
 template <> inline constexpr ExprKind lastCode<ExprKind> = ExprKind::Max;
 template <> inline constexpr ValueKind lastCode<ValueKind> = ValueKind::Alias;
 template <> inline constexpr BufferAccess lastCode<BufferAccess> = BufferAccess::ReadWrite;
 template <> inline constexpr Relation lastCode<Relation> = Relation::LessEqual;
 template <> inline constexpr CodeKind lastCode<CodeKind> = CodeKind::Hsaco;
-template <> inline constexpr DType lastCode<DType> = DType::Map; // DType has gaps as well; PlanVerifier refuses those
+template <> inline constexpr DType lastCode<DType> = DType::Map; // DType has gaps; PlanVerifier rejects those
 
 /// `T` or `const T`: the writer visits const structs, the reader fills them in.
 template <typename T, typename Struct>
@@ -76,7 +76,7 @@ template <typename A> void fields(A &archive, Is<Metadata> auto &s) {
   archive(s.modelName, s.compilerVersion, s.options);
 }
 
-/// True for the structs above, which archives visit through `fields`.
+/// True for the structs above: archives visit them through `fields`.
 template <typename T>
 concept HasFields = requires(T &value, void (*ignore)(...)) { fields(ignore, value); };
 

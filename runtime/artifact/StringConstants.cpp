@@ -1,4 +1,4 @@
-// Strings with their lengths, one after the other.
+// Length-prefixed strings, one after the other.
 #include "runtime/artifact/StringConstants.h"
 
 #include <cstring>
@@ -19,7 +19,7 @@ std::vector<std::byte> encodeStrings(const Tensor &strings) {
   return bytes;
 }
 
-/// Takes one string off the front; false if there is none.
+/// Removes one string from the front; false if the bytes do not hold one.
 static bool takeString(std::span<const std::byte> &rest, std::string_view &text) {
   uint32_t length = 0;
   if (rest.size() < sizeof length)

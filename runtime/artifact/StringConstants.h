@@ -10,10 +10,10 @@ namespace tilewright::runtime {
 
 std::vector<std::byte> encodeStrings(const Tensor &strings);
 
-/// Whether `bytes` are exactly `count` strings.
+/// Whether `bytes` are exactly `count` encoded strings.
 bool countsStrings(std::span<const std::byte> bytes, uint64_t count);
 
-/// The strings of an entry that `countsStrings` accepts.
+/// Decodes an entry that `countsStrings` accepts.
 Tensor decodeStrings(std::span<const std::byte> bytes, Shape shape);
 
 } // namespace tilewright::runtime

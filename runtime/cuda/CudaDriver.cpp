@@ -39,8 +39,8 @@ Status Driver::open() {
   return gpu::openDriver(*this, libraries, "CUDA 11.8", "install it, or run on the device 'host'");
 }
 
-const char *Driver::find(void *library) {
-  const char *missing = gpu::Driver::find(library);
+const char *Driver::findFunctions(void *library) {
+  const char *missing = gpu::Driver::findFunctions(library);
 #define X(member, symbol, parameters)                                                                                  \
   member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                              \
   missing = member ? missing : #symbol;
@@ -117,7 +117,8 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
   };
   if (kernel.dynamicSharedBytes != 0)
     TILEWRIGHT_TRY(set(MaxDynamicSharedSizeBytes, kernel.dynamicSharedBytes));
-  if (kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] > 8) // the most that every GPU with clusters has
+  constexpr unsigned portableCluster = 8; // the most blocks that all GPUs with clusters support
+  if (kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] > portableCluster)
     TILEWRIGHT_TRY(set(NonPortableClusterSizeAllowed, 1));
   return {};
 }

@@ -1,4 +1,4 @@
-// What the CUDA driver has for itself, found by name in libcuda.so.1 (NVIDIA's "CUDA Driver API" manual).
+// The functions that only the CUDA driver has, looked up in libcuda.so.1 (NVIDIA's "CUDA Driver API" manual).
 #pragma once
 
 #include "runtime/gpu/Driver.h"
@@ -18,7 +18,7 @@ enum DeviceAttribute : int {
 };
 enum FunctionAttribute : int { MaxDynamicSharedSizeBytes = 8, NonPortableClusterSizeAllowed = 14 };
 
-/// CUlaunchAttribute with the one kind that is used: the size of a cluster.
+/// CUlaunchAttribute with the one member used here, the cluster's size.
 struct LaunchAttribute {
   int id;
   int pad;
@@ -60,7 +60,7 @@ public:
   Driver();
   Status open();
 
-  const char *find(void *library) override;
+  const char *findFunctions(void *library) override;
   const char *nameOf(Result result) const override;
   const char *textOf(Result result) const override;
   Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const override;

@@ -28,7 +28,7 @@ Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorVie
   if (isObject(given.type) && !given.object.defined())
     return {Code::Usage, fmt::format("input '{}' is a {} without a value", expected.name, name(given.type))};
   if (isObject(given.type) && given.type != DType::String)
-    return {}; // sequences and their like have no dimensions in a plan
+    return {}; // sequences, optionals and maps have no dimensions in a plan
   if (given.shape.size() != expected.dims.size())
     return {Code::Usage, fmt::format("input '{}' has {} dimensions, expected {}: {}", expected.name, given.shape.size(),
                                      expected.dims.size(), describeDims(plan, expected))};
@@ -39,8 +39,7 @@ Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorVie
   return {};
 }
 
-/// What dimension `dim` of an input should have been, in words: "4", "'seq' = 17 as bound by input 'ids'", "2 * seq =
-/// 34".
+/// The expected value of a dimension, in words: "4", "'seq' = 17 as bound by input 'ids'", "2 * seq = 34".
 static std::string describeExpected(const Plan &plan, ExprId dim, int64_t value) {
   const Expr &node = plan.exprs[dim];
   if (node.kind == ExprKind::Constant)
@@ -68,7 +67,7 @@ Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const Ten
   ExprValues values = ExprValues::evaluate(plan.exprs, symbols);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value &input = plan.values[plan.inputs[i]];
-    for (size_t d = 0; d < input.dims.size(); ++d) { // none, of sequences
+    for (size_t d = 0; d < input.dims.size(); ++d) { // sequences have none
       Expected<int64_t> expected = values.get(input.dims[d]);
       TILEWRIGHT_TRY(expected);
       if (inputs[i].shape[d] != *expected)

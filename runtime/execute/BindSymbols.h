@@ -1,29 +1,29 @@
-// From the shapes of the inputs to the values of the symbols.
+// Binds symbols to the shapes of the inputs.
 #pragma once
 
 #include "runtime/plan/Plan.h"
 
 namespace tilewright::runtime {
 
-/// A tensor somewhere: what callers pass in and out.
+/// A tensor that a caller passes in or out, in host or device memory.
 struct TensorView {
   DType type = DType::F32;
   Shape shape;
   void *data = nullptr;
-  bool onDevice = false; // `data` is an address of the context's device instead of host memory
-  Tensor object = {};    // strings, sequences and their like, instead of `data`
+  bool onDevice = false; // `data` is an address on the context's device
+  Tensor object = {};    // for strings, sequences, optionals and maps, instead of `data`
 };
 
-/// The value of each symbol: `given` for the first of a body's, ExprValues::unknown for those that a step binds.
-/// Code::Usage, with one sentence that names the input and both numbers, if the inputs do not fit the plan or each
-/// other.
+/// The value of each symbol. `given` are the first symbols of a body; ExprValues::unknown stands for symbols that a
+/// step binds. Code::Usage, with a sentence that names the input and both numbers, if the inputs do not fit the plan or
+/// each other.
 Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs,
                                            std::span<const int64_t> given = {});
 
-/// Code::Usage unless type, rank and signs of the sizes are those of input `expected`.
+/// Code::Usage unless type and rank are those of input `expected` and no size is negative.
 Status checkTypeAndRank(const Plan &plan, const Value &expected, const TensorView &given);
 
-/// "batch x 4", for messages.
+/// "[batch, 4]", for messages.
 std::string describeDims(const Plan &plan, const Value &value);
 
 } // namespace tilewright::runtime

@@ -1,4 +1,4 @@
-// Binding: from the caller's tensors to an address for every value. ContextSteps.cpp then runs the steps.
+// Binding: gives every value an address, from the caller's tensors on. ContextSteps.cpp then runs the steps.
 #include "runtime/execute/Context.h"
 
 #include "runtime/artifact/Format.h"
@@ -10,16 +10,16 @@
 
 namespace tilewright::runtime {
 
-static constexpr size_t keptFrames = 16;
+static constexpr size_t keptInstances = 16;
 
 static bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
 
 static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
 
 Context::~Context() {
-  if (stream_ && program_ && tree_ == &program_->tree()) // bodies end with their root
-    static_cast<void>(stream_->synchronize()
-                          .ok()); // the memory that this frees may still be in use; a failure has no reader any more
+  // Waits before memory in use is freed; nobody is left to report a failure to. Bodies are destroyed with their root.
+  if (stream_ && program_ && tree_ == &program_->tree())
+    static_cast<void>(stream_->synchronize().ok());
 }
 
 Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program> program,
@@ -42,7 +42,7 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program
   return context;
 }
 
-/// Room for what the plan's values need outside of the arena.
+/// Sizes the tables that hold values outside of the arena.
 void Context::prepare() {
   own_.resize(plan().values.size());
   objects_.resize(plan().values.size());
@@ -62,7 +62,7 @@ Expected<void *> OwnMemory::atLeast(Device &device, uint64_t needed) {
   return memory.get();
 }
 
-/// Constants that are strings; their dimensions are constants too.
+/// Decodes string constants. Dimensions of constants are constant expressions.
 void Context::decodeConstants() {
   for (ValueId id = 0; id < plan().values.size(); ++id) {
     const Value &value = plan().values[id];
@@ -75,29 +75,29 @@ void Context::decodeConstants() {
   }
 }
 
-/// On a device with memory of its own, the elements of dims tensors wait in staging memory, where a recording can find
-/// them.
-Status Context::stageDims(Frame &frame) {
+/// Writes the elements of WriteDims steps to staging memory, where a recording can read them. Only for devices with
+/// memory of their own.
+Status Context::stageDims(PlanInstance &instance) {
   const std::vector<Step> &steps = plan().steps;
-  frame.dimsOffset.assign(steps.size(), noPlace);
+  instance.dimsOffset.assign(steps.size(), noPlace);
   uint64_t bytes = 0;
   for (const Segment &segment : analysis().segments)
     for (size_t i = segment.first; segment.recordable && i < segment.end; ++i)
       if (const auto *write = std::get_if<WriteDims>(&steps[i])) {
-        frame.dimsOffset[i] = bytes;
+        instance.dimsOffset[i] = bytes;
         bytes += write->elements.size() * sizeof(int64_t);
       }
   if (bytes == 0)
     return {};
   Expected<std::shared_ptr<void>> staging = device_->allocateStaging(bytes);
   TILEWRIGHT_TRY(staging);
-  frame.dims = *staging;
+  instance.dims = *staging;
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (frame.dimsOffset[i] == noPlace)
+    if (instance.dimsOffset[i] == noPlace)
       continue;
-    auto *elements = reinterpret_cast<int64_t *>(advance(frame.dims.get(), frame.dimsOffset[i]));
+    auto *elements = reinterpret_cast<int64_t *>(advance(instance.dims.get(), instance.dimsOffset[i]));
     for (ExprId element : std::get<WriteDims>(steps[i]).elements) {
-      Expected<int64_t> value = frame.sizes.get(element);
+      Expected<int64_t> value = instance.sizes.get(element);
       TILEWRIGHT_TRY(value);
       *elements++ = *value;
     }
@@ -105,34 +105,35 @@ Status Context::stageDims(Frame &frame) {
   return {};
 }
 
-Status Context::selectFrame(std::vector<int64_t> symbols) {
-  auto known = std::ranges::find(frames_, symbols, [](const auto &frame) -> const auto & { return frame->symbols; });
-  if (known != frames_.end()) {
-    std::rotate(frames_.begin(), known, known + 1);
+Status Context::selectInstance(std::vector<int64_t> symbols) {
+  auto known =
+      std::ranges::find(instances_, symbols, [](const auto &instance) -> const auto & { return instance->symbols; });
+  if (known != instances_.end()) {
+    std::rotate(instances_.begin(), known, known + 1);
   } else {
     bool hostMemory = device_->info().hostMemory;
-    Expected<std::unique_ptr<Frame>> made = makeFrame(
+    Expected<std::unique_ptr<PlanInstance>> made = instantiate(
         plan(), analysis(), std::move(symbols), hostMemory ? ArenaScope::Temporaries : ArenaScope::InputsAndOutputsToo);
     TILEWRIGHT_TRY(made);
     if (!hostMemory)
       TILEWRIGHT_TRY(stageDims(**made));
-    frames_.insert(frames_.begin(), std::move(*made));
-    ++counters_->frames;
-    if (frames_.size() > keptFrames) {
-      TILEWRIGHT_TRY(synchronize()); // its recordings may still be running
-      frames_.pop_back();
+    instances_.insert(instances_.begin(), std::move(*made));
+    ++counters_->instances;
+    if (instances_.size() > keptInstances) {
+      TILEWRIGHT_TRY(synchronize()); // recordings of the evicted instance may still be running
+      instances_.pop_back();
     }
   }
-  frame_ = frames_.front().get();
-  sizes_ = &frame_->sizes;
-  return growArena(frame_->arenaBytes);
+  instance_ = instances_.front().get();
+  sizes_ = &instance_->sizes;
+  return growArena(instance_->arenaBytes);
 }
 
 Status Context::growArena(uint64_t bytes) {
   if (bytes <= arena_->bytes)
     return {};
   TILEWRIGHT_TRY(synchronize());
-  *arena_ = {}; // before the new one is there: the two together may not fit
+  *arena_ = {}; // freed first: both together may not fit
   Expected<std::shared_ptr<void>> memory = device_->allocate(bytes);
   TILEWRIGHT_TRY(memory);
   *arena_ = {*memory, bytes};
@@ -145,7 +146,7 @@ Status Context::placeInputs(std::span<const TensorView> inputs) {
   bool hostMemory = device_->info().hostMemory;
   for (size_t i = 0; i < inputs.size(); ++i) {
     ValueId id = plan().inputs[i];
-    uint64_t bytes = frame_->bytes[id];
+    uint64_t bytes = instance_->bytes[id];
     const TensorView &given = inputs[i];
     if (isObjectValue(id)) {
       objects_[id] = given.object;
@@ -158,7 +159,7 @@ Status Context::placeInputs(std::span<const TensorView> inputs) {
       continue;
     }
     Expected<void *> place =
-        hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id]));
+        hostMemory ? ownMemory(id, bytes) : Expected<void *>(advance(arena_->memory.get(), instance_->offsets[id]));
     TILEWRIGHT_TRY(place);
     addresses_[id] = *place;
     if (bytes != 0)
@@ -193,21 +194,22 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
       return {};
     }
   }
-  bool inArena = frame_->offsets[id] != noPlace;
+  bool inArena = instance_->offsets[id] != noPlace;
   Expected<void *> place =
-      inArena ? Expected<void *>(advance(arena_->memory.get(), frame_->offsets[id])) : ownMemory(id, bytes);
+      inArena ? Expected<void *>(advance(arena_->memory.get(), instance_->offsets[id])) : ownMemory(id, bytes);
   TILEWRIGHT_TRY(place);
   addresses_[id] = *place;
   return {};
 }
 
-/// Gives an address to each value whose place and size become known at `step`.
+/// Assigns an address to each value whose size becomes known at `step`.
 Status Context::placeKnownAt(int64_t step) {
   for (ValueId id = 0; id < plan().values.size(); ++id) {
     const Value &value = plan().values[id];
     if (analysis().valueStep[id] != step || value.kind == ValueKind::Input)
       continue;
-    Expected<uint64_t> bytes = step == atBind ? Expected<uint64_t>(frame_->bytes[id]) : valueBytes(plan(), *sizes_, id);
+    Expected<uint64_t> bytes =
+        step == atBind ? Expected<uint64_t>(instance_->bytes[id]) : valueBytes(plan(), *sizes_, id);
     TILEWRIGHT_TRY(bytes);
     if (value.kind == ValueKind::Constant) {
       addresses_[id] = image_->constants[value.source];
@@ -217,8 +219,8 @@ Status Context::placeKnownAt(int64_t step) {
       addresses_[id] = advance(addresses_[value.source], static_cast<uint64_t>(*offset));
     } else if (value.kind == ValueKind::Output) {
       TILEWRIGHT_TRY(placeOutput(id, *bytes));
-    } else if (frame_->offsets[id] != noPlace) {
-      addresses_[id] = advance(arena_->memory.get(), frame_->offsets[id]);
+    } else if (instance_->offsets[id] != noPlace) {
+      addresses_[id] = advance(arena_->memory.get(), instance_->offsets[id]);
     } else if (analysis().firstUse[id] != INT64_MAX) {
       Expected<void *> place = ownMemory(id, *bytes);
       TILEWRIGHT_TRY(place);
@@ -228,7 +230,7 @@ Status Context::placeKnownAt(int64_t step) {
   return {};
 }
 
-/// This plan first: it is the faster one.
+/// Tries this plan first, because it is faster than the broadcasting one.
 Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   isBroadcasting_ = false;
   Status status = bindHere(inputs, outputs);
@@ -245,7 +247,7 @@ Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorV
 }
 
 Status Context::bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
-  frame_ = nullptr; // a failed bind leaves nothing to execute
+  instance_ = nullptr; // after a failed bind there is nothing to execute
   hasRun_ = false;
   if (!outputs.empty() && outputs.size() != plan().outputs.size())
     return {Code::Usage,
@@ -259,18 +261,18 @@ Status Context::bindTo(std::span<const TensorView> inputs, std::span<const int64
   Expected<std::vector<int64_t>> symbols = bindSymbols(plan(), inputs, givenSymbols);
   TILEWRIGHT_TRY(symbols);
   addresses_.assign(plan().values.size(), nullptr);
-  Status status = selectFrame(std::move(*symbols));
+  Status status = selectInstance(std::move(*symbols));
   status = status.ok() ? placeInputs(inputs) : status;
   status = status.ok() ? placeKnownAt(atBind) : status;
   if (!status.ok()) {
-    frame_ = nullptr;
+    instance_ = nullptr;
     return status;
   }
-  if (frame_->recordedAddresses != addresses_) {
-    for (std::unique_ptr<Recording> &recording : frame_->recordings)
+  if (instance_->recordedAddresses != addresses_) {
+    for (std::unique_ptr<Recording> &recording : instance_->recordings)
       recording.reset();
-    frame_->recordedAddresses = addresses_;
-    frame_->runs = 0;
+    instance_->recordedAddresses = addresses_;
+    instance_->runs = 0;
   }
   return {};
 }
@@ -283,7 +285,7 @@ Status Context::synchronize() {
   if (*errorWord == 0)
     return {};
   auto sentence = static_cast<uint32_t>(*errorWord);
-  const std::vector<std::string> &faults = program_->plan().faults; // of bodies too
+  const std::vector<std::string> &faults = program_->plan().faults; // those of bodies included
   if (sentence >= faults.size())
     return {Code::Internal, fmt::format("a kernel reported fault {:#x}, which its plan does not list", *errorWord)};
   return {Code::Malformed, faults[sentence]};
@@ -308,7 +310,7 @@ Expected<std::vector<Tensor>> Context::outputs() {
       bool isOwn = addresses_[id] == own_[id].memory.get();
       std::shared_ptr<std::byte[]> memory =
           isOwn ? std::shared_ptr<std::byte[]>(own_[id].memory, bytes)
-                : std::shared_ptr<std::byte[]>(bytes, [](std::byte *) {}); // the caller's
+                : std::shared_ptr<std::byte[]>(bytes, [](std::byte *) {}); // owned by the caller
       tensors.push_back(Tensor(type, *shape, std::move(memory)));
       continue;
     }
@@ -346,7 +348,7 @@ Status Context::runInto(std::span<const TensorView> inputs, std::span<const Tens
   return isBroadcasting_ ? broadcasting_->copyOutputs(outputs) : copyOutputs(outputs);
 }
 
-/// To where the caller wants them, unless they were made there.
+/// Copies outputs to the caller's memory, except those written there directly.
 Status Context::copyOutputs(std::span<const TensorView> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId id = plan().outputs[i];

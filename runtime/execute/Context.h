@@ -1,18 +1,18 @@
 // Runs a program for one caller: binds inputs, places buffers, executes the plan's steps on a stream.
 //
-//   bind(inputs)  ─ symbols ─ frame (cached by sizes) ─ arena ─ addresses of all values
-//   execute()     ─ segment by segment: recorded ones are replayed from their second run on;
-//                   host calls and sizes known late are in between
+//   bind(inputs)  ─ symbols ─ PlanInstance (cached by sizes) ─ arena ─ addresses of all values
+//   execute()     ─ segment by segment: recordable ones are replayed from their second run on;
+//                   host calls, and steps whose sizes are known late, run one by one between them
 //   synchronize() ─ waits, reads the error word
 //
-// The body of a branch or a loop is run by a context of its own: with its own frames and values, on the same stream.
+// The body of a branch or a loop is run by a context of its own, with its own instances and values, on the same stream.
 // Bodies of one plan never run at the same time, so they share one arena beside their plan's.
 //
 // A context is used by one thread at a time; several contexts of one program may run at once.
 #pragma once
 
 #include "runtime/execute/BindSymbols.h"
-#include "runtime/execute/Frame.h"
+#include "runtime/execute/PlanInstance.h"
 #include "runtime/execute/Program.h"
 
 #include <functional>
@@ -20,10 +20,10 @@
 
 namespace tilewright::runtime {
 
-/// What a step did, with all that its bodies did in every turn.
+/// What a step did, including every iteration of its bodies.
 struct Work {
   uint64_t launches = 0, hostCalls = 0;
-  double bytes = 0, flops = 0; // as the groups tell them, at the sizes of the run
+  double bytes = 0, flops = 0; // the groups' expressions at the sizes of the run
 
   Work &operator+=(const Work &other);
 };
@@ -36,20 +36,20 @@ struct StepProfile {
 
 /// What a context has done so far.
 struct Counters {
-  uint64_t launches = 0;   // given to the stream one by one
+  uint64_t launches = 0;   // outside of replayed recordings
   uint64_t hostCalls = 0;  // nodes run by reference kernels
-  uint64_t frames = 0;     // combinations of sizes planned
+  uint64_t instances = 0;  // combinations of sizes instantiated
   uint64_t recordings = 0; // segments recorded
   uint64_t replays = 0;    // segments replayed
-  Work *bodies = nullptr;  // where bodies add what they do, while profile() wants to know
+  Work *bodies = nullptr;  // while profile() runs: where bodies add their work
 };
 
-/// Memory for one value, kept from run to run while it is large enough and nobody else holds it.
+/// Memory for one value, reused between runs while it is large enough and nobody else holds it.
 struct OwnMemory {
   std::shared_ptr<void> memory;
   uint64_t bytes = 0;
 
-  /// The memory, made anew if need be; what it held is lost then.
+  /// At least `needed` bytes; allocated anew, without the old contents, if need be.
   Expected<void *> atLeast(Device &device, uint64_t needed);
 };
 
@@ -68,20 +68,19 @@ public:
   /// receives the output directly (its shape must fit); one without leaves it to the context.
   Status bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs = {});
 
-  /// Runs the bound plan once. On a device with its own memory it may still be under way when this returns.
+  /// Runs the bound plan once; asynchronous on devices with memory of their own.
   Status execute();
 
-  /// Waits for the executions; reports what a kernel found wrong with its data, as Code::Malformed.
+  /// Waits for all executions. Code::Malformed if a kernel has reported a fault in its data.
   Status synchronize();
 
-  /// The outputs of the last execution, in host memory that stays as it is for as long as somebody holds the tensors.
+  /// The outputs of the last execution, in host memory that no later execution overwrites while the tensors are held.
   Expected<std::vector<Tensor>> outputs();
 
   /// bind, execute, synchronize, outputs.
   Expected<std::vector<Tensor>> run(std::span<const Tensor> inputs);
 
-  /// The same into the caller's memory, in the host's or the device's. Every view must have data, and the output's
-  /// shape.
+  /// The same into the caller's memory, on the host or the device. Every view must have data and the output's shape.
   Status runInto(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
   /// Executes what is bound once more, step by step, and returns when each step began, how long it took, and what it
@@ -94,7 +93,7 @@ public:
   Stream &stream() { return *active().stream_; }
   const Counters &counters() const { return *active().counters_; }
   uint64_t arenaBytes() const { return active().arena_->bytes; }
-  /// The bound sizes, to evaluate a group's bytes and operations with. Only after bind.
+  /// The values of the plan's size expressions, for a group's bytes and operations. Only after bind.
   const ExprValues &sizes() const { return *active().sizes_; }
 
 private:
@@ -104,7 +103,7 @@ private:
   Status copyOutputs(std::span<const TensorView> outputs);
   Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
-  /// Where an output of a body belongs that has so many bytes; null leaves it to the body's context.
+  /// The address at which a body writes an output of that many bytes; null: its context allocates memory.
   using PlaceOutput = std::function<Expected<void *>(size_t output, uint64_t bytes)>;
 
   Context &body(uint32_t number);
@@ -116,11 +115,10 @@ private:
 
   void prepare();
   void decodeConstants();
-  Status selectFrame(std::vector<int64_t> symbols);
-  Status stageDims(Frame &frame);
+  Status selectInstance(std::vector<int64_t> symbols);
+  Status stageDims(PlanInstance &instance);
   Status growArena(uint64_t bytes);
   Status placeInputs(std::span<const TensorView> inputs);
-  Status placeOutputs(std::span<const TensorView> outputs);
   Status placeKnownAt(int64_t step);
   Status placeOutput(ValueId id, uint64_t bytes);
   Expected<void *> ownMemory(ValueId id, uint64_t bytes);
@@ -139,17 +137,17 @@ private:
   Status runOne(size_t index, const Branch &branch);
   Status runOne(size_t index, const Loop &loop);
   Status bindLate(size_t index, std::span<const Shape> outputs);
-  Status takeFromBody(ValueId id, const TensorView &given, const std::string &node);
+  Status copyFromBody(ValueId id, const TensorView &given, const std::string &node);
   Status startLoop(const Loop &loop, LoopState &state);
-  Expected<bool> runTurn(const Loop &loop, LoopState &state);
-  Status takeSlices(const Loop &loop, LoopState &state);
-  Expected<std::vector<TensorView>> bindTurn(const Loop &loop, LoopState &state);
-  Status runSteadyTurn(const Loop &loop, LoopState &state);
+  Expected<bool> runIteration(const Loop &loop, LoopState &state);
+  Status copySlices(const Loop &loop, LoopState &state);
+  Expected<std::vector<TensorView>> bindIteration(const Loop &loop, LoopState &state);
+  Status runSteadyIteration(const Loop &loop, LoopState &state);
   Status collect(const Loop &loop, LoopState &state, size_t i, const TensorView &slice);
   Status append(Collection &collection, const LoopState &state, const void *slice);
   Status finishLoop(size_t index, const Loop &loop, LoopState &state);
   Expected<Tensor> onHost(ValueId id);
-  Status takeOutput(ValueId id, const Tensor &output);
+  Status copyFromHost(ValueId id, const Tensor &output);
   bool isObjectValue(ValueId id) const { return isObject(plan().values[id].dtype); }
 
   struct Arena {
@@ -166,27 +164,26 @@ private:
   std::shared_ptr<Stream> stream_;
   const PlanTree *tree_ = nullptr;
   const KernelTree *kernels_ = nullptr;
-  std::vector<std::unique_ptr<Frame>> frames_; // most recently used first
+  std::vector<std::unique_ptr<PlanInstance>> instances_; // most recently used first
   std::shared_ptr<Arena> arena_, bodyArena_;
-  std::vector<std::unique_ptr<Context>> bodies_;       // by their numbers; made when they first run
-  std::map<size_t, std::shared_ptr<LoopState>> loops_; // by step, with the memory of what they carry
-  std::map<size_t, std::shared_ptr<const void>>
-      kept_;                // by step: what its reference kernel made of the node's attributes
-  PlaceOutput placeOutput_; // of a body
+  std::vector<std::unique_ptr<Context>> bodies_;         // by number; created when they first run
+  std::map<size_t, std::shared_ptr<LoopState>> loops_;   // by step; keep their buffers between runs
+  std::map<size_t, std::shared_ptr<const void>> caches_; // by step: see ReferenceCall::cache
+  PlaceOutput placeOutput_;                              // bodies only
 
-  // The execution at hand.
-  Frame *frame_ = nullptr;
-  const ExprValues *sizes_ = nullptr; // the frame's, or lateSizes_ once a step has bound a symbol
+  // The bound execution.
+  PlanInstance *instance_ = nullptr;
+  const ExprValues *sizes_ = nullptr; // the instance's, or lateSizes_ once a step has bound a symbol
   std::vector<int64_t> lateSymbols_;
   ExprValues lateSizes_;
-  std::vector<void *> addresses_;        // of all values; null while not known
+  std::vector<void *> addresses_;        // by value; null while unknown
   std::vector<TensorView> boundOutputs_; // as given, or empty views
-  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and what is sized late
-  std::vector<Tensor> objects_;          // by value: strings, sequences and their like, which have no address
+  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and values sized late
+  std::vector<Tensor> objects_;          // by value: strings, sequences, optionals and maps, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
-  std::shared_ptr<Counters> counters_; // of the root
-  bool hasRun_ = false;                // what is bound, so that there are outputs
+  std::shared_ptr<Counters> counters_; // shared with bodies
+  bool hasRun_ = false;                // since bind, so that there are outputs
 
   // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
   std::unique_ptr<Context> broadcasting_;

@@ -1,12 +1,12 @@
 // Branches and loops: bodies are plans, run by contexts of their own on the same stream.
 //
-//   Loop, turn t        inputs of the body                  outputs of the body
-//     carried           what turn t - 1 gave (two places, in turns)
-//     scanned           slice t, copied to one place
-//     collected                                             appended to memory that grows, copied at the end
+//   Loop, iteration t   inputs of the body                      outputs of the body
+//     carried           results of t - 1, double-buffered       the other buffer
+//     scanned           slice t, copied to a buffer
+//     collected                                                 appended to a growing buffer, copied at the end
 //
-// A turn is bound like any run of a plan, until nothing changes any more but which of the two places is read and which
-// is written: from then on (`steady`) the two sets of addresses take turns by themselves.
+// An iteration is bound like any run of a plan until two in a row have the same sizes, so that only the double buffers
+// alternate. From then on the loop is `steady`: even and odd iterations reuse the addresses bound before.
 #include "runtime/execute/Context.h"
 
 #include "runtime/artifact/Format.h"
@@ -17,25 +17,25 @@
 
 namespace tilewright::runtime {
 
-/// Slices of one result of a loop, in the order of the turns.
+/// The slices of one collected result, in the order of the iterations.
 struct Collection {
-  Shape slice;        // of one turn; known after the first
+  Shape slice;        // the shape of one; known after the first iteration
   uint64_t bytes = 0; // of one slice
-  OwnMemory staging;  // of the slice at hand
-  OwnMemory slices;   // all of them, with room for more
+  OwnMemory staging;  // the current iteration's slice, as the body writes it
+  OwnMemory slices;   // all slices so far, with spare capacity
 };
 
 struct LoopState {
-  alignas(format::alignment) int64_t turn = 0; // where the body can read them
-  alignas(format::alignment) uint8_t always = 1;
-  int64_t turns = -1; // -1: until the condition says so
-  bool goesOn = true;
+  alignas(format::alignment) int64_t iteration = 0; // these two are inputs of the body, read in place
+  alignas(format::alignment) uint8_t alwaysTrue = 1;
+  int64_t tripCount = -1; // -1: the condition alone ends the loop
+  bool continues = true;
   bool steady = false;
-  std::array<std::vector<void *>, 2> bound;     // of even and odd turns, in memory that stays
-  std::vector<TensorView> carried;              // what the next turn gets
-  std::vector<std::array<OwnMemory, 2>> places; // of what is carried
+  std::array<std::vector<void *>, 2> addresses;  // of the body's values in even and odd iterations
+  std::vector<TensorView> carried;               // inputs of the next iteration
+  std::vector<std::array<OwnMemory, 2>> buffers; // of the carried values, written in even and odd iterations
   std::vector<TensorView> scanned;
-  std::vector<OwnMemory> slices; // of what is scanned, at this turn
+  std::vector<OwnMemory> slices; // the current slice of each scanned value
   std::vector<Collection> collected;
   OwnMemory condition;
 };
@@ -58,7 +58,7 @@ Context &Context::body(uint32_t number) {
   return *body;
 }
 
-/// A value as the next step would find it.
+/// The value's current shape and address.
 Expected<TensorView> Context::viewOf(ValueId id) const {
   const Value &value = plan().values[id];
   if (isObjectValue(id))
@@ -83,7 +83,7 @@ Status Context::runBody(Context &body, const BodyUse &use, std::vector<TensorVie
   }
   body.boundOutputs_.assign(body.plan().outputs.size(), {});
   body.placeOutput_ = std::move(place);
-  body.frame_ = nullptr;
+  body.instance_ = nullptr;
   Status status = body.bindTo(inputs, symbols);
   status = status.ok() ? body.execute() : status;
   body.placeOutput_ = nullptr;
@@ -113,8 +113,8 @@ static Status expectOne(const TensorView &view, const std::string &node, std::st
                                        fmt::join(view.shape, ", "))};
 }
 
-/// The value becomes what a body has given for it, which may lie there already.
-Status Context::takeFromBody(ValueId id, const TensorView &given, const std::string &node) {
+/// Copies an output of a body to value `id`, unless the body has written it there.
+Status Context::copyFromBody(ValueId id, const TensorView &given, const std::string &node) {
   const Value &value = plan().values[id];
   if (isObjectValue(id)) {
     objects_[id] = given.object;
@@ -144,7 +144,7 @@ Status Context::runOne(size_t index, const Branch &branch) {
     if (id == none || analysis().roots[id] != id || plan().values[id].kind == ValueKind::Output)
       return nullptr;
     if (analysis().valueStep[id] == static_cast<int64_t>(index))
-      return ownMemory(id, bytes); // where placeKnownAt will look for it
+      return ownMemory(id, bytes); // the same memory that placeKnownAt will use
     Expected<uint64_t> known = valueBytes(plan(), *sizes_, id);
     TILEWRIGHT_TRY(known);
     return *known == bytes ? addresses_[id] : nullptr;
@@ -162,17 +162,17 @@ Status Context::runOne(size_t index, const Branch &branch) {
   TILEWRIGHT_TRY(bindLate(index, shapes));
   for (size_t i = 0; i < given.size(); ++i)
     if (branch.outputs[i] != none)
-      TILEWRIGHT_TRY(takeFromBody(branch.outputs[i], given[i], branch.node));
+      TILEWRIGHT_TRY(copyFromBody(branch.outputs[i], given[i], branch.node));
   return {};
 }
 
 //===- Loops ------------------------------------------------------------------------------------------------------===//
 
 Status Context::startLoop(const Loop &loop, LoopState &state) {
-  state.turn = 0, state.turns = -1, state.goesOn = true, state.steady = false;
+  state.iteration = 0, state.tripCount = -1, state.continues = true, state.steady = false;
   state.carried.clear(), state.scanned.clear();
   state.slices.resize(loop.scanned.size());
-  state.places.resize(loop.carried.size());
+  state.buffers.resize(loop.carried.size());
   state.collected.resize(loop.collected.size());
   for (Collection &collection : state.collected)
     collection.slice.clear(), collection.bytes = 0;
@@ -185,10 +185,10 @@ Status Context::startLoop(const Loop &loop, LoopState &state) {
     Expected<TensorView> view = viewOf(slices.value);
     TILEWRIGHT_TRY(view);
     int64_t count = view->shape.front();
-    if (!state.scanned.empty() && count != state.turns)
+    if (!state.scanned.empty() && count != state.tripCount)
       return {Code::Malformed, fmt::format("node '{}': expected inputs with equally many slices, got {} and {}",
-                                           loop.node, state.turns, count)};
-    state.turns = count;
+                                           loop.node, state.tripCount, count)};
+    state.tripCount = count;
     state.scanned.push_back(std::move(*view));
   }
   if (loop.tripCount != none) {
@@ -197,7 +197,7 @@ Status Context::startLoop(const Loop &loop, LoopState &state) {
     TILEWRIGHT_TRY(expectOne(*view, loop.node, "a trip count"));
     Expected<int64_t> count = readInteger(loop.tripCount);
     TILEWRIGHT_TRY(count);
-    state.turns = std::max<int64_t>(0, *count);
+    state.tripCount = std::max<int64_t>(0, *count);
   }
   if (loop.condition != none) {
     Expected<TensorView> view = viewOf(loop.condition);
@@ -205,20 +205,20 @@ Status Context::startLoop(const Loop &loop, LoopState &state) {
     TILEWRIGHT_TRY(expectOne(*view, loop.node, "a condition"));
     Expected<bool> first = readBool(view->data);
     TILEWRIGHT_TRY(first);
-    state.goesOn = *first;
+    state.continues = *first;
   }
   return {};
 }
 
-/// The turn's number or the condition, of as many dimensions of 1 as the body's input has.
+/// A view of the iteration number or the condition, with the rank that the body declares and every dimension 1.
 static TensorView oneElement(const Plan &body, size_t input, DType type, void *data) {
   return {type, Shape(body.values[body.inputs[input]].dims.size(), 1), data, false, {}};
 }
 
-/// Keeps one slice where the slices before it are, in room that doubles.
+/// Appends one slice to a collected result.
 Status Context::collect(const Loop &loop, LoopState &state, size_t i, const TensorView &slice) {
   Collection &collection = state.collected[i];
-  if (state.turn == 0) {
+  if (state.iteration == 0) {
     collection.slice = slice.shape;
     collection.bytes = static_cast<uint64_t>(elementCount(slice.shape)) * elementBytes(slice.type);
   } else if (collection.slice != slice.shape) {
@@ -228,12 +228,15 @@ Status Context::collect(const Loop &loop, LoopState &state, size_t i, const Tens
   return append(collection, state, slice.data);
 }
 
+/// Grows the buffer to all slices at once where the trip count is known and plausible, else to twice its size.
 Status Context::append(Collection &collection, const LoopState &state, const void *slice) {
-  uint64_t used = collection.bytes * static_cast<uint64_t>(state.turn), needed = used + collection.bytes;
+  uint64_t used = collection.bytes * static_cast<uint64_t>(state.iteration), needed = used + collection.bytes;
   if (needed > collection.slices.bytes) {
-    constexpr uint64_t little = 1024, most = uint64_t(1) << 48; // a trip count may be anything
-    uint64_t all =
-        state.turns > 0 ? std::min(most, static_cast<uint64_t>(state.turns)) * std::min(most, collection.bytes) : 0;
+    constexpr uint64_t little = 1024, most = uint64_t(1)
+                                             << 48; // keeps the product in range: trip counts come from data
+    uint64_t all = state.tripCount > 0
+                       ? std::min(most, static_cast<uint64_t>(state.tripCount)) * std::min(most, collection.bytes)
+                       : 0;
     bool whole = all >= needed && all <= 64 * std::max(little, needed);
     OwnMemory larger;
     Expected<void *> room = larger.atLeast(*device_, whole ? all : std::max(2 * needed, little));
@@ -241,20 +244,20 @@ Status Context::append(Collection &collection, const LoopState &state, const voi
     if (used)
       TILEWRIGHT_TRY(stream_->copyWithin(*room, collection.slices.memory.get(), used));
     if (!device_->info().hostMemory)
-      TILEWRIGHT_TRY(synchronize()); // the smaller one goes
+      TILEWRIGHT_TRY(synchronize()); // the old buffer is freed below
     collection.slices = std::move(larger);
   }
   return collection.bytes ? stream_->copyWithin(advance(collection.slices.memory.get(), used), slice, collection.bytes)
                           : Status();
 }
 
-/// Slices of what is scanned to where the body reads them.
-Status Context::takeSlices(const Loop &loop, LoopState &state) {
+/// Copies this iteration's slice of each scanned value to the buffer that the body reads.
+Status Context::copySlices(const Loop &loop, LoopState &state) {
   for (size_t i = 0; i < state.scanned.size(); ++i) {
     const TensorView &all = state.scanned[i];
     uint64_t bytes =
-        static_cast<uint64_t>(elementCount(all.shape) / std::max<int64_t>(1, state.turns)) * elementBytes(all.type);
-    int64_t at = loop.scanned[i].reverse ? state.turns - 1 - state.turn : state.turn;
+        static_cast<uint64_t>(elementCount(all.shape) / std::max<int64_t>(1, state.tripCount)) * elementBytes(all.type);
+    int64_t at = loop.scanned[i].reverse ? state.tripCount - 1 - state.iteration : state.iteration;
     Expected<void *> place = state.slices[i].atLeast(*device_, bytes);
     TILEWRIGHT_TRY(place);
     if (bytes)
@@ -263,14 +266,13 @@ Status Context::takeSlices(const Loop &loop, LoopState &state) {
   return {};
 }
 
-/// Binds and runs the body; what it gives, by its outputs.
-Expected<std::vector<TensorView>> Context::bindTurn(const Loop &loop, LoopState &state) {
-  Context &turn = body(loop.body.body);
-  const Plan &inner = turn.plan();
+/// Binds and runs the body for one iteration. Returns its outputs.
+Expected<std::vector<TensorView>> Context::bindIteration(const Loop &loop, LoopState &state) {
+  Context &inner = body(loop.body.body);
   std::vector<TensorView> inputs;
   if (loop.counted) {
-    inputs.push_back(oneElement(inner, 0, DType::I64, &state.turn));
-    inputs.push_back(oneElement(inner, 1, DType::Bool, &state.always));
+    inputs.push_back(oneElement(inner.plan(), 0, DType::I64, &state.iteration));
+    inputs.push_back(oneElement(inner.plan(), 1, DType::Bool, &state.alwaysTrue));
   }
   inputs.insert(inputs.end(), state.carried.begin(), state.carried.end());
   for (size_t i = 0; i < state.scanned.size(); ++i) {
@@ -284,68 +286,68 @@ Expected<std::vector<TensorView>> Context::bindTurn(const Loop &loop, LoopState 
     if (output < firstCarried)
       return state.condition.atLeast(*device_, bytes);
     if (output < firstCollected)
-      return state.places[output - firstCarried][state.turn % 2].atLeast(*device_, bytes);
+      return state.buffers[output - firstCarried][state.iteration % 2].atLeast(*device_, bytes);
     return state.collected[output - firstCollected].staging.atLeast(*device_, bytes);
   };
-  TILEWRIGHT_TRY(runBody(turn, loop.body, std::move(inputs), place));
+  TILEWRIGHT_TRY(runBody(inner, loop.body, std::move(inputs), place));
   std::vector<TensorView> given;
-  for (ValueId output : inner.outputs) {
-    Expected<TensorView> view = turn.viewOf(output);
+  for (ValueId output : inner.plan().outputs) {
+    Expected<TensorView> view = inner.viewOf(output);
     TILEWRIGHT_TRY(view);
     given.push_back(std::move(*view));
   }
   return given;
 }
 
-/// A turn like the one before the last.
-Status Context::runSteadyTurn(const Loop &loop, LoopState &state) {
-  Context &turn = body(loop.body.body);
-  turn.addresses_.swap(state.bound[state.turn % 2]);
+/// An iteration with the same sizes as the one before: reuses the addresses that were bound two iterations ago.
+Status Context::runSteadyIteration(const Loop &loop, LoopState &state) {
+  Context &inner = body(loop.body.body);
+  inner.addresses_.swap(state.addresses[state.iteration % 2]);
   Status status;
   if (loop.counted && !device_->info().hostMemory)
-    status = stream_->copyIn(turn.addresses_[turn.plan().inputs[0]], &state.turn, sizeof state.turn);
-  status = status.ok() ? turn.execute() : status;
-  turn.addresses_.swap(state.bound[state.turn % 2]);
+    status = stream_->copyIn(inner.addresses_[inner.plan().inputs[0]], &state.iteration, sizeof state.iteration);
+  status = status.ok() ? inner.execute() : status;
+  inner.addresses_.swap(state.addresses[state.iteration % 2]);
   TILEWRIGHT_TRY(status);
   for (size_t i = 0; i < loop.collected.size(); ++i)
     if (loop.collected[i].value != none)
       TILEWRIGHT_TRY(append(state.collected[i], state, state.collected[i].staging.memory.get()));
   for (size_t i = 0; i < state.carried.size(); ++i)
-    state.carried[i].data = state.places[i][state.turn % 2].memory.get();
+    state.carried[i].data = state.buffers[i][state.iteration % 2].memory.get();
   return {};
 }
 
-/// One turn; whether another may follow.
-Expected<bool> Context::runTurn(const Loop &loop, LoopState &state) {
-  TILEWRIGHT_TRY(takeSlices(loop, state));
+/// Runs one iteration. Returns whether another may follow.
+Expected<bool> Context::runIteration(const Loop &loop, LoopState &state) {
+  TILEWRIGHT_TRY(copySlices(loop, state));
   if (state.steady) {
-    TILEWRIGHT_TRY(runSteadyTurn(loop, state));
-    ++state.turn;
+    TILEWRIGHT_TRY(runSteadyIteration(loop, state));
+    ++state.iteration;
     return loop.conditional ? readBool(state.condition.memory.get()) : Expected<bool>(true);
   }
   size_t firstCarried = loop.conditional ? 1 : 0, firstCollected = firstCarried + loop.carried.size();
-  Context &turn = body(loop.body.body);
-  Frame *frame = state.turn > 0 ? turn.frame_ : nullptr;
-  Expected<std::vector<TensorView>> given = bindTurn(loop, state);
+  Context &inner = body(loop.body.body);
+  PlanInstance *previous = state.iteration > 0 ? inner.instance_ : nullptr;
+  Expected<std::vector<TensorView>> given = bindIteration(loop, state);
   TILEWRIGHT_TRY(given);
   for (size_t i = firstCollected; i < given->size(); ++i)
     if (loop.collected[i - firstCollected].value != none)
       TILEWRIGHT_TRY(collect(loop, state, i - firstCollected, (*given)[i]));
-  state.bound[state.turn % 2] = turn.addresses_;
-  bool same = frame == turn.frame_ && !turn.analysis().bindsWhileRunning;
+  state.addresses[state.iteration % 2] = inner.addresses_;
+  bool same = previous == inner.instance_ && !inner.analysis().bindsWhileRunning;
   for (size_t i = 0; i < state.carried.size(); ++i)
     same = same && !isObject(state.carried[i].type) && (*given)[firstCarried + i].shape == state.carried[i].shape;
-  state.steady = same && state.turn >= 2 && !stream_->canRecord(); // a recording belongs to one set of addresses
+  state.steady = same && state.iteration >= 2 && !stream_->canRecord(); // a recording holds one set of addresses
   std::move(given->begin() + static_cast<ptrdiff_t>(firstCarried),
             given->begin() + static_cast<ptrdiff_t>(firstCollected), state.carried.begin());
-  ++state.turn;
+  ++state.iteration;
   if (!loop.conditional)
     return true;
   TILEWRIGHT_TRY(expectOne(given->front(), loop.node, "a condition of its body"));
   return readBool(given->front().data);
 }
 
-/// Binds what the loop's results tell, and puts them where they belong.
+/// Binds the symbols that the results' shapes give, and copies the results to their values.
 Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
   std::vector<Shape> shapes;
   for (const TensorView &view : state.carried)
@@ -353,18 +355,18 @@ Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
   const Plan &inner = body(loop.body.body).plan();
   for (size_t i = 0; i < loop.collected.size(); ++i) {
     ValueId output = inner.outputs[inner.outputs.size() - loop.collected.size() + i];
-    Shape slice = state.turn > 0 ? state.collected[i].slice : Shape();
-    for (size_t d = 0; state.turn == 0 && d < inner.values[output].dims.size(); ++d) {
+    Shape slice = state.iteration > 0 ? state.collected[i].slice : Shape();
+    for (size_t d = 0; state.iteration == 0 && d < inner.values[output].dims.size(); ++d) {
       const Expr &size = inner.exprs[inner.values[output].dims[d]];
-      slice.push_back(size.kind == ExprKind::Constant ? size.lhs : 0); // nothing ran that could tell
+      slice.push_back(size.kind == ExprKind::Constant ? size.lhs : 0); // no iteration ran, so no size is known
     }
-    slice.insert(slice.begin(), state.turn);
+    slice.insert(slice.begin(), state.iteration);
     shapes.push_back(std::move(slice));
   }
   TILEWRIGHT_TRY(bindLate(index, shapes));
   for (size_t i = 0; i < loop.finals.size(); ++i)
     if (loop.finals[i] != none)
-      TILEWRIGHT_TRY(takeFromBody(loop.finals[i], state.carried[i], loop.node));
+      TILEWRIGHT_TRY(copyFromBody(loop.finals[i], state.carried[i], loop.node));
   for (size_t i = 0; i < loop.collected.size(); ++i) {
     ValueId id = loop.collected[i].value;
     if (id == none)
@@ -373,32 +375,32 @@ Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
     Expected<Shape> expected = valueShape(plan(), *sizes_, id);
     TILEWRIGHT_TRY(expected);
     const Shape &found = shapes[loop.finals.size() + i];
-    if (*expected != found && !(state.turn == 0 && expected->front() == 0))
+    if (*expected != found && !(state.iteration == 0 && expected->front() == 0))
       return {Code::Malformed, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", loop.node,
                                            plan().values[id].name, fmt::join(found, ", "), fmt::join(*expected, ", "))};
     auto from = [&](int64_t slice) {
       return advance(collection.slices.memory.get(), static_cast<uint64_t>(slice) * collection.bytes);
     };
-    uint64_t all = collection.bytes * static_cast<uint64_t>(state.turn);
+    uint64_t all = collection.bytes * static_cast<uint64_t>(state.iteration);
     if (all && !loop.collected[i].reverse)
       TILEWRIGHT_TRY(stream_->copyWithin(addresses_[id], from(0), all));
-    for (int64_t slice = 0; all && loop.collected[i].reverse && slice < state.turn; ++slice)
+    for (int64_t slice = 0; all && loop.collected[i].reverse && slice < state.iteration; ++slice)
       TILEWRIGHT_TRY(stream_->copyWithin(advance(addresses_[id], static_cast<uint64_t>(slice) * collection.bytes),
-                                         from(state.turn - 1 - slice), collection.bytes));
+                                         from(state.iteration - 1 - slice), collection.bytes));
   }
   return {};
 }
 
 Status Context::runOne(size_t index, const Loop &loop) {
-  std::shared_ptr<LoopState> &kept = loops_[index];
-  if (!kept)
-    kept = std::make_shared<LoopState>();
-  LoopState &state = *kept;
+  std::shared_ptr<LoopState> &stored = loops_[index];
+  if (!stored)
+    stored = std::make_shared<LoopState>();
+  LoopState &state = *stored;
   TILEWRIGHT_TRY(startLoop(loop, state));
-  while (state.goesOn && (state.turns < 0 || state.turn < state.turns)) {
-    Expected<bool> another = runTurn(loop, state);
+  while (state.continues && (state.tripCount < 0 || state.iteration < state.tripCount)) {
+    Expected<bool> another = runIteration(loop, state);
     TILEWRIGHT_TRY(another);
-    state.goesOn = *another;
+    state.continues = *another;
   }
   return finishLoop(index, loop, state);
 }

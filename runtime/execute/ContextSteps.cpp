@@ -9,11 +9,11 @@
 namespace tilewright::runtime {
 
 Status Context::startExecution() {
-  if (!frame_)
+  if (!instance_)
     return {Code::Usage, "nothing is bound to execute: bind the inputs first"};
   hasRun_ = false;
-  sizes_ = &frame_->sizes;
-  lateSymbols_ = frame_->symbols;
+  sizes_ = &instance_->sizes;
+  lateSymbols_ = instance_->symbols;
   return {};
 }
 
@@ -23,9 +23,9 @@ Status Context::execute() {
   TILEWRIGHT_TRY(startExecution());
   for (size_t i = 0; i < analysis().segments.size(); ++i)
     TILEWRIGHT_TRY(runSegment(i));
-  ++frame_->runs;
+  ++instance_->runs;
   hasRun_ = true;
-  if (counters_->bodies) // of another context's profile, whose body this is
+  if (counters_->bodies) // this is a body of a context that is being profiled
     for (const Step &step : plan().steps)
       *counters_->bodies += workOf(step);
   return {};
@@ -37,7 +37,7 @@ Work &Work::operator+=(const Work &other) {
   return *this;
 }
 
-/// Of the step alone; 0 for what no size tells.
+/// The work of the step without its bodies. Expressions without a value count as 0.
 Work Context::workOf(const Step &step) const {
   GroupId group = std::visit(
       [](const auto &s) -> GroupId {
@@ -88,16 +88,16 @@ Expected<std::vector<StepProfile>> Context::profile() {
 
 Status Context::runSegment(size_t index) {
   const Segment &segment = analysis().segments[index];
-  std::unique_ptr<Recording> &recording = frame_->recordings[index];
-  // A segment is recorded when its sizes and addresses come a second time: recording costs about as much as a few runs.
-  bool replayable = segment.recordable && stream_->canRecord() && frame_->runs > 0;
+  std::unique_ptr<Recording> &recording = instance_->recordings[index];
+  // Recorded at the second run with the same sizes and addresses: recording costs about as much as a few runs.
+  bool replayable = segment.recordable && stream_->canRecord() && instance_->runs > 0;
   if (!replayable)
     return runSteps(segment);
   if (!recording) {
     TILEWRIGHT_TRY(stream_->beginRecording());
     Status status = runSteps(segment);
     Expected<std::unique_ptr<Recording>> recorded =
-        stream_->endRecording(); // even after a failure, or the stream would go on recording
+        stream_->endRecording(); // also after a failure, or the stream would go on recording
     TILEWRIGHT_TRY(status);
     TILEWRIGHT_TRY(recorded);
     recording = std::move(*recorded);
@@ -109,7 +109,7 @@ Status Context::runSegment(size_t index) {
 
 Status Context::runSteps(const Segment &segment) {
   for (size_t i = segment.first; i < segment.end; ++i) {
-    if (!segment.recordable) // the frame has checked the others
+    if (!segment.recordable) // the others were checked when the plan was instantiated
       TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
     TILEWRIGHT_TRY(runStep(i));
   }
@@ -125,7 +125,7 @@ Status Context::runOne(size_t, const Launch &launch) {
   args.handle = kernels_->kernels[launch.kernel];
   args.kernel = &plan().kernels[launch.kernel];
   for (size_t i = 0; i < launch.grid.size(); ++i) {
-    args.grid[i] = *sizes_->get(launch.grid[i]); // known: checkStepSizes has asked for each of these
+    args.grid[i] = *sizes_->get(launch.grid[i]); // has a value: checkStepSizes has checked it
     if (args.grid[i] == 0)
       return {};
   }
@@ -144,9 +144,9 @@ Status Context::runOne(size_t, const Launch &launch) {
 
 Status Context::runOne(size_t index, const WriteDims &write) {
   size_t bytes = write.elements.size() * sizeof(int64_t);
-  if (frame_->dims && frame_->dimsOffset[index] != noPlace)
+  if (instance_->dims && instance_->dimsOffset[index] != noPlace)
     return stream_->copyIn(addresses_[write.value],
-                           static_cast<std::byte *>(frame_->dims.get()) + frame_->dimsOffset[index], bytes);
+                           static_cast<std::byte *>(instance_->dims.get()) + instance_->dimsOffset[index], bytes);
   std::vector<int64_t> elements;
   for (ExprId id : write.elements) {
     Expected<int64_t> value = sizes_->get(id);
@@ -169,8 +169,8 @@ Status Context::runOne(size_t, const Copy &copy) {
 
 Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
 
-/// The value as a tensor that reference kernels can read: in place where that is host memory, else a copy that is there
-/// after synchronize().
+/// The value as a host tensor for reference kernels: in place in host memory, else a copy that is complete after
+/// synchronize().
 Expected<Tensor> Context::onHost(ValueId id) {
   const Value &value = plan().values[id];
   if (isObjectValue(id))
@@ -191,7 +191,7 @@ Expected<Tensor> Context::onHost(ValueId id) {
   return tensor;
 }
 
-/// Takes the symbols that a step binds from the shapes of its outputs, and places the values whose sizes are now known.
+/// Binds a step's symbols to dimensions of its outputs, and places the values whose sizes are now known.
 Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
   std::span<const BoundSymbol> binds = bindsOf(plan().steps[index]);
   if (binds.empty())
@@ -208,8 +208,8 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
   return placeKnownAt(static_cast<int64_t>(index));
 }
 
-/// The value becomes what a call has given for it.
-Status Context::takeOutput(ValueId id, const Tensor &output) {
+/// Copies an output of a reference kernel to value `id`. A mismatch is the rest of a sentence that runOne begins.
+Status Context::copyFromHost(ValueId id, const Tensor &output) {
   const Value &value = plan().values[id];
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
   TILEWRIGHT_TRY(shape);
@@ -224,7 +224,7 @@ Status Context::takeOutput(ValueId id, const Tensor &output) {
   return stream_->copyIn(addresses_[id], output.bytes(), output.byteSize());
 }
 
-/// The tensor in memory of its own; objects have theirs already.
+/// A deep copy of the tensor; objects own their memory already.
 static Tensor ownCopy(const Tensor &tensor) {
   if (!tensor.defined() || isObject(tensor.type()))
     return tensor;
@@ -258,11 +258,11 @@ Status Context::runOne(size_t index, const HostCall &call) {
   }
   if (!hostMemory)
     TILEWRIGHT_TRY(synchronize());
-  // A sequence that keeps an input must not look at memory that later steps write.
+  // A sequence may keep an input, whose memory later steps would overwrite.
   if (std::ranges::any_of(call.outputs, [&](ValueId id) { return id != none && isObjectValue(id); }))
     for (Tensor &input : inputs)
       input = ownCopy(input);
-  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size(), &kept_[index]};
+  ReferenceCall reference = {call.op, call.domain, call.opset, &call.attributes, call.outputs.size(), &caches_[index]};
   Expected<std::vector<Tensor>> outputs = evaluate(reference, inputs);
   if (!outputs)
     return {outputs.status().code(), fmt::format("node '{}': {}", call.node, outputs.status().message())};
@@ -275,11 +275,11 @@ Status Context::runOne(size_t index, const HostCall &call) {
     if (id == none)
       continue;
     const Tensor output = i < outputs->size() ? (*outputs)[i] : Tensor();
-    if (Status taken = takeOutput(id, output); !taken)
+    if (Status taken = copyFromHost(id, output); !taken)
       return {taken.code(), fmt::format("node '{}' gave {} [{}] as output {}, {}", call.node, name(output.type()),
                                         fmt::join(output.shape(), ", "), i, taken.message())};
   }
-  return hostMemory ? Status() : synchronize(); // the copies read the outputs, which end here
+  return hostMemory ? Status() : synchronize(); // the copies read `outputs`, which die here
 }
 
 } // namespace tilewright::runtime

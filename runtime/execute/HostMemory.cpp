@@ -15,7 +15,7 @@ void *allocateHostMemory(size_t bytes) {
   size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void *memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
   if (memory && alignment == hugePage)
-    ::madvise(memory, rounded, MADV_HUGEPAGE); // a wish: refused where the kernel has none
+    ::madvise(memory, rounded, MADV_HUGEPAGE); // best effort
   return memory;
 }
 

@@ -12,7 +12,7 @@
 
 namespace tilewright::runtime {
 
-/// The values of one field over all plans, once each, for messages.
+/// The distinct values of a field over all plans, for messages.
 static std::string listed(const Contents &contents, std::string Plan::*field) {
   std::set<std::string> values;
   for (const Plan &plan : contents.plans)
@@ -105,13 +105,13 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
-/// Whether kernels on the host may read a constant where it is: in huge pages of its own, as the compiler leaves what
-/// it has just packed.
+/// Whether host kernels can read a constant where it is: the compiler leaves freshly packed constants in huge pages.
 static bool isInPlace(const DeviceImage &image, std::span<const std::byte> constant) {
   return image.device->info().hostMemory && liesIn(Backing::HugePages, constant);
 }
 
-static constexpr size_t copyChunk = size_t(16) << 20; // so much of a constant is in memory twice while it is copied
+static constexpr size_t copyChunk = size_t(16)
+                                    << 20; // the part of a constant that is in memory twice while it is copied
 
 static void markConstants(const Plan &plan, std::vector<bool> &used) {
   for (const Value &value : plan.values)
@@ -121,16 +121,15 @@ static void markConstants(const Plan &plan, std::vector<bool> &used) {
     markConstants(body, used);
 }
 
-/// One block in the device's memory with the constants of this plan. On the host as well: the mapping of a file has
-/// small pages, which halve the rate at which weights are read (HostMemory.h). What is copied out of a file need not
-/// stay in memory twice.
+/// Copies the plan's constants to one block of device memory. On the host too: a mapped file has small pages, which
+/// halve the rate at which weights are read (HostMemory.h). Copied pages of the file are released.
 static Status placeConstants(const Contents &contents, const Plan &plan, DeviceImage &image) {
   image.constants.resize(contents.constants.size());
   std::vector<bool> used(contents.constants.size());
   markConstants(plan, used);
   for (size_t i = 0; i < used.size(); ++i)
     if (used[i] && isInPlace(image, contents.constants[i])) {
-      image.constants[i] = const_cast<std::byte *>(contents.constants[i].data()); // kernels only read it
+      image.constants[i] = const_cast<std::byte *>(contents.constants[i].data()); // kernels never write it
       used[i] = false;
     }
   uint64_t bytes = 0;

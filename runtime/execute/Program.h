@@ -11,20 +11,20 @@
 
 namespace tilewright::runtime {
 
-/// A plan and what follows from it, and the same of its bodies.
+/// A plan with its analysis, and likewise its bodies.
 struct PlanTree {
   const Plan *plan = nullptr;
   PlanAnalysis analysis;
   std::vector<PlanTree> bodies;
 };
 
-/// The handles of a plan's kernels by KernelId, and the same of its bodies.
+/// A plan's kernel handles by KernelId, and likewise those of its bodies.
 struct KernelTree {
   std::vector<KernelHandle> kernels;
   std::vector<KernelTree> bodies;
 };
 
-/// What a program needs on one device: code loaded, constants in the device's memory.
+/// A program on one device: loaded code, and constants in device memory.
 struct DeviceImage {
   std::shared_ptr<Device> device;
   std::vector<std::unique_ptr<Module>> modules; // by code object; null where the plan uses none of it
@@ -36,8 +36,8 @@ struct DeviceImage {
 class Program {
 public:
   /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode`
-  /// ("all", "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the mode
-  /// is not there.
+  /// ("all", "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the
+  /// artifact has no plan of that mode.
   static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device,
                                                        const std::string &mode = "all");
   static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device,
@@ -47,16 +47,16 @@ public:
   const Plan &plan() const { return *tree_.plan; }
   const PlanAnalysis &analysis() const { return tree_.analysis; }
   const PlanTree &tree() const { return tree_; }
-  /// The same model and mode for sizes that this plan refuses, or null.
+  /// The program for sizes that this plan refuses (Plan.h, broadcastingSuffix), or null.
   const std::shared_ptr<const Program> &broadcasting() const { return broadcasting_; }
 
   const Value &input(size_t index) const { return plan().values[plan().inputs[index]]; }
   const Value &output(size_t index) const { return plan().values[plan().outputs[index]]; }
 
-  /// The program on `device`; made once and shared for as long as somebody holds it.
+  /// The program on `device`; created once and shared while anybody holds it.
   Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
-  /// How often code was given to a device, which is where an NVIDIA driver compiles PTX. Running the program at other
-  /// sizes does not add to it.
+  /// How often code was loaded on a device, which is when an NVIDIA driver compiles PTX. Running at other sizes loads
+  /// nothing.
   uint64_t codeLoads() const { return codeLoads_; }
 
 private:

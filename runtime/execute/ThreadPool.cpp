@@ -1,4 +1,4 @@
-// Workers sleep on a generation counter, after spinning for about as long as the gap between two kernels of a plan.
+// Workers spin for about as long as the gap between two kernels of a plan, then sleep on a generation counter.
 #include "runtime/execute/ThreadPool.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tilewright::runtime {
 
 static constexpr int spins = 2000;          // some 20 microseconds
-static constexpr int64_t chunksAThread = 4; // so that a thread that comes late leaves work to the others
+static constexpr int64_t chunksAThread = 4; // so that the others take over work of a thread that starts late
 
 static thread_local bool insideLoop = false;
 
@@ -40,7 +40,7 @@ ThreadPool::ThreadPool(int threads) {
   try {
     for (int worker = 1; worker < threads; ++worker)
       workers_.emplace_back([this, worker] { work(worker); });
-  } catch (const std::system_error &) { // the system gives no more; openDevice("host") compares and says so
+  } catch (const std::system_error &) { // out of threads; openDevice("host") compares the counts and reports it
   }
 }
 

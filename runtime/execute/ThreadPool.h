@@ -1,6 +1,6 @@
 // The process's one pool of worker threads.
 //
-// A range is cut into chunks that do not depend on who runs them, and every chunk is handed out once, so that results
+// A range is cut into chunks that do not depend on which thread runs them, and every chunk runs once, so that results
 // never depend on the number of threads. A loop started from inside another one, or while another caller has the pool,
 // runs serially on its caller.
 #pragma once
@@ -17,14 +17,13 @@
 
 namespace tilewright::runtime {
 
-/// The pool's size: what TILEWRIGHT_NUM_THREADS says, or as many processors as this process may use. Code::Usage if the
-/// variable is no number.
+/// The pool's size: TILEWRIGHT_NUM_THREADS, or the number of processors that this process may use. Code::Usage if the
+/// variable is not a number.
 Expected<int> threadSetting();
 
 class ThreadPool {
 public:
-  /// With threadSetting() threads, or one if that fails (openDevice("host") reports it); the caller of a loop is one of
-  /// them.
+  /// Has threadSetting() threads, the caller of a loop included; one if that fails, which openDevice("host") reports.
   static ThreadPool &instance();
 
   explicit ThreadPool(int threads);
@@ -53,8 +52,8 @@ private:
   std::vector<std::thread> workers_;
   std::mutex busy_; // held by the caller whose loop runs
 
-  // The loop at hand. Its caller writes these fields while `open_` is false and no worker is `inside_`; a worker reads
-  // them only if it has found `open_` true after counting itself in. So a worker that wakes up late holds nobody up: it
+  // The current loop. Its caller writes these fields while `open_` is false and no worker is `inside_`; a worker reads
+  // them only if it finds `open_` true after it has entered `inside_`. A worker that wakes up late delays nobody: it
   // finds the loop closed.
   Function function_ = nullptr;
   const void *context_ = nullptr;

@@ -1,4 +1,4 @@
-// Opening a driver's library, finding its functions, and what a context holds.
+// Opens a driver's library and looks up its functions.
 #include "runtime/gpu/Driver.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ Status Driver::check(Result result, const char *symbol, const std::string &what)
                                     text ? text : "unknown to this driver", what)};
 }
 
-const char *Driver::find(void *library) {
+const char *Driver::findFunctions(void *library) {
   const char *missing = nullptr;
 #define X(member, cuda, hip, parameters)                                                                               \
   member = reinterpret_cast<decltype(member)>(::dlsym(library, symbols.member));                                       \
@@ -28,7 +28,7 @@ const char *Driver::find(void *library) {
 Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion,
                   const char *advice) {
   void *library = nullptr;
-  std::string why; // of the first name: the others are only spellings of it
+  std::string why; // of the first name; the others are alternative spellings
   for (size_t i = 0; i < libraries.size() && !library; ++i) {
     library = ::dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     const char *error = library ? nullptr : ::dlerror();
@@ -37,7 +37,7 @@ Status openDriver(Driver &driver, std::span<const char *const> libraries, const 
   if (!library)
     return {Code::Device,
             fmt::format("there is no {} driver on this machine ({}); {}", driver.vendor.name, why, advice)};
-  if (const char *missing = driver.find(library))
+  if (const char *missing = driver.findFunctions(library))
     return {Code::Device, fmt::format("this machine's {} driver has no {}; {} or newer is needed", driver.vendor.name,
                                       missing, leastVersion)};
   TILEWRIGHT_GPU_TRY(driver, init, fmt::format("starting the {} driver", driver.vendor.name), 0);

@@ -1,9 +1,9 @@
-// A vendor's driver, opened at run time: the functions that CUDA's and HIP's have in common, as one table with a column
-// of names for each, and what each of them does in its own way (runtime/cuda, runtime/hip).
+// A vendor's driver, opened at run time: the functions that CUDA and HIP have in common, as one table with a column of
+// names for each; what differs is virtual (runtime/cuda, runtime/hip).
 //
 // Prototypes and numbers follow NVIDIA's "CUDA Driver API" manual and AMD's "HIP Runtime API Reference"; names ending
-// in _v2 are those that CUDA's header chooses by macros. Handles are opaque in both, and the enumerations used here
-// have the same numbers in both.
+// in _v2 are those that CUDA's header selects by macros. Handles are opaque in both, and the enumerators used here have
+// the same values in both.
 #pragma once
 
 #include "runtime/Device.h"
@@ -97,13 +97,13 @@ struct Symbols {
 #undef X
 };
 
-/// What a vendor's driver is called, and what its devices take at most.
+/// Names and limits of a vendor's driver.
 struct Vendor {
   const char *name; // "NVIDIA"
   const char *kind; // of the device: "cuda"
   const Symbols &symbols;
-  const char *one;        // the environment variable that makes each launch wait for its end
-  uint64_t threadsOfAxis; // grid times block, along each axis of a launch
+  const char *blockingVariable; // the environment variable that makes launches synchronous
+  uint64_t maxThreadsPerAxis;   // grid times block along each axis
 };
 
 struct Context;
@@ -113,20 +113,20 @@ public:
   explicit Driver(const Vendor &itsVendor) : vendor(itsVendor), symbols(itsVendor.symbols) {}
   virtual ~Driver() = default;
 
-  /// Looks up all functions in `library`; the name of one that is missing, or null.
-  virtual const char *find(void *library);
+  /// Looks up all functions in `library`. Returns the name of a missing one, or null.
+  virtual const char *findFunctions(void *library);
   /// Ok, or Code::Device: "cuMemAlloc_v2 failed with CUDA_ERROR_OUT_OF_MEMORY (out of memory) while ...".
   Status check(Result result, const char *symbol, const std::string &what) const;
 
-  // What each does in its own way.
-  virtual const char *nameOf(Result result) const = 0; // null for one that the driver does not know
+  // Where the drivers differ.
+  virtual const char *nameOf(Result result) const = 0; // null for codes unknown to the driver
   virtual const char *textOf(Result result) const = 0;
-  /// Fills in the targets whose code the device runs, best first, and the driver's version; and the bytes that a block
-  /// may share.
+  /// Fills in the targets whose code the device runs, best first, the driver's version, and the largest shared memory
+  /// of a block.
   virtual Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const = 0;
   virtual Status retain(Context &context) const = 0;
   virtual void release(Context &context) const = 0;
-  /// Makes the context current on this thread; `before` is for leave(), which puts back what was.
+  /// Makes the context current on this thread; leave(before) restores the one before.
   virtual Status enter(const Context &context, int &before) const = 0;
   virtual void leave(int before) const = 0;
   virtual Status load(const CodeObject &code, const DeviceInfo &device, ModuleHandle &module) const = 0;
@@ -142,12 +142,12 @@ protected:
   Driver(const Driver &) = default;
 };
 
-/// Opens the first of `libraries` that there is, finds all functions, and starts it. Code::Device with one sentence if
-/// that fails.
+/// Opens the first of `libraries` that exists, looks up all functions, and initializes the driver. Code::Device with
+/// one sentence if that fails.
 Status openDriver(Driver &driver, std::span<const char *const> libraries, const char *leastVersion, const char *advice);
 
-/// The process's driver of one kind, opened at the first call. Never closed: other libraries in this process use it
-/// too. Failures are not kept, so that a later call may succeed.
+/// The process's driver of one kind, opened at the first call and never closed, since other libraries in this process
+/// may use it too. Failures are not cached, so that a later call may succeed.
 template <typename Kind> Expected<const Kind *> openOnce() {
   static std::mutex mutex;
   static const Kind *driver = nullptr;
@@ -160,8 +160,8 @@ template <typename Kind> Expected<const Kind *> openOnce() {
   return driver;
 }
 
-/// A GPU as this process uses it, for as long as anything made in it lives. CUDA: its primary context, shared with
-/// whatever else uses the GPU.
+/// A GPU in use by this process, for as long as anything created in it lives. CUDA: the primary context, shared with
+/// other libraries.
 struct Context : std::enable_shared_from_this<Context> {
   explicit Context(const Driver &itsDriver) : driver(itsDriver) {}
   ~Context();
@@ -172,13 +172,13 @@ struct Context : std::enable_shared_from_this<Context> {
 
   const Driver &driver;
   DeviceOrdinal device = 0;
-  ContextHandle handle = nullptr; // CUDA's
+  ContextHandle handle = nullptr; // CUDA only
   bool retained = false;
   std::string name;
-  uint64_t sharedBytes = 0; // the most that a block may ask for
+  uint64_t sharedBytes = 0; // the largest shared memory of a block
 };
 
-/// Makes a context current on this thread for a block of code, and puts back what the caller had.
+/// Makes a context current on this thread for a scope, then restores the caller's.
 class Scope {
 public:
   explicit Scope(const Context &context) : driver_(context.driver), status_(driver_.enter(context, before_)) {}

@@ -56,7 +56,7 @@ std::string KernelsInFlight::text(const Vendor &vendor) const {
   if (count == 1)
     return "kernel " + names[0];
   return fmt::format("the kernels {}{}, of which running with {}=1 tells the one", fmt::join(names, ", "),
-                     count > most ? fmt::format(" and {} more", count - most) : "", vendor.one);
+                     count > most ? fmt::format(" and {} more", count - most) : "", vendor.blockingVariable);
 }
 
 Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context> context, StreamHandle external) {
@@ -79,7 +79,7 @@ Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context
 
 GpuStream::~GpuStream() {
   Scope scope(*context_);
-  // Nothing of these can be reported from here; after a failure of the device they fail as well.
+  // A destructor cannot report failures; after a failure of the device these calls fail too.
   if (stream_)
     driver().streamSynchronize(stream_);
   for (EventHandle mark : marks_)
@@ -135,11 +135,11 @@ Status GpuStream::launch(const LaunchArgs &args) {
                         kernel.name, args.grid[0], args.grid[1], args.grid[2])};
   const Vendor &vendor = driver().vendor;
   for (size_t i = 0; i < 3; ++i)
-    if (uint64_t threads = static_cast<uint64_t>(args.grid[i]) * kernel.block[i]; threads > vendor.threadsOfAxis)
+    if (uint64_t threads = static_cast<uint64_t>(args.grid[i]) * kernel.block[i]; threads > vendor.maxThreadsPerAxis)
       return {Code::Device,
               fmt::format("kernel '{}' would have {} blocks of {} threads side by side, {} counts {} threads at most; "
                           "use smaller inputs",
-                          kernel.name, args.grid[i], kernel.block[i], context_->name, vendor.threadsOfAxis)};
+                          kernel.name, args.grid[i], kernel.block[i], context_->name, vendor.maxThreadsPerAxis)};
   TILEWRIGHT_GPU_ENTER(*context_);
   parameters_.clear();
   for (void *buffer : args.buffers)

@@ -1,13 +1,13 @@
-// A stream on a GPU, with its error word, its marks, and recordings as the driver's graphs.
+// A stream on a GPU: its error word, timing marks, and recordings as the driver's graphs.
 #pragma once
 
 #include "runtime/gpu/Driver.h"
 
 namespace tilewright::runtime {
 
-/// The kernels that a failure may come from: a driver reports one only when it is waited for.
+/// The kernels launched since the last wait, any of which a failure may come from: drivers report it only at a wait.
 struct KernelsInFlight {
-  static constexpr size_t most = 4; // more are counted only
+  static constexpr size_t most = 4; // the others are only counted
   std::array<const Kernel *, most> first = {};
   size_t count = 0;
 
@@ -37,8 +37,8 @@ public:
   Status replay(Recording &recording) override;
 
 private:
-  /// Where work goes now. The caller's stream may be one that cannot be captured (the default stream), so a stream of
-  /// ours records.
+  /// The stream that takes work now. The caller's may be the default stream, which cannot be captured, so we record on
+  /// one of our own.
   gpu::StreamHandle current() const { return recording_ ? recorder_ : stream_; }
   const gpu::Driver &driver() const { return context_->driver; }
 

@@ -32,8 +32,8 @@ Status Driver::open() {
   return {};
 }
 
-const char *Driver::find(void *library) {
-  const char *missing = gpu::Driver::find(library);
+const char *Driver::findFunctions(void *library) {
+  const char *missing = gpu::Driver::findFunctions(library);
 #define X(result, member, symbol, parameters)                                                                          \
   member = reinterpret_cast<decltype(member)>(::dlsym(library, #symbol));                                              \
   missing = member ? missing : #symbol;
@@ -49,7 +49,7 @@ const char *Driver::find(void *library) {
 }
 
 Status Driver::describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const {
-  std::vector<char> properties(2 * layout_->bytes); // a later release may write more
+  std::vector<char> properties(2 * layout_->bytes); // later releases may write more
   TILEWRIGHT_TRY(check(deviceProperties_(properties.data(), device), layout_->symbol, "asking what the GPU is"));
   int shared = 0;
   for (auto [attribute, value] : {std::pair(MultiprocessorCount, &info.processors), {MaxSharedPerBlock, &shared}})
@@ -59,7 +59,8 @@ Status Driver::describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &shared
   if (!name.starts_with("gfx"))
     return {Code::Device, fmt::format("HIP {}.{} names the architecture of {} '{}'; expected a name such as gfx942",
                                       majorVersion(), minorVersion(), info.name, name)};
-  info.targets = {name.substr(0, name.find(':'))}; // code without a feature's suffix runs with and without it
+  info.targets = {
+      name.substr(0, name.find(':'))}; // code without a feature suffix runs on devices with and without the feature
   info.driver = fmt::format("HIP {}.{}", majorVersion(), minorVersion());
   sharedBytes = static_cast<uint64_t>(shared);
   return {};
@@ -72,7 +73,8 @@ Status Driver::enter(const gpu::Context &context, int &before) const {
 
 void Driver::leave(int before) const { setDevice(before); }
 
-/// The version of a code object, from 2; 0 if it is none. LLVM's "User Guide for AMDGPU Backend", "Header".
+/// The version of a code object (at least 2), or 0 if the bytes are not one. LLVM's "User Guide for AMDGPU Backend",
+/// "Header".
 static int codeObjectVersion(std::span<const std::byte> bytes) {
   bool elf =
       bytes.size() > EI_ABIVERSION && std::string_view(reinterpret_cast<const char *>(bytes.data()), SELFMAG) == ELFMAG;

@@ -1,4 +1,4 @@
-// What HIP's runtime has for itself, found by name in libamdhip64.so of HIP 5, 6 or 7 (AMD's "HIP Runtime API
+// The functions that only HIP's runtime has, looked up in libamdhip64.so of HIP 5, 6 or 7 (AMD's "HIP Runtime API
 // Reference").
 #pragma once
 
@@ -12,7 +12,7 @@ using gpu::DeviceOrdinal, gpu::FunctionHandle, gpu::Result, gpu::StreamHandle;
 enum DeviceAttribute : int { MultiprocessorCount = 63, MaxSharedPerBlock = 74 };
 
 /// hipDeviceProp_t, of which only the name of the architecture is read ("gfx90a:sramecc+:xnack-"). HIP 6 gave the
-/// structure another layout, and the function that fills it another name; the old one stayed.
+/// structure another layout and its function another name; the old function still exists.
 struct PropertiesLayout {
   const char *symbol;
   size_t bytes, architecture;
@@ -42,7 +42,7 @@ public:
   Driver();
   Status open();
 
-  const char *find(void *library) override;
+  const char *findFunctions(void *library) override;
   const char *nameOf(Result result) const override { return getErrorName(result); }
   const char *textOf(Result result) const override { return getErrorString(result); }
   Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const override;

@@ -1,4 +1,4 @@
-// Work runs at once, on the calling thread and the pool: a stream has nothing to wait for.
+// Work runs synchronously on the calling thread and the pool, so a stream never has to wait.
 #include "runtime/host/HostDevice.h"
 
 #include "runtime/CpuFeatures.h"
@@ -19,7 +19,7 @@
 namespace tilewright::runtime {
 namespace {
 
-constexpr int64_t copyChunk = int64_t(1) << 20; // what a thread copies at a time
+constexpr int64_t copyChunk = int64_t(1) << 20; // bytes that a thread copies at a time
 
 Expected<std::shared_ptr<void>> allocateHost(size_t bytes) {
   void *memory = allocateHostMemory(bytes);
@@ -64,7 +64,7 @@ private:
   size_t bytes_ = 0;
 };
 
-/// Compiled code carries no type information before its entry, which -fsanitize=function would look for.
+/// -fsanitize=function would look for type information in front of the entry, which compiled kernels do not have.
 __attribute__((no_sanitize("function"))) void call(HostKernel entry, const HostKernelArgs &args, int64_t first,
                                                    int64_t last) {
   entry(&args, first, last);

@@ -1,4 +1,4 @@
-// Copies are real, so that host calls in a plan still get and give data; launches only leave a trace.
+// Copies are real, so that host calls still have data; launches are only recorded.
 #include "runtime/null/NullDevice.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A device that computes nothing and remembers what it was asked: for tests of plans, and for plans of devices that are
-// not here.
+// A device that computes nothing and records its launches: for tests of plans, and for plans of absent devices.
 #pragma once
 
 #include "runtime/Device.h"
@@ -17,8 +16,8 @@ struct RecordedLaunch {
   bool operator==(const RecordedLaunch &) const = default;
 };
 
-/// Memory is host memory that the device claims to be its own, so that every copy goes through a stream. Launches are
-/// recorded and can be replayed; they write nothing.
+/// Its memory is host memory reported as device memory, so that every copy goes through a stream. Launches are recorded
+/// and can be replayed; they write nothing.
 class NullDevice : public Device {
 public:
   explicit NullDevice(const std::string &target);
@@ -29,7 +28,7 @@ public:
   Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) override;
   Expected<std::unique_ptr<Stream>> createStream(void *external) override;
 
-  /// All launches so far, in the order of their running; replays count.
+  /// All launches so far in execution order, replays included.
   std::vector<RecordedLaunch> launches() const;
   int recordings() const { return recordings_; }
   int replays() const { return replays_; }

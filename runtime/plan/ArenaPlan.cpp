@@ -1,4 +1,4 @@
-// Greedy placement by size with best fit.
+// Greedy placement, largest first, best fit.
 #include "runtime/plan/ArenaPlan.h"
 
 #include "runtime/artifact/Format.h"

@@ -1,7 +1,7 @@
-// Where temporaries lie in the arena.
+// Places temporaries in the arena.
 //
-//   bytes ▲            greedy, largest first: each goes into the smallest gap that fits between those placed which live
-//         │ ┌──┐       at the same time
+//   bytes ▲            greedy, largest first: each goes into the smallest gap that fits between placed buffers that are
+//         │ ┌──┐       live at the same time
 //         │ │c ├─────┐
 //         │ ├──┴──┐ b│
 //         │ │  a  │  │
@@ -26,7 +26,8 @@ struct ArenaPlan {
   uint64_t bytes = 0;
 };
 
-/// Buffers whose lifetimes meet get disjoint places. Sizes are below 2^48 (Frame.cpp refuses larger values first).
+/// Buffers whose lifetimes overlap get disjoint ranges. Sizes are below 2^48 (PlanInstance.cpp refuses larger values
+/// first).
 ArenaPlan planArena(std::span<const Lifetime> lifetimes);
 
 } // namespace tilewright::runtime

@@ -12,7 +12,7 @@ static int64_t floorDiv(int64_t lhs, int64_t rhs) {
   return lhs % rhs != 0 && (lhs < 0) != (rhs < 0) ? quotient - 1 : quotient;
 }
 
-/// Without the product of the definition, which can overflow where the result does not.
+/// Avoids the product in the definition, which can overflow where the result does not.
 static int64_t floorMod(int64_t lhs, int64_t rhs) {
   int64_t remainder = lhs % rhs;
   return remainder != 0 && (remainder < 0) != (rhs < 0) ? remainder + rhs : remainder;
@@ -22,7 +22,7 @@ static bool isDivision(ExprKind kind) {
   return kind == ExprKind::FloorDiv || kind == ExprKind::CeilDiv || kind == ExprKind::Mod;
 }
 
-/// The value of one binary node, or nothing where it overflows. Divisors are not 0.
+/// The value of one binary node, or nothing if it overflows. The divisor must not be 0.
 static std::optional<int64_t> compute(ExprKind kind, int64_t lhs, int64_t rhs) {
   int64_t result = 0;
   if (isDivision(kind) && lhs == INT64_MIN && rhs == -1)
@@ -103,7 +103,7 @@ ExprValues ExprValues::evaluate(std::span<const Expr> nodes, std::span<const int
       result.values_[id] = symbols[node.lhs];
       result.states_[id] = symbols[node.lhs] == unknown ? State::Unknown : State::Known;
     } else {
-      // Of two operands without a value, one that may still get one decides: the node may be fine once it is bound.
+      // An unbound operand takes precedence over a failed one: the node may be fine once it is bound.
       State lhs = result.states_[node.lhs], rhs = result.states_[node.rhs];
       if (lhs == State::Known && rhs == State::Known)
         result.states_[id] = apply(node.kind, result.values_[node.lhs], result.values_[node.rhs], result.values_[id]);
@@ -132,7 +132,7 @@ Expected<int64_t> ExprValues::get(ExprId id) const {
   return Status(Code::Internal, fmt::format("expression {} was read before its symbols were bound", id));
 }
 
-/// `depth` bounds the text: a table of n nodes can spell a formula of 2^n letters.
+/// `depth` bounds the text: a table of n nodes can be a formula of 2^n characters.
 static std::string print(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id, int depth) {
   static constexpr const char *formats[] = {
       "",           "", "({} + {})", "{} * {}", "floordiv({}, {})", "ceildiv({}, {})", "mod({}, {})", "min({}, {})",

@@ -5,10 +5,10 @@
 //   wanted    ceildiv(batch * seq, 128)                       1: symbol 1        (seq)
 //                                                             2: mul 0 1
 //                                                             3: constant 128
-//                                                             4: ceildiv 2 3     <- the id that a grid names
+//                                                             4: ceildiv 2 3     <- the id that a grid refers to
 //
-// Operands always have smaller ids than their node, so that one forward pass evaluates a table and no cycle can be
-// written down.
+// Operands have smaller ids than their node, so that one forward pass evaluates a table, and cycles cannot be
+// expressed.
 #pragma once
 
 #include "runtime/Status.h"
@@ -63,8 +63,8 @@ private:
   std::map<std::tuple<ExprKind, int64_t, int64_t>, ExprId> ids_;
 };
 
-/// The value of every node of a table, for the symbols known so far. A node whose symbols are not all known has no
-/// value yet; overflow and division by zero surface, as a sentence, when such a node is asked for.
+/// The value of every node of a table for the symbols bound so far. A node with an unbound symbol has no value yet.
+/// Overflow and division by zero are reported when such a node's value is asked for.
 class ExprValues {
 public:
   /// `symbols[i]` is the value of symbol i, or `unknown` while it is not bound.
@@ -83,7 +83,7 @@ private:
   std::vector<State> states_;
 };
 
-/// As a formula, for messages and `inspect`: "ceildiv(batch * seq, 128)". Below eight levels it says "...".
+/// As a formula, for messages and `inspect`: "ceildiv(batch * seq, 128)". Deeper than eight levels, "...".
 std::string toString(std::span<const Expr> nodes, std::span<const std::string> symbolNames, ExprId id);
 
 } // namespace tilewright::runtime

@@ -1,15 +1,15 @@
 // How compiled kernels are called. The compiler emits code against this file; changing it is a new major version of the
 // artifact.
 //
-// Both kinds of kernel get buffers, then i64 scalars, then a place to report a fault:
+// Host and GPU kernels get buffers, then i64 scalars, then the error word to report a fault in:
 //   - A buffer is the address of its first byte. Inputs, outputs, constants and temporaries start at a multiple of 64
-//     bytes (an alias at its root plus the plan's byte offset). A buffer of zero bytes still has some address, which
-//     must not be read.
+//     bytes (an alias at its root plus the plan's byte offset). A buffer of zero bytes has some address, which must
+//     not be dereferenced.
 //   - Buffers that one launch writes overlap no other buffer of that launch, unless the plan names the same bytes
 //     twice.
 //   - An index that a kernel takes from data is checked by the kernel. A bad one writes `(code << 32) | index` to the
-//     error word, where `code` is a Fault and `index` names a sentence in Plan::faults, and goes on with some legal
-//     index. Any one of several faults may win. The word is read when the run ends.
+//     error word, where `code` is a Fault and `index` selects a sentence of Plan::faults, and continues with a valid
+//     index. Of several faults any one may be reported. The word is read at the end of the run.
 //
 // Host: `extern "C" void entry(const HostKernelArgs *, int64_t first, int64_t last)` runs programs [first, last) of the
 // grid, linearized with x fastest: program p is x = p % grid[0], y = p / grid[0] % grid[1], z = p / (grid[0] *
@@ -29,7 +29,7 @@ struct HostKernelArgs {
   void *const *buffers;
   const int64_t *scalars;
   const int64_t *grid; // three extents
-  void *workspace;     // this worker thread's scratch, 64-byte aligned, of the launch's workspaceBytes; not cleared
+  void *workspace;     // scratch memory of this thread: the launch's workspaceBytes, 64-byte aligned, not cleared
   uint64_t *errorWord;
 };
 

@@ -1,4 +1,4 @@
-// A table of live ranges: memory of unknown origin must never be given back, for it would read as zeros.
+// A table of live ranges: only pages of known files may be released, since anonymous memory would read as zeros after.
 #include "runtime/plan/MemoryRanges.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What large ranges of memory are: mappings of files, whose pages may be given back once somebody has copied them, and
-// huge pages, in which kernels may read constants where they are.
+// Records what backs large memory ranges: mapped files, whose pages can be released once they are copied, and huge
+// pages, where kernels can read constants in place.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ enum class Backing {
   HugePages, // from allocateHostMemory, and never written again
 };
 
-/// Says what `range` is, until `forgetRange(range.data())`.
+/// Records what backs `range`, until `forgetRange(range.data())`.
 void rememberRange(std::span<const std::byte> range, Backing backing);
 void forgetRange(const void *start);
 
 /// Whether all of `bytes` lies in one range of that kind.
 bool liesIn(Backing backing, std::span<const std::byte> bytes);
 
-/// Gives the whole pages within `bytes` back to the system if they are a file's, and does nothing otherwise. They may
-/// still be read, and then come from the file again; until then they count as this process's memory no more.
+/// Releases the whole pages within `bytes` if they belong to a mapped file; otherwise does nothing. The bytes stay
+/// readable: they are then read from the file again, and until then take no memory of the process.
 void releasePages(std::span<const std::byte> bytes);
 
 } // namespace tilewright

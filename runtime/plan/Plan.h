@@ -3,17 +3,17 @@
 // Plain structs with value semantics and ids (indices into the vectors of the same Plan) instead of pointers:
 //
 //   Contents ── metadata, report
-//      ├── plans[]      one for each (target, fusion mode); self-contained but for the two pools below
+//      ├── plans[]      one for each (target, fusion mode); self-contained except for the two pools below
 //      │      ├── symbols[], exprs[]      sizes
-//      │      ├── values[]                every buffer by role: input, output, constant, temporary, alias
-//      │      ├── kernels[]               what can be launched: code object + entry + ABI
+//      │      ├── values[]                every buffer and its role: input, output, constant, temporary, alias
+//      │      ├── kernels[]               what steps launch: code object + entry + ABI
 //      │      ├── steps[]                 what to do, in order
 //      │      ├── bodies[]                plans that branches and loops run
-//      │      └── groups[], faults[]      what reports and error words refer to
+//      │      └── groups[], faults[]      for reports, and for the error words of kernels
 //      ├── code[]       machine code, shared by the plans of one target
 //      └── constants[]  the pool of weights, shared by all plans
 //
-// PlanFields.h gives the serialized form of each struct, PlanVerifier.h the rules that a plan must keep.
+// PlanFields.h gives the serialized form of each struct, PlanVerifier.h its invariants.
 #pragma once
 
 #include "runtime/DType.h"
@@ -36,8 +36,8 @@ using KernelId = uint32_t;
 using GroupId = uint32_t;
 inline constexpr uint32_t none = UINT32_MAX; // "no such id" wherever an id is optional
 
-/// A symbolic dimension. Bound from dimension `dim` of input number `input` before the plan runs, or, where `input` is
-/// `none`, by the step that runs this plan as a body (the first `givenSymbols`), or by a step while it runs.
+/// A symbolic dimension. Bound to dimension `dim` of input number `input` before the plan runs. Where `input` is
+/// `none`: bound by the step that runs this plan as a body (the first `givenSymbols`), or by a step of this plan.
 struct Symbol {
   std::string name;
   uint32_t input = none;
@@ -65,7 +65,7 @@ struct Value {
 
 enum class BufferAccess : uint8_t { Read = 0, Write = 1, ReadWrite = 2 };
 
-/// Something that can be launched; see KernelAbi.h for how. Kernels are shared by launches, so sizes are the launch's.
+/// A compiled kernel; KernelAbi.h says how it is called. Launches share kernels, so sizes belong to the launch.
 struct Kernel {
   std::string name;     // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
   uint32_t code = none; // index into Contents::code
@@ -74,13 +74,13 @@ struct Kernel {
   uint32_t scalars = 0;                        // number of i64 arguments after the buffers
   std::array<uint32_t, 3> block = {1, 1, 1};   // threads of a block; host: {1, 1, 1}
   std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
-  uint32_t staticSharedBytes = 0;              // part of the code, for reports and checks
-  uint32_t dynamicSharedBytes = 0;             // asked for at launch
+  uint32_t staticSharedBytes = 0;              // declared in the code; for reports and checks
+  uint32_t dynamicSharedBytes = 0;             // requested at launch
   uint32_t flags = 0;                          // reserved, must be 0
   bool operator==(const Kernel &) const = default;
 };
 
-/// Runs kernel programs over a grid. `buffers` and `scalars` are the kernel's arguments in order.
+/// Launches a kernel over a grid. `buffers` and `scalars` are the kernel's arguments in order.
 struct Launch {
   KernelId kernel = none;
   std::vector<ValueId> buffers;
@@ -91,7 +91,7 @@ struct Launch {
   bool operator==(const Launch &) const = default;
 };
 
-/// Symbol `symbol` becomes dimension `dim` of output `output` of the step.
+/// The step binds `symbol` to dimension `dim` of its output number `output`.
 struct BoundSymbol {
   uint32_t output = 0;
   uint32_t dim = 0;
@@ -112,7 +112,7 @@ struct HostCall {
   GroupId group = none;
 };
 
-/// Writes expressions into an i64 tensor of as many elements: shape arithmetic that must exist as a tensor.
+/// Writes size expressions as the elements of an i64 tensor: for shapes that are read as data.
 struct WriteDims {
   ValueId value = none;
   std::vector<ExprId> elements;
@@ -137,8 +137,8 @@ struct Guard {
   bool operator==(const Guard &) const = default;
 };
 
-/// How a step runs a body: a plan of its own, `Plan::bodies[body]`, whose first symbols are `sizes` and whose last
-/// inputs are `captures`, the values around it that it reads.
+/// How a step runs the plan `Plan::bodies[body]`: the body's first symbols are bound to `sizes`, its last inputs to
+/// `captures`, the values of this plan that it reads.
 struct BodyUse {
   uint32_t body = none;
   std::vector<ExprId> sizes;
@@ -146,52 +146,52 @@ struct BodyUse {
   bool operator==(const BodyUse &) const = default;
 };
 
-/// Runs one of two bodies, whose outputs become the step's. `condition` is one bool.
+/// Runs one of two bodies, whose outputs become the step's outputs. `condition` is one bool.
 struct Branch {
   ValueId condition = none;
   BodyUse onTrue, onFalse;
-  std::vector<ValueId> outputs; // `none` for one that nobody reads
+  std::vector<ValueId> outputs; // `none` for unused ones
   std::vector<BoundSymbol> binds;
   std::string node; // ONNX node name, for messages
   GroupId group = none;
   bool operator==(const Branch &) const = default;
 };
 
-/// Slices along the first dimension of `value`, one for each turn of a loop; from the last to the first if `reverse`.
+/// Slices along the first dimension of `value`, one for each iteration of a loop; in reverse order if `reverse`.
 struct Slices {
   ValueId value = none;
   bool reverse = false;
   bool operator==(const Slices &) const = default;
 };
 
-/// Runs a body again and again.
+/// Runs a body repeatedly.
 ///
-///   the body's inputs    [turn (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`,
+///   the body's inputs    [iteration (int64), condition (bool)] if `counted`, carried..., a slice of each of `scanned`,
 ///                        captures...
 ///   the body's outputs   [condition] if `conditional`, carried..., a slice of each of `collected`
 ///
-/// It ends after `tripCount` turns (one int64; without it, after as many as the first of `scanned` has slices, or
-/// never), or before a turn whose condition is false. `finals` take what is carried at the end; without a turn, that is
-/// `carried`. A carried value may change its shape from turn to turn, collected slices must agree.
+/// It ends after `tripCount` iterations (one int64; without it, the number of slices of the first of `scanned`, or no
+/// limit), or before an iteration whose condition is false. `finals` receive the carried values at the end, which are
+/// `carried` if no iteration ran. A carried value may change its shape between iterations; collected slices must not.
 struct Loop {
   ValueId tripCount = none;
   ValueId condition = none;
   bool counted = true;
   bool conditional =
-      true; // otherwise what was true before the first turn stays so, and nothing is read back from the device
+      true; // if false, the initial condition holds for all iterations, and nothing is read back from the device
   std::vector<ValueId> carried;
   std::vector<Slices> scanned;
   BodyUse body;
-  std::vector<ValueId> finals;    // `none` for one that nobody reads
+  std::vector<ValueId> finals;    // `none` for unused ones
   std::vector<Slices> collected;  // likewise
-  std::vector<BoundSymbol> binds; // of outputs numbered finals first, then collected
+  std::vector<BoundSymbol> binds; // outputs are numbered finals first, then collected
   std::string node;               // ONNX node name, for messages
   GroupId group = none;
   bool operator==(const Loop &) const = default;
 };
 
-/// The other way round from WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is
-/// i64 of rank 1 and known length; a bind's `dim` is the element, its `output` 0.
+/// The inverse of WriteDims: binds symbols to elements of a tensor, which must not be negative. `value` is an i64
+/// vector of known length; a bind's `dim` is the element's index, its `output` 0.
 struct ReadSizes {
   ValueId value = none;
   std::vector<BoundSymbol> binds;
@@ -201,33 +201,33 @@ struct ReadSizes {
 
 using Step = std::variant<Launch, HostCall, WriteDims, Copy, Guard, Branch, Loop, ReadSizes>;
 
-/// The size of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows
-/// with its filters.
+/// The sizes of a contraction: `batch` products of m x k by k x n. A convolution counts as the product of its windows
+/// and its filters.
 struct Product {
   ExprId batch = none, m = none, n = none, k = none;
   DType type = DType::F32; // of the operands
   bool operator==(const Product &) const = default;
 };
 
-/// What one fusion group computes and costs, for `bench`, `inspect` and error messages. Nothing here is needed to run.
+/// What a fusion group computes and costs, for `bench`, `inspect` and error messages; not needed to run.
 struct Group {
   std::string name;
   std::string rootKind;             // "matmul", "row-reduction", "pointwise", ...
   std::vector<std::string> members; // ONNX node names
-  ExprId bytesMoved = none;         // unique bytes read and written, by access map
+  ExprId bytesMoved = none;         // distinct bytes read and written, by access map
   ExprId flops = none;
   std::vector<std::string> reasons; // why it did not grow further
-  std::vector<Product> products;    // its contractions, to be compared with a vendor's library
+  std::vector<Product> products;    // its contractions, for comparison with a vendor's library
   bool operator==(const Group &) const = default;
 };
 
-/// The first plan of a mode takes sizes that broadcasting meets to be equal; the one of this mode takes those of 1 as
-/// well.
+/// The first plan of a mode assumes that symbolic sizes which broadcasting meets are equal; the plan of the mode with
+/// this suffix also accepts sizes of 1 among them.
 inline constexpr std::string_view broadcastingSuffix = "+broadcast";
 
 struct Plan {
   std::string target; // "host", "sm_90a", "gfx942", ...
-  /// "all", "epilogue", "none" or "reference"; with broadcastingSuffix, for sizes that the plan without it refuses.
+  /// "all", "epilogue", "none" or "reference"; with broadcastingSuffix, for sizes that the bare mode's plan refuses.
   std::string mode;
   std::vector<std::string> requirements; // CPU features that host code needs; rows of CpuFeatures.h
   std::vector<Symbol> symbols;
@@ -238,9 +238,9 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Group> groups;
-  /// A kernel's error word holds an index into these sentences (KernelAbi.h). A body has its root's.
+  /// Sentences that kernels select in the error word (KernelAbi.h). Bodies use those of their root.
   std::vector<std::string> faults;
-  uint32_t givenSymbols = 0; // of a body: how many of its first symbols the step that runs it binds
+  uint32_t givenSymbols = 0; // bodies: the number of leading symbols that the step which runs it binds
   std::vector<Plan> bodies;  // what Branch and Loop steps run; for the same target and mode
 };
 
@@ -257,7 +257,7 @@ struct CodeSymbol {
   bool operator==(const CodeSymbol &) const = default;
 };
 
-/// Machine code. `bytes` belongs to someone else: the compiler while writing, the mapping after loading.
+/// Machine code. `bytes` is owned by the compiler while writing, by the mapping after loading.
 struct CodeObject {
   CodeKind kind = CodeKind::HostX86;
   std::string target;              // as in Plan::target
@@ -272,7 +272,7 @@ struct Metadata {
   bool operator==(const Metadata &) const = default;
 };
 
-/// All that an artifact holds.
+/// The contents of an artifact.
 struct Contents {
   Metadata metadata;
   std::vector<Plan> plans;

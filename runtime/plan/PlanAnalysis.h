@@ -1,4 +1,4 @@
-// What follows from a plan alone, whatever the sizes: who shares bytes, what is known when, how long buffers live.
+// Facts about a plan that do not depend on sizes: which values share memory, when sizes become known, lifetimes.
 #pragma once
 
 #include "runtime/plan/Plan.h"
@@ -7,7 +7,7 @@ namespace tilewright::runtime {
 
 inline constexpr int64_t atBind = -1; // before step 0
 
-/// A stretch of steps [first, end) that a device may record and replay as a whole, or that must be run step by step.
+/// Steps [first, end), which a device may record and replay as a whole, or which must run one by one.
 struct Segment {
   size_t first = 0;
   size_t end = 0;
@@ -15,26 +15,25 @@ struct Segment {
 };
 
 struct PlanAnalysis {
-  std::vector<ValueId> roots;     // of each value: itself, or what its chain of aliases ends in
-  std::vector<int64_t> exprStep;  // the step that makes an expression's value known: atBind, or the step's number
-  std::vector<int64_t> valueStep; // likewise for a value's place and dimensions
-  std::vector<int64_t> firstUse;  // of each root, by steps that touch it or an alias of it; INT64_MAX if none does
-  std::vector<int64_t> lastUse;   // INT64_MIN if none does
+  std::vector<ValueId> roots;     // by value: itself, or the end of its chain of aliases
+  std::vector<int64_t> exprStep;  // by expression: the step after which its value is known, or atBind
+  std::vector<int64_t> valueStep; // by value: the same for its dimensions and offset
+  std::vector<int64_t> firstUse;  // by root: the first step that uses it or an alias of it; INT64_MAX if none does
+  std::vector<int64_t> lastUse;   // the last one; INT64_MIN if none does
   std::vector<Segment> segments;  // all steps, in order
-  bool bindsWhileRunning = false; // some symbol is bound by a step
+  bool bindsWhileRunning = false; // a step binds a symbol
 };
 
-/// `plan` must have ids in range and aliases after what they alias (PlanVerifier.h checks both first).
+/// Requires that ids are in range and that aliases follow their sources; PlanVerifier.h checks both first.
 PlanAnalysis analyzePlan(const Plan &plan);
 
 /// The symbols that a step binds once it has run.
 std::span<const BoundSymbol> bindsOf(const Step &step);
-/// The values that a step which binds symbols writes, by the numbers that its binds use; `none` for one that nobody
-/// reads.
+/// The outputs of a step that binds symbols, in the order that BoundSymbol::output counts; `none` for unused ones.
 std::vector<ValueId> outputsOf(const Step &step);
 /// How a Branch or a Loop uses its bodies.
 std::vector<const BodyUse *> bodiesOf(const Step &step);
-/// Whether a step runs on the host, with results that no recording can hold.
+/// Whether a step runs on the host, so that it cannot be recorded.
 bool runsOnHost(const Step &step);
 /// The values that a Branch or a Loop reads, its captures among them.
 std::vector<ValueId> controlReads(const Step &step);
@@ -47,7 +46,7 @@ template <typename Visit> void forEachValue(const Step &step, const Visit &visit
   } else if (const auto *call = std::get_if<HostCall>(&step)) {
     for (const std::vector<ValueId> *ids : {&call->inputs, &call->outputs})
       for (ValueId id : *ids)
-        if (id != none) // an absent optional one
+        if (id != none) // an absent optional input
           visit(id);
   } else if (const auto *write = std::get_if<WriteDims>(&step)) {
     visit(write->value);

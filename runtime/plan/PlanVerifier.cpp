@@ -1,5 +1,4 @@
-// Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be walked without a range check at
-// every turn.
+// Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be checked without range checks.
 #include "runtime/plan/PlanVerifier.h"
 
 #include "runtime/artifact/Format.h"
@@ -16,7 +15,7 @@ namespace tilewright::runtime {
 
 namespace {
 
-/// One plan with what is known of it once its tables are checked.
+/// Checks one plan; the analysis is filled in once its tables are valid.
 class PlanChecker {
 public:
   PlanChecker(const Contents &contents, const Plan &plan, int depth = 0)
@@ -128,7 +127,7 @@ Status PlanChecker::checkInterface() const {
   auto agrees = [&](ValueId here, ValueId there) {
     return sameType(here, there) && value(here).dims.size() == first.values[there].dims.size();
   };
-  bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // may give another rank
+  bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // outputs may have other ranks
   if (!std::ranges::equal(plan_.inputs, first.inputs, agrees) ||
       !(otherSizes ? std::ranges::equal(plan_.outputs, first.outputs, sameType)
                    : std::ranges::equal(plan_.outputs, first.outputs, agrees)))

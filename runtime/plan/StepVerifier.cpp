@@ -1,4 +1,4 @@
-// Checks each kind of step, and what steps pass to their bodies.
+// Checks each kind of step, and the values that steps pass to and from their bodies.
 #include "runtime/plan/StepVerifier.h"
 
 namespace tilewright::runtime {
@@ -19,16 +19,16 @@ public:
   }
 
 private:
-  /// A value that a step passes to a body or takes from it: what it must agree with.
-  struct Passed {
+  /// The type and rank of a value that a step passes to a body or takes from it.
+  struct BodyValue {
     std::string_view what;
     DType type = DType::F32;
     std::optional<size_t> rank = std::nullopt;
-    bool unread = false; // an output that nobody takes
+    bool unread = false; // an unused output
   };
-  static constexpr Passed unreadOutput = {"", DType::F32, std::nullopt, true};
-  Passed passed(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size(), false}; }
-  Passed slice(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size() - 1, false}; }
+  static constexpr BodyValue unreadOutput = {"", DType::F32, std::nullopt, true};
+  BodyValue passed(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size(), false}; }
+  BodyValue slice(ValueId id) const { return {value(id).name, value(id).dtype, value(id).dims.size() - 1, false}; }
   const Value &value(ValueId id) const { return plan_.values[id]; }
 
   Status checkStep(int64_t step);
@@ -43,9 +43,9 @@ private:
   Status checkOne(int64_t step, const Branch &branch);
   Status checkOne(int64_t step, const Loop &loop);
   Status checkOne(int64_t step, const ReadSizes &read);
-  Status checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs,
-                  const std::vector<Passed> &outputs) const;
-  Status checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const;
+  Status checkUse(int64_t step, const BodyUse &use, const std::vector<BodyValue> &inputs,
+                  const std::vector<BodyValue> &outputs) const;
+  Status checkPassed(int64_t step, const BodyValue &passed, const Plan &body, ValueId inside) const;
 
   const Plan &plan_;
   const PlanAnalysis &analysis_;
@@ -75,7 +75,7 @@ Status StepChecker::checkWrites(int64_t step, ValueId id, bool bindsSymbols) {
   if (value(root).kind == ValueKind::Input || value(root).kind == ValueKind::Constant)
     return broken("step {} writes '{}', which is {}", step, value(id).name,
                   value(root).kind == ValueKind::Input ? "an input" : "a constant");
-  // A call that binds symbols knows its outputs' sizes only once it has run; an alias would need its root's before.
+  // Outputs of a call that binds symbols are sized after it has run; an alias among them needs its root's size before.
   int64_t latest = bindsSymbols && root == id ? step : step - 1;
   if (analysis_.valueStep[id] > latest || analysis_.valueStep[root] > latest)
     return broken("step {} writes '{}' before its size is known", step, value(id).name);
@@ -145,17 +145,17 @@ Status StepChecker::checkOne(int64_t step, const Guard &guard) {
   return guard.message.empty() ? broken("step {} is a guard without a message", step) : Status();
 }
 
-Status StepChecker::checkPassed(int64_t step, const Passed &passed, const Plan &body, ValueId inside) const {
+Status StepChecker::checkPassed(int64_t step, const BodyValue &passed, const Plan &body, ValueId inside) const {
   const Value &taken = body.values[inside];
   if (taken.dtype != passed.type || (passed.rank && taken.dims.size() != *passed.rank))
-    return broken("step {} passes '{}' of {} to or from '{}' of {} in its body, whose type or rank differs", step,
-                  passed.what, name(passed.type), taken.name, name(taken.dtype));
+    return broken("step {} exchanges '{}' of {} with '{}' of {} in its body: type or rank differs", step, passed.what,
+                  name(passed.type), taken.name, name(taken.dtype));
   return {};
 }
 
-/// `inputs` are what the step passes before the captures.
-Status StepChecker::checkUse(int64_t step, const BodyUse &use, const std::vector<Passed> &inputs,
-                             const std::vector<Passed> &outputs) const {
+/// `inputs` are the values that the step passes in front of the captures.
+Status StepChecker::checkUse(int64_t step, const BodyUse &use, const std::vector<BodyValue> &inputs,
+                             const std::vector<BodyValue> &outputs) const {
   if (use.body >= plan_.bodies.size())
     return broken("step {} runs body {} of {}", step, use.body, plan_.bodies.size());
   const Plan &body = plan_.bodies[use.body];
@@ -180,7 +180,7 @@ Status StepChecker::checkOne(int64_t step, const Branch &branch) {
   TILEWRIGHT_TRY(checkReads(step, branch.condition));
   if (value(branch.condition).dtype != DType::Bool)
     return broken("step {} branches on '{}', which is not bool", step, value(branch.condition).name);
-  std::vector<Passed> outputs;
+  std::vector<BodyValue> outputs;
   for (ValueId output : branch.outputs)
     outputs.push_back(output == none ? unreadOutput : passed(output));
   TILEWRIGHT_TRY(checkUse(step, branch.onTrue, {}, outputs));
@@ -199,14 +199,14 @@ Status StepChecker::checkOne(int64_t step, const Loop &loop) {
   if (loop.condition != none && value(loop.condition).dtype != DType::Bool)
     return broken("step {} loops while '{}', which is not bool", step, value(loop.condition).name);
   if (loop.finals.size() != loop.carried.size())
-    return broken("step {} carries {} values and keeps {}", step, loop.carried.size(), loop.finals.size());
+    return broken("step {} carries {} values and has {} final ones", step, loop.carried.size(), loop.finals.size());
   for (const std::vector<Slices> *list : {&loop.scanned, &loop.collected})
     for (const Slices &slices : *list)
       if (slices.value != none && (value(slices.value).dims.empty() || isObject(value(slices.value).dtype)))
         return broken("step {} takes slices of '{}', which has none", step, value(slices.value).name);
-  std::vector<Passed> inputs, outputs;
+  std::vector<BodyValue> inputs, outputs;
   if (loop.counted)
-    inputs = {{"turn", DType::I64, std::nullopt, false}, {"condition", DType::Bool, std::nullopt, false}};
+    inputs = {{"iteration", DType::I64, std::nullopt, false}, {"condition", DType::Bool, std::nullopt, false}};
   if (loop.conditional)
     outputs = {{"condition", DType::Bool, std::nullopt, false}};
   for (size_t i = 0; i < loop.carried.size(); ++i) {
@@ -214,8 +214,8 @@ Status StepChecker::checkOne(int64_t step, const Loop &loop) {
     outputs.push_back(passed(loop.carried[i]));
     if (loop.finals[i] != none && (value(loop.finals[i]).dtype != value(loop.carried[i]).dtype ||
                                    value(loop.finals[i]).dims.size() != value(loop.carried[i]).dims.size()))
-      return broken("step {} keeps '{}' in '{}', which has another type or rank", step, value(loop.carried[i]).name,
-                    value(loop.finals[i]).name);
+      return broken("step {} stores the final '{}' to '{}', which has another type or rank", step,
+                    value(loop.carried[i]).name, value(loop.finals[i]).name);
   }
   for (const Slices &slices : loop.scanned)
     inputs.push_back(slice(slices.value));

@@ -13,11 +13,11 @@ template <typename... Args> Status broken(fmt::format_string<Args...> format, Ar
   return {Code::Malformed, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// Checks the steps of a plan in order: what each reads has been written, its sizes are known by then, its arguments
-/// match what it runs, and every output is written. The plan's tables, bodies and the ids in its steps are checked.
+/// Checks the steps of a plan in order: values are written before they are read, sizes are known by then, arguments
+/// match, and every output is written. Requires that the tables, the bodies and the ids in the steps are checked.
 Status verifySteps(const Plan &plan, const PlanAnalysis &analysis);
 
-/// How many sizes a step reads: the elements of its value, if that is a vector of int64 of a constant size.
+/// The number of elements of the tensor that a step reads sizes from, if that is an int64 vector of constant length.
 std::optional<int64_t> elementsRead(const Plan &plan, const ReadSizes &read);
 
 } // namespace tilewright::runtime

@@ -52,7 +52,7 @@ Tensor activated(Call &call, const Tensor &x) {
   std::string name = call.text("activation", "");
   std::vector<float> given = call.reals("activation_params").value_or(std::vector<float>());
   auto parameter = [&](size_t i, std::string_view attribute,
-                       float otherwise) { // a list in convolutions, attributes in products
+                       float otherwise) { // a list of floats in convolutions, one attribute each in products
     if (i < given.size())
       return given[i];
     return static_cast<float>(call.real(attribute, otherwise));

@@ -2,8 +2,8 @@
 
 namespace tilewright::reference {
 
-// The release is built for every x86-64; a product with one column is all that a recurrence does, so it is worth a
-// version for vectors of 32 bytes.
+// The release is built for the x86-64 baseline. Recurrences spend their time in products with one column, so these have
+// a version for 32-byte vectors.
 #if defined(__x86_64__) && defined(__linux__)
 __attribute__((target_clones("default", "arch=x86-64-v3")))
 #endif

@@ -1,9 +1,9 @@
-// The one contraction that matrix products, convolutions and Einsum are made of:  c[m, n] += sum over k of a[m, k] *
+// The contraction inside of matrix products, convolutions and Einsum:  c[m, n] += sum over k of a[m, k] *
 // b[k, n].
 //
-// In double, or in integers modulo 2^64. A panel of b at a time is packed where all rows of a can pass over it in
-// cache, which is also where b is converted from its type in memory, or transposed; four k are taken at once so that
-// each element of c is loaded and stored a quarter as often. Written for the compiler's vectorizer.
+// In double, or in integers modulo 2^64. b is packed a panel at a time, which stays in cache for all rows of a; packing
+// also converts b from its type in memory, or transposes it. Four steps of k at once load and store each element of c a
+// quarter as often. Written for the compiler's vectorizer.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t 
   contractPacked(rows, columns, depth, a, lda, pack, c, ldc);
 }
 
-/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, where there is nothing to pack. Sixteen sums at
-/// once hide the latency of additions.
+/// y[m] += sum over k of a[m, k] * x[k]: a product with one column, which needs no packing. Sixteen independent sums
+/// hide the latency of additions.
 template <typename T> void contractVector(int64_t rows, int64_t depth, const T *a, const T *x, T *y) {
   constexpr int64_t lanes = 16;
   for (int64_t m = 0; m < rows; ++m, a += depth) {
@@ -70,7 +70,7 @@ template <typename T> void contractVector(int64_t rows, int64_t depth, const T *
   }
 }
 
-/// The same in float, for the widest vectors that this machine has.
+/// The same in float, with the widest vectors of this machine.
 void contractVector(int64_t rows, int64_t depth, const float *a, const float *x, float *y);
 
 } // namespace tilewright::reference

@@ -6,7 +6,7 @@
 
 namespace tilewright::reference {
 
-/// In integer and float operations that vectorize: the exponent is moved by a product, which takes subnormals along.
+/// Made of operations that vectorize. A multiplication adjusts the exponent, so that subnormals need no special case.
 inline float fromHalf(uint16_t bits) {
   float magnitude = std::bit_cast<float>(static_cast<uint32_t>(bits & 0x7fff) << 13) * 0x1p112f;
   uint32_t special = (bits & 0x7c00) == 0x7c00 ? 0x7f800000u : 0u; // infinity and NaN
@@ -14,12 +14,12 @@ inline float fromHalf(uint16_t bits) {
                               static_cast<uint32_t>(bits & 0x8000) << 16);
 }
 
-/// Rounds once, to nearest even, straight from double: by way of float a tie could be rounded twice.
+/// Rounds to nearest even directly from double: by way of float, a value near a tie could be rounded twice.
 inline uint16_t toHalf(double value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
 
 inline float fromBFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
-/// Rounds to nearest even. The step to float rounds to odd, so that the second rounding sees what the first one lost.
+/// Rounds to nearest even. The step to float rounds to odd, which keeps the second rounding correct.
 inline uint16_t toBFloat(double value) {
   float single = static_cast<float>(value);
   if (single != single)

@@ -28,7 +28,7 @@ struct Boolean {
   uint8_t bits;
 };
 
-/// Calls `function` with a zero of the type that memory holds.
+/// Calls `function` with a zero of the memory type.
 template <typename Function> static void dispatchMemory(DType type, Function &&function) {
   switch (type) {
   case DType::F32:
@@ -101,7 +101,7 @@ template <typename To> static To saturate(double value) {
 template <typename T> static constexpr bool isSmallInteger = false;
 template <int Bits, bool Signed> static constexpr bool isSmallInteger<SmallInteger<Bits, Signed>> = true;
 
-/// A number of one of the three arithmetic types as memory holds it.
+/// Converts an arithmetic type to a memory type, by the rules of `store`.
 template <typename To, typename From> static To element(From from) {
   if constexpr (std::is_same_v<To, Half>)
     return Half{toHalf(static_cast<double>(from))};
@@ -112,8 +112,7 @@ template <typename To, typename From> static To element(From from) {
   else if constexpr (requires { To::from(0.0); })
     return To::from(static_cast<double>(from));
   else if constexpr (isSmallInteger<To> && std::is_same_v<From, double>)
-    return To::wrapped(
-        static_cast<uint64_t>(saturate<int32_t>(from))); // as ONNX's tests have it; wider integers saturate
+    return To::wrapped(static_cast<uint64_t>(saturate<int32_t>(from))); // as in ONNX's tests; wider integers saturate
   else if constexpr (isSmallInteger<To>)
     return To::wrapped(static_cast<uint64_t>(from));
   else if constexpr (std::is_integral_v<To> && std::is_same_v<From, double>)
@@ -122,7 +121,7 @@ template <typename To, typename From> static To element(From from) {
     return static_cast<To>(from);
 }
 
-/// A number in memory as an arithmetic type, by way of the one that its own type belongs to.
+/// Converts a memory type to an arithmetic type, by way of its own arithmetic type.
 template <typename T, typename Memory> static T arithmetic(Memory from) {
   if constexpr (std::is_same_v<Memory, Boolean>)
     return static_cast<T>(from.bits != 0);
@@ -209,7 +208,7 @@ Tensor convert(const Tensor &tensor, DType type) {
 
 //===- Sizes ------------------------------------------------------------------------------------------------------===//
 
-/// The largest tensor worth trying: 2^40 bytes, or what the machine has.
+/// The largest tensor that is not refused: 2^40 bytes, or the machine's memory.
 static int64_t byteLimit() {
   static const int64_t limit =
       std::min<int64_t>(int64_t{1} << 40, int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE));
@@ -294,7 +293,7 @@ int64_t Call::integer(std::string_view name, int64_t otherwise) const {
 
 double Call::real(std::string_view name, double otherwise) const {
   const float *value = find<float>(name);
-  // The default passes through float because the attribute is one: 0.01 is then the same number whether written or not.
+  // Attributes are floats, so the default is rounded to float: an explicit 0.01 then equals a default of 0.01.
   return value ? *value : static_cast<float>(otherwise);
 }
 

@@ -1,14 +1,14 @@
-// What every reference kernel is written with: the call, three arithmetic types, and failures that end a kernel at
-// once.
+// The tools of reference kernels: the call, three arithmetic types, and failures that end a kernel at once.
 //
 // Kernels do not know the element types of memory. They read tensors as Values of one of three arithmetic types,
 //
 //     float4e2m1..float64, bfloat16 -> double      int2..int64 -> int64_t      bool uint2..uint64 -> uint64_t
 //
-// Complex numbers are none of these: kernels that move bytes take them, and those that compute with them say how.
+// and write results back rounded (or wrapped) once. Complex numbers have no arithmetic type: kernels that move bytes
+// accept them, the few that compute with them handle them on their own.
 //
-// and write results back rounded (or wrapped) once. Sums, products and quotients of floats that are rounded from double
-// are the correctly rounded ones; integer results modulo 2^64 wrap to the narrower type as its own arithmetic would.
+// A float sum, product or quotient that is computed in double and rounded to a narrower type is the correctly rounded
+// one; integers modulo 2^64 wrap to a narrower type as its own arithmetic would.
 #pragma once
 
 #include "runtime/reference/Failure.h"
@@ -31,7 +31,7 @@ template <typename Function> decltype(auto) dispatch(DType type, Function &&func
   return function(uint64_t{});
 }
 
-/// The elements of a tensor as arithmetic type T; a copy unless memory holds them so already.
+/// The elements of a tensor as arithmetic type T; a copy unless that is their memory type.
 template <typename T> class Values {
 public:
   explicit Values(const Tensor &tensor);
@@ -58,11 +58,11 @@ extern template class Values<uint64_t>;
 /// Stores elements first ... first + count of `tensor` by the rules of `store`.
 template <typename T> void write(Tensor &tensor, int64_t first, int64_t count, const T *from);
 
-/// Refuses negative dimensions and sizes that cannot be meant or held. Kernels that collect values before they store
+/// Refuses negative dimensions, and sizes beyond the machine's memory. Kernels that collect values before they store
 /// them call it first.
 void checkSize(DType type, const Shape &shape);
 
-/// Zeroed memory for an output of a size that passes checkSize.
+/// Zeroed memory for an output, after checkSize.
 Tensor allocate(DType type, const Shape &shape);
 
 /// Writes `values` into a new tensor: rounded to nearest even into floats (those of 8 and 4 bits saturate, float8e8m0
@@ -73,21 +73,20 @@ template <typename T> Tensor store(DType type, const Shape &shape, const std::ve
 /// The tensor with another element type, by the rules of `store`.
 Tensor convert(const Tensor &tensor, DType type);
 
-/// One evaluation: checked access to inputs and attributes, and the outputs as they come.
+/// One evaluation of a node: checked access to inputs and attributes, and the outputs so far.
 class Call {
 public:
   Call(const ReferenceCall &node, std::span<const Tensor> inputs);
 
   std::string_view op() const { return node_.op; }
   int64_t opset() const { return node_.opset; }
-  /// Whether this is an operator of ai.onnx in a model of an opset before `version`; other domains count from 1 by
-  /// themselves.
+  /// Whether this is an operator of ai.onnx below opset `version`. Other domains have version numbers of their own.
   bool before(int64_t version) const {
     return (node_.domain.empty() || node_.domain == "ai.onnx") && node_.opset < version;
   }
   const Attributes &attributes() const;
 
-  /// Inputs that the node lists, without absent ones at the end.
+  /// The number of inputs, without absent ones at the end.
   int64_t inputCount() const { return static_cast<int64_t>(inputs_.size()); }
   bool has(int64_t i) const { return i < inputCount() && inputs_[i].defined(); }
   const Tensor &input(int64_t i) const;
@@ -97,7 +96,7 @@ public:
   double scalar(int64_t i) const;
   int64_t index(int64_t i) const;
 
-  /// For operators that older opsets spelled otherwise: the rest of the kernel sees the newer form.
+  /// For operators that older opsets define differently: rewrites an input to the newer form.
   void replaceInput(int64_t i, Tensor tensor) { inputs_.at(i) = std::move(tensor); }
 
   bool hasAttribute(std::string_view name) const;
@@ -109,14 +108,14 @@ public:
   std::optional<std::vector<std::string>> texts(std::string_view name) const;
   const Tensor *tensor(std::string_view name) const;
 
-  /// What `make` makes of the attributes, and of nothing else: once for a node that is evaluated again and again.
-  template <typename Make> auto kept(Make &&make) {
+  /// The result of `make`, which may depend on the attributes only; cached for a node that is evaluated repeatedly.
+  template <typename Make> auto cached(Make &&make) {
     using T = decltype(make());
-    if (node_.kept && *node_.kept)
-      return std::static_pointer_cast<const T>(*node_.kept);
+    if (node_.cache && *node_.cache)
+      return std::static_pointer_cast<const T>(*node_.cache);
     auto made = std::make_shared<const T>(make());
-    if (node_.kept)
-      *node_.kept = made;
+    if (node_.cache)
+      *node_.cache = made;
     return made;
   }
 

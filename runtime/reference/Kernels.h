@@ -1,5 +1,4 @@
-// The kernels of the operators, by the file in ops/ that holds them. Which operator and opset each belongs to:
-// ReferenceTable.cpp.
+// The kernels of the operators, by source file. ReferenceTable.cpp says which operators and opsets they serve.
 #pragma once
 
 #include "runtime/reference/Kernel.h"
@@ -79,7 +78,7 @@ void qLinearMatMul(Call &call);
 // ops/Einsum.cpp
 void einsum(Call &call);
 
-// ops/Conv.cpp
+// ops/nn/Conv.cpp
 void conv(Call &call);
 void convInteger(Call &call);
 void qLinearConv(Call &call);
@@ -87,7 +86,7 @@ void convTranspose(Call &call);
 void col2Im(Call &call);
 void causalConvWithState(Call &call);
 
-// ops/Pool.cpp
+// ops/nn/Pool.cpp
 void maxPool(Call &call);
 void averagePool(Call &call);
 void lpPool(Call &call);
@@ -97,7 +96,7 @@ void globalLpPool(Call &call);
 void maxUnpool(Call &call);
 void maxRoiPool(Call &call);
 
-// ops/Normalization.cpp
+// ops/nn/Normalization.cpp
 void batchNormalization(Call &call);
 void instanceNormalization(Call &call);
 void groupNormalization(Call &call);
@@ -108,7 +107,7 @@ void lpNormalization(Call &call);
 void meanVarianceNormalization(Call &call);
 void skipLayerNormalization(Call &call);
 
-// ops/Softmax.cpp
+// ops/nn/Softmax.cpp
 void softmax(Call &call);
 void logSoftmax(Call &call);
 void hardmax(Call &call);
@@ -153,16 +152,16 @@ void compress(Call &call);
 void nonZero(Call &call);
 void unique(Call &call);
 
-// ops/Resize.cpp
+// ops/nn/Resize.cpp
 void resize(Call &call);
 
-// ops/Grid.cpp
+// ops/nn/Grid.cpp
 void gridSample(Call &call);
 void affineGrid(Call &call);
 void roiAlign(Call &call);
 void deformConv(Call &call);
 
-// ops/Recurrent.cpp
+// ops/nn/Recurrent.cpp
 void rnn(Call &call);
 void gru(Call &call);
 void lstm(Call &call);
@@ -179,14 +178,14 @@ void argMin(Call &call);
 void cumSum(Call &call);
 void cumProd(Call &call);
 
-// ops/Detection.cpp
+// ops/nn/Detection.cpp
 void nonMaxSuppression(Call &call);
 
-// ops/Loss.cpp
+// ops/nn/Loss.cpp
 void negativeLogLikelihoodLoss(Call &call);
 void softmaxCrossEntropyLoss(Call &call);
 
-// ops/Signal.cpp
+// ops/nn/Signal.cpp
 void dft(Call &call);
 void stft(Call &call);
 void cosineWindow(Call &call);
@@ -195,12 +194,12 @@ void melWeightMatrix(Call &call);
 // ops/Linear.cpp
 void det(Call &call);
 
-// ops/Attention.cpp
+// ops/nn/Attention.cpp
 void attention(Call &call);
 void rotaryEmbedding(Call &call);
 void linearAttention(Call &call);
 
-// ops/Fused.cpp: com.microsoft
+// ops/contrib/Fused.cpp: com.microsoft
 void simplifiedLayerNormalization(Call &call);
 void embedLayerNormalization(Call &call);
 void fusedMatMul(Call &call);
@@ -221,14 +220,14 @@ void nGramRepeatBlock(Call &call);
 void cropAndResize(Call &call);
 void convTransposeWithDynamicPads(Call &call);
 
-// ops/FusedAttention.cpp: com.microsoft
+// ops/contrib/FusedAttention.cpp: com.microsoft
 void contribAttention(Call &call);
 void multiHeadAttention(Call &call);
 void groupQueryAttention(Call &call);
 void contribRotaryEmbedding(Call &call);
 void quantizedAttention(Call &call);
 
-// ops/QuantizedElementwise.cpp: com.microsoft
+// ops/contrib/QuantizedElementwise.cpp: com.microsoft
 void qLinearBinary(Call &call);
 void qLinearUnary(Call &call);
 void qLinearSoftmax(Call &call);
@@ -238,7 +237,7 @@ void qLinearPool(Call &call);
 void qLinearReduceMean(Call &call);
 void contribQLinearConv(Call &call);
 
-// ops/QuantizedProducts.cpp: com.microsoft
+// ops/contrib/QuantizedProducts.cpp: com.microsoft
 void qGemm(Call &call);
 void matMulIntegerToFloat(Call &call);
 void dynamicQuantizeLstm(Call &call);
@@ -246,18 +245,18 @@ void dynamicQuantizeMatMul(Call &call);
 void matMulNBits(Call &call);
 void gatherBlockQuantized(Call &call);
 
-// ops/Trees.cpp: ai.onnx.ml
+// ops/ml/Trees.cpp: ai.onnx.ml
 void treeEnsembleRegressor(Call &call);
 void treeEnsembleClassifier(Call &call);
 void treeEnsemble(Call &call);
 
-// ops/LinearModels.cpp: ai.onnx.ml
+// ops/ml/LinearModels.cpp: ai.onnx.ml
 void linearRegressor(Call &call);
 void linearClassifier(Call &call);
 void svmRegressor(Call &call);
 void svmClassifier(Call &call);
 
-// ops/Features.cpp: ai.onnx.ml
+// ops/ml/Features.cpp: ai.onnx.ml
 void scaler(Call &call);
 void normalizer(Call &call);
 void imputer(Call &call);
@@ -281,10 +280,10 @@ void bernoulli(Call &call);
 void multinomial(Call &call);
 void dropout(Call &call);
 
-// ops/Text.cpp
+// ops/ml/Text.cpp
 void tfIdfVectorizer(Call &call);
 
-// ops/Training.cpp: ai.onnx.preview.training
+// ops/nn/Training.cpp: ai.onnx.preview.training
 void adagrad(Call &call);
 void adam(Call &call);
 void momentum(Call &call);
@@ -299,13 +298,13 @@ void crop(Call &call);
 void constantFill(Call &call);
 void givenTensorFill(Call &call);
 
-// ops/String.cpp
+// ops/ml/String.cpp
 void stringConcat(Call &call);
 void stringSplit(Call &call);
 void regexFullMatch(Call &call);
 void stringNormalizer(Call &call);
 
-// ops/Sequence.cpp
+// ops/ml/Sequence.cpp
 void sequenceConstruct(Call &call);
 void sequenceEmpty(Call &call);
 void sequenceAt(Call &call);

@@ -1,11 +1,11 @@
-// Moving elements without looking at them: any type by its width in bytes.
+// Moving elements of any type by their width in bytes.
 #pragma once
 
 #include "runtime/reference/Kernel.h"
 
 namespace tilewright::reference {
 
-/// Which index of the input each index of one output dimension reads; `fill` reads the fill value.
+/// For each index of an output dimension, the index of the input that it reads; `fill` stands for the fill value.
 using IndexMap = std::vector<int64_t>;
 inline constexpr int64_t fill = -1;
 
@@ -19,7 +19,7 @@ Tensor transpose(const Tensor &x, const std::vector<int64_t> &permutation);
 /// x repeated to `shape`, to which it must broadcast.
 Tensor expandTo(const Tensor &x, const Shape &shape);
 
-/// 0, 1, ..., size - 1: the map that changes nothing.
+/// 0, 1, ..., size - 1.
 IndexMap identityMap(int64_t size);
 
 __extension__ using WideWord = unsigned __int128; // complex128

@@ -1,8 +1,8 @@
-// The truth: every operator of ONNX that Tilewright accepts, as plain loops on host tensors.
+// The reference: every ONNX operator that Tilewright accepts, as plain loops on host tensors.
 //
-// One kernel per ONNX operator and version range, not per operation of the compiler's own IR: what the tests compare
-// with is the operator that the model names, so a wrong decomposition at import is caught as surely as wrong code. The
-// same kernels fold constants at import, run whatever is not compiled yet, and answer `verify --against interpreter`.
+// One kernel per ONNX operator and version range, not per operation of the compiler's IR: tests compare with the
+// operator that the model names, so a wrong decomposition at import is caught as surely as wrong code. The same kernels
+// fold constants at import, run operators that are not compiled, and serve `verify --against reference`.
 #pragma once
 
 #include "runtime/Status.h"
@@ -29,9 +29,9 @@ struct ReferenceCall {
   int64_t opset = 0;       // version of the domain that the model imports
   const Attributes *attributes = nullptr;
   size_t outputCount = 1; // how many outputs the node lists; a kernel may fill fewer optional ones
-  /// Where a kernel keeps what it has made of the attributes, for the next evaluation of the same node; null if there
-  /// is none to come.
-  std::shared_ptr<const void> *kept = nullptr;
+  /// Where a kernel may cache data that it derives from the attributes, for the next evaluation of the same node; null
+  /// if there is none.
+  std::shared_ptr<const void> *cache = nullptr;
 };
 
 /// True if `evaluate` has a kernel for this operator at this opset.

@@ -1,4 +1,4 @@
-// Which kernel computes which operator at which opset, and the one way in: `evaluate`.
+// The table from operators and opsets to kernels, and `evaluate`.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/StringNumbers.h"
@@ -11,13 +11,13 @@ namespace tilewright {
 
 namespace reference {
 
-/// What a kernel does with inputs that are strings, sequences or the like.
+/// Which inputs that are not numbers a kernel accepts, and how.
 enum class Objects {
   Refused,
-  Taken,         // reads them itself
-  Numbered,      // moves strings as numbers (StringNumbers.h); every output holds such numbers
-  NumberedFirst, // the first output alone does
-  Compared,      // no output does
+  Supported,       // strings, sequences, optionals and maps, as they are
+  AsRanks,         // strings as their ranks (StringNumbers.h); all outputs are ranks too
+  FirstAsRanks,    // the same, but only the first output is ranks
+  ComparedAsRanks, // the same, but no output is ranks
 };
 
 struct TableRow {
@@ -27,10 +27,10 @@ struct TableRow {
   Objects objects = Objects::Refused;
 };
 
-static constexpr int64_t latest = 28; // of ai.onnx; a newer opset may have changed any operator
+static constexpr int64_t latest = 28; // of ai.onnx; newer opsets may change any operator
 
-// By family. `first` is the opset since which the operator has a form that the kernel reads. Where an operator changed
-// between `first` and `last`, its kernel asks for the opset.
+// By family. From opset `first` on, the operator has a form that the kernel reads. Where an operator changed between
+// `first` and `last`, its kernel checks the opset.
 static constexpr TableRow table[] = {
     // Unary
     {"Acos", "", 7, latest, unaryFloat},
@@ -89,7 +89,7 @@ static constexpr TableRow table[] = {
     {"And", "", 1, latest, logicalAnd},
     {"Or", "", 1, latest, logicalOr},
     {"Xor", "", 1, latest, logicalXor},
-    {"Equal", "", 1, latest, equal, Objects::Compared},
+    {"Equal", "", 1, latest, equal, Objects::ComparedAsRanks},
     {"Less", "", 1, latest, less},
     {"LessOrEqual", "", 12, latest, lessOrEqual},
     {"Greater", "", 1, latest, greater},
@@ -143,7 +143,7 @@ static constexpr TableRow table[] = {
     {"BatchNormalization", "", 1, latest, batchNormalization},
     {"InstanceNormalization", "", 1, latest, instanceNormalization},
     {"GroupNormalization", "", 18, latest, groupNormalization},
-    {"LayerNormalization", "", 1, latest, layerNormalization}, // below 17 as optimizers write it
+    {"LayerNormalization", "", 1, latest, layerNormalization}, // optimizers write it below opset 17 too
     {"RMSNormalization", "", 23, latest, rmsNormalization},
     {"LRN", "", 1, latest, lrn},
     {"LpNormalization", "", 1, latest, lpNormalization},
@@ -155,15 +155,15 @@ static constexpr TableRow table[] = {
     {"LogSoftmax", "", 1, latest, logSoftmax},
     {"Hardmax", "", 1, latest, hardmax},
     // Reshape
-    {"Identity", "", 1, latest, identity, Objects::Taken},
-    {"Reshape", "", 1, latest, reshape, Objects::Taken},
-    {"Squeeze", "", 1, latest, squeeze, Objects::Taken},
-    {"Unsqueeze", "", 1, latest, unsqueeze, Objects::Taken},
-    {"Flatten", "", 1, latest, flatten, Objects::Taken},
-    {"Shape", "", 1, latest, shapeOp, Objects::Taken},
-    {"Size", "", 1, latest, size, Objects::Taken},
-    {"Cast", "", 1, latest, cast, Objects::Taken},
-    {"CastLike", "", 15, latest, castLike, Objects::Taken},
+    {"Identity", "", 1, latest, identity, Objects::Supported},
+    {"Reshape", "", 1, latest, reshape, Objects::Supported},
+    {"Squeeze", "", 1, latest, squeeze, Objects::Supported},
+    {"Unsqueeze", "", 1, latest, unsqueeze, Objects::Supported},
+    {"Flatten", "", 1, latest, flatten, Objects::Supported},
+    {"Shape", "", 1, latest, shapeOp, Objects::Supported},
+    {"Size", "", 1, latest, size, Objects::Supported},
+    {"Cast", "", 1, latest, cast, Objects::Supported},
+    {"CastLike", "", 15, latest, castLike, Objects::Supported},
     {"BitCast", "", 26, latest, bitCast},
     {"Constant", "", 1, latest, constant},
     {"ConstantOfShape", "", 9, latest, constantOfShape},
@@ -171,31 +171,31 @@ static constexpr TableRow table[] = {
     {"EyeLike", "", 9, latest, eyeLike},
     {"Dropout", "", 1, latest, dropout},
     // Move
-    {"Transpose", "", 1, latest, transposeOp, Objects::Numbered},
-    {"Expand", "", 8, latest, expand, Objects::Numbered},
-    {"Tile", "", 1, latest, tile, Objects::Numbered},
-    {"Concat", "", 1, latest, concat, Objects::Numbered},
-    {"Split", "", 1, latest, split, Objects::Numbered},
-    {"Slice", "", 1, latest, slice, Objects::Numbered},
-    {"Pad", "", 1, latest, pad, Objects::Numbered},
+    {"Transpose", "", 1, latest, transposeOp, Objects::AsRanks},
+    {"Expand", "", 8, latest, expand, Objects::AsRanks},
+    {"Tile", "", 1, latest, tile, Objects::AsRanks},
+    {"Concat", "", 1, latest, concat, Objects::AsRanks},
+    {"Split", "", 1, latest, split, Objects::AsRanks},
+    {"Slice", "", 1, latest, slice, Objects::AsRanks},
+    {"Pad", "", 1, latest, pad, Objects::AsRanks},
     {"CenterCropPad", "", 18, latest, centerCropPad},
-    {"DepthToSpace", "", 1, latest, depthToSpace, Objects::Numbered},
-    {"SpaceToDepth", "", 1, latest, spaceToDepth, Objects::Numbered},
-    {"Where", "", 9, latest, where, Objects::Numbered},
+    {"DepthToSpace", "", 1, latest, depthToSpace, Objects::AsRanks},
+    {"SpaceToDepth", "", 1, latest, spaceToDepth, Objects::AsRanks},
+    {"Where", "", 9, latest, where, Objects::AsRanks},
     {"Trilu", "", 14, latest, trilu},
-    {"ReverseSequence", "", 10, latest, reverseSequence, Objects::Numbered},
+    {"ReverseSequence", "", 10, latest, reverseSequence, Objects::AsRanks},
     // Gather
-    {"Gather", "", 1, latest, gather, Objects::Numbered},
-    {"GatherElements", "", 11, latest, gatherElements, Objects::Numbered},
-    {"GatherND", "", 11, latest, gatherND, Objects::Numbered},
-    {"Scatter", "", 9, 10, scatterElements, Objects::Numbered},
-    {"ScatterElements", "", 11, latest, scatterElements, Objects::Numbered},
-    {"ScatterND", "", 11, latest, scatterND, Objects::Numbered},
+    {"Gather", "", 1, latest, gather, Objects::AsRanks},
+    {"GatherElements", "", 11, latest, gatherElements, Objects::AsRanks},
+    {"GatherND", "", 11, latest, gatherND, Objects::AsRanks},
+    {"Scatter", "", 9, 10, scatterElements, Objects::AsRanks},
+    {"ScatterElements", "", 11, latest, scatterElements, Objects::AsRanks},
+    {"ScatterND", "", 11, latest, scatterND, Objects::AsRanks},
     {"TensorScatter", "", 24, latest, tensorScatter},
     {"OneHot", "", 9, latest, oneHot},
-    {"Compress", "", 9, latest, compress, Objects::Numbered},
+    {"Compress", "", 9, latest, compress, Objects::AsRanks},
     {"NonZero", "", 9, latest, nonZero},
-    {"Unique", "", 11, latest, unique, Objects::NumberedFirst},
+    {"Unique", "", 11, latest, unique, Objects::FirstAsRanks},
     // Resize
     {"Resize", "", 10, latest, resize},
     {"Upsample", "", 1, 9, resize},
@@ -231,22 +231,22 @@ static constexpr TableRow table[] = {
     {"BlackmanWindow", "", 17, latest, cosineWindow},
     {"MelWeightMatrix", "", 17, latest, melWeightMatrix},
     // String
-    {"StringConcat", "", 20, latest, stringConcat, Objects::Taken},
-    {"StringSplit", "", 20, latest, stringSplit, Objects::Taken},
-    {"RegexFullMatch", "", 20, latest, regexFullMatch, Objects::Taken},
-    {"StringNormalizer", "", 10, latest, stringNormalizer, Objects::Taken},
+    {"StringConcat", "", 20, latest, stringConcat, Objects::Supported},
+    {"StringSplit", "", 20, latest, stringSplit, Objects::Supported},
+    {"RegexFullMatch", "", 20, latest, regexFullMatch, Objects::Supported},
+    {"StringNormalizer", "", 10, latest, stringNormalizer, Objects::Supported},
     // Sequence
-    {"SequenceConstruct", "", 11, latest, sequenceConstruct, Objects::Taken},
+    {"SequenceConstruct", "", 11, latest, sequenceConstruct, Objects::Supported},
     {"SequenceEmpty", "", 11, latest, sequenceEmpty},
-    {"SequenceAt", "", 11, latest, sequenceAt, Objects::Taken},
-    {"SequenceInsert", "", 11, latest, sequenceInsert, Objects::Taken},
-    {"SequenceErase", "", 11, latest, sequenceErase, Objects::Taken},
-    {"SequenceLength", "", 11, latest, sequenceLength, Objects::Taken},
-    {"SplitToSequence", "", 11, latest, splitToSequence, Objects::Taken},
-    {"ConcatFromSequence", "", 11, latest, concatFromSequence, Objects::Taken},
-    {"Optional", "", 15, latest, makeOptional, Objects::Taken},
-    {"OptionalHasElement", "", 15, latest, optionalHasElement, Objects::Taken},
-    {"OptionalGetElement", "", 15, latest, optionalGetElement, Objects::Taken},
+    {"SequenceAt", "", 11, latest, sequenceAt, Objects::Supported},
+    {"SequenceInsert", "", 11, latest, sequenceInsert, Objects::Supported},
+    {"SequenceErase", "", 11, latest, sequenceErase, Objects::Supported},
+    {"SequenceLength", "", 11, latest, sequenceLength, Objects::Supported},
+    {"SplitToSequence", "", 11, latest, splitToSequence, Objects::Supported},
+    {"ConcatFromSequence", "", 11, latest, concatFromSequence, Objects::Supported},
+    {"Optional", "", 15, latest, makeOptional, Objects::Supported},
+    {"OptionalHasElement", "", 15, latest, optionalHasElement, Objects::Supported},
+    {"OptionalGetElement", "", 15, latest, optionalGetElement, Objects::Supported},
     // Linear
     {"Det", "", 11, latest, det},
     // Random
@@ -262,7 +262,7 @@ static constexpr TableRow table[] = {
     {"Adagrad", "ai.onnx.preview.training", 1, latest, adagrad},
     {"Adam", "ai.onnx.preview.training", 1, latest, adam},
     {"Momentum", "ai.onnx.preview.training", 1, latest, momentum},
-    // Legacy: experimental in opset 1. They have no other version, and models with a later opset name them too.
+    // Legacy: experimental operators of opset 1, which models of later opsets use too.
     {"Affine", "", 1, latest, affine},
     {"ConstantFill", "", 1, latest, constantFill},
     {"Crop", "", 1, latest, crop},
@@ -366,14 +366,12 @@ Kernel findKernel(std::string_view op, std::string_view domain, int64_t opset) {
 static std::vector<Tensor> run(const TableRow &row, const ReferenceCall &node, std::span<const Tensor> inputs) {
   auto object =
       std::ranges::find_if(inputs, [](const Tensor &input) { return input.defined() && isObject(input.type()); });
-  if (object != inputs.end() && row.objects != Objects::Taken) {
-    bool numbered = row.objects != Objects::Refused && object->type() == DType::String;
-    if (!numbered)
+  if (object != inputs.end() && row.objects != Objects::Supported) {
+    bool asRanks = row.objects != Objects::Refused && object->type() == DType::String;
+    if (!asRanks)
       unsupported(fmt::format("it has no kernel for a {}", name(object->type())));
-    size_t outputs = row.objects == Objects::Numbered        ? node.outputCount
-                     : row.objects == Objects::NumberedFirst ? 1
-                                                             : 0;
-    return runOnNumbers(row.kernel, node, inputs, outputs);
+    size_t outputs = row.objects == Objects::AsRanks ? node.outputCount : row.objects == Objects::FirstAsRanks ? 1 : 0;
+    return runOnRanks(row.kernel, node, inputs, outputs);
   }
   Call call(node, inputs);
   row.kernel(call);
@@ -396,8 +394,8 @@ Expected<std::vector<Tensor>> evaluate(const ReferenceCall &node, std::span<cons
   };
   try {
     std::vector<Tensor> outputs = reference::run(*row, node, inputs);
-    outputs.resize(
-        node.outputCount); // optional ones that nobody asked for go; those that no kernel fills stay undefined
+    // Drops optional outputs that the node does not list; listed ones that the kernel does not fill stay undefined.
+    outputs.resize(node.outputCount);
     return outputs;
   } catch (const reference::Failure &caught) {
     return failure(caught.status.code(), caught.status.message());

@@ -1,4 +1,4 @@
-// The transforms of ai.onnx.ml's scores, with the special cases that ONNX Runtime has for one score.
+// The transforms of scores in ai.onnx.ml, with ONNX Runtime's special cases for a single score.
 #include "runtime/reference/Scores.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ static double probit(double p) {
   return 1.41421356 * std::copysign(std::sqrt(-a + std::sqrt(a * a - logarithm / 0.147)), x);
 }
 
-/// Softmax; with `keepZeros` scores of zero get no share.
+/// Softmax; with `keepZeros`, scores of zero stay zero.
 static void softmax(std::vector<double> &scores, bool keepZeros) {
   double peak = *std::max_element(scores.begin(), scores.end()), sum = 0;
   for (double &score : scores) {

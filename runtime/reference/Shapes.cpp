@@ -13,7 +13,7 @@ int64_t product(std::span<const int64_t> dims) {
   for (int64_t dim : dims) {
     require(dim >= 0, "expected dimensions of 0 or more, found shape {}", dims);
     empty |= dim == 0;
-    // Also where another dimension is 0: strides are products of the rest.
+    // Checked even if another dimension is 0, because strides are products of the others.
     if (dim != 0 && __builtin_mul_overflow(result, dim, &result))
       malformed(fmt::format("the number of elements of shape {} does not fit into 64 bits", dims));
   }

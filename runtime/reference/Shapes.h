@@ -1,4 +1,4 @@
-// Shapes, strides, broadcasting, and the one walk over several strided tensors at once that most kernels are loops in.
+// Shapes, strides, broadcasting, and the walk over several strided tensors at once, which most kernels use.
 #pragma once
 
 #include "runtime/Tensor.h"
@@ -15,8 +15,7 @@ int64_t product(std::span<const int64_t> dims);
 /// Elements from one index of a dimension to the next, row-major.
 Shape stridesOf(const Shape &shape);
 
-/// Strides that read a tensor of `shape` as if it had shape `to`: zero where a dimension of 1 (or a missing one) is
-/// repeated.
+/// Strides that read a tensor of `shape` broadcast to shape `to`: 0 along repeated dimensions.
 Shape broadcastStrides(const Shape &shape, const Shape &to);
 
 /// The shape that both broadcast to; Malformed if there is none.
@@ -34,11 +33,11 @@ struct AxisView {
   AxisView(const Shape &shape, int64_t axis);
 };
 
-/// Advances a row-major index; false after the last.
+/// Advances a row-major index. Returns false after the last one.
 bool advance(Shape &index, const Shape &shape);
 
-/// Walks `shape` row by row: visit(offsets, length, steps) has each tensor's element offset of the row's start and its
-/// stride along the row.
+/// Walks `shape` row by row: visit(offsets, length, steps) gets each tensor's offset of the row's first element and its
+/// stride along the row, in elements.
 template <size_t N, typename Visit>
 void walkRows(const Shape &shape, const std::array<Shape, N> &strides, Visit &&visit) {
   std::array<int64_t, N> offsets{}, steps{};

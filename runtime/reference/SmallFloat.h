@@ -12,9 +12,9 @@
 
 namespace tilewright::reference {
 
-/// Which bit patterns are no numbers.
+/// Which bit patterns are infinities or NaN.
 enum class Specials {
-  Ieee,   // exponent all ones: infinity, or NaN with a mantissa
+  Ieee,   // exponent all ones: infinity, or NaN if the mantissa is not 0
   OneNaN, // "FN": all ones but the sign is NaN; no infinities
   Fnuz,   // minus zero is NaN; no infinities, no minus zero
   None,   // every pattern is a number
@@ -39,7 +39,7 @@ template <int Exponent, int Mantissa, int Bias, Specials Kind> struct SmallFloat
     constexpr double noNumber = std::numeric_limits<double>::quiet_NaN(),
                      infinite = std::numeric_limits<double>::infinity();
     if (Kind == Specials::OneNaN && (bits & (signBit - 1)) == nan)
-      return std::copysign(noNumber, negative ? -1.0 : 1.0); // which has a sign, as in ONNX's table of casts
+      return std::copysign(noNumber, negative ? -1.0 : 1.0); // NaN keeps its sign, as in ONNX's table of casts
     if (Kind == Specials::Ieee && (bits & infinity) == infinity)
       return std::copysign(mantissa ? noNumber : infinite, negative ? -1.0 : 1.0);
     double size = exponent ? std::ldexp((1 << Mantissa) + mantissa, exponent - Bias - Mantissa)
@@ -47,8 +47,8 @@ template <int Exponent, int Mantissa, int Bias, Specials Kind> struct SmallFloat
     return negative ? -size : size;
   }
 
-  /// Rounds to nearest even. What is larger than the largest number becomes that number if `saturate`, else infinity,
-  /// or NaN where the format has none; E2M1 has neither and always saturates.
+  /// Rounds to nearest even. Beyond the largest number, the result is that number if `saturate`, else infinity, or NaN
+  /// in formats without one; E2M1 has neither and always saturates.
   static SmallFloat from(double value, bool saturate = true) {
     uint8_t sign = std::signbit(value) ? signBit : 0;
     if (value != value)
@@ -91,8 +91,8 @@ struct E8M0 {
     return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
   }
 
-  /// By way of float32, as onnx.numpy_helper.to_float8e8m0: the sign is dropped, infinity and NaN give NaN, `Up` rounds
-  /// away from zero, `Nearest` takes ties up. What rounds beyond 2^127 is 2^127 if `saturate`, else NaN.
+  /// By way of float32, as onnx.numpy_helper.to_float8e8m0: drops the sign, maps infinity and NaN to NaN; `Up` rounds
+  /// away from zero, `Nearest` rounds ties up. Beyond 2^127 the result is 2^127 if `saturate`, else NaN.
   static E8M0 from(double value, bool saturate = true, RoundMode mode = RoundMode::Up) {
     uint32_t pattern = std::bit_cast<uint32_t>(static_cast<float>(value)), exponent = pattern >> 23 & 0xff,
              fraction = pattern & 0x7fffff;
@@ -106,7 +106,7 @@ struct E8M0 {
   }
 };
 
-/// An integer of less than a byte, sign-extended to one in memory.
+/// An integer narrower than a byte, stored sign-extended in one.
 template <int Bits, bool Signed> struct SmallInteger {
   int8_t value;
 
@@ -114,7 +114,7 @@ template <int Bits, bool Signed> struct SmallInteger {
 
   operator int64_t() const { return value; }
 
-  /// Keeps the low bits, as the other integers do.
+  /// Keeps the low bits, like the other integers.
   static SmallInteger wrapped(uint64_t number) {
     int low = static_cast<int>(number & ((1 << Bits) - 1));
     return {static_cast<int8_t>(low > most ? low - (1 << Bits) : low)};

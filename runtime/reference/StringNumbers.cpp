@@ -1,4 +1,4 @@
-// Ranks of strings, and strings of numbers.
+// Replaces strings by ranks; formats and parses numbers.
 #include "runtime/reference/StringNumbers.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace tilewright::reference {
 
-std::vector<Tensor> runOnNumbers(Kernel kernel, const ReferenceCall &node, std::span<const Tensor> inputs,
-                                 size_t stringOutputs) {
+std::vector<Tensor> runOnRanks(Kernel kernel, const ReferenceCall &node, std::span<const Tensor> inputs,
+                               size_t stringOutputs) {
   std::vector<std::string> strings = {""};
   auto isString = [](const Tensor &tensor) { return tensor.defined() && tensor.type() == DType::String; };
   for (const Tensor &input : inputs)

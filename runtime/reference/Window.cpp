@@ -7,8 +7,8 @@
 
 namespace tilewright::reference {
 
-static constexpr int64_t largest =
-    int64_t{1} << 40; // sums and products of two such numbers below stay within 64 bits or are checked
+static constexpr int64_t largest = int64_t{1}
+                                   << 40; // sums of such numbers fit into 64 bits; products below are checked
 
 Shape windowAttribute(Call &call, std::string_view attribute, size_t length, int64_t otherwise) {
   Shape values = call.integers(attribute).value_or(Shape(length, otherwise));
@@ -58,10 +58,10 @@ Window::Window(Call &call, Shape inputSizes, Shape kernelSizes)
             input[d], padsBegin[d], padsEnd[d]);
     int64_t size = (ceilMode ? ceilDivide(room, strides[d]) : room / strides[d]) + 1;
     if (ceilMode && (size - 1) * strides[d] >= input[d] + padsBegin[d])
-      --size; // a window that starts in the padding at the end is not one
+      --size; // ceil_mode: a window must not start in the padding at the end
     output.push_back(size);
   }
-  checkSize(DType::I64, {taps(), 1024}); // a block of the table below
+  checkSize(DType::I64, {taps(), 1024}); // the size of one block of the table of `sources`
 }
 
 int64_t Window::taps() const { return product(kernel); }

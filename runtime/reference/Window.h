@@ -4,8 +4,8 @@
 //
 //         . a b c d e .        output 0 reads (., a, b), output 1 (b, c, d), output 2 (d, e, .)
 //
-// `sources` lists for each tap of the kernel and each output which input element is read, so that kernels are loops
-// over one table, whatever the rank, stride, dilation and padding.
+// `sources` lists the input element that each tap of the kernel reads for each output, so that kernels are loops over
+// one table for every rank, stride, dilation and padding.
 #pragma once
 
 #include "runtime/reference/Kernel.h"
@@ -14,7 +14,7 @@ namespace tilewright::reference {
 
 struct Window {
   static constexpr int64_t padding = -1; // the tap reads padding
-  static constexpr int64_t beyond = -2;  // the tap lies outside of the padding too: a last window of ceil_mode
+  static constexpr int64_t beyond = -2;  // the tap lies outside of the padding too, in a last window of ceil_mode
 
   Shape input, kernel, strides, dilations, padsBegin, padsEnd, output; // spatial dimensions only
 
@@ -29,7 +29,7 @@ struct Window {
   void sources(int64_t first, int64_t count, int64_t *table) const;
 };
 
-/// strides, dilations (1 without) or pads (0 without) of a call, with the length checked.
+/// strides, dilations or pads of a call, with their length checked; `otherwise` is the default.
 Shape windowAttribute(Call &call, std::string_view name, size_t length, int64_t otherwise);
 
 } // namespace tilewright::reference

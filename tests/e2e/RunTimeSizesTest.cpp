@@ -82,12 +82,12 @@ void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
     expectNear(results[1], results[2], "unfused " + what);
   }
   for (size_t mode : {0, 1}) {
-    // the compiled plans: code was loaded once, no operator ran through the reference, and every size was one more
-    // frame of one program
+    // The compiled plans: code was loaded once, no operator ran through the reference, and each size instantiated the
+    // plan once more.
     EXPECT_EQ(demo.contexts[mode]->program().codeLoads(), 1u);
     EXPECT_EQ(demo.contexts[mode]->counters().hostCalls, 0u);
     EXPECT_GT(demo.contexts[mode]->counters().launches, 0u);
-    EXPECT_EQ(demo.contexts[mode]->counters().frames, shapes.size());
+    EXPECT_EQ(demo.contexts[mode]->counters().instances, shapes.size());
   }
   EXPECT_GT(demo.contexts[2]->counters().hostCalls, 0u);
 }

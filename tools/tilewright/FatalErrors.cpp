@@ -16,11 +16,11 @@
 
 namespace tilewright {
 
-/// Safe in a signal handler and without memory.
+/// Prints `sentence` and exits. Safe in a signal handler, and when out of memory.
 [[noreturn]] static void end(Code code, std::string_view sentence) {
   for (std::string_view part : {std::string_view("tilewright: "), sentence, std::string_view("\n")})
     if (::write(STDERR_FILENO, part.data(), part.size()) < 0)
-      break; // nobody reads: the exit code is left
+      break; // nobody reads stderr; the exit code remains
   ::_exit(static_cast<int>(code));
 }
 
@@ -70,7 +70,7 @@ static std::string shortened(std::string_view word, size_t longest) {
                      word.substr(word.size() - longest / 4));
 }
 
-/// `word` with control characters escaped and what is no UTF-8 replaced.
+/// Appends `word` with control characters escaped and invalid UTF-8 replaced.
 static void appendPrintable(std::string &result, std::string_view word) {
   for (size_t i = 0; i < word.size();) {
     auto *start = reinterpret_cast<const llvm::UTF8 *>(word.data() + i);
@@ -100,16 +100,16 @@ static std::string printable(std::string_view text, size_t longestWord) {
 }
 
 std::string printable(std::string_view text) {
-  constexpr size_t longestSentence = 300; // unless it is one of many words, or lines
-  constexpr size_t longestWords[] = {
-      240, 64, 32}; // a path that people type, names of generated nodes, and of those that are meant to harm
+  constexpr size_t longestSentence = 300; // several lines may be longer
+  // Words are cut to the first of these lengths that suffices: for typed paths, generated names, and hostile names.
+  constexpr size_t longestWords[] = {240, 64, 32};
   std::string result;
   for (size_t longest : longestWords)
     if (result = printable(text, longest); result.size() <= longestSentence || result.find('\n') != std::string::npos)
       return result;
   constexpr std::string_view cut = " ... ";
   size_t front = longestSentence * 2 / 3,
-         back = longestSentence - front - cut.size(); // what is wrong stands at either end
+         back = longestSentence - front - cut.size(); // the cause is at either end
   return fmt::format("{}{}{}", std::string_view(result).substr(0, front), cut,
                      std::string_view(result).substr(result.size() - back));
 }

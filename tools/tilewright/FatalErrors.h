@@ -1,4 +1,4 @@
-// What ends the process from below still ends it with a sentence and an exit code.
+// Turns fatal errors of libraries and the system into a sentence and an exit code.
 #pragma once
 
 #include <string>
@@ -6,14 +6,13 @@
 
 namespace tilewright {
 
-/// Memory that runs out inside LLVM (which cannot be unwound through), an exception that nobody catches, LLVM's fatal
-/// errors, and a mapped file that somebody truncates while it is read: each prints one sentence and exits with its
-/// code, where the default is a signal.
+/// Running out of memory inside LLVM (which cannot be unwound), an uncaught exception, LLVM's fatal errors, and a
+/// mapped file that is truncated while it is read: each then prints one sentence and exits with its code instead of by
+/// a signal.
 void installFatalErrorHandlers();
 
-/// `text` as a terminal can show it: control characters other than a line's end are escaped, bytes that are no UTF-8
-/// replaced, and words (names, paths) are cut in their middle where a sentence would be longer than 300 characters for
-/// them.
+/// `text` for a terminal: control characters other than newlines are escaped, invalid UTF-8 is replaced, and long words
+/// (names, paths) are cut in the middle if the sentence would exceed 300 characters.
 std::string printable(std::string_view text);
 
 } // namespace tilewright

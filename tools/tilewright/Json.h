@@ -1,5 +1,5 @@
-// How the command line writes JSON, and its version, which all of it carries as "schema": a number raised when a key is
-// removed or changes its meaning.
+// JSON output of the command line. All of it carries the version as "schema", which is raised when a key is removed or
+// changes its meaning.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,7 @@ namespace tilewright {
 
 inline constexpr int schemaVersion = 1;
 
-/// As text. Names come from models and need not be UTF-8, which JSON must be: what is not becomes U+FFFD. No indent is
-/// one line.
+/// As text, on one line without an indent. Names from models may be invalid UTF-8, which becomes U+FFFD.
 template <typename Json> std::string toText(const Json &json, int indent = -1) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }

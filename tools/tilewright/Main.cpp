@@ -1,4 +1,4 @@
-// The command line: parses, runs a command, and says how it ended.
+// The command line: parses the options, runs the command, reports how it ended.
 #include "tools/tilewright/FatalErrors.h"
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/ModelOptions.h"
@@ -10,7 +10,7 @@
 
 using namespace tilewright;
 
-/// Commands that are promised and not there yet.
+/// Planned commands that do not exist yet.
 static constexpr std::pair<std::string_view, std::string_view> notBuilt[] = {
     {"tune", "schedules are chosen by the cost model; --dump-stages and an edited schedule stand in for it"},
     {"cache", "nothing is cached between compiles; keep the artifact that compile -o writes"},
@@ -43,7 +43,7 @@ static int parse(CLI::App &app, int argc, char **argv) {
   return 0;
 }
 
-/// What was printed may wait in a buffer until the end, when nobody would ask whether it arrived.
+/// Flushes stdout, whose buffered writes may still fail.
 static Status outputStatus() {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))

@@ -11,13 +11,13 @@ namespace tilewright {
 
 static constexpr int width = 30;
 
-/// A terminal that can go back to the start of its line.
+/// Whether stderr is a terminal that understands carriage returns.
 static bool canDraw() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) && !(kind && std::string_view(kind) == "dumb");
 }
 
-/// Not fmt::print, which throws where the terminal has gone: what is drawn on it is nobody's loss.
+/// Ignores errors, unlike fmt::print, which throws if the terminal is gone.
 static void draw(std::string_view line, size_t columns) {
   std::fputs(fmt::format("\r{:<{}}{}", line, columns, line.empty() ? "\r" : "").c_str(), stderr);
   std::fflush(stderr);

@@ -1,4 +1,4 @@
-// A progress bar on stderr, on a terminal only. It has no colours, so that NO_COLOR has nothing to take away.
+// A progress bar on stderr, only on a terminal. It has no colours, so NO_COLOR does not matter.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ public:
   explicit Progress(std::string what, bool wanted = true);
   ~Progress(); // clears the line
   Progress(const Progress &) = delete;
-  /// `share` from 0 to 1; `detail` says what is going on.
+  /// `share` is from 0 to 1, `detail` names the current step.
   void show(double share, std::string_view detail = "");
 
 private:
   std::string what;
   bool terminal;
-  std::string shown; // the line as it stands
+  std::string shown; // the current line
 };
 
-/// Counts the steps of a known number, one call each, as they begin.
+/// Progress over a known number of steps; call begin() at the start of each.
 class StepProgress {
 public:
   StepProgress(std::string what, size_t steps, bool wanted = true) : progress(std::move(what), wanted), steps(steps) {}

@@ -1,4 +1,4 @@
-// A text table with columns as wide as their cells, numbers to the right.
+// A text table with columns as wide as their widest cell.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ public:
   explicit Table(std::vector<std::string> header) : rows{std::move(header)} {}
 
   void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-  /// Header, a rule, then the rows; the first column to the left, the others to the right.
+  /// The header, a rule, then the rows. The first column is left-aligned, the others right-aligned.
   std::string print() const;
 
 private:

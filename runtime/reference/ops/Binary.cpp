@@ -1,7 +1,7 @@
 // Elementwise operators of several tensors, broadcast to one shape: y[i] = f(a[i], b[i], ...).
 //
-// Integer arithmetic wraps. Integer division by zero, and its remainder, are defined as 0, because a trap would end the
-// process on a model's whim; the smallest integer divided by -1 wraps to itself.
+// Integer arithmetic wraps. Integer division by zero and its remainder are 0, because a trap would let a model end the
+// process; the smallest integer divided by -1 wraps to itself.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
@@ -27,8 +27,8 @@ static bool accepts(Accepts kind, DType type) {
   return false;
 }
 
-/// The right operand as opset 7 and later would write it. Before, it was repeated only with `broadcast` = 1: its
-/// dimensions are then those of the left operand from `axis` on, or the last ones without it.
+/// The right operand in the form of opset 7 and later. Before, it was broadcast only with `broadcast` = 1: its
+/// dimensions are then those of the left operand from `axis` on, or the last ones by default.
 static Tensor rightOperand(Call &call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   if (!call.before(7) || call.op() == "PRelu" || a.shape() == b.shape())
@@ -45,7 +45,7 @@ static Tensor rightOperand(Call &call) {
   return b.reshaped(shape);
 }
 
-/// Operands of one type; the result has `type`, or the operands' without one.
+/// Operands of one type; the result has `type`, by default the operands'.
 template <typename Function>
 static void combine(Call &call, Accepts kind, std::optional<DType> type, Function function) {
   const Tensor &a = call.input(0), b = rightOperand(call);
@@ -101,8 +101,8 @@ void divide(Call &call) {
   combine(call, Accepts::Numbers, {}, [](auto a, auto b) { return quotient(a, b); });
 }
 
-/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1). For floats as Python's and
-/// NumPy's: a zero takes the sign of the divisor, and what is left of an infinite divisor of the other sign is that
+/// The remainder with the sign of the divisor, or of the dividend if `truncated` (fmod = 1). For floats as in Python
+/// and NumPy: a zero takes the sign of the divisor, and for an infinite divisor of the other sign the result is the
 /// divisor.
 template <typename T> static T remainder(T a, T b, bool truncated) {
   if constexpr (std::is_same_v<T, double>) {
@@ -150,7 +150,7 @@ void greaterOrEqual(Call &call) {
   combine(call, Accepts::Numbers, DType::Bool, [](auto a, auto b) -> uint64_t { return a >= b; });
 }
 
-/// For integer operands only: `combine` has refused the others, but compiles for double too.
+/// For integers. `combine` refuses floats, but the code must compile for double too.
 template <typename Function> static auto onBits(Function function) {
   return [=](auto a, auto b) {
     if constexpr (std::is_same_v<decltype(a), double>)
@@ -170,10 +170,10 @@ void bitShift(Call &call) {
   bool left = direction == "LEFT";
   uint64_t width = 8 * elementBytes(call.input(0).type());
   combine(call, Accepts::Integers, {}, [=](auto a, auto b) {
-    // A shift by the width or more, or by a negative amount, leaves what the sign alone does.
+    // A shift by the width or more, or by a negative amount, leaves copies of the sign bit.
     uint64_t by = static_cast<uint64_t>(b);
     if constexpr (std::is_same_v<decltype(a), double>)
-      return a; // refused above
+      return a; // not reached: refused above
     else if (left)
       return by < width ? static_cast<decltype(a)>(static_cast<uint64_t>(a) << by) : 0;
     else
@@ -181,7 +181,7 @@ void bitShift(Call &call) {
   });
 }
 
-/// The slope broadcasts to x, never the other way. Before opset 7 a vector of slopes belongs to channels.
+/// The slope broadcasts to x, never the other way. Before opset 7, a vector of slopes is one for each channel.
 void prelu(Call &call) {
   const Tensor &slopes = call.input(1);
   if (call.before(7) && slopes.count() > 1 && slopes.rank() == 1 && call.input(0).rank() >= 2) {
@@ -215,8 +215,8 @@ static uint64_t integerPower(uint64_t base, uint64_t exponent) {
   return result;
 }
 
-/// The result has the base's type; an integer base to an integer power is exact modulo its width, and to a negative
-/// power truncated.
+/// The result has the base's type. An integer to an integer power is exact modulo 2^width; to a negative power it is
+/// truncated.
 void power(Call &call) {
   const Tensor &base = call.input(0), exponent = rightOperand(call);
   require(base.type() != DType::Bool && exponent.type() != DType::Bool, "the operator does not take bool");
@@ -234,7 +234,7 @@ void power(Call &call) {
   if (isFloat(base.type()) || isFloat(exponent.type()))
     return apply(double{}, [](double x, double y) { return std::pow(x, y); });
   apply(int64_t{}, [](int64_t x, int64_t y) {
-    if (y < 0) // 1/x^|y| truncates to 0 but for x = 1 and -1
+    if (y < 0) // 1/x^|y| truncates to 0 except for x = 1 and -1
       return x == 1 ? int64_t{1} : x == -1 ? (y % 2 ? int64_t{-1} : int64_t{1}) : int64_t{0};
     return static_cast<int64_t>(integerPower(static_cast<uint64_t>(x), static_cast<uint64_t>(y)));
   });

@@ -7,7 +7,7 @@
 
 namespace tilewright::reference {
 
-/// Elements of an 8-bit float whose conversion is not the default one.
+/// Casts to an 8-bit float by a conversion other than the default.
 template <typename Format, typename Convert> static Tensor castEach(const Tensor &x, DType type, Convert convert) {
   Tensor result = allocate(type, x.shape());
   Values<double> values(x);
@@ -23,8 +23,8 @@ static RoundMode roundMode(Call &call) {
   return mode == "up" ? RoundMode::Up : mode == "down" ? RoundMode::Down : RoundMode::Nearest;
 }
 
-/// Floats to integers truncate and saturate, NaN gives 0: the specification leaves those open, and one answer must be
-/// the same everywhere. `saturate` and `round_mode` say something of floats of 8 bits only.
+/// Floats to integers truncate and saturate, and NaN gives 0; the specification leaves these open. `saturate` and
+/// `round_mode` apply to 8-bit floats only.
 static Tensor castTo(Call &call, const Tensor &x, DType type) {
   if (x.type() == DType::String || type == DType::String)
     return convertStrings(x, type);
@@ -46,7 +46,7 @@ static Tensor castTo(Call &call, const Tensor &x, DType type) {
   return convert(x, type);
 }
 
-/// A type by its name in models that were written before it had a number: opset 1 to 5.
+/// The type named by `to` in opsets 1 to 5, where it is a string.
 static DType typeByName(const std::string &name) {
   static constexpr std::pair<std::string_view, DType> names[] = {
       {"FLOAT", DType::F32},   {"UINT8", DType::U8},   {"INT8", DType::I8},    {"UINT16", DType::U16},

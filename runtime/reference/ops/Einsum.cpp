@@ -5,7 +5,7 @@
 //                       of both, not needed later      j   depth
 //                       of the right only              k   columns
 //
-// Labels of one operand that nothing else needs are summed before.
+// Labels that occur in one operand only, and not in the output, are summed first.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
@@ -15,7 +15,7 @@
 
 namespace tilewright::reference {
 
-// A label is its letter; dimensions that an ellipsis stands for are numbered from the back: -1 is the last.
+// A label is its letter; dimensions of an ellipsis are negative numbers from the back: -1 is the last.
 using Labels = std::vector<int>;
 using Sizes = std::map<int, int64_t>;
 
@@ -36,7 +36,7 @@ static Shape shapeOf(const Labels &labels, const Sizes &sizes) {
   return shape;
 }
 
-/// One term of the equation, with `ellipsis` dimensions where it has three dots.
+/// The labels of one term; three dots stand for `ellipsis` dimensions.
 static Labels parseTerm(std::string_view term, int64_t ellipsis) {
   Labels labels;
   for (size_t i = 0; i < term.size(); ++i) {
@@ -97,7 +97,7 @@ struct Equation {
     inputs.push_back(std::move(labels));
   }
 
-  /// Without an arrow: the ellipsis, then the labels that occur once, in order.
+  /// The implicit output: the ellipsis, then the labels that occur once, in alphabetical order.
   void inferOutput() {
     for (auto [label, size] : sizes) {
       int64_t count = 0;
@@ -109,8 +109,8 @@ struct Equation {
   }
 };
 
-/// The operand with exactly `labels`: repeated ones become a diagonal, missing ones are summed, dimensions of 1 are
-/// repeated.
+/// The operand with exactly `labels`: takes the diagonal of repeated labels, sums over missing ones, and broadcasts
+/// dimensions of 1.
 template <typename T>
 static std::vector<T> arranged(const T *values, const Shape &shape, const Labels &own, const Labels &labels,
                                const Sizes &sizes) {

@@ -1,4 +1,4 @@
-// Operators that read or write where an index tensor says: Gather and Scatter in all forms, OneHot, Compress, NonZero,
+// Operators that read or write at indices from a tensor: Gather and Scatter in all forms, OneHot, Compress, NonZero,
 // Unique.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -11,7 +11,7 @@
 
 namespace tilewright::reference {
 
-/// An index of a dimension counted from the front; the one place that says when it is outside.
+/// An index counted from the front of its dimension. Malformed if it is out of range.
 static int64_t inside(int64_t index, int64_t size, int64_t dimension) {
   require(-size <= index && index < size, "index {} is out of range for dimension {} of size {}", index, dimension,
           size);
@@ -38,7 +38,8 @@ void gather(Call &call) {
     }
 }
 
-/// For each element of `indices`: the offset into a tensor of `shape` with the index put in place of dimension `axis`.
+/// For each element of `indices`: the offset into a tensor of `shape` at the element's position, with the index as
+/// coordinate `axis`.
 static std::vector<int64_t> elementOffsets(Call &call, const Shape &shape, int64_t axis) {
   const Shape &own = call.input(1).shape();
   require(own.size() == shape.size(), "expected indices of rank {}, found shape {}", shape.size(), own);
@@ -66,8 +67,8 @@ void gatherElements(Call &call) {
     std::memcpy(result.bytes() + i * unit, x.bytes() + offsets[i] * unit, unit);
 }
 
-/// Index tuples in the last dimension of input 1, each naming a slice of a tensor of `shape` behind `batchDims` leading
-/// dimensions.
+/// Index tuples along the last dimension of input 1: each selects a slice of a tensor of `shape`, after `batchDims`
+/// leading dimensions.
 struct TupleIndices {
   int64_t sliceSize = 1;
   Shape rest;                   // dimensions of a slice
@@ -111,7 +112,7 @@ void gatherND(Call &call) {
 
 //===- Scatter ----------------------------------------------------------------------------------------------------===//
 
-/// data with updates[i] combined into element offsets[i / sliceSize] + i % sliceSize, in order.
+/// Combines updates[i] into element offsets[i / sliceSize] + i % sliceSize of data, in order.
 static void scatterInto(Call &call, const std::vector<int64_t> &offsets, int64_t sliceSize) {
   const Tensor &data = call.input(0), &updates = call.input(2);
   require(data.type() == updates.type(), "expected updates of {}, found {}", name(data.type()), name(updates.type()));
@@ -160,8 +161,8 @@ void scatterND(Call &call) {
   scatterInto(call, tuples.offsets, std::max<int64_t>(tuples.sliceSize, 1));
 }
 
-/// A key-value cache [batch, ..., sequence, ...] with an update written at write_indices[batch] along the sequence,
-/// which may wrap around in mode circular.
+/// Writes an update into a key-value cache [batch, ..., sequence, ...] at write_indices[batch] along the sequence; mode
+/// circular wraps around.
 void tensorScatter(Call &call) {
   const Tensor &cache = call.input(0), &update = call.input(1);
   int64_t axis = normalizeAxis(call.integer("axis", -2), cache.rank());
@@ -191,7 +192,8 @@ void tensorScatter(Call &call) {
 
 //===- Selections -------------------------------------------------------------------------------------------------===//
 
-/// A new axis of size depth, with the on-value at each index; an index outside of [-depth, depth) is all off.
+/// Adds an axis of size depth with the on-value at each index; an index outside of [-depth, depth) gives off-values
+/// only.
 void oneHot(Call &call) {
   const Tensor &indices = call.input(0), &values = call.input(2);
   double asked = call.scalar(1);
@@ -253,7 +255,7 @@ void nonZero(Call &call) {
   call.give(0, DType::I64, {x.rank(), static_cast<int64_t>(found.size())}, result);
 }
 
-/// Distinct elements, or slices along an axis: sorted, or in the order of their first appearance.
+/// The distinct elements, or slices along an axis, sorted or in order of first occurrence.
 void unique(Call &call) {
   bool flat = !call.hasAttribute("axis");
   Tensor x = flat ? call.input(0).reshaped({call.input(0).count()}) : call.input(0);
@@ -274,7 +276,7 @@ void unique(Call &call) {
         }
       return false;
     };
-    std::map<int64_t, int64_t, decltype(before)> groups(before); // first slice of a kind -> its number
+    std::map<int64_t, int64_t, decltype(before)> groups(before); // first of equal slices -> its number
     for (int64_t i = 0; i < view.size; ++i) {
       auto [at, isNew] = groups.try_emplace(i, static_cast<int64_t>(firsts.size()));
       if (isNew) {

@@ -1,5 +1,5 @@
-// Operators of opset 1 that ONNX dropped before its first release, and that old exporters wrote all the same. The
-// formulas are those of ONNX 1.2's operators-ml and of ONNX Runtime's contrib kernels, which still read them.
+// Experimental operators of opset 1 that ONNX removed, but that old exporters wrote. The formulas are those of ONNX
+// 1.2's operators-ml and of ONNX Runtime's contrib kernels, which still accept them.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
 #include "runtime/reference/Shapes.h"
@@ -54,7 +54,8 @@ void imageScaler(Call &call) {
   mapFloats(call, [&](double value, int64_t i) { return value * scale + bias[i / area % channels]; });
 }
 
-/// [N, C, H, W] without a border [left, top, right, bottom]; with `scale` [height, width], from left and top that much.
+/// Removes a border [left, top, right, bottom] of [N, C, H, W]; with `scale` [height, width], keeps that size from left
+/// and top on.
 void crop(Call &call) {
   const Tensor &x = call.input(0);
   auto border = call.integers("border").value_or(Shape{}), scale = call.integers("scale").value_or(Shape{});
@@ -73,8 +74,8 @@ void crop(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// value, in the shape of the attribute, of the input (as its contents, or its shape with input_as_shape = 0), and
-/// extra_shape behind.
+/// A constant. Its shape is the attribute, the input's contents, or with input_as_shape = 0 the input's shape; then
+/// extra_shape.
 void constantFill(Call &call) {
   DType type = static_cast<DType>(call.integer("dtype", static_cast<int64_t>(DType::F32)));
   Shape shape = call.integers("shape").value_or(Shape{});

@@ -8,8 +8,8 @@
 
 namespace tilewright::reference {
 
-/// numpy.matmul: the last two dimensions are matrices, those before are broadcast batches; a vector is a row on the
-/// left, a column on the right, and that dimension does not appear in the result.
+/// numpy.matmul: the last two dimensions are matrices, the others are batches, which broadcast. A vector is a row on
+/// the left and a column on the right; the result does not have that dimension.
 struct BatchedProduct {
   int64_t rows, depth, columns;
   Shape batch;                     // of the result
@@ -37,7 +37,7 @@ struct BatchedProduct {
       result.push_back(columns);
   }
 
-  /// pack(offset, length, to) writes elements of b.
+  /// pack(offset, length, to) writes the elements [offset, offset + length) of b.
   template <typename T, typename Pack> std::vector<T> compute(const T *a, Pack pack) const {
     std::vector<T> values(product(result));
     if (values.empty())
@@ -51,7 +51,7 @@ struct BatchedProduct {
     };
     int64_t all = product(batch), matrix = 0;
     if (rightStrides == Shape(batch.size(), 0) &&
-        leftStrides == stridesOf(batch)) { // one b for all: their rows are one matrix
+        leftStrides == stridesOf(batch)) { // all batches share b: their rows form one matrix
       multiply(all * rows, 0, 0, values.data());
       return values;
     }
@@ -61,7 +61,7 @@ struct BatchedProduct {
   }
 
   template <typename T> std::vector<T> compute(const Tensor &a, const Tensor &b) const {
-    if (columns == 1 && batch.empty()) { // a row of a at a time: each element of a is used once
+    if (columns == 1 && batch.empty()) { // row by row: each element of a is used once
       Values<T> vector(b);
       std::vector<T> line(depth), values(rows);
       for (int64_t m = 0; m < rows; ++m) {
@@ -87,11 +87,11 @@ void matMul(Call &call) {
   checkSize(a.type(), plan.result);
   if (isFloat(a.type()))
     return call.give(0, a.type(), plan.result, plan.compute<double>(a, b));
-  // Sums modulo 2^64 are the same for signed and unsigned, and unsigned ones may wrap.
+  // Sums modulo 2^64 are equal for signed and unsigned integers, and unsigned overflow is defined.
   call.give(0, a.type(), plan.result, plan.compute<uint64_t>(a, b));
 }
 
-/// a as rows x depth, whichever way it lies.
+/// a as rows x depth, transposed if need be.
 static std::vector<double> leftOperand(const Tensor &a, bool transposed, int64_t rows, int64_t depth) {
   Values<double> values(a);
   if (!transposed)
@@ -139,8 +139,8 @@ void gemm(Call &call) {
   call.give(0, a.type(), shape, result);
 }
 
-/// The zero point of a left operand belongs to rows ([M], or [..., M, 1]), that of a right one to columns ([N], or
-/// [..., 1, N]).
+/// The zero points of a left operand are one for each row ([M], or [..., M, 1]), those of a right one for each column
+/// ([N], or [..., 1, N]).
 static Shape zeroPointShape(const Shape &operand, const Shape &zeroPoint, bool left) {
   Shape shape = zeroPoint;
   if (left && shape.size() == 1 && shape[0] != 1 && operand.size() > 1)
@@ -158,7 +158,7 @@ static std::vector<double> operand(Call &call, int64_t value, int64_t scale, int
   return dequantize(x, parameter(scale), parameter(zero));
 }
 
-// Products of 8-bit integers are exact in double up to sums of 2^37 of them.
+// In double, sums of up to 2^37 products of 8-bit integers are exact.
 void matMulInteger(Call &call) {
   BatchedProduct plan(call.input(0).shape(), call.input(1).shape());
   checkSize(DType::I32, plan.result);

@@ -10,7 +10,7 @@
 
 namespace tilewright::reference {
 
-//===- The two ways to move ---------------------------------------------------------------------------------------===//
+//===- Gathering and permuting dimensions -------------------------------------------------------------------------===//
 
 IndexMap identityMap(int64_t size) {
   IndexMap map(size);
@@ -93,7 +93,7 @@ void expand(Call &call) {
   call.give(0, expandTo(call.input(0), broadcast(call.input(0).shape(), shape)));
 }
 
-/// Repeats of every dimension; in opset 1 those of one axis, both given as scalars (of any number type).
+/// Repeats of every dimension; opset 1 has an axis and its repeats, both scalars of any numeric type.
 static std::vector<int64_t> tileRepeats(Call &call) {
   if (call.opset() > 1)
     return call.indices(1);
@@ -150,8 +150,8 @@ void concat(Call &call) {
   }
 }
 
-/// Sizes from attribute (before opset 13) or input, else equal parts: by num_outputs (the last may be smaller), or one
-/// for each output.
+/// Sizes from the attribute (before opset 13) or the input, else equal parts: num_outputs (the last may be smaller), or
+/// one for each output.
 static std::vector<int64_t> splitSizes(Call &call, int64_t size) {
   if (call.opset() < 13 && call.integers("split"))
     return *call.integers("split");
@@ -192,8 +192,8 @@ void split(Call &call) {
   }
 }
 
-/// The indices that start:end:step names in a dimension. Clamped as in Python, but for a backward start before the
-/// first element, which is the first.
+/// The indices that start:end:step selects in a dimension. Clamped as in Python, except that a backward slice that
+/// starts before the first element starts at it.
 static IndexMap sliceMap(int64_t start, int64_t end, int64_t step, int64_t size) {
   require(step != 0, "expected steps other than 0");
   step = std::clamp<int64_t>(step, -(int64_t{1} << 62), int64_t{1} << 62);
@@ -233,8 +233,8 @@ void slice(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// What a padded dimension reads. A reflection does not repeat the border; negative pads crop, before the others repeat
-/// what is left.
+/// The indices that a padded dimension reads. A reflection does not repeat the border; negative pads crop before the
+/// others repeat.
 static IndexMap padMap(const std::string &mode, int64_t before, int64_t after, int64_t size) {
   int64_t length = 0;
   require(!__builtin_add_overflow(size, before, &length) && !__builtin_add_overflow(length, after, &length) &&
@@ -292,7 +292,7 @@ void pad(Call &call) {
   call.give(0, pick(x, maps, filling));
 }
 
-/// Crops or pads with zeros, as much at both ends; the odd one at the end.
+/// Crops or pads with zeros equally at both ends; an odd element is at the end.
 void centerCropPad(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<int64_t> target = call.indices(1),
@@ -309,7 +309,7 @@ void centerCropPad(Call &call) {
   call.give(0, pick(x, maps));
 }
 
-/// [N, C, H, W] as [N, b, b, C', H, W] or [N, C', b, b, H, W], then the blocks moved behind H and W.
+/// Views [N, C, H, W] as [N, b, b, C', H, W] or [N, C', b, b, H, W], then moves the blocks behind H and W.
 void depthToSpace(Call &call) {
   const Tensor &x = call.input(0);
   int64_t b = call.integer("blocksize", 0);
@@ -355,13 +355,13 @@ void where(Call &call) {
   });
 }
 
-/// Keeps what lies on and above (or below) the k-th diagonal of each matrix.
+/// Keeps the elements on and above (or below) the k-th diagonal of each matrix.
 void trilu(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() >= 2, "expected matrices, found shape {}", x.shape());
   int64_t k = call.has(1) ? call.index(1) : 0, columns = x.shape().back(), rows = x.shape()[x.rank() - 2];
   bool upper = call.integer("upper", 1);
-  k = std::clamp(k, -rows, columns); // further diagonals are all outside
+  k = std::clamp(k, -rows, columns); // diagonals beyond lie outside of the matrix
   Tensor &result = call.make(0, x.type(), x.shape());
   size_t bytes = elementBytes(x.type());
   for (int64_t row = 0, all = columns ? x.count() / columns : 0; row < all; ++row) {
@@ -372,7 +372,7 @@ void trilu(Call &call) {
   }
 }
 
-/// The first sequence_lens[b] entries of each batch along the time axis in reverse order.
+/// Reverses the first sequence_lens[b] entries of each batch along the time axis.
 void reverseSequence(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() >= 2, "expected rank 2 or more, found shape {}", x.shape());

@@ -23,7 +23,7 @@ std::vector<double> dequantize(const Tensor &x, const Tensor &scale, const Tenso
     if (!parameter.defined())
       return;
     Values<double> factors(parameter);
-    Shape own = parameter.count() == 1 ? Shape{} : parameter.shape(); // [1] stands for a scalar, also beside a scalar
+    Shape own = parameter.count() == 1 ? Shape{} : parameter.shape(); // [1] counts as a scalar
     double *at = result.data();
     walk(x.shape(), std::array{broadcastStrides(own, x.shape())}, [&](const auto &from) {
       *at = function(*at, factors[from[0]]);
@@ -36,7 +36,7 @@ std::vector<double> dequantize(const Tensor &x, const Tensor &scale, const Tenso
 }
 
 Tensor quantize(const std::vector<double> &values, const Shape &shape, const Tensor &scale, const Tensor &zero) {
-  bool toFloats = isFloat(zero.type()); // of 8 or 4 bits, which need no rounding before their own
+  bool toFloats = isFloat(zero.type()); // 8- or 4-bit floats, whose conversion rounds
   require((!toFloats || findDType(zero.type())->bits <= 8) && zero.type() != DType::Bool,
           "expected a zero point of integers or of floats of a byte, found {}", name(zero.type()));
   Values<double> scales(scale), zeros(zero);
@@ -46,20 +46,20 @@ Tensor quantize(const std::vector<double> &values, const Shape &shape, const Ten
   std::vector<double> result(values.size());
   int64_t i = 0;
   walk(shape, std::array{strides(scale), strides(zero)}, [&](const auto &at) {
-    // The specification divides in float32, and ties depend on it.
+    // The specification divides in float32, which decides ties.
     double steps = static_cast<float>(values[i]) / static_cast<float>(scales[at[0]]), whole = std::nearbyint(steps);
     if (toFloats)
       result[i] = steps + zeros[at[1]];
     else
       result[i] = roundTo(whole != whole ? -HUGE_VAL : whole + zeros[at[1]],
-                          zero.type()); // no number: the lowest, as ONNX Runtime
+                          zero.type()); // NaN becomes the lowest integer, as in ONNX Runtime
     ++i;
   });
   return store(zero.type(), shape, result);
 }
 
-/// The parameter repeated so that it broadcasts to x: a vector along `axis`, or one element for each block of `block`
-/// along it.
+/// The parameter in a shape that broadcasts to x: a vector along `axis`, or each element repeated for the `block`
+/// elements of its block.
 static Tensor spread(const Tensor &parameter, const Shape &x, int64_t axis, int64_t block) {
   if (parameter.count() == 1 && block == 0)
     return parameter.reshaped({});
@@ -113,8 +113,7 @@ void dequantizeLinear(Call &call) {
             dequantize(x, spread(scale, x.shape(), axis, block), zero));
 }
 
-/// Scale and zero point from the range of x, which is widened to hold 0. Arithmetic in float32, as the specification
-/// spells it.
+/// Scale and zero point from the range of x, widened to include 0. In float32, as in the specification.
 void dynamicQuantizeLinear(Call &call) {
   const Tensor &x = call.input(0);
   require(x.type() == DType::F32, "expected float32, found {}", name(x.type()));

@@ -1,10 +1,10 @@
 // Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout in
 // training.
 //
-// The generator is MT19937, seeded and turned into doubles as NumPy's RandomState does it, because ONNX's own tests are
-// made with that: equal seeds draw what onnx.reference draws where that is specified at all. Elements are drawn in
-// row-major order, so that a result depends on nothing but the node. Import gives nodes without a seed one of their
-// own, by their place in the model.
+// The generator is MT19937, seeded and converted to doubles as in NumPy's RandomState, because ONNX's tests are
+// generated with it: equal seeds draw the same numbers as onnx.reference, where that is specified. Elements are drawn
+// in row-major order, so that a result depends on the node only. Import gives nodes without a seed one by their
+// position in the model.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
@@ -21,18 +21,18 @@ namespace {
 
 class Generator {
 public:
-  /// A seed that is no whole number counts by its bits.
+  /// A fractional seed is replaced by its bits.
   explicit Generator(double seed)
       : twister_(seed >= 0 && seed < 0x1p32 && seed == std::floor(seed)
                      ? static_cast<uint32_t>(seed)
                      : std::bit_cast<uint32_t>(static_cast<float>(seed))) {}
 
-  /// Of [0, 1), with 53 bits.
+  /// Uniform in [0, 1) with 53 random bits.
   double uniform() {
     auto high = static_cast<double>(twister_() >> 5), low = static_cast<double>(twister_() >> 6);
     return (high * 0x1p26 + low) * 0x1p-53;
   }
-  /// By Box and Muller.
+  /// Normally distributed, by the method of Box and Muller.
   double normal() {
     double size = std::sqrt(-2 * std::log(1 - uniform()));
     return size * std::cos(2 * std::numbers::pi * uniform());
@@ -83,7 +83,7 @@ void randomNormal(Call &call) { drawNormal(call, typeOr(call, DType::F32), shape
 void randomUniformLike(Call &call) { drawUniform(call, typeOr(call, call.input(0).type()), call.input(0).shape()); }
 void randomNormalLike(Call &call) { drawNormal(call, typeOr(call, call.input(0).type()), call.input(0).shape()); }
 
-/// 1 with the probability that the input says for each element.
+/// 1 with the probability that the input gives for each element, else 0.
 void bernoulli(Call &call) {
   const Tensor &x = call.input(0);
   expectFloat(x.type());
@@ -92,8 +92,8 @@ void bernoulli(Call &call) {
   give(call, typeOr(call, x.type()), x.shape(), [&](int64_t i) { return random.uniform() < chances[i] ? 1.0 : 0.0; });
 }
 
-/// [batch, classes] of log-probabilities, up to a constant, to [batch, sample_size] of classes, by the inverse of their
-/// distribution.
+/// Samples [batch, sample_size] classes from [batch, classes] unnormalized log-probabilities, by inverting the
+/// cumulative distribution.
 void multinomial(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() == 2 && isFloat(x.type()) && x.shape()[1] > 0,
@@ -121,8 +121,8 @@ void multinomial(Call &call) {
   call.give(0, type, {batch, samples}, result);
 }
 
-/// In inference the identity with a mask of ones. In training an element is dropped with the probability `ratio`, and
-/// the others grow by 1 / (1 - ratio).
+/// In inference, the identity with a mask of ones. In training, drops elements with probability `ratio` and scales the
+/// others by 1 / (1 - ratio).
 void dropout(Call &call) {
   const Tensor &x = call.input(0);
   bool training = !call.before(12) && call.has(2) && call.scalar(2) != 0;

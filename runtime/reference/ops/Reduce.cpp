@@ -7,7 +7,7 @@
 
 namespace tilewright::reference {
 
-/// Which axes, from attribute or input, and the shapes that follow.
+/// The reduced axes, from attribute or input, and the resulting shapes.
 struct Reduction {
   Shape input, kept, result; // `kept` has 1 for each reduced axis
   std::vector<bool> reduced;
@@ -54,7 +54,7 @@ template <typename T, typename Update> static void reduce(Call &call, T init, Up
   call.give(0, call.input(0).type(), plan.result, sums);
 }
 
-/// In double whatever the type, because `finish` is a real function.
+/// In double for every type, because `finish` is a function of reals.
 template <typename Update, typename Finish> static void reduceReal(Call &call, Update update, Finish finish) {
   Reduction plan(call);
   checkSize(call.input(0).type(), plan.kept);
@@ -65,7 +65,7 @@ template <typename Update, typename Finish> static void reduceReal(Call &call, U
   call.give(0, call.input(0).type(), plan.result, sums);
 }
 
-/// Sums of integers wrap: as unsigned ones.
+/// Integers are summed as unsigned ones, which wrap.
 template <typename Update> static void reduceSum(Call &call, Update update, int init = 0) {
   require(call.input(0).type() != DType::Bool, "the operator does not take bool");
   if (isFloat(call.input(0).type()))
@@ -138,7 +138,7 @@ void reduceLogSumExp(Call &call) {
   std::vector<double> sums(peaks.size());
   walk(plan.input, std::array{stridesOf(plan.input), broadcastStrides(plan.kept, plan.input)}, [&](const auto &at) {
     double peak = peaks[at[1]];
-    sums[at[1]] += values[at[0]] == peak ? 1 : std::exp(values[at[0]] - peak); // also where the peak is infinite
+    sums[at[1]] += values[at[0]] == peak ? 1 : std::exp(values[at[0]] - peak); // avoids infinity - infinity
   });
   for (size_t i = 0; i < sums.size(); ++i)
     sums[i] = peaks[i] + std::log(sums[i]);

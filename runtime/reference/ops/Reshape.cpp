@@ -9,7 +9,7 @@
 
 namespace tilewright::reference {
 
-/// The same bytes, shared: inputs are never written.
+/// Shares the input's bytes; tensors are never written after creation.
 static void giveReshaped(Call &call, const Shape &shape) {
   require(product(shape) == call.input(0).count(), "shape {} has not as many elements as {}", shape,
           call.input(0).shape());
@@ -18,7 +18,7 @@ static void giveReshaped(Call &call, const Shape &shape) {
 
 void identity(Call &call) { call.give(0, call.input(0)); }
 
-/// 0 copies the input's dimension (unless allowzero), one -1 takes what is left.
+/// 0 copies the input's dimension (unless allowzero); one -1 is inferred.
 void reshape(Call &call) {
   const Shape &from = call.input(0).shape();
   Shape shape = call.opset() < 5 ? call.integers("shape").value_or(Shape{}) : call.indices(1);
@@ -95,7 +95,7 @@ void shapeOp(Call &call) {
 
 void size(Call &call) { call.give(0, DType::I64, {}, std::vector<int64_t>{call.input(0).count()}); }
 
-//===- Tensors from nothing ---------------------------------------------------------------------------------------===//
+//===- Constants and shapes ---------------------------------------------------------------------------------------===//
 
 void constant(Call &call) {
   if (const Tensor *value = call.tensor("value"))

@@ -8,12 +8,12 @@
 
 namespace tilewright::reference {
 
-/// Greater, with NaN before everything, so that sorting has a total order.
+/// Greater than, with NaN first, which makes a total order.
 template <typename T> static bool ahead(T a, T b) { return a > b || (a != a && b == b); }
 
-/// The best k of `order` in the order in which ONNX Runtime leaves them where they need not be sorted: few of many are
-/// a heap, the worst at its root, which the first k enter from its last place on and each better one at the root; many
-/// are where a partition leaves them.
+/// Moves the best k to the front of `order`, in the order in which ONNX Runtime returns them unsorted. For small k that
+/// is a heap with the worst at its root, filled from its last place on, whose root each better element replaces; else
+/// the order after a partition.
 template <typename Ahead> static void bestUnsorted(std::vector<int64_t> &order, int64_t k, Ahead ahead) {
   bool few = k < 4 || std::log2(k) / std::log2(order.size()) < 0.725;
   if (k <= 1 || !few) {
@@ -39,7 +39,7 @@ template <typename Ahead> static void bestUnsorted(std::vector<int64_t> &order, 
   std::ranges::copy(heap, order.begin());
 }
 
-/// The k largest (or smallest) along an axis, in order unless `sorted` is 0; equal ones by index.
+/// The k largest (or smallest) along an axis, sorted unless `sorted` is 0; ties by index.
 void topK(Call &call) {
   const Tensor &x = call.input(0);
   int64_t axis = normalizeAxis(call.integer("axis", -1), x.rank());

@@ -1,7 +1,7 @@
 // Elementwise operators of one tensor: y[i] = f(x[i]).
 //
-// Functions that only exist for floats are rows of one table; what also takes integers, or has attributes, is a lambda
-// at the operator's kernel.
+// Functions of floats only are rows of a table; those that also take integers, or have attributes, are lambdas in their
+// kernels.
 #include "runtime/reference/Kernels.h"
 
 #include <algorithm>
@@ -126,7 +126,7 @@ void sign(Call &call) {
 
 void relu(Call &call) {
   expectNumbers(call);
-  map(call, call.input(0).type(), [](auto x) { return x < decltype(x){} ? decltype(x){} : x; }); // NaN stays
+  map(call, call.input(0).type(), [](auto x) { return x < decltype(x){} ? decltype(x){} : x; }); // NaN propagates
 }
 
 void logicalNot(Call &call) {
@@ -165,7 +165,7 @@ void shrink(Call &call) {
   });
 }
 
-/// Limits are attributes before opset 11 and optional scalar inputs since. Where min > max the result is max.
+/// Limits are attributes before opset 11, optional scalar inputs since. If min > max the result is max.
 void clip(Call &call) {
   expectNumbers(call);
   dispatch(call.input(0).type(), [&](auto zero) {

@@ -53,7 +53,7 @@ TEST(Context, RunsHostCallsAndKernelsAtAnyBatch) {
     EXPECT_EQ((*outputs)[0].shape(), (Shape{batch, 4}));
     EXPECT_EQ(contents((*outputs)[0]), expectedSample(x));
   }
-  EXPECT_EQ(context->counters().frames, 4u); // batch 7 was planned once
+  EXPECT_EQ(context->counters().instances, 4u); // batch 7 was planned once
 }
 
 TEST(Context, OutputsThatSomebodyHoldsStayAsTheyAre) {
@@ -357,7 +357,7 @@ TEST(Context, ReplaysARecordingFromTheSecondRunWithTheSameSizesOn) {
   ASSERT_TRUE(context->run(std::span(&six, 1)).ok()); // a larger arena moves everything
   for (int run = 0; run < 3; ++run)
     ASSERT_TRUE(context->run(std::span(&five, 1)).ok());
-  EXPECT_EQ(context->counters().frames, 2u);
+  EXPECT_EQ(context->counters().instances, 2u);
   EXPECT_EQ(null.launches().size(), 16u);
 }
 

@@ -313,7 +313,7 @@ Loop &loopOf(Plan &plan) { return std::get<Loop>(plan.steps[0]); }
 constexpr Refusal refusals[] = {
     {"NoSuchBody", [](Plan &p) { loopOf(p).body.body = 1; }, "step 0 runs body 1 of 1"},
     {"MissingCapture", [](Plan &p) { loopOf(p).body.captures.clear(); }, "to a body for"},
-    {"WrongCaptureType", [](Plan &p) { loopOf(p).body.captures = {0}; }, "whose type or rank differs"},
+    {"WrongCaptureType", [](Plan &p) { loopOf(p).body.captures = {0}; }, "type or rank differs"},
     {"UnknownCapture", [](Plan &p) { loopOf(p).body.captures = {77}; }, "step 0 names value 77"},
     {"SizesThatTheBodyDoesNotTake", [](Plan &p) { loopOf(p).body.sizes = {0}; }, "passes 1 sizes"},
     {"UngivenSymbol", [](Plan &p) { p.bodies[0].symbols.push_back({"n", none, 0}); }, "symbol 'n' is bound 0 times"},

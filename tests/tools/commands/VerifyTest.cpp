@@ -1,5 +1,5 @@
 // verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32
-// and does not: no fault has to be injected for the fused program to differ from the interpreter. Wrong weights stand
+// and does not: no fault has to be injected for the fused program to differ from the reference. Wrong weights stand
 // in for a fault against values in a folder.
 #include "tests/ScratchFolder.h"
 #include "tools/tilewright/model/EvaluateModel.h"

@@ -1,4 +1,4 @@
-// The report as HTML: the conclusion, fused beside unfused, bars for the groups, the table of groups.
+// Writes the report as HTML: the conclusion, fused and unfused side by side, a bar chart and the table of groups.
 #include "tools/tilewright/bench/BenchHtml.h"
 
 #include <algorithm>
@@ -7,8 +7,7 @@
 
 namespace tilewright {
 
-// Nothing has a width of its own but in shares of the page: what is wider scrolls by itself, so that a telephone shows
-// all of it.
+// Widths are shares of the page only, and wide elements scroll on their own, so that the page works on a phone.
 static constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --faint: #667080; --rule: #d8dde3; --fused: #1f6feb; --unfused: #c9832b; }
 @media (prefers-color-scheme: dark) { :root { --page: #14171b; --ink: #e4e7ea; --faint: #98a2ae; --rule: #343a42; --fused: #6ea8fe; --unfused: #e0a75a; } }
@@ -24,7 +23,7 @@ th { color: var(--faint); font-weight: 500; }
 .fused { color: var(--fused); } i.fused { background: var(--fused); } .unfused { color: var(--unfused); } i.unfused { background: var(--unfused); }
 )";
 
-/// Names come from models, so that none of them may end a tag or an attribute.
+/// Escapes names, which come from models and must not end a tag or an attribute.
 static std::string escape(std::string_view text) {
   std::string safe;
   for (char c : text)
@@ -80,7 +79,8 @@ static std::string sidesTable(const BenchReport &report) {
   return table + "</table></div>\n";
 }
 
-/// Two bars for each row, as long as their times; the longest takes 70 % of the page's width, beside its number.
+/// Two bars for each row, proportional to their times. The longest takes 70 % of the width, which leaves room for its
+/// number.
 static std::string chart(const std::vector<GroupRow> &rows) {
   double longest = 0;
   for (const GroupRow &row : rows)

@@ -1,4 +1,4 @@
-// What `bench` tells as one HTML file, to be sent and opened anywhere: nothing in it is loaded from elsewhere.
+// The results of `bench` as one self-contained HTML file.
 #pragma once
 
 #include "tools/tilewright/bench/BenchReport.h"

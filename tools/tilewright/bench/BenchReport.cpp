@@ -42,7 +42,7 @@ BenchSide countSide(const runtime::Context &context, Latency latency,
   return {context.program().plan().mode, latency, all.launches, all.hostCalls, all.bytes};
 }
 
-/// "name|OpType" as in the plan, shown as the name, or the type where the model leaves nodes unnamed.
+/// Shows a member "name|OpType" of a plan as its name, or as its type if the node has no name.
 static std::string memberName(const std::string &member) {
   size_t bar = member.rfind('|');
   return bar == std::string::npos ? member : bar == 0 ? member.substr(1) : member.substr(0, bar);
@@ -87,7 +87,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
                                 const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
                                 const Peaks &peaks) {
   const runtime::Plan &plan = fused.program().plan(), &parts = unfused.program().plan();
-  // A fused group's parts are the unfused steps all of whose nodes it holds; a node that several groups hold counts for
+  // The parts of a fused group are the unfused steps whose nodes all belong to it. A node of several groups counts for
   // the first.
   std::vector<bool> taken(parts.steps.size(), false);
   std::vector<GroupRow> rows;
@@ -118,7 +118,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     row.bytes = fusedSteps[i].work.bytes;
     row.flops = fusedSteps[i].work.flops;
     bool half = std::ranges::any_of(row.products, [](const ProductSize &size) { return elementBytes(size.type) == 2; });
-    // Of a loop, launch by launch: what one turn leaves in a cache the next finds there.
+    // In a loop, per launch: data that one iteration leaves in a cache is there for the next.
     double launches = std::max<double>(1, fusedSteps[i].work.launches);
     Roof roof = roofOf(peaks, row.bytes / launches, row.flops / launches, half);
     row.roof = roof.name;
@@ -133,7 +133,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
   return rows;
 }
 
-/// Adds a launch of the same kernel.
+/// Adds another launch of the same kernel to a row.
 static void add(GroupRow &to, const GroupRow &row) {
   double roofMs = to.roofShare * to.fusedMs + row.roofShare * row.fusedMs;
   to.members.insert(to.members.end(), row.members.begin(), row.members.end());
@@ -263,7 +263,7 @@ std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
   return facts;
 }
 
-/// Of many inputs, the first few.
+/// The inputs; of many, the first few.
 static std::string inputsText(const BenchReport &report) {
   constexpr size_t most = 8;
   size_t shown = std::min(most, report.inputs.size());
@@ -308,7 +308,7 @@ static nlohmann::json jsonSide(const BenchSide &side) {
           {"bytes", side.bytes}};
 }
 
-/// Null where they were not measured, which --no-groups spares.
+/// Null if they were not measured (--no-groups).
 static nlohmann::json jsonPeaks(const Peaks &peaks) {
   if (peaks.bytesPerSecond == 0)
     return nullptr;

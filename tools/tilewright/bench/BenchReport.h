@@ -1,4 +1,4 @@
-// What `bench` tells: fused beside unfused as a whole, then group by group.
+// The results of `bench`: fused and unfused side by side as a whole, then group by group.
 #pragma once
 
 #include "tools/tilewright/bench/Measure.h"
@@ -14,13 +14,12 @@ namespace tilewright {
 struct BenchSide {
   std::string mode;
   Latency latency;
-  size_t kernels = 0;   // launches of one run, those of loops' bodies in every turn
-  size_t hostCalls = 0; // nodes that run through the reference, counted alike
-  double bytes = 0;     // unique bytes that its launches move through memory, counted alike
+  size_t kernels = 0;   // launches of one run, including every iteration of loops
+  size_t hostCalls = 0; // nodes that run through the reference, counted likewise
+  double bytes = 0;     // distinct bytes that each launch moves through memory, summed over launches
 };
 
-/// A step that took part of a run: a launch, a node through the reference, or a copy. Between two of them the host
-/// prepares the next.
+/// A step of a run: a launch, a node through the reference, or a copy. Between two steps the host prepares the next.
 struct StepRow {
   std::string name;
   std::vector<std::string> members; // ONNX node names
@@ -28,35 +27,35 @@ struct StepRow {
   double bytes = 0, flops = 0;
 };
 
-/// One launch of the fused program beside the unfused launches of the same ONNX nodes; or several of one kernel
-/// together.
+/// A launch of the fused program, or several of the same kernel merged, compared with the unfused launches of the same
+/// ONNX nodes.
 struct GroupRow {
   std::string name;
-  std::string kernel; // empty where the step is no launch
+  std::string kernel; // empty if the step is not a launch
   size_t launches = 1;
   std::vector<std::string> members; // ONNX node names
   double fusedMs = 0;
   double share = 0;     // of the time of all groups, 0 to 1
-  double unfusedMs = 0; // sum over its parts; 0 where a node is shared by groups, so that no part is counted twice
+  double unfusedMs = 0; // sum over its parts; 0 if they count for another group that shares a node
   double bytes = 0, flops = 0;
   double roofShare = 0; // time at the roof over time taken, 0 to 1
   std::string roof;     // "memory", "cache" or "compute"
   std::vector<ProductSize> products;
-  std::optional<double> vendorMs; // its products alone, by the vendor's library; absent where that has none of them
+  std::optional<double> vendorMs; // its products alone, by the vendor's library; absent if that does not have them
 };
 
 struct BenchReport {
   std::string model, device, target;
   std::vector<std::string> inputs;  // "x float32 [8, 784]"
-  std::vector<std::string> assumed; // symbolic sizes that nobody gave, taken to be 1
+  std::vector<std::string> assumed; // symbolic sizes that were not given and are 1
   BenchSide fused, unfused;
   Peaks peaks;
   double largestDifference = 0; // between fused and unfused outputs
   bool agree = false;
   std::vector<GroupRow> groups;
   std::string vendor;                                       // the vendor's library; empty if none was found
-  std::string vendorAbsent;                                 // the sentence that says so
-  std::vector<std::pair<std::string, std::string>> machine; // facts of the device and the compiler, by name
+  std::string vendorAbsent;                                 // why none was found
+  std::vector<std::pair<std::string, std::string>> machine; // properties of the device and the compiler, by name
 };
 
 /// The steps of `context` with the milliseconds that each took.
@@ -67,7 +66,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
                                 const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
                                 const Peaks &peaks);
 
-/// Launches of one kernel as one row, the longest time first: what tables show.
+/// Merges the launches of each kernel into one row, longest time first, for tables.
 std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups);
 
 /// Times the products of `report`'s groups with the vendor's library, each size once.
@@ -79,19 +78,19 @@ std::vector<std::pair<std::string, std::string>> machineFacts(const runtime::Dev
 /// Launches, host calls and bytes of a profiled run.
 BenchSide countSide(const runtime::Context &context, Latency latency, const std::vector<runtime::StepProfile> &profile);
 
-/// "fused takes 0.52 ms, unfused 0.77 ms: 1.48 times as long": what the report is for, first.
+/// The report's first sentence: "fused takes 0.52 ms, unfused 0.77 ms: 1.48 times as long".
 std::string conclusion(const BenchReport &report);
-/// Milliseconds with `decimals`, or three digits where that would leave fewer.
+/// Milliseconds with `decimals` digits after the point, or three significant digits if those are more.
 std::string millisecondsText(double value, int decimals = 3);
 /// "batch and sequence were taken to be 1; --dim batch=8 gives sizes", or nothing.
 std::string assumedText(const BenchReport &report);
 
-/// "q.matmul q.add", or the first, the last and how many there are where all would be long.
+/// "q.matmul q.add"; a long list is shortened to the first, the last and the count.
 std::string membersText(const std::vector<std::string> &members);
 std::string bytesText(double bytes);
 /// A row of the table of groups: name, runs, ms, share, parts unfused, vendor, GFLOP/s, GB/s, of roof, roof, nodes.
 std::vector<std::string> groupCells(const GroupRow &row);
-/// What each rate of the roofs is, and the rate.
+/// The measured peak rates, each with its name.
 std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks);
 
 std::string printReport(const BenchReport &report, bool perKernel);

@@ -1,12 +1,12 @@
-// A run as a Chrome trace: what chrome://tracing, Perfetto and speedscope open.
+// A run as a Chrome trace, for chrome://tracing, Perfetto and speedscope.
 #pragma once
 
 #include "tools/tilewright/bench/BenchReport.h"
 
 namespace tilewright {
 
-/// One process row for each program, one slice for each step, in microseconds: its nodes, bytes and operations are the
-/// slice's arguments.
+/// One process for each program, one slice for each step, in microseconds; the slice's arguments are the step's nodes,
+/// bytes and operations.
 nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused,
                            const std::vector<StepRow> &unfused);
 

@@ -21,7 +21,7 @@ using namespace runtime::gpu;
 
 using Handle = struct BlasTag *;
 
-/// One operand in column-major order, each of a batch so many elements after the other.
+/// One operand in column-major order; `stride` elements from one matrix of a batch to the next.
 struct Operand {
   const void *data;
   int leading;
@@ -49,7 +49,7 @@ using RocblasGemm = int (*)(Handle, int transA, int transB, int m, int n, int k,
 
 struct TypeRow {
   DType type;
-  int element; // how the library numbers it
+  int element; // the library's number of the type
   int compute; // the accumulator's; TF32 is not allowed
 };
 
@@ -77,7 +77,7 @@ constexpr TypeRow rocblasTypes[] = {
 constexpr const char *cublasLibraries[] = {"libcublas.so.13", "libcublas.so.12"};
 constexpr const char *rocblasLibraries[] = {"librocblas.so", "librocblas.so.5", "librocblas.so.4", "librocblas.so.0"};
 
-/// What a vendor's library is called, and how it is called.
+/// Names and entry points of a vendor's library.
 struct LibraryRow {
   const char *kind, *name; // of the device and of the library
   std::span<const char *const> files;
@@ -92,7 +92,7 @@ constexpr LibraryRow libraryRows[] = {
      "rocblas_gemm_strided_batched_ex", rocblasTypes, rocblas},
 };
 
-constexpr size_t rounds = 15, callsOfRound = 20; // so many that the calls, not the way to the device, are timed
+constexpr size_t rounds = 15, callsOfRound = 20; // enough calls to hide the latency of a submission
 
 struct BlasFunctions {
   Create create = nullptr;
@@ -146,7 +146,7 @@ public:
     for (size_t round = 0; round <= rounds; ++round) {
       Expected<double> once = timeOnce(size, a.get(), b.get(), c.get());
       TILEWRIGHT_TRY(once);
-      if (round > 0) // the first one chooses and loads a kernel
+      if (round > 0) // the first round selects and loads a kernel
         times.push_back(*once);
     }
     return summarize(std::move(times)).medianMs;
@@ -158,7 +158,7 @@ private:
     return found == row.types.end() ? nullptr : &*found;
   }
 
-  /// Small numbers of every type: zeros would flatter the clock.
+  /// Fills memory with small numbers of any type: zeros save power, so that the clock would be higher.
   Status fill(void *memory, size_t bytes) {
     auto stream = device.createStream();
     TILEWRIGHT_TRY(stream);
@@ -166,8 +166,8 @@ private:
     return statusOf((*stream)->synchronize());
   }
 
-  /// Products one after the other between two events on the default stream, where these libraries work unless told
-  /// otherwise; the time of one.
+  /// Times products back to back between two events on the default stream, which these libraries use by default.
+  /// Returns the time of one.
   Expected<double> timeOnce(const ProductSize &size, void *a, void *b, void *c) {
     const Driver &driver = context->driver;
     const TypeRow &type = *rowOf(size.type);
@@ -202,7 +202,7 @@ private:
   EventHandle start = nullptr, end = nullptr;
 };
 
-/// The device's own GPU once more, as that vendor's libraries use it. `id` is "cuda:N" or "hip:N".
+/// A context of the device's GPU for the vendor's library. `id` is "cuda:N" or "hip:N".
 Expected<std::shared_ptr<Context>> contextOf(const std::string &id) {
   int ordinal = 0;
   size_t colon = id.find(':');

@@ -1,4 +1,4 @@
-// What a measurement was made on, and the vendor's library beside ours.
+// Describes the machine of a measurement, and times the vendor's library.
 #include "tools/tilewright/bench/BenchReport.h"
 
 #include "runtime/Version.h"
@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// The processor as the kernel names it.
+/// The processor's name in /proc/cpuinfo.
 static std::string processorName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)

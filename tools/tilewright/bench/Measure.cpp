@@ -48,7 +48,7 @@ Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Con
   Clock::time_point start = Clock::now();
   for (size_t round = 0; round < 5 || millisecondsSince(start) < duration.durationMs; ++round) {
     for (size_t i = 0; i < contexts.size(); ++i) {
-      // Who goes first alternates: the second finds warmer caches.
+      // The order alternates, because the second finds warmer caches.
       size_t which = round % 2 ? contexts.size() - 1 - i : i;
       Expected<double> once = timeOnce(*contexts[which]);
       if (!once)
@@ -107,7 +107,7 @@ __attribute__((target("avx2,fma"))) static float multiplyAdds256() {
 }
 #undef FMA_LOOP
 
-/// Best of `times` runs, in seconds: a peak is what the machine reaches when it is left alone.
+/// The best of `times` runs, in seconds, which other work on the machine disturbed least.
 static double bestSeconds(int times, const std::function<void()> &work) {
   double best = 1e9;
   for (int i = 0; i < times; ++i) {
@@ -131,11 +131,10 @@ static double hostFlopsPerSecond() {
   return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
 }
 
-// Sizes of working sets that caches of every x86-64 processor hold: of a core's own second level, and of the level that
-// cores share.
+// Working sets that fit the caches of every x86-64 processor with AVX2: a core's second level, and the shared level.
 static constexpr size_t cacheSizes[] = {256 << 10, 4 << 20};
 
-/// Every line of `bytes` read, each thread its share.
+/// Reads every cache line of `bytes`, split over the threads.
 __attribute__((target("avx2"))) static void readLines(const std::byte *first, size_t bytes) {
   __m256i sums[8] = {};
   for (size_t at = 0; at + 256 <= bytes; at += 256)

@@ -1,5 +1,4 @@
-// Timing two programs side by side: one run of each in turn, so that whatever else the machine does disturbs both
-// alike.
+// Times two programs with interleaved runs, so that other work on the machine disturbs both equally.
 #pragma once
 
 #include "runtime/execute/Context.h"
@@ -12,9 +11,9 @@ namespace tilewright {
 
 struct Latency {
   double medianMs = 0;
-  std::optional<double> p99Ms; // from 100 runs on: of fewer, the slowest alone would be it
+  std::optional<double> p99Ms; // absent below 100 runs, where it would be the slowest run
   size_t runs = 0;
-  double fastestMs = 0; // what is left of a busy machine's noise: the run that nothing disturbed
+  double fastestMs = 0; // the least disturbed run on a busy machine
 };
 
 struct Duration {
@@ -22,22 +21,21 @@ struct Duration {
   double durationMs = 3000;
 };
 
-/// Median, 99th percentile and least of `milliseconds`.
+/// Median, 99th percentile and minimum of `milliseconds`.
 Latency summarize(std::vector<double> milliseconds);
 
-/// Executes the bound contexts in turn until `durationMs` is over (at least five rounds) and returns one latency each.
-/// A run is execute() and synchronize(): inputs and outputs stay where they are.
+/// Executes the bound contexts alternately for `durationMs` (at least five rounds) and returns the latency of each. A
+/// run is execute() and synchronize(), without copies of inputs and outputs.
 Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Context *> &contexts,
                                                   const Duration &duration,
                                                   const std::function<void(double share)> &progress = {});
 
-/// Each step with its median milliseconds over `rounds` profiled runs; when it began and what it did are the last
-/// run's.
+/// The steps with their median milliseconds over `rounds` profiled runs; begin and work are those of the last run.
 Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &context, size_t rounds);
 
-/// What the device at hand reaches, measured: the roofs that shares are taken of.
+/// The measured peaks of a device, to which groups are compared.
 struct Peaks {
-  /// What data that stays in a cache is read at: a working set of at most `bytes`.
+  /// The read rate of a working set of at most `bytes` that stays in a cache.
   struct Cache {
     double bytes, bytesPerSecond;
   };
@@ -48,14 +46,14 @@ struct Peaks {
   double halfFlopsPerSecond =
       0; // of half types on matrix units, from the data sheet; 0 where halves are computed as f32
 };
-/// `target` is what the program's code is for, as --target spells it: GPUs are asked for memory, their arithmetic is
-/// the table's.
+/// `target` is that of the program's code. On GPUs, memory bandwidth is measured and arithmetic peaks are from the
+/// table of targets.
 Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target);
 
-/// The roof of what moves `bytes` and computes `flops` (of half types where `half`): the time that it takes at least.
+/// The least time to move `bytes` and compute `flops` (of half types if `half`), and which peak bounds it.
 struct Roof {
   double milliseconds;
-  const char *name; // "memory", "cache" (everything fits in one, and may be there already) or "compute"
+  const char *name; // "memory", "cache" (all bytes fit in one and may be there already) or "compute"
 };
 Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half);
 

@@ -1,4 +1,4 @@
-// Opens vendor libraries, and the host's: C = A B through the C interface to BLAS.
+// Opens vendor libraries, and implements the host's: C = A B through the C interface to BLAS.
 #include "tools/tilewright/bench/VendorLibrary.h"
 
 #include "runtime/Tensor.h"
@@ -19,7 +19,7 @@ namespace {
 // Arguments and codes follow the reference C interface to BLAS (netlib), with 32-bit integers.
 using Sgemm = void (*)(int order, int transA, int transB, int m, int n, int k, float alpha, const float *a, int lda,
                        const float *b, int ldb, float beta, float *c, int ldc);
-using SetThreads = void (*)(long); // int in some of them: the same register
+using SetThreads = void (*)(long); // some libraries take an int, passed in the same register
 constexpr int rowMajor = 101, noTranspose = 111;
 
 struct HostRow {
@@ -53,7 +53,7 @@ public:
         sgemm(rowMajor, noTranspose, noTranspose, m, n, k, 1, a.data<float>() + i * m * k, k,
               b.data<float>() + i * k * n, n, 0, c.data<float>() + i * m * n, n);
     };
-    once(); // its threads start, its buffers are made
+    once(); // starts its threads and allocates its buffers
     std::vector<double> times;
     using Clock = std::chrono::steady_clock;
     for (Clock::time_point start = Clock::now(), from = start;

@@ -1,4 +1,4 @@
-// tilewright bench: the fused program beside the unfused one, in one process, in turn.
+// tilewright bench: times the fused and the unfused program, interleaved in one process.
 #include "runtime/artifact/OutputFile.h"
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
@@ -51,7 +51,7 @@ static Expected<std::unique_ptr<runtime::Context>> boundContext(const runtime::A
   return context;
 }
 
-/// Runs both once and compares their outputs: a comparison of speed means nothing between different results.
+/// Runs both once and compares their outputs: timing programs with different results would mean nothing.
 static Status compareOutputs(runtime::Context &fused, runtime::Context &unfused, BenchReport &report) {
   std::vector<std::vector<Tensor>> results;
   for (runtime::Context *context : {&fused, &unfused}) {
@@ -84,7 +84,7 @@ static Status measure(const BenchCommand &command, runtime::Context &fused, runt
     TILEWRIGHT_TRY(peaks);
     report.peaks = *peaks;
   }
-  const size_t rounds = command.noGroups ? 1 : 15; // one tells what is moved and launched
+  const size_t rounds = command.noGroups ? 1 : 15; // one round suffices to count bytes and launches
   Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, rounds),
                                               unfusedSteps = profileSteps(unfused, rounds);
   if (!fusedSteps || !unfusedSteps)
@@ -103,7 +103,7 @@ static Status writeText(const std::string &path, const std::string &text) {
   return writeFile(path, text + '\n');
 }
 
-/// One run of each, step by step.
+/// Writes one profiled run of each.
 static Status exportTrace(const std::string &path, runtime::Context &fused, runtime::Context &unfused,
                           const BenchReport &report) {
   Expected<std::vector<runtime::StepProfile>> fusedSteps = profileSteps(fused, 1),
@@ -113,7 +113,7 @@ static Status exportTrace(const std::string &path, runtime::Context &fused, runt
   return writeText(path, toText(chromeTrace(report, stepRows(fused, *fusedSteps), stepRows(unfused, *unfusedSteps))));
 }
 
-/// The fused plan's mode. Without two plans there would be nothing to compare.
+/// The fused plan's mode. Code::Usage without two plans to compare.
 static Expected<std::string> fusedMode(const ModelOptions &options, const runtime::Contents &contents) {
   std::string mode = planMode(options, contents);
   std::set<std::string> modes;
@@ -172,21 +172,22 @@ static Status bench(BenchCommand &command) {
 }
 
 void addBenchCommand(CLI::App &app, int &exitCode) {
-  auto *command = app.add_subcommand("bench", "Time a model fused beside unfused, as a whole and group by group");
+  auto *command = app.add_subcommand("bench", "Time a model fused and unfused, as a whole and group by group");
   auto options = std::make_shared<BenchCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
-  command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "time before measuring")
+  command->add_option("--warmup-ms,--warmUp", options->duration.warmupMs, "milliseconds to run before measuring")
       ->check(notNegative)
       ->capture_default_str();
   auto *milliseconds =
-      command->add_option("--duration-ms", options->duration.durationMs, "time to measure for, both programs together")
+      command
+          ->add_option("--duration-ms", options->duration.durationMs, "milliseconds to measure, both programs together")
           ->check(notNegative)
           ->capture_default_str();
   command
       ->add_option_function<double>(
           "--duration,-t", [options](double seconds) { options->duration.durationMs = 1e3 * seconds; },
-          "the same in seconds")
+          "--duration-ms in seconds")
       ->check(notNegative)
       ->excludes(milliseconds);
   command->add_flag("--no-groups,!--per-kernel", options->noGroups, "leave out the table of groups");
@@ -197,8 +198,8 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   command->add_option("--report", options->report, "write tables and a chart as one HTML file");
   command->footer(
       "Example: tilewright bench model.onnx --shapes=x:8x128x256 --report bench.html --export-trace bench.json\n"
-      "Beside the products of OpenBLAS, MKL or BLIS on the host, cuBLAS on NVIDIA GPUs, where the library is "
-      "installed.");
+      "Matrix products are also timed with the vendor's library where it is installed: OpenBLAS, MKL or BLIS on the "
+      "host, cuBLAS on NVIDIA GPUs, rocBLAS on AMD GPUs.");
   command->callback([options, &exitCode] { exitCode = report(bench(*options)); });
 }
 

@@ -1,4 +1,4 @@
-// The commands: each adds itself to the command line, and leaves its exit code when it runs.
+// The commands. Each adds itself to the command line, and stores its exit code when it runs.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// tilewright compile: model.onnx to an artifact, or to the IR of a stage.
+// tilewright compile: compiles a model to an artifact, or prints the IR of a stage.
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/ModelOptions.h"
 
@@ -61,7 +61,7 @@ void addCompileCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<CompileCommand>();
   addModelOptions(*command, options->model);
   auto *output =
-      command->add_option("-o,--output", options->output, "the artifact; MODEL with the ending .tw by default");
+      command->add_option("-o,--output", options->output, "the artifact; by default MODEL with the extension .tw");
   auto *emit = command->add_option(
       "--emit", options->emit,
       "print the IR of a stage instead: import, normalize, group, schedule, tile, place, llvm or code");
@@ -71,7 +71,7 @@ void addCompileCommand(CLI::App &app, int &exitCode) {
           ->check(CLI::IsMember({"text", "json"}))
           ->default_str("text");
   auto *unfused = command->add_flag("--with-unfused", options->withUnfused,
-                                    "hold the unfused plan too, so that the artifact can be benched");
+                                    "also store the unfused plan, so that the artifact can be benched");
   for (CLI::Option *ofArtifacts :
        {output, explain, unfused, command->get_option("--cubin"), command->get_option("--jobs")})
     emit->excludes(ofArtifacts);

@@ -1,4 +1,4 @@
-// tilewright devices and tilewright version: what there is to run on, and what this is.
+// tilewright devices and tilewright version.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/commands/Commands.h"
 

@@ -1,4 +1,4 @@
-// tilewright inspect: what a model or artifact holds.
+// tilewright inspect: shows the contents of a model or artifact.
 #include "backend/Dialects.h"
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Table.h"
@@ -69,7 +69,7 @@ static nlohmann::json memoryJson(const runtime::Contents &contents, const runtim
   return {{"constants_bytes", constants}, {"code_bytes", code}, {"temporaries", temporaries}};
 }
 
-/// All nodes that nothing runs, and those that run through the reference, at once.
+/// Lists all unsupported nodes, and all that run through the reference.
 static Status inspectSupport(const InspectCommand &command) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -82,7 +82,7 @@ static Status inspectSupport(const InspectCommand &command) {
   ImportReport report;
   auto module = importModel(context, command.model.model, options->import, &report);
   if (!module && module.status().code() != Code::Unsupported)
-    return module.status(); // there is nothing to list of what is no model
+    return module.status(); // not a readable model
   if (command.json) {
     nlohmann::json json = {{"schema", schemaVersion},
                            {"nodes", report.nodeCount},
@@ -155,13 +155,14 @@ void addInspectCommand(CLI::App &app, int &exitCode) {
   auto *fusion =
       command->add_flag("--fusion", options->fusion, "what was fused, and why not more; of an artifact as JSON");
   auto *memory = command->add_flag("--memory", options->memory, "bytes of constants and code, number of temporaries");
-  auto *support = command->add_flag("--support", options->support, "all nodes that are not compiled, at once");
+  auto *support =
+      command->add_flag("--support", options->support, "all nodes that are unsupported or run through the reference");
   for (CLI::Option *other : {io, ops, memory})
     fusion->excludes(other), support->excludes(other);
   support->excludes(fusion);
   for (const char *ofCompiling : {"--target", "--fuse", "--dump-stages", "--cubin", "--jobs"})
     support->excludes(command->get_option(ofCompiling)); // import alone decides
-  command->add_flag("--json", options->json, "JSON where text is the default");
+  command->add_flag("--json", options->json, "print JSON where text is the default");
   command->footer("Example: tilewright inspect model.onnx --support");
   command->callback([options, &exitCode] { exitCode = report(inspect(*options)); });
 }

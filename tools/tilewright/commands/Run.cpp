@@ -1,4 +1,4 @@
-// tilewright run: a model or artifact on inputs, its outputs written or checked.
+// tilewright run: runs a model or artifact on inputs, and writes or checks its outputs.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/InputOptions.h"
@@ -56,7 +56,7 @@ static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> 
   return {};
 }
 
-/// Names, types and shapes of the outputs.
+/// Prints names, types and shapes of the outputs.
 static void printOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
   nlohmann::json json = {{"schema", schemaVersion}, {"outputs", nlohmann::json::array()}};
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -95,14 +95,14 @@ static Status checkOutputs(const RunCommand &command, const runtime::Plan &plan,
 }
 
 namespace {
-/// What came of a model and its inputs.
+/// The intermediate results of a run.
 struct Execution {
   std::shared_ptr<const runtime::Program> program;
   std::vector<Tensor> inputs, outputs;
 };
 } // namespace
 
-/// Compiles or opens the model, reads the inputs, runs. `execution` has what was there before something failed.
+/// Compiles or opens the model, reads the inputs, runs. After a failure, `execution` has the results so far.
 static Status execute(const RunCommand &command, const ModelOptions &model, Execution &execution) {
   Expected<runtime::Artifact> artifact = loadOrCompile(model);
   TILEWRIGHT_TRY(artifact);
@@ -122,7 +122,7 @@ static Status execute(const RunCommand &command, const ModelOptions &model, Exec
   return {};
 }
 
-/// The sizes of the inputs at hand: those that were read, or, where nothing compiled, those that the options name.
+/// The shapes of the given inputs: those that were read, or, if compiling failed, those of the files in the options.
 static std::map<std::string, Shape> sizesAtHand(const RunCommand &command, const Execution &execution) {
   std::vector<NamedTensor> named;
   for (size_t i = 0; i < execution.inputs.size(); ++i)
@@ -135,8 +135,7 @@ static std::map<std::string, Shape> sizesAtHand(const RunCommand &command, const
   return sizes;
 }
 
-/// A model whose symbols do not take the sizes at hand, or that does not compile with symbols, is compiled for these
-/// sizes.
+/// Compiles the model again for the sizes of the inputs, if it does not compile with symbols or its plan refuses them.
 static Status executeSpecialized(const RunCommand &command, const Status &refused, Execution &execution) {
   bool isSizes =
       refused.code() == Code::Usage || refused.code() == Code::Malformed || refused.code() == Code::Unsupported;
@@ -149,7 +148,7 @@ static Status executeSpecialized(const RunCommand &command, const Status &refuse
     return refused;
   Execution specialized;
   if (!execute(command, model, specialized).ok())
-    return refused; // not for want of sizes
+    return refused; // sizes are not the cause
   execution = std::move(specialized);
   if (!command.model.quiet) {
     std::vector<std::string> shapes;

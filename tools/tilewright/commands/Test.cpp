@@ -1,5 +1,5 @@
-// tilewright test: ONNX test folders (model.onnx beside test_data_set_N), fused and unfused, against a list of known
-// failures.
+// tilewright test: runs ONNX test folders (model.onnx and test_data_set_N), fused and unfused, and compares the
+// failures with a list of known ones.
 #include "runtime/Devices.h"
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
@@ -38,7 +38,7 @@ struct TestCommand {
   bool writeKnownFailures = false, json = false, specialize = false;
 };
 
-/// What became of one test in all its modes: empty if it passed.
+/// The result of one test in all modes: empty if it passed.
 struct Outcome {
   std::string name;
   std::string failure;
@@ -46,12 +46,12 @@ struct Outcome {
 
 } // namespace
 
-// The rule of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b|, but two units in the last place of
-// bfloat16.
+// The tolerance of ONNX's own runner (onnx.backend.test): |a - b| <= 1e-7 + 1e-3 |b|; for bfloat16, two units in the
+// last place.
 static constexpr Tolerance onnxTolerance = {1e-3, 1e-7, false};
 static constexpr double bfloatRelative = 0x1p-6;
 
-/// A test may bring its own in data.json: {"rtol": 1e-2, "atol": 1e-4}.
+/// A test may have its own tolerance in data.json: {"rtol": 1e-2, "atol": 1e-4}.
 static Tolerance toleranceOf(const fs::path &folder) {
   Tolerance tolerance = onnxTolerance;
   std::ifstream file(folder / "data.json");
@@ -94,11 +94,11 @@ static Status runDataSet(const std::shared_ptr<const runtime::Program> &program,
   return {};
 }
 
-/// The model compiled for this data set alone, with the contents of its deciding inputs taken as known.
+/// Runs the model compiled for this data set, with its small inputs as constants (FreezeInputs.h).
 static Status runSpecialized(const ModelOptions &options, const std::shared_ptr<runtime::Device> &device,
                              const fs::path &dataSet, const Tolerance &tolerance) {
   Expected<std::vector<NamedTensor>> given =
-      readTestData(dataSet, DataKind::Input, {}); // tensors alone: only those are frozen
+      readTestData(dataSet, DataKind::Input, {}); // reads tensors only, which are what is frozen
   TILEWRIGHT_TRY(given);
   Expected<std::shared_ptr<std::string>> bytes = freezeInputs(options.model, *given);
   TILEWRIGHT_TRY(bytes);
@@ -156,10 +156,10 @@ static Status runTest(const fs::path &folder, const TestCommand &command) {
 }
 
 namespace {
-/// A test in a child process: one that crashes or hangs is a failure of that test alone.
+/// A test in a child process, so that a crash or hang fails that test only.
 struct Child {
   pid_t process = -1;
-  int channel = -1; // what it says, until it ends
+  int channel = -1; // a pipe with its output, closed when it ends
   size_t outcome = 0;
   std::string text;
 };
@@ -187,7 +187,7 @@ static std::optional<Child> startTest(const fs::path &folder, const TestCommand 
   return Child{process, channel[0], outcome, ""};
 }
 
-/// What became of the test, once its channel is closed.
+/// The result of the test, once its channel is closed.
 static std::string finishTest(const Child &child, const TestCommand &command) {
   close(child.channel);
   int status = 0;
@@ -198,7 +198,7 @@ static std::string finishTest(const Child &child, const TestCommand &command) {
   return WEXITSTATUS(status) == 0 ? "" : child.text.empty() ? "failed without a word" : child.text;
 }
 
-/// All tests, `jobs` at a time.
+/// Runs all tests, `jobs` at a time.
 static std::vector<Outcome> runTests(const std::vector<fs::path> &tests, const TestCommand &command) {
   Progress progress("testing");
   std::vector<Outcome> outcomes;
@@ -320,23 +320,22 @@ void addTestCommand(CLI::App &app, int &exitCode) {
       ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}))
       ->capture_default_str();
   auto *known = command->add_option("--known-failures", options->knownFailures,
-                                    "lines 'name: reason'; a pass of one of them fails the run");
+                                    "a file of lines 'name: reason'; if one of these tests passes, the run fails");
   auto *list = command->add_flag("--list-failures", options->writeKnownFailures,
-                                 "print the failures as such a list instead of judging them");
-  auto *least = command->add_option("--at-least", options->atLeast, "how many must pass");
+                                 "print the failures in the format of --known-failures, without a verdict");
+  auto *least = command->add_option("--at-least", options->atLeast, "the least number of tests that must pass");
   auto *json = command->add_flag("--json", options->json, "print the verdict as JSON");
   for (CLI::Option *ofVerdicts : {known, least, json})
     list->excludes(ofVerdicts);
   command->add_option("--timeout", options->timeout, "seconds for one test")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "tests that run at a time; 0 is one for each processor")
-      ->capture_default_str();
-  command->add_flag("--specialize", options->specialize,
-                    "where a model cannot be compiled so, compile it for the contents of its small inputs (axes, pads, "
-                    "scales) in each data set");
-  command->add_flag("--no-fallback", options->model.noFallback,
-                    "fail where an operator would run through the reference");
+  command->add_option("--jobs", options->jobs, "tests to run in parallel; 0: one per processor")->capture_default_str();
+  command->add_flag(
+      "--specialize", options->specialize,
+      "compile a model that needs the reference again for each data set, with its small inputs (axes, pads, "
+      "scales) as constants");
+  command->add_flag("--no-fallback", options->model.noFallback, "fail if an operator would run through the reference");
   command->footer("Example: tilewright test /usr/share/libonnx-testdata/data/node --no-fallback --list-failures");
   command->callback([options, &exitCode] { exitCode = report(test(*options)); });
 }

@@ -1,5 +1,5 @@
-// tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs,
-// then nodes, then the smallest part.
+// tilewright verify: compares the compiled program with the reference, the unfused program, or expected values: the
+// outputs, then node by node; then reduces the model to the nodes that are wrong.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
 #include "tools/tilewright/Table.h"
@@ -25,17 +25,17 @@ namespace {
 struct VerifyCommand {
   ModelOptions model;
   InputOptions inputs;
-  std::string against = "interpreter", reduce;
+  std::string against = "reference", reduce;
   std::optional<double> relative, absolute;
   bool perNode = false, json = false;
 
   bool isOnnx() const { return inputKind(model.model) == InputKind::Model; }
-  /// Whether the reference is compiled here, for the inputs at hand; an artifact has its own plan of it.
-  bool interprets() const { return against == "interpreter" && isOnnx(); }
-  bool againstFolder() const { return against != "interpreter" && against != "unfused"; }
+  /// Whether the reference is compiled here, for the sizes of the inputs. An artifact has a reference plan of its own.
+  bool compilesReference() const { return against == "reference" && isOnnx(); }
+  bool againstFolder() const { return against != "reference" && against != "unfused"; }
 };
 
-/// What verify found, to be printed at the end.
+/// The results of all comparisons, printed at the end.
 struct Findings {
   std::vector<std::pair<std::string, Comparison>> outputs;
   std::vector<NodeRow> nodes;
@@ -43,7 +43,7 @@ struct Findings {
 };
 } // namespace
 
-/// The tolerance of the options, where they say anything; by type otherwise.
+/// The tolerance that the options give; none: by type.
 static std::optional<Tolerance> toleranceOf(const VerifyCommand &command) {
   if (!command.relative && !command.absolute)
     return std::nullopt;
@@ -52,7 +52,7 @@ static std::optional<Tolerance> toleranceOf(const VerifyCommand &command) {
 
 //===- Outputs ----------------------------------------------------------------------------------------------------===//
 
-/// A program's inputs and what it makes of them.
+/// A program's inputs and outputs in one mode.
 struct ModeRun {
   ValueMap inputs;
   std::vector<NamedTensor> outputs;
@@ -77,14 +77,14 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
   return run;
 }
 
-/// What the outputs are held against: another mode's, or those of a test data folder.
+/// The outputs to compare with: another mode's, or those in a folder.
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command,
                                                           const runtime::Artifact &artifact,
                                                           const std::shared_ptr<runtime::Device> &device,
                                                           const ModeRun &actual) {
   if (command.againstFolder())
     return readValues(command.against, DataKind::Output, artifact.contents().plans.front());
-  if (!command.interprets()) {
+  if (!command.compilesReference()) {
     Expected<ModeRun> run =
         runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
     TILEWRIGHT_TRY(run);
@@ -104,13 +104,13 @@ static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &c
 
 static Status compareOutputs(const VerifyCommand &command, const runtime::Plan &plan, const ModeRun &actual,
                              const std::vector<NamedTensor> &expected, Findings &findings) {
-  // A folder may hold values of nodes alone.
+  // A folder may hold only values inside of the model.
   if (command.againstFolder() && expected.empty())
     return command.perNode ? Status() : nothingFound("--against", command.against, DataKind::Output);
-  Expected<std::vector<size_t>> places = matchOutputs(plan, expected);
-  TILEWRIGHT_TRY(places);
+  Expected<std::vector<size_t>> positions = matchOutputs(plan, expected);
+  TILEWRIGHT_TRY(positions);
   for (size_t e = 0; e < expected.size(); ++e) {
-    const NamedTensor &output = actual.outputs[(*places)[e]];
+    const NamedTensor &output = actual.outputs[(*positions)[e]];
     findings.outputs.emplace_back(output.name,
                                   compare(output.name, output.tensor, expected[e].tensor, toleranceOf(command)));
   }
@@ -123,7 +123,7 @@ static Status compareOutputs(const VerifyCommand &command, const runtime::Plan &
 static Expected<ValueMap> readAllValues(const OnnxModel &model, const fs::path &folder) {
   bool isArchive = folder.extension() == ".npz";
   Expected<std::vector<NamedTensor>> tensors =
-      isArchive ? readNpz(folder) : readTestData(testDataSet(folder), DataKind::Output, {}); // tensors alone
+      isArchive ? readNpz(folder) : readTestData(testDataSet(folder), DataKind::Output, {}); // reads tensors only
   TILEWRIGHT_TRY(tensors);
   std::error_code error;
   if (!isArchive)
@@ -148,8 +148,8 @@ static Expected<ValueMap> readAllValues(const OnnxModel &model, const fs::path &
   return values;
 }
 
-/// Every value of the model as it should be: by the interpreter or the unfused program with all of them as outputs, or
-/// as the folder has it.
+/// The expected value of every node: from the reference or the unfused program with all of them as outputs, or from the
+/// folder.
 static Expected<ValueMap> expectedValues(const VerifyCommand &command, const OnnxModel &model,
                                          const Evaluation &evaluation, const ValueMap &inputs) {
   if (command.againstFolder())
@@ -165,7 +165,7 @@ static Expected<ValueMap> expectedValues(const VerifyCommand &command, const Onn
   return values;
 }
 
-/// `text` as one word of a shell's command line.
+/// Quotes `text` as one word for a shell.
 static std::string shellWord(std::string_view text) {
   constexpr std::string_view plain = "/._-+:@%ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   if (!text.empty() && text.find_first_not_of(plain) == text.npos)
@@ -206,10 +206,10 @@ static Status reduce(const VerifyCommand &command, const OnnxModel &model, const
   return {};
 }
 
-/// --per-node and --reduce: what needs the model as ONNX.
-static Status lookInside(const VerifyCommand &command, const CompileOptions &compile,
-                         std::shared_ptr<runtime::Device> device, const ValueMap &inputs, bool differs,
-                         Findings &findings) {
+/// --per-node and --reduce, which need the ONNX model.
+static Status verifyNodes(const VerifyCommand &command, const CompileOptions &compile,
+                          std::shared_ptr<runtime::Device> device, const ValueMap &inputs, bool differs,
+                          Findings &findings) {
   Expected<OnnxModel> model = OnnxModel::read(command.model.model);
   TILEWRIGHT_TRY(model);
   Evaluation evaluation{compile, std::move(device)};
@@ -236,17 +236,17 @@ static nlohmann::json jsonFindings(const VerifyCommand &command, const Findings 
                          {"against", command.against},
                          {"same", same},
                          {"outputs", nlohmann::json::array()}};
-  auto facts = [](const Comparison &result) {
+  auto jsonComparison = [](const Comparison &result) {
     return nlohmann::json{{"same", result.same},
                           {"largest_difference", result.largestDifference},
                           {"largest_relative", result.largestRelative}};
   };
   for (const auto &[name, result] : findings.outputs) {
-    json["outputs"].push_back(facts(result));
+    json["outputs"].push_back(jsonComparison(result));
     json["outputs"].back()["name"] = name;
   }
   for (const NodeRow &row : findings.nodes) {
-    json["nodes"].push_back(facts(row.result));
+    json["nodes"].push_back(jsonComparison(row.result));
     json["nodes"].back().update({{"node", row.node}, {"op", row.op}, {"value", row.value}});
   }
   if (!findings.reduction.is_null())
@@ -295,17 +295,17 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 
 static Status checkOptions(const VerifyCommand &command) {
   if (!command.reduce.empty() && command.againstFolder())
-    return {Code::Usage, "--reduce needs every value of the model: --against interpreter or unfused"};
+    return {Code::Usage, "--reduce needs every value of the model: --against reference or unfused"};
   bool isThere =
       fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
   if (command.againstFolder() && !isThere)
     return {Code::Io,
-            fmt::format("--against {}: expected interpreter, unfused, a folder or FILE.npz, and there is no such thing",
+            fmt::format("--against {}: expected reference, unfused, a folder or FILE.npz; it is none of these",
                         command.against)};
   return {};
 }
 
-/// The mode that is held against another one, which must be there and not the same.
+/// The mode to verify. The mode that it is compared with must exist and be another one.
 static Expected<std::string> modeToVerify(const VerifyCommand &command, const runtime::Contents &contents) {
   std::string mode = planMode(command.model, contents), other = command.against == "unfused" ? "none" : "reference";
   if (command.againstFolder())
@@ -314,14 +314,14 @@ static Expected<std::string> modeToVerify(const VerifyCommand &command, const ru
     return Status(Code::Usage, fmt::format("--against {}: {} would be compared with itself", command.against,
                                            command.model.fuseIsGiven ? "--fuse=" + mode
                                                                      : "the only plan of " + command.model.model));
-  if (command.interprets())
+  if (command.compilesReference())
     return mode;
   if (!std::ranges::any_of(contents.plans, [&](const runtime::Plan &plan) { return plan.mode == other; }))
     return Status(
         Code::Usage,
         command.against == "unfused"
             ? fmt::format("{} holds no unfused plan: compile the model with --with-unfused", command.model.model)
-            : fmt::format("{}: the interpreter needs the ONNX model; give that, --against unfused, or --against FOLDER",
+            : fmt::format("{}: the reference needs the ONNX model; give that, --against unfused, or --against FOLDER",
                           command.model.model));
   return mode;
 }
@@ -329,7 +329,7 @@ static Expected<std::string> modeToVerify(const VerifyCommand &command, const ru
 static Status verify(const VerifyCommand &command) {
   TILEWRIGHT_TRY(checkOptions(command));
   std::vector<PlanMode> modes = {*parsePlanMode(command.model.fuse)};
-  if (!command.againstFolder() && !command.interprets())
+  if (!command.againstFolder() && !command.compilesReference())
     modes.push_back(command.against == "unfused" ? PlanMode::None : PlanMode::Reference);
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model, modes);
   TILEWRIGHT_TRY(artifact);
@@ -347,7 +347,7 @@ static Status verify(const VerifyCommand &command) {
     bool differs = std::ranges::any_of(findings.outputs, [](const auto &output) { return !output.second.same; });
     Expected<CompileOptions> compile = compileOptions(command.model);
     TILEWRIGHT_TRY(compile);
-    Status inside = lookInside(command, *compile, *device, actual->inputs, differs, findings);
+    Status inside = verifyNodes(command, *compile, *device, actual->inputs, differs, findings);
     if (!inside) {
       Status outside = conclude(command, findings);
       return outside.ok() || inside.code() != Code::Differs
@@ -360,14 +360,16 @@ static Status verify(const VerifyCommand &command) {
 
 void addVerifyCommand(CLI::App &app, int &exitCode) {
   auto *command = app.add_subcommand(
-      "verify", "Compare a compiled model with the interpreter, with itself unfused, or with expected outputs");
+      "verify", "Compare a compiled model with the reference, with itself unfused, or with expected outputs");
   auto options = std::make_shared<VerifyCommand>();
   addModelOptions(*command, options->model);
   addInputOptions(*command, options->inputs);
   command
-      ->add_option("--against", options->against,
-                   "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz; what run "
-                   "--outputs writes)")
+      ->add_option(
+          "--against", options->against,
+          "reference (every operator as plain loops), unfused, or a folder: test data, or values by name (.npy, "
+          ".npz) as run --outputs writes them")
+      ->transform([](const std::string &text) { return text == "interpreter" ? "reference" : text; }) // its old name
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
                     "compare every value that a kernel leaves in memory, and name the first node that differs");
@@ -379,7 +381,7 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
       ->default_str("reduced");
   command->add_option("--rtol", options->relative, "relative tolerance instead of the type's own")->check(notNegative);
   command->add_option("--atol", options->absolute, "absolute tolerance instead of the type's own")->check(notNegative);
-  command->add_flag("--json", options->json, "print what was found as JSON");
+  command->add_flag("--json", options->json, "print the results as JSON");
   command->footer(
       "Example: tilewright verify model.onnx --per-node --reduce bug\n"
       "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");

@@ -1,4 +1,4 @@
-// From a ModelProto to its outputs.
+// Compiles and runs a ModelProto.
 #include "tools/tilewright/model/EvaluateModel.h"
 #include "runtime/Devices.h"
 

@@ -1,4 +1,4 @@
-// Compiles a model in memory and runs it once: values in and out by name.
+// Compiles a model in memory and runs it once; inputs and outputs by name.
 #pragma once
 
 #include "backend/Pipeline.h"
@@ -7,20 +7,19 @@
 
 namespace tilewright {
 
-/// How to compile and where to run; `options.modelPath` says where weights lie.
+/// How to compile and where to run. External weights are relative to `options.modelPath`.
 struct Evaluation {
   CompileOptions options;
   std::shared_ptr<runtime::Device> device;
 };
 
-/// The same model node by node, through the reference on the host, for the sizes of `inputs`: nothing about shapes is
-/// left to be inferred.
+/// The same model in reference mode on the host, compiled for the sizes of `inputs`, so that all shapes are known.
 Expected<Evaluation> referenceOf(const Evaluation &evaluation, const ValueMap &inputs);
 
-/// The outputs of the model in the one mode of `options`, and its plan where `plan` asks for it.
+/// The outputs of the model in the one mode of `options`; also its plan, unless `plan` is null.
 Expected<ValueMap> evaluate(const Evaluation &evaluation, const ValueMap &inputs, runtime::Plan *plan = nullptr);
 
-/// The same of `model`.
+/// The same for `model` in memory.
 Expected<ValueMap> evaluateModel(const Evaluation &evaluation, const onnx::ModelProto &model, const ValueMap &inputs,
                                  runtime::Plan *plan = nullptr);
 

@@ -1,4 +1,4 @@
-// Finds materialized values from the groups of a plan, and compares them.
+// Derives the materialized values from the groups of a plan, and compares them.
 #include "tools/tilewright/model/NodeCheck.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ public:
           groups[node->second].insert(group);
   }
 
-  /// No kernel: a view, a constant, or arithmetic on shapes.
+  /// Whether the node has no kernel: a view, a constant, or shape arithmetic.
   bool isView(int node) const { return groups[node].empty(); }
 
-  /// Whether something outside of the kernels that make `value` reads it; views are looked through.
+  /// Whether anything outside of the kernels that compute `value` reads it, directly or through views.
   bool leavesKernel(const std::string &value, int producer, std::set<int> &seen) const {
     if (model.isOutput(value))
       return true;
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  /// "call/inner|Op" is of the node "call" where that is a function of the model.
+  /// The node of the main graph that a member belongs to: "call/inner|Op" is of "call", if that calls a function.
   static std::string outerName(const std::string &member, const std::map<std::string, int> &byName) {
     std::string name = member.substr(0, member.rfind('|'));
     for (std::string outer = name; !outer.empty();

@@ -1,4 +1,4 @@
-// Reads a model as a graph, and cuts parts out of it.
+// Reads a model as a graph, and extracts parts of it.
 #include "tools/tilewright/model/OnnxModel.h"
 
 #include "frontend/onnx/MappedFile.h"
@@ -11,8 +11,7 @@
 
 namespace tilewright {
 
-/// What a node reads from the graph around it: its inputs, and whatever its branches name. Names of the branches' own
-/// are harmless here.
+/// The values that a node reads: its inputs, and all names in its subgraphs. The subgraphs' own names do no harm.
 static std::set<std::string> readsOf(const onnx::NodeProto &node) {
   std::set<std::string> reads(node.input().begin(), node.input().end());
   for (const auto &attribute : node.attribute()) {
@@ -115,8 +114,8 @@ onnx::ModelProto OnnxModel::withOutputs(const std::vector<std::string> &outputs)
 
 //===- Parts ------------------------------------------------------------------------------------------------------===//
 
-/// Contents that shape arithmetic reads, or that do not depend on the model's inputs, decide what is compiled: they
-/// stay known.
+/// Whether a value stays a constant in a part: compilation depends on contents that shape arithmetic reads, and on
+/// those that do not depend on the model's inputs.
 bool OnnxModel::isConstant(const std::string &value, const ValueMap &known) const {
   int producer = producerOf(value);
   auto tensor = known.find(value);
@@ -127,8 +126,7 @@ bool OnnxModel::isConstant(const std::string &value, const ValueMap &known) cons
          (tensor->second.type() == DType::I64 && tensor->second.rank() <= 1 && tensor->second.count() <= shapeLike);
 }
 
-/// The type that the model declares if the value at hand fits it, so that a size that was a symbol stays one; else the
-/// value's own.
+/// The declared type if the value fits it, so that symbolic sizes stay symbolic; else the value's own type.
 onnx::ValueInfoProto OnnxModel::describe(const std::string &value, const ValueMap &known) const {
   const Tensor &tensor = known.at(value);
   for (const auto *list : {&model->graph().input(), &model->graph().value_info(), &model->graph().output()})

@@ -1,5 +1,4 @@
-// An ONNX model as a graph of named values, and parts of it as models of their own: what `verify` marks, cuts and
-// writes.
+// An ONNX model as a graph of named values, and parts of it as models: for `verify`.
 #pragma once
 
 #include "runtime/Status.h"
@@ -15,7 +14,7 @@ namespace tilewright {
 
 using ValueMap = std::map<std::string, Tensor>;
 
-/// Only the nodes of the main graph: what is inside of branches and functions belongs to the node that has them.
+/// Has the nodes of the main graph only; those inside of branches and functions belong to the outer node.
 class OnnxModel {
 public:
   static Expected<OnnxModel> read(const std::string &path);
@@ -24,20 +23,21 @@ public:
   const onnx::NodeProto &node(int index) const { return model->graph().node(index); }
   /// The nodes, each after those whose values it reads.
   const std::vector<int> &order() const { return order_; }
-  /// As the importer calls it: its name, or its first output where it has none.
+  /// The node's name, or its first output if it has none, as in the importer.
   std::string nodeName(int index) const;
-  /// The node that makes `value`, or -1.
+  /// The node that computes `value`, or -1.
   int producerOf(const std::string &value) const;
   const std::vector<int> &readersOf(const std::string &value) const;
   bool isOutput(const std::string &value) const;
-  /// The values that nodes make and that something reads, in the order of their nodes.
+  /// The values that nodes compute and something reads, in the order of their nodes.
   std::vector<std::string> values() const;
 
-  /// The whole model, returning `outputs`.
+  /// The whole model with `outputs` as its outputs.
   onnx::ModelProto withOutputs(const std::vector<std::string> &outputs) const;
 
-  /// `nodes` alone. What they read of other nodes are inputs, with types and sizes of `known`, but for small integers
-  /// and what no input of the model reaches, which stay constants. What anything else reads of them are outputs.
+  /// A model of `nodes` only. Values of other nodes become inputs with the types and sizes in `known`, except that
+  /// small integers, and values that do not depend on the model's inputs, become constants. Values read elsewhere are
+  /// outputs.
   onnx::ModelProto part(const std::vector<int> &nodes, const ValueMap &known) const;
 
 private:
@@ -47,17 +47,16 @@ private:
 
   std::shared_ptr<onnx::ModelProto> model;
   std::vector<int> order_;
-  std::vector<bool> reached;                       // by node: whether an input of the model does
+  std::vector<bool> reached;                       // by node: whether it depends on an input of the model
   std::map<std::string, int> producers;            // of values
   std::map<std::string, std::vector<int>> readers; // of values
   std::map<std::string, int> initializers;
 };
 
-/// A tensor as ONNX writes it, its bytes inside.
+/// A TensorProto with the tensor's data inside.
 onnx::TensorProto toProto(const std::string &name, const Tensor &tensor);
 
-/// Moves the data of all initializers into `model`: from files below `folder`, or invented from `seed` where they are
-/// absent.
+/// Embeds the data of external initializers: from files below `folder`, or random from `seed` if these are absent.
 Status embedWeights(onnx::ModelProto &model, const std::string &folder, std::optional<uint64_t> seed);
 
 } // namespace tilewright

@@ -1,4 +1,4 @@
-// Tries parts of a model and keeps those that still give wrong results.
+// Searches for the smallest part of a model that still gives wrong results.
 #include "tools/tilewright/model/ReduceModel.h"
 
 #include "runtime/Version.h"
@@ -32,7 +32,7 @@ std::vector<int> shrink(std::vector<int> nodes, const std::function<bool(const s
   }
 }
 
-/// What differs in the part of `nodes`; empty if nothing does, or if it does not compile on its own.
+/// The difference in the results of the part `nodes`; empty if there is none, or if the part does not compile.
 static std::string differenceOf(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
                                 const std::vector<int> &nodes, const std::optional<Tolerance> &tolerance) {
   onnx::ModelProto part = model.part(nodes, known);

@@ -1,7 +1,7 @@
-// Shrinks a model that gives wrong results to the fewest nodes that still do, as a folder to attach to a bug report.
+// Reduces a model that gives wrong results to the fewest nodes that still do, as a folder for a bug report.
 //
 //   DIR/model.onnx                                   the nodes that are left, weights inside
-//   DIR/test_data_set_0/input_N.pb, output_N.pb      what goes in, and what should come out
+//   DIR/test_data_set_0/input_N.pb, output_N.pb      inputs and correct outputs
 //   DIR/group.mlir                                   how the compiler grouped them
 //   DIR/README.txt                                   the difference, and the command that shows it
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace tilewright {
 
-/// The smallest subset of `nodes` for which `fails` holds and from which no node can be left out. (Zeller and
-/// Hildebrandt's delta debugging: whole halves first, then ever smaller pieces.) `fails(nodes)` must hold.
+/// A minimal subset of `nodes` for which `fails` holds: no single node can be removed. Zeller and Hildebrandt's delta
+/// debugging: halves first, then ever smaller pieces. `fails(nodes)` must hold.
 std::vector<int> shrink(std::vector<int> nodes, const std::function<bool(const std::vector<int> &)> &fails);
 
 struct Reduction {
@@ -24,8 +24,7 @@ struct Reduction {
   std::string difference; // a sentence about the first output that differs
 };
 
-/// `known` holds every value of the model, as it should be. Code::Differs where the part that is all of it does not
-/// fail.
+/// `known` has the correct value of every node. Code::Differs if the whole model as a part does not fail.
 Expected<Reduction> reduceModel(const OnnxModel &model, const Evaluation &evaluation, const ValueMap &known,
                                 const std::optional<Tolerance> &tolerance);
 

@@ -1,4 +1,4 @@
-// Finds inputs and the device of a run.
+// Reads the inputs and opens the device of a run.
 #include "tools/tilewright/options/InputOptions.h"
 #include "runtime/Devices.h"
 
@@ -24,12 +24,12 @@ void addInputOptions(CLI::App &command, InputOptions &options) {
       ->allow_extra_args(false);
   command
       .add_option("--dim,-f", options.sizes,
-                  "size of a symbolic dimension of invented inputs, batch=8 or batch:8; 1 where absent")
+                  "size of a symbolic dimension of random inputs, batch=8 or batch:8; 1 by default")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--seed", options.seed, "invent inputs from this seed: the same as --inputs random:SEED");
+  command.add_option("--seed", options.seed, "random inputs from this seed: the same as --inputs random:SEED");
   command.add_option("--device", options.device,
-                     "host, cuda, cuda:N, hip or hip:N; by default what runs the first target");
+                     "host, cuda, cuda:N, hip or hip:N; by default one that runs the first target's code");
 }
 
 static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const std::vector<std::string> &texts) {
@@ -45,7 +45,7 @@ static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const s
   return sizes;
 }
 
-/// The arrays of an archive: all of them by name, or for NAME=FILE.npz the one of that name, or the only one.
+/// The arrays of an archive: all of them, or for NAME=FILE.npz the one of that name, else the only one.
 static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, const std::string &wanted) {
   Expected<std::vector<NamedTensor>> arrays = readNpz(file);
   if (!arrays || wanted.empty())
@@ -57,7 +57,8 @@ static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, c
                 fmt::format("--inputs {}={}: has {} arrays, none of them of that name", wanted, file, arrays->size()));
 }
 
-/// A name that the user has written is meant; those inside of files may be of another tool.
+/// Checks an input name from the command line. Names inside of files are not checked: another tool may have chosen
+/// them.
 static Status checkName(const runtime::Plan &plan, const std::string &name, const std::string &source) {
   std::vector<std::string> names;
   for (runtime::ValueId id : plan.inputs)
@@ -67,7 +68,7 @@ static Status checkName(const runtime::Plan &plan, const std::string &name, cons
   return {Code::Usage, fmt::format("--inputs {}: the inputs are {}", source, fmt::join(names, ", "))};
 }
 
-/// What one --inputs names; `seed` is set by random:SEED.
+/// The tensors of one --inputs; random:SEED sets `seed` instead.
 static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan,
                                                      uint64_t &seed) {
   if (source.starts_with("random:")) {
@@ -110,7 +111,7 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options) {
   return given;
 }
 
-/// A size for a symbol that no input has would be read by nobody.
+/// Refuses sizes for symbols that no input has.
 static Status checkSymbols(const runtime::Plan &plan, const std::vector<std::pair<std::string, int64_t>> &sizes) {
   std::vector<std::string> names = inputSymbols(plan);
   for (const auto &[name, size] : sizes)

@@ -1,4 +1,4 @@
-// Where inputs come from: --inputs, and the sizes of symbolic dimensions for invented ones.
+// Options for inputs: --inputs, and sizes of symbolic dimensions for random ones.
 #pragma once
 
 #include "tools/tilewright/values/TensorFiles.h"
@@ -13,19 +13,19 @@ namespace tilewright {
 struct InputOptions {
   std::vector<std::string> inputs; // DIR, NAME=FILE.npy, FILE.npz, NAME=FILE.npz or random:SEED
   std::vector<std::string> sizes;  // batch=8
-  std::optional<uint64_t> seed;    // of invented inputs
+  std::optional<uint64_t> seed;    // of random inputs
   std::string device;
 };
 
 void addInputOptions(CLI::App &command, InputOptions &options);
 
-/// The tensors that --inputs names, where all of them have names; none if they cannot be read, or are to be invented.
+/// The tensors of --inputs if all of them have names; none if they cannot be read or are random.
 std::vector<NamedTensor> namedInputs(const InputOptions &options);
 
 /// The inputs for `plan`, in its order.
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
 
-/// The symbolic sizes that invented inputs take to be 1, because no --dim gives them.
+/// The symbolic sizes that are 1 in random inputs because no --dim gives them.
 std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
 
 /// Opens --device, else TILEWRIGHT_DEVICE, else a device that the first target's code runs on.

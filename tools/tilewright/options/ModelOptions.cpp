@@ -40,30 +40,30 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
       ->allow_extra_args(false);
   command
       .add_option("--shapes", options.shapes,
-                  "sizes of inputs, x:8x128,y:8 (without it, sizes are run-time values); may be repeated")
+                  "sizes of inputs, x:8x128,y:8 (without it, sizes stay symbolic); may be repeated")
       ->allow_extra_args(false);
   command.add_option("--input-shapes", options.shapes, "--shapes, as x:[8,128] y:[8]")->group(otherTools);
   command
       .add_option("--fuse", options.fuse,
-                  "all, epilogue or none (one kernel a node); reference: the plain loops of every operator")
+                  "all, epilogue or none (one kernel per node); reference: every operator as plain loops")
       ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
-  command.add_option("--random-weights", options.randomWeights, "invent weights whose data is absent, from SEED")
+  command.add_option("--random-weights", options.randomWeights, "random weights from SEED where their data is absent")
       ->expected(0, 1)
       ->default_str("0");
-  command.add_flag("--no-fallback", options.noFallback, "fail where an operator would run through the reference");
+  command.add_flag("--no-fallback", options.noFallback, "fail if an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
   command.add_flag("--cubin", options.cubin, "assemble NVIDIA code with ptxas, which must be on PATH");
   command
       .add_option("--code-object-version", options.codeObjectVersion,
-                  "of AMD's code: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
+                  "version of AMD code objects: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
       ->check(CLI::IsMember({4, 5, 6}))
       ->default_str("5");
-  command.add_option("--jobs", options.jobs, "kernels for NVIDIA compiled at a time; 0 is one for each processor")
+  command.add_option("--jobs", options.jobs, "NVIDIA kernels to compile in parallel; 0: one per processor")
       ->default_str("0");
-  command.add_flag("-q,--quiet", options.quiet, "no remarks, no progress");
+  command.add_flag("-q,--quiet", options.quiet, "print no remarks and no progress");
 }
 
-/// Cuts at the commas that stand outside brackets: "x:8x128,y:[8,128]".
+/// Splits at commas outside of brackets: "x:8x128,y:[8,128]".
 static std::vector<std::string> splitShapes(const std::string &text) {
   std::vector<std::string> items(1);
   int depth = 0;
@@ -84,7 +84,7 @@ std::optional<int64_t> parseSize(std::string_view text) {
   return whole ? std::optional(size) : std::nullopt;
 }
 
-/// "8x128", as trtexec writes sizes, or "[8,128]", as polygraphy does.
+/// Parses "8x128" (trtexec) or "[8,128]" (polygraphy).
 static std::optional<Shape> parseSizes(std::string sizes) {
   char separator = 'x';
   if (sizes.starts_with('[') && sizes.ends_with(']')) {
@@ -105,7 +105,7 @@ static std::optional<Shape> parseSizes(std::string sizes) {
   return shape;
 }
 
-/// NAME:SIZES, ...; a name may be quoted, as trtexec wants those that have a colon.
+/// Parses NAME:SIZES, ...; names may be quoted, as trtexec requires for those with a colon.
 static Status parseShapes(const std::vector<std::string> &texts, ImportOptions &import) {
   for (const std::string &text : texts)
     for (const std::string &item : splitShapes(text)) {
@@ -171,7 +171,8 @@ void printRemarks(const ModelOptions &options, const CompiledModel &model) {
     fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }
 
-/// How often a compile calls its progress: import and normalize for each way of importing, four stages for each plan.
+/// The number of progress steps of a compilation: import and normalize for each kind of import, four stages for each
+/// plan.
 static size_t stageCount(const CompileOptions &options) {
   size_t references = std::count(options.modes.begin(), options.modes.end(), PlanMode::Reference);
   size_t imports = (references > 0) + (references < options.modes.size());
@@ -206,7 +207,7 @@ Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vect
 }
 
 int report(const Status &status) {
-  if (!status) // not fmt::print, which throws where nobody reads it
+  if (!status) // not fmt::print, which throws if nobody reads stderr
     std::fputs(fmt::format("tilewright: {}\n", printable(status.message())).c_str(), stderr);
   return static_cast<int>(status.code());
 }

@@ -12,7 +12,7 @@ struct ModelOptions {
   std::string model; // model.onnx, or a compiled m.tw
   std::vector<std::string> targets;
   std::vector<std::string> shapes;
-  std::map<std::string, Shape> sizesAtHand; // of inputs that are there, instead of `shapes`
+  std::map<std::string, Shape> sizesAtHand; // shapes of the actual inputs, instead of `shapes`
   std::string fuse = "all";
   bool fuseIsGiven = false;
   std::optional<uint64_t> randomWeights;
@@ -24,34 +24,35 @@ struct ModelOptions {
   bool quiet = false;
 };
 
-/// Adds MODEL and the options that say how to compile it. Spellings of trtexec and onnxruntime_perf_test are accepted.
-/// Once all options are read, those that MODEL cannot honour are refused (OptionTable.h).
+/// Adds MODEL and the options for compiling it. Spellings of trtexec and onnxruntime_perf_test are accepted. After
+/// parsing, options that MODEL cannot honour are refused (OptionTable.h).
 void addModelOptions(CLI::App &command, ModelOptions &options);
-/// A size of a dimension, as options spell it: digits.
+/// Parses the size of a dimension: digits only.
 std::optional<int64_t> parseSize(std::string_view text);
 
-/// What to compile for `modes` (all those in options.fuse if empty).
+/// The compile options for `modes`, by default the mode of options.fuse.
 Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector<PlanMode> modes = {});
 
-/// Which plan of what loadOrCompile gave is asked for: --fuse, or without it the most fused that there is.
+/// The mode of the plan to use: --fuse, by default the most fused one in `contents`.
 std::string planMode(const ModelOptions &options, const runtime::Contents &contents);
 
-/// A number of the command line that must be finite and at least 0.
+/// Validates a number that must be finite and at least 0.
 extern const CLI::Validator notNegative;
 
-/// Says on stderr what runs through the reference, unless --quiet.
+/// Lists on stderr what runs through the reference, unless --quiet.
 void printRemarks(const ModelOptions &options, const CompiledModel &model);
 
 /// compileModel with a progress bar, unless `quiet`.
 Expected<CompiledModel> compileShowingProgress(CompileOptions options, bool quiet);
 
-/// Prints what was fused and why not more. Code::Usage where an earlier run did that, and only the JSON is there.
+/// Prints what was fused, and why not more. Code::Usage if the model resumed from a stage, which has the JSON only, and
+/// text is asked for.
 Status printFusionReport(const CompiledModel &model, bool json);
 
-/// Opens an artifact, or compiles a model in memory and prints its fallbacks as remarks to stderr.
+/// Opens an artifact, or compiles a model in memory and prints its fallbacks as remarks on stderr.
 Expected<runtime::Artifact> loadOrCompile(const ModelOptions &options, std::vector<PlanMode> modes = {});
 
-/// Prints "tilewright: <sentence>" to stderr and gives the exit code.
+/// Prints "tilewright: <sentence>" on stderr and returns the exit code.
 int report(const Status &status);
 
 } // namespace tilewright

@@ -1,8 +1,8 @@
 // The table of options, and the refusals that follow from it.
 //
-// Every option of every command with a MODEL has a row; tests/tools/options/OptionsTest.cpp walks CLI11's own list, so
-// that a new one fails until it has its row. What depends on an option's value (--fuse=none for bench) is checked where
-// the value is used.
+// Every option of every command with a MODEL has a row: tests/tools/options/OptionsTest.cpp walks CLI11's list of
+// options and fails for one without. What depends on an option's value (--fuse=none for bench) is checked where the
+// value is used.
 #include "tools/tilewright/options/OptionTable.h"
 
 #include "frontend/onnx/MappedFile.h"
@@ -17,7 +17,7 @@ namespace tilewright {
 
 static constexpr std::string_view yes = "";
 
-// Of artifacts.
+// Why artifacts refuse an option.
 static constexpr std::string_view compiled = "it is compiled already: run, bench, verify and inspect take it";
 static constexpr std::string_view nothingCompiles = "nothing is compiled: give it to compile, with the model";
 static constexpr std::string_view hasTargets =
@@ -29,13 +29,13 @@ static constexpr std::string_view hasPlans = "all of its plans are shown";
 static constexpr std::string_view hasKernels =
     "nothing of it is left to compile: --ops shows its kernels and what runs through the reference";
 
-// Of stages.
+// Why stages refuse it.
 static constexpr std::string_view sizesInside = "its sizes are part of the IR: compile the model with --shapes";
 static constexpr std::string_view weightsBeside = "its weights lie beside it in constants.bin";
 static constexpr std::string_view imported =
     "import has decided what runs through the reference: give it with the model";
 
-// Of both.
+// Why both refuse it.
 static constexpr std::string_view needsNodes = "it looks at the nodes of the ONNX model: give the model itself";
 
 static constexpr OptionRow rows[] = {
@@ -115,7 +115,7 @@ std::string_view whyRefused(std::string_view command, std::string_view option, I
 InputKind inputKind(const std::string &path) {
   if (std::filesystem::path(path).extension() == ".mlir")
     return InputKind::Stage;
-  Expected<MappedFile> file = MappedFile::open(path); // what is no regular file is refused there, not waited for
+  Expected<MappedFile> file = MappedFile::open(path); // refuses pipes and devices instead of waiting for them
   constexpr auto &magic = runtime::format::magic;
   bool isArtifact = file && file->bytes().size() >= magic.size() &&
                     std::memcmp(file->bytes().data(), magic.data(), magic.size()) == 0;

@@ -28,7 +28,7 @@ Tolerance innerTolerance(DType type) {
   return type == DType::F32 ? Tolerance{1e-4, 1e-5, true} : defaultTolerance(type);
 }
 
-/// The elements as doubles, real and imaginary parts of complex ones in turn.
+/// The elements as doubles; real and imaginary parts of complex ones alternate.
 static std::vector<double> elementsOf(const Tensor &tensor) {
   Tensor real = tensor;
   if (isComplex(tensor.type()))
@@ -46,7 +46,7 @@ static bool within(double actual, double expected, double limit) {
   return actual == expected || std::abs(actual - expected) <= limit;
 }
 
-/// Strings must be equal, elements of sequences must compare.
+/// Strings must be equal; elements of sequences are compared recursively.
 static Comparison compareObjects(const std::string &name, const Tensor &actual, const Tensor &expected,
                                  const std::optional<Tolerance> &tolerance) {
   Comparison all{true, 0, 0, ""};

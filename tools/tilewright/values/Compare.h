@@ -1,4 +1,4 @@
-// Comparing results: one tolerance a type, never one a model.
+// Compares results with one tolerance per type, never per model.
 #pragma once
 
 #include "runtime/Tensor.h"
@@ -8,27 +8,27 @@
 
 namespace tilewright {
 
-/// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part is
-/// taken of the largest magnitude in the expected tensor instead: what half precision can promise after cancellation.
+/// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part
+/// is of the largest magnitude in the expected tensor instead, since half precision loses more to cancellation.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
   bool ofLargest = false;
 };
 
-/// The default of a type: float32 1e-3 relative and 1e-5 absolute; float16 and bfloat16 2e-2 of the largest magnitude;
+/// The default by type: float32 1e-3 relative and 1e-5 absolute; float16 and bfloat16 2e-2 of the largest magnitude;
 /// float64 1e-7 relative; integers and bool exact.
 Tolerance defaultTolerance(DType type);
 
-/// The default for values inside of a model, whose small elements come of cancellation: float32 1e-4 of the largest
+/// The default for values inside of a model, whose small elements result from cancellation: float32 1e-4 of the largest
 /// magnitude, else as above.
 Tolerance innerTolerance(DType type);
 
 struct Comparison {
   bool same = false;
   double largestDifference = 0; // absolute
-  double largestRelative = 0;   // over the magnitude of the expected element, where that is not 0
-  std::string sentence;         // what differs, where, and by how much; empty if nothing does
+  double largestRelative = 0;   // relative to the expected element, where that is not 0
+  std::string sentence;         // what differs, where, and by how much; empty if equal
 };
 
 /// Compares type, shape and elements. NaN equals NaN, infinities equal themselves.

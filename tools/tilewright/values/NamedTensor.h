@@ -1,4 +1,4 @@
-// A tensor with the name of the input or output that it is for.
+// A tensor with the name of its input or output.
 #pragma once
 
 #include "runtime/Tensor.h"

@@ -27,7 +27,7 @@ static constexpr Descriptor descriptors[] = {
 
 static constexpr std::string_view magic = "\x93NUMPY";
 
-/// What stands between `open` and `close` as the value of `key`.
+/// The text between `open` and `close` in the value of `key`.
 static std::optional<std::string_view> valueOf(std::string_view header, std::string_view key, char open, char close) {
   size_t at = header.find(key);
   if (at == std::string_view::npos)
@@ -41,7 +41,7 @@ static std::optional<std::string_view> valueOf(std::string_view header, std::str
   return header.substr(at + 1, end - at - 1);
 }
 
-/// The inside of a shape tuple: "2, 3", "4," or "". Empty where it is none, or its bytes would not fit.
+/// Parses the inside of a shape tuple: "2, 3", "4," or "". None if it is malformed, or its size would overflow.
 static std::optional<Shape> parseShape(std::string_view text, size_t elementBytes) {
   Shape shape;
   int64_t bytes = static_cast<int64_t>(elementBytes);
@@ -60,7 +60,7 @@ static std::optional<Shape> parseShape(std::string_view text, size_t elementByte
   return shape;
 }
 
-/// The elements that follow a header.
+/// Reads the elements after a header.
 static Expected<Tensor> parseElements(std::string_view header, std::string_view data, const std::string &name) {
   auto malformed = [&](std::string_view why) { return Status(Code::Malformed, fmt::format("{}: {}", name, why)); };
   auto descr = valueOf(header, "'descr':", '\'', '\''), shapeText = valueOf(header, "'shape':", '(', ')');

@@ -12,13 +12,13 @@ namespace tilewright {
 /// Reads a C-ordered little-endian array. Code::Malformed names what is wrong with the file.
 Expected<Tensor> readNpy(const std::filesystem::path &path);
 
-/// The same of bytes in memory; `name` is how messages call them.
+/// The same from memory; `name` stands for the file in messages.
 Expected<Tensor> parseNpy(std::span<const std::byte> bytes, const std::string &name);
 
-/// Writes `tensor`; bfloat16, which NumPy has no name for, as its uint16 bits.
+/// Writes `tensor`; bfloat16, which NumPy does not have, as uint16 bit patterns.
 Status writeNpy(const std::filesystem::path &path, const Tensor &tensor);
 
-/// What precedes the elements in a file: writeNpy's first bytes.
+/// The header that precedes the elements in a file.
 std::string npyHeader(const Tensor &tensor);
 
 } // namespace tilewright

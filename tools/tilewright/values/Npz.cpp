@@ -2,7 +2,7 @@
 //
 //   local header, name, extra, data      of each member
 //   ...
-//   directory entry, name, extra         of each member: the only one that is believed for sizes
+//   directory entry, name, extra         of each member; sizes are taken from here only
 //   ...
 //   [64-bit end of directory, its locator]
 //   end of directory, comment
@@ -25,11 +25,11 @@ constexpr uint32_t localSignature = 0x04034b50, entrySignature = 0x02014b50, end
 constexpr size_t localBytes = 30, entryBytes = 46, endBytes = 22, end64Bytes = 56, locatorBytes = 20,
                  longestComment = 65535;
 constexpr uint16_t stored = 0, deflated = 8, encrypted = 1, extra64 = 1;
-constexpr uint32_t see64 = 0xffffffff; // the field is in the 64-bit extra
+constexpr uint32_t see64 = 0xffffffff; // marks a field that is in the 64-bit extra
 constexpr uint64_t bestRatio =
-    1032; // deflate cannot do better: a larger promise is a lie, refused before memory is asked for
+    1032; // the best that deflate can do: a larger claimed size is refused before memory is allocated
 
-/// Little-endian fields at checked places: what lies outside reads as nothing.
+/// Reads little-endian fields; those outside of the file are std::nullopt.
 class Bytes {
 public:
   explicit Bytes(std::span<const std::byte> bytes) : bytes(bytes) {}
@@ -60,7 +60,7 @@ struct Directory {
   uint64_t at = 0, count = 0;
 };
 
-/// Where the directory starts, from the last end record of the file.
+/// Finds the directory through the last end record of the file.
 std::optional<Directory> findDirectory(const Bytes &file) {
   for (uint64_t tail = endBytes; tail <= std::min<uint64_t>(file.size(), endBytes + longestComment); ++tail) {
     uint64_t at = file.size() - tail;
@@ -77,7 +77,7 @@ std::optional<Directory> findDirectory(const Bytes &file) {
   return std::nullopt;
 }
 
-/// Replaces the fields that say so by those of the 64-bit extra, which has them in this order.
+/// Replaces fields that equal `see64` by those of the 64-bit extra, which has only these, in this order.
 bool widen(Member &member, const Bytes &file, uint64_t extra, uint64_t end) {
   uint64_t *fields[] = {&member.bytes, &member.packedBytes, &member.header};
   bool wanted = false;
@@ -98,7 +98,7 @@ bool widen(Member &member, const Bytes &file, uint64_t extra, uint64_t end) {
   return !wanted;
 }
 
-/// The entry at `at`, which moves behind it. False where the directory ends too early.
+/// Reads the entry at `at` and advances `at`. False if the directory is truncated.
 bool readEntry(const Bytes &file, uint64_t &at, Member &member) {
   if (!file.has(at, entryBytes) || file.get<uint32_t>(at) != entrySignature)
     return false;
@@ -119,17 +119,16 @@ bool readEntry(const Bytes &file, uint64_t &at, Member &member) {
   return widen(member, file, name + nameBytes, name + nameBytes + extraBytes);
 }
 
-/// Empty where the stream is damaged or has another length.
+/// None if the stream is damaged or has another length.
 std::optional<std::vector<std::byte>> inflateAll(std::span<const std::byte> packed, uint64_t bytes) {
   std::vector<std::byte> data;
   z_stream stream = {};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) // negative: no header of zlib's own
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) // negative: raw deflate, without zlib's header
     return std::nullopt;
-  constexpr uint64_t most =
-      1u << 26; // at a time: zlib counts in 32 bits, and memory grows only as far as the data really goes
+  constexpr uint64_t most = 1u << 26; // bytes at a time: zlib counts in 32 bits, and memory grows only with actual data
   uint64_t in = 0, out = 0;
   int status = Z_OK;
-  std::byte nowhere[1]; // zlib wants a place even for no bytes
+  std::byte nowhere[1]; // zlib requires a pointer even for 0 bytes
   while (status == Z_OK) {
     uint64_t inNow = std::min(most, packed.size() - in), outNow = std::min(most, bytes - out);
     data.resize(out + outNow);
@@ -151,7 +150,7 @@ uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t start = 0) {
   return crc32_z(start, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size());
 }
 
-/// The array of one member.
+/// Reads the array of one member.
 Expected<NamedTensor> readMember(const Bytes &file, const Member &member, const std::string &archive) {
   std::string name = fmt::format("{}: member '{}'", archive, member.name);
   auto malformed = [&](std::string_view why) { return Status(Code::Malformed, fmt::format("{} {}", name, why)); };

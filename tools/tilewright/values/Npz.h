@@ -12,7 +12,7 @@
 namespace tilewright {
 
 /// All arrays of the archive in its order, named as its members without ".npy". Every offset, length and checksum is
-/// verified before it is believed: Code::Malformed names the member and what is wrong with it.
+/// verified: Code::Malformed names the member and the fault.
 Expected<std::vector<NamedTensor>> readNpz(const std::filesystem::path &path);
 Expected<std::vector<NamedTensor>> parseNpz(std::span<const std::byte> bytes, const std::string &name);
 

@@ -1,4 +1,4 @@
-// Reads tensors from files, and invents them.
+// Reads tensors from files, and generates random ones.
 #include "tools/tilewright/values/TensorFiles.h"
 
 #include "frontend/onnx/TensorData.h"
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace tilewright {
 
-/// A serialized TensorProto.
+/// Reads a serialized TensorProto.
 static Expected<NamedTensor> readTensorProto(const fs::path &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
@@ -87,8 +87,8 @@ Expected<std::vector<NamedTensor>> readTestData(const fs::path &folder, DataKind
   }
 }
 
-/// NumPy has no bfloat16 and nothing narrower than a byte, and ONNX before 1.13 wrote bfloat16 as uint16: such files
-/// hold the bits.
+/// Reinterprets integers as `expected`: NumPy has neither bfloat16 nor types narrower than a byte, and ONNX before 1.13
+/// wrote bfloat16 as uint16, so files hold the bits.
 static Tensor withType(const Tensor &given, DType expected) {
   bool bits = given.type() == DType::U8 || given.type() == DType::U16;
   bool hasNoFormat = expected == DType::BF16 || (isStorageOnly(expected) && !isComplex(expected));
@@ -144,7 +144,7 @@ Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::
   return ordered;
 }
 
-/// Fills `tensor` with numbers that a model of its type can take.
+/// Fills `tensor` with random numbers in a range that suits its type.
 static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < tensor.count(); ++i)
@@ -179,7 +179,7 @@ static void fillRandom(Tensor &tensor, std::mt19937_64 &generator) {
         reference::write(tensor, i, 1, &value);
         break;
       }
-      // Little-endian, zeroed before; at most 1 for int2.
+      // The low byte; the others are zero. At most 1 for int2.
       *reinterpret_cast<uint8_t *>(tensor.bytes() + i * elementBytes(tensor.type())) =
           generator() % (tensor.type() == DType::I2   ? 2
                          : tensor.type() == DType::U2 ? 4

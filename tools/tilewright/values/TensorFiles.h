@@ -10,39 +10,39 @@
 
 namespace tilewright {
 
-/// Reads .pb (TensorProto) or .npy by its ending.
+/// Reads .pb (TensorProto) or .npy, by extension.
 Expected<NamedTensor> readTensorFile(const std::filesystem::path &path);
 
-/// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder, in order. KIND is "input" or "output", and `plan`
-/// tells the type of each, which a file with a sequence does not.
+/// The files KIND_0.pb, KIND_1.pb, ... of an ONNX test data folder, in order. KIND is "input" or "output". `plan`
+/// gives their types, which files with sequences do not contain.
 enum class DataKind { Input, Output };
 Expected<std::vector<NamedTensor>> readTestData(const std::filesystem::path &folder, DataKind kind,
                                                 const runtime::Plan &plan);
 
-/// The same of what `run --outputs` writes: NAME.npy in a folder, or the arrays of a .npz file, for those names that
-/// the plan gives to inputs or outputs. A folder with KIND_0.pb is read as test data, the first set of those below it.
-/// Empty where there is nothing of the kind.
+/// Reads what `run --outputs` writes: NAME.npy in a folder, or the arrays of a .npz file, whose names are inputs or
+/// outputs of the plan. A folder with KIND_0.pb, or a test data set below it, is read as test data. Empty if there is
+/// neither.
 Expected<std::vector<NamedTensor>> readValues(const std::filesystem::path &path, DataKind kind,
                                               const runtime::Plan &plan);
 
 /// "holds no output_0.pb, and no NAME.npy of an output": a sentence about a folder where readValues finds nothing.
 Status nothingFound(const std::string &option, const std::filesystem::path &path, DataKind kind);
 
-/// Which output of the plan each expected tensor belongs to: the one of its name, else the one at its position. A data
-/// set may leave out what the model gives beyond it; Code::Differs where it has more than the model gives, or nothing.
+/// The index of the output that each expected tensor belongs to: that of its name, else its position. A data set may
+/// lack trailing outputs; Code::Differs if it has more than the model, or none.
 Expected<std::vector<size_t>> matchOutputs(const runtime::Plan &plan, const std::vector<NamedTensor> &expected);
 
-/// A value's name as a file name: what could leave the folder or confuse a shell becomes '_'.
+/// A value's name as a file name: characters that could leave the folder or confuse a shell become '_'.
 std::string fileName(const std::string &name);
 
 /// The first test_data_set_N below `folder`, or `folder` itself if it holds the data.
 std::filesystem::path testDataSet(const std::filesystem::path &folder);
 
-/// The inputs of `plan` in its order, out of what the user gave: tensors by name, or by position where names are absent
-/// or unknown. Code::Usage names an input that is missing.
+/// The given tensors in the order of the plan's inputs: by name, or by position if names are absent or unknown.
+/// Code::Usage names a missing input.
 Expected<std::vector<Tensor>> orderInputs(const runtime::Plan &plan, const std::vector<NamedTensor> &given);
 
-/// The symbolic sizes that inputs bind, by name.
+/// The names of the symbolic sizes that inputs bind.
 std::vector<std::string> inputSymbols(const runtime::Plan &plan);
 
 /// Inputs of the plan's types drawn from `seed`: floats normal, integers in [0, 8), bool either; symbolic sizes from

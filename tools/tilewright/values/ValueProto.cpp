@@ -1,4 +1,4 @@
-// From protobuf messages to tensors of tensors.
+// Decodes protobuf messages to tensors of tensors.
 #include "tools/tilewright/values/ValueProto.h"
 
 #include "frontend/onnx/TensorData.h"
@@ -11,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-/// Reads the messages of one file; every tensor shares the bytes of `owner`, which is the whole.
+/// Decodes the messages of one file. Tensors share the bytes of the file, which `owner` holds.
 class Decoder {
 public:
   Decoder(std::string file, std::shared_ptr<const void> owner) : file(std::move(file)), owner(std::move(owner)) {}

@@ -8,7 +8,7 @@
 
 namespace tilewright {
 
-/// Reads a value of `type`: a Sequence, an Optional or a Map. A file does not say which of them it holds.
+/// Reads a value of `type`: a Sequence, an Optional or a Map, which the file itself does not tell apart.
 Expected<NamedTensor> readValueProto(const std::filesystem::path &path, DType type);
 
 } // namespace tilewright

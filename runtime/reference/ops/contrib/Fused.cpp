@@ -1,5 +1,5 @@
-// com.microsoft: what ONNX Runtime's optimizers fuse and standard operators say in two to five steps, and its copies of
-// old operators.
+// com.microsoft: operators that ONNX Runtime's optimizers fuse from two to five standard ones, and copies of old
+// operators.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -13,7 +13,8 @@ namespace tilewright::reference {
 
 //===- Products ---------------------------------------------------------------------------------------------------===//
 
-/// A factor of FusedMatMul with its matrix dimensions last: `batch` says that the first dimension is the matrix's rows.
+/// An operand of FusedMatMul with its matrix dimensions last. With `batch`, the first dimension holds the matrix's
+/// rows.
 static Tensor factor(Call &call, int64_t i, bool batch, bool transposed) {
   const Tensor &x = call.input(i);
   std::vector<int64_t> order(x.rank());
@@ -27,7 +28,7 @@ static Tensor factor(Call &call, int64_t i, bool batch, bool transposed) {
   return transpose(wide(x), order);
 }
 
-/// alpha * op(A) op(B), and what FusedMatMulActivation calls `activation`.
+/// alpha * op(A) op(B), then the activation of FusedMatMulActivation.
 void fusedMatMul(Call &call) {
   Tensor a = factor(call, 0, call.integer("transBatchA", 0), call.integer("transA", 0)),
          b = factor(call, 1, call.integer("transBatchB", 0), call.integer("transB", 0));
@@ -51,7 +52,7 @@ void gemmFastGelu(Call &call) {
 
 //===- Images -----------------------------------------------------------------------------------------------------===//
 
-/// activation(Conv(X, W, B) + Z), with channels last on request.
+/// activation(Conv(X, W, B) + Z), optionally with channels last.
 static void convolve(Call &call, bool last) {
   auto image = [&](int64_t i) { return last ? channelsFirst(wide(call.input(i))) : wide(call.input(i)); };
   Tensor y = composed("Conv", {image(0), wide(call.input(1)), call.has(2) ? wide(call.input(2)) : Tensor()},
@@ -72,7 +73,7 @@ void nhwcMaxPool(Call &call) {
   call.give(0, channelsLast(composed("MaxPool", {channelsFirst(call.input(0))}, call.attributes())));
 }
 
-/// ConvTranspose whose paddings are an input.
+/// ConvTranspose with pads as an input.
 void convTransposeWithDynamicPads(Call &call) {
   Attributes attributes = call.attributes();
   if (call.has(2))
@@ -81,7 +82,7 @@ void convTransposeWithDynamicPads(Call &call) {
       0, composed("ConvTranspose", {call.input(0), call.input(1), call.has(3) ? call.input(3) : Tensor()}, attributes));
 }
 
-/// Group normalization of images with channels last (or not), of x + skip + bias, and SiLU on request.
+/// Group normalization of x + skip + bias, images with channels last or first, then optionally SiLU.
 void channelGroupNorm(Call &call) {
   bool last = call.integer("channels_last", 1), skips = call.op() == "SkipGroupNorm";
   Tensor x = wide(call.input(0));
@@ -114,7 +115,7 @@ void channelGroupNorm(Call &call) {
     call.give(1, convert(x, call.input(0).type()));
 }
 
-/// Bilinear or nearest samples of boxes [y1, x1, y2, x2], given in units of the image; corners are aligned.
+/// Bilinear or nearest samples of boxes [y1, x1, y2, x2] in units of the image's size; corners are aligned.
 void cropAndResize(Call &call) {
   const Tensor &image = call.input(0), &boxes = call.input(1);
   require(image.rank() == 4 && boxes.rank() == 2 && boxes.shape()[1] == 4,
@@ -163,7 +164,7 @@ void cropAndResize(Call &call) {
 
 //===- Rows -------------------------------------------------------------------------------------------------------===//
 
-/// RMSNormalization under the name that it had before opset 23; its second output is the inverse deviation.
+/// RMSNormalization under its name before opset 23. Output 1 is the inverse root mean square.
 void simplifiedLayerNormalization(Call &call) {
   Tensor x = wide(call.input(0));
   int64_t axis = normalizeAxis(call.integer("axis", -1), x.rank());
@@ -179,7 +180,7 @@ void simplifiedLayerNormalization(Call &call) {
   call.give(1, convert(composed("Reciprocal", {root}), DType::F32));
 }
 
-/// Rows of a table by numbers [batch, sequence].
+/// Rows of a table at indices [batch, sequence].
 static Tensor embedding(Call &call, int64_t table, const Tensor &ids) {
   require(call.input(table).rank() == 2, "expected a table of rank 2, found shape {}", call.input(table).shape());
   return composed("Gather", {wide(call.input(table)), ids});
@@ -221,7 +222,7 @@ void biasSoftmax(Call &call) {
   call.give(0, convert(composed("Softmax", {sum}, {{"axis", call.integer("axis", 1)}}, 11), call.input(0).type()));
 }
 
-/// The left half of x + bias times Gelu of the right one.
+/// The left half of x + bias times Gelu of the right half.
 void biasSplitGelu(Call &call) {
   Tensor x = composed("Add", {wide(call.input(0)), wide(call.input(1))});
   require(x.rank() >= 1 && x.shape().back() % 2 == 0, "expected an even last dimension, found shape {}", x.shape());
@@ -249,7 +250,7 @@ void contribPad(Call &call) {
   call.give(0, composed("Pad", {call.input(0), pads, value}, call.attributes(), 13));
 }
 
-/// In the order in which they occur: the distinct values, the place of each element among them, their counts.
+/// The distinct values in order of first occurrence, the index of each element among them, their counts.
 void contribUnique(Call &call) {
   std::vector<Tensor> all = composedAll("Unique", {call.input(0)}, {{"sorted", int64_t(0)}}, 4, 11);
   call.give(0, all[0]);
@@ -257,7 +258,7 @@ void contribUnique(Call &call) {
   call.give(2, all[3]);
 }
 
-/// Gauss-Jordan elimination with the largest pivot.
+/// The inverse, by Gauss-Jordan elimination with partial pivoting.
 static std::vector<double> inverted(std::vector<double> a, int64_t n) {
   std::vector<double> b(n * n);
   for (int64_t i = 0; i < n; ++i)
@@ -296,7 +297,7 @@ void inverse(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-/// -infinity for each word that would repeat a sequence of `ngram_size` words.
+/// Sets the score of each word that would repeat an n-gram of `ngram_size` words to -infinity.
 void nGramRepeatBlock(Call &call) {
   const Tensor &ids = call.input(0), &scores = call.input(1);
   int64_t size = call.integer("ngram_size", 0);

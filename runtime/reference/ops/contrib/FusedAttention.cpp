@@ -1,9 +1,9 @@
-// com.microsoft: attention as ONNX Runtime spells it, with projections, key-value caches and rotary embedding inside.
+// com.microsoft: the attention operators of ONNX Runtime, with projections, key-value caches and rotary embedding.
 //
 //     scores = softcap(scale * Q K^T) + biases      Y = softmax(scores) V      heads: [batch, heads, steps, size]
 //
-// A mask is no -infinity here but `mask_filter_value` (-10000), and what causality forbids is the lowest finite float:
-// a row that may see nothing is spread evenly over all keys.
+// Unlike the standard operator's -infinity, masked scores get `mask_filter_value` (-10000) and causally masked ones the
+// lowest finite float: a row with every key masked attends evenly to all of them.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -18,7 +18,7 @@ namespace tilewright::reference {
 
 constexpr double lowest = std::numeric_limits<float>::lowest();
 
-//===- The shared middle ------------------------------------------------------------------------------------------===//
+//===- Attention over heads ---------------------------------------------------------------------------------------===//
 
 /// [batch, steps, heads * size] as [batch, heads, steps, size].
 static Tensor splitHeads(const Tensor &x, int64_t heads) {
@@ -34,7 +34,7 @@ static Tensor joinHeads(const Tensor &x) {
   return transpose(x, {0, 2, 1, 3}).reshaped({shape[0], shape[2], shape[1] * shape[3]});
 }
 
-/// size elements of a dimension, from `first` on.
+/// Elements [first, first + size) along an axis.
 static Tensor part(const Tensor &x, int64_t axis, int64_t first, int64_t size) {
   std::vector<IndexMap> maps;
   for (int64_t dim : x.shape())
@@ -55,9 +55,9 @@ struct Attend {
   Tensor q, k, v; // in double
   double scale, softcap = 0;
   std::vector<Tensor> biases = {}; // each broadcasts to the scores
-  Tensor sink = {};                // [heads]: one more score of each row, whose value is zero
+  Tensor sink = {};                // [heads]: an additional score of each row, with a value of zero
   std::function<std::pair<int64_t, int64_t>(int64_t b, int64_t i)> keys =
-      {};                           // the range that a query sees; all if empty
+      {};                           // the range of keys that a query attends to; all if empty
   Tensor scores = {}, weights = {}; // results
 
   /// softmax over keys first ... last of a row; 0 elsewhere.
@@ -115,7 +115,7 @@ static double scaleOf(Call &call, int64_t size) {
 }
 
 /// The bias [batch or 1, 1, queries or 1, keys] of a mask in any of its forms: lengths [batch], ends and starts [2 *
-/// batch], or ones for what may be seen, with one, two or three dimensions more than keys.
+/// batch], or ones for visible keys, with 2, 3 or 4 dimensions.
 static Tensor maskBias(const Tensor &mask, int64_t batch, int64_t queries, int64_t keys, double filter) {
   const Shape &own = mask.shape();
   Values<int64_t> values(mask);
@@ -135,13 +135,13 @@ static Tensor maskBias(const Tensor &mask, int64_t batch, int64_t queries, int64
     return store(DType::F64, {own[0], 1, 1, keys}, bias);
   if (own.size() == 3 && own[1] == queries && own[2] == keys)
     return store(DType::F64, {own[0], 1, queries, keys}, bias);
-  if (own.size() == 4 && own[1] == 1 && own[2] >= keys && own[3] >= keys) // of all positions
+  if (own.size() == 4 && own[1] == 1 && own[2] >= keys && own[3] >= keys) // a mask over all positions
     return part(part(store(DType::F64, own, bias), 2, keys - queries, queries), 3, 0, keys);
   malformed(
       fmt::format("expected a mask for {} batches, {} queries and {} keys, found shape {}", batch, queries, keys, own));
 }
 
-/// Lowest where a key comes after its query, which is the last of `keys` for the last query.
+/// The lowest float where a key comes after its query. The last query is aligned with the last key.
 static Tensor causalBias(int64_t queries, int64_t keys) {
   std::vector<double> bias;
   for (int64_t i = 0; i < queries * keys; ++i)
@@ -149,7 +149,7 @@ static Tensor causalBias(int64_t queries, int64_t keys) {
   return store(DType::F64, {queries, keys}, bias);
 }
 
-/// What Attention and MultiHeadAttention do once they have heads.
+/// The common end of Attention and MultiHeadAttention: masks, attention, outputs.
 static void finish(Call &call, Attend attend, int64_t mask, int64_t bias, DType type) {
   int64_t batch = attend.q.shape()[0], queries = attend.q.shape()[2], keys = attend.k.shape()[2];
   if (call.has(mask))
@@ -203,7 +203,7 @@ void contribAttention(Call &call) {
   attendProjected(call, projected, 3, 4, 5, call.input(0).type());
 }
 
-/// Attention of integers: the projection's operands have scales and zero points.
+/// Attention with quantized operands of the projection, which have scales and zero points.
 void quantizedAttention(Call &call) {
   auto real = [&](int64_t value, int64_t scale, int64_t zero) {
     Tensor x = wide(call.input(value));
@@ -217,7 +217,7 @@ void quantizedAttention(Call &call) {
 
 //===- Heads as inputs --------------------------------------------------------------------------------------------===//
 
-/// One of the tensors packed along dimension 3 of [batch, steps, heads, count, size], by heads.
+/// Tensor `which` of those packed along dimension 3 of [batch, steps, heads, count, size], split by heads.
 static Tensor unpacked(const Tensor &x, int64_t which) {
   Tensor one = part(x, 3, which, 1);
   return transpose(one.reshaped({one.shape()[0], one.shape()[1], one.shape()[2], one.shape()[4]}), {0, 2, 1, 3});
@@ -281,7 +281,7 @@ void contribRotaryEmbedding(Call &call) {
   Tensor byHeads = splitHeads(wide(x), heads);
   int64_t batch = byHeads.shape()[0], steps = byHeads.shape()[2];
   std::vector<int64_t> positions = call.indices(1);
-  if (positions.size() == 1 && batch * steps != 1) { // where the first step is
+  if (positions.size() == 1 && batch * steps != 1) { // the position of the first step
     int64_t first = positions[0];
     positions.clear();
     for (int64_t i = 0; i < batch * steps; ++i)
@@ -295,7 +295,7 @@ void contribRotaryEmbedding(Call &call) {
 
 //===- Queries in groups, with a cache ----------------------------------------------------------------------------===//
 
-/// The cache after a step: what was there, then the new keys or values at [b, :, past[b]], zeros behind.
+/// The cache after a step: its old content, the new keys or values from [b, :, past[b]] on, then zeros.
 static Tensor appendedAt(const Tensor &cache, const Tensor &fresh, const std::vector<int64_t> &past, int64_t length) {
   Shape shape = fresh.shape();
   int64_t steps = shape[2], size = shape[3], kept = cache.defined() ? cache.shape()[2] : 0;
@@ -318,8 +318,8 @@ static Tensor appendedAt(const Tensor &cache, const Tensor &fresh, const std::ve
 
 struct GroupQuery {
   Tensor q, k, v;
-  int64_t batch, steps, total, length; // of the longest sequence, and of the cache
-  std::vector<int64_t> past, valid;    // by batch: keys before the first query, keys in all
+  int64_t batch, steps, total, length; // total: of the longest sequence; length: of the cache
+  std::vector<int64_t> past, valid;    // by batch: keys before the first query, all keys
 
   explicit GroupQuery(Call &call) {
     int64_t heads = call.integer("num_heads", 0), keyHeads = call.integer("kv_num_heads", 0);
@@ -338,7 +338,7 @@ struct GroupQuery {
             "expected as many keys and values as queries ({}), found {} and {}", steps, k.shape()[2], v.shape()[2]);
     require(call.has(3) == call.has(4), "expected past_key and past_value together");
     int64_t kept = call.has(3) && call.input(3).rank() == 4 ? call.input(3).shape()[2] : 0;
-    // Trials at import have zeros here: the least that fits is taken then.
+    // Trial runs at import pass zeros here; then the smallest valid length is used.
     total = std::max(total, steps), length = std::max(total, kept);
     std::vector<int64_t> lengths = call.indices(5);
     require(static_cast<int64_t>(lengths.size()) == batch, "expected {} lengths, found {}", batch, lengths.size());
@@ -389,7 +389,7 @@ void groupQueryAttention(Call &call) {
   bool causal = call.integer("causal", 1);
   Attend attend{
       .q = q, .k = keys, .v = values, .scale = scaleOf(call, q.shape()[3]), .softcap = call.real("softcap", 0)};
-  if (call.has(10)) { // for the total length, which the cache may exceed
+  if (call.has(10)) { // for the total length; the cache may be longer
     Shape shape = call.input(10).shape();
     require(shape.size() == 4 && shape[3] <= group.length, "expected a bias for {} keys, found shape {}", group.total,
             shape);

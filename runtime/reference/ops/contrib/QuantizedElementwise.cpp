@@ -5,14 +5,14 @@
 
 namespace tilewright::reference {
 
-/// The real numbers that input `value` stands for, with scale and zero point in the two inputs behind it.
+/// Dequantizes input `value`, whose scale and zero point are the two inputs behind it.
 static Tensor real(Call &call, int64_t value) {
   const Tensor &x = call.input(value);
   return store(DType::F64, x.shape(),
                dequantize(x, call.input(value + 1), call.has(value + 2) ? call.input(value + 2) : Tensor()));
 }
 
-/// Output 0 is y, quantized by the scale at `scale` and the zero point behind it, in the type of input `like`.
+/// Output 0 is y, quantized with input `scale` and the zero point behind it, in the type of input `like`.
 static void giveQuantized(Call &call, const Tensor &y, int64_t scale, int64_t like) {
   Values<double> values(y);
   Tensor zero = call.has(scale + 1) ? call.input(scale + 1) : allocate(call.input(like).type(), {});
@@ -38,7 +38,7 @@ void qLinearWhere(Call &call) {
   giveQuantized(call, composed("Where", {convert(call.input(0), DType::Bool), real(call, 1), real(call, 4)}), 7, 1);
 }
 
-/// Scale and zero point of the result, then value, scale and zero point of each part.
+/// Inputs: scale and zero point of the result, then value, scale and zero point of each part.
 void qLinearConcat(Call &call) {
   std::vector<Tensor> parts;
   require(call.inputCount() >= 5 && call.inputCount() % 3 == 2, "expected two inputs and three for each part, found {}",
@@ -48,7 +48,7 @@ void qLinearConcat(Call &call) {
   giveQuantized(call, composed("Concat", parts, selected(call, {"axis"})), 0, 2);
 }
 
-/// AveragePool and GlobalAveragePool, with channels last on request.
+/// AveragePool and GlobalAveragePool, optionally with channels last.
 void qLinearPool(Call &call) {
   bool last = call.integer("channels_last", 0);
   Tensor x = last ? channelsFirst(real(call, 0)) : real(call, 0);
@@ -62,7 +62,7 @@ void qLinearReduceMean(Call &call) {
   giveQuantized(call, composed("ReduceMean", {real(call, 0)}, selected(call, {"axes", "keepdims"}), 13), 3, 0);
 }
 
-/// QLinearConv with channels last on request.
+/// QLinearConv, optionally with channels last.
 void contribQLinearConv(Call &call) {
   bool last = call.integer("channels_last", 0);
   std::vector<Tensor> inputs;

@@ -1,4 +1,4 @@
-// com.microsoft: products of integers with a scale, and of floats with weights of 2, 4 or 8 bits in blocks.
+// com.microsoft: products of integers with a scale, and products of floats by weights of 2, 4 or 8 bits in blocks.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Quantization.h"
@@ -8,7 +8,7 @@ namespace tilewright::reference {
 
 //===- Products of integers ---------------------------------------------------------------------------------------===//
 
-/// value - zero point in double; a vector of zero points belongs to the last dimension, or the first if `first`.
+/// value - zero point in double; a vector of zero points is along the last dimension, or the first if `first`.
 static Tensor centered(Call &call, int64_t value, int64_t zero, bool first = false) {
   Tensor x = wide(call.input(value));
   if (!call.has(zero))
@@ -19,8 +19,7 @@ static Tensor centered(Call &call, int64_t value, int64_t zero, bool first = fal
   return composed("Sub", {x, z});
 }
 
-/// alpha * scales * (A B + C) as floats, or quantized once more. Scales and zero points of B are one number or one for
-/// each column.
+/// alpha * scales * (A B + C), as floats or quantized again. B has one scale and zero point, or one for each column.
 void qGemm(Call &call) {
   Attributes turns = selected(call, {"transA", "transB"});
   Tensor sum =
@@ -49,16 +48,16 @@ void matMulIntegerToFloat(Call &call) {
   giveScaled(call, sum, wide(call.input(2)), wide(call.input(3)), 6, call.input(2).type());
 }
 
-/// The left operand is quantized to 8 bits by its range first, as DynamicQuantizeLinear does.
+/// Quantizes the left operand to 8 bits by its range first, as DynamicQuantizeLinear does.
 void dynamicQuantizeMatMul(Call &call) {
   std::vector<Tensor> a = composedAll("DynamicQuantizeLinear", {call.input(0)}, {}, 3);
   Tensor sum = composed("MatMul", {composed("Sub", {wide(a[0]), wide(a[2])}), centered(call, 1, 3)});
   giveScaled(call, sum, wide(a[1]), wide(call.input(2)), 4, call.input(0).type());
 }
 
-//===- Blocks of a few bits ---------------------------------------------------------------------------------------===//
+//===- Block-quantized weights ------------------------------------------------------------------------------------===//
 
-/// Element i of a row of `bits`-bit numbers in bytes, low bits first.
+/// Element i of a row of packed `bits`-bit numbers, low bits first.
 static int64_t unpackedAt(const uint8_t *row, int64_t i, int64_t bits) {
   return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
 }
@@ -70,7 +69,7 @@ static int64_t checkedBits(Call &call) {
   return bits;
 }
 
-/// A product with weights [N, K] that lie in blocks of `block_size` along K: (number - zero point) * scale.
+/// A product with weights [N, K], quantized in blocks of `block_size` along K: (number - zero point) * scale.
 void matMulNBits(Call &call) {
   int64_t bits = checkedBits(call), k = call.integer("K", 0), n = call.integer("N", 0),
           block = call.integer("block_size", 0);
@@ -84,7 +83,7 @@ void matMulNBits(Call &call) {
   if (call.integer("weight_prepacked", 0))
     unsupported("weights in another machine's layout are not supported");
   Values<double> scale(scales), zeros(call.has(3) && call.input(3).type() != DType::U8 ? call.input(3) : wideScalar(0));
-  std::vector<int64_t> group; // which block each k belongs to
+  std::vector<int64_t> group; // the block of each k
   if (call.has(4))
     group = call.indices(4);
   require(group.empty() || static_cast<int64_t>(group.size()) >= k, "expected {} groups, found {}", k, group.size());
@@ -125,8 +124,7 @@ static Tensor unpacked(const Tensor &x, int64_t bits) {
   return store(DType::F64, shape, values);
 }
 
-/// Rows of a table that is quantized in blocks. What is gathered is dequantized, not the table, unless blocks lie along
-/// the gathered axis.
+/// Rows of a block-quantized table. Dequantizes the gathered rows only, unless blocks lie along the gathered axis.
 void gatherBlockQuantized(Call &call) {
   int64_t bits = checkedBits(call), block = call.integer("block_size", 128), rank = call.input(0).rank();
   int64_t axis = normalizeAxis(call.integer("quantize_axis", 1), rank),
@@ -149,7 +147,7 @@ void gatherBlockQuantized(Call &call) {
   auto spread = [&](const Tensor &parameter) { return composed("Gather", {parameter, owners}, {{"axis", axis}}); };
   Tensor zero = wideScalar(call.input(0).type() == DType::U8 ? 1 << (bits - 1) : 0);
   if (call.has(3)) {
-    Tensor zeros = unpacked(taken(call.input(3)), bits); // an odd number of blocks leaves half a byte empty
+    Tensor zeros = unpacked(taken(call.input(3)), bits); // with an odd number of blocks, the last half byte is unused
     auto one = [](int64_t value) { return store(DType::I64, {1}, std::vector<int64_t>{value}); };
     zero = spread(composed("Slice", {zeros, one(0), one(scales.shape()[last]), one(last)}));
   }

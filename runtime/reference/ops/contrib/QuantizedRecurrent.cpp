@@ -1,8 +1,8 @@
-// com.microsoft's LSTM with weights of bytes, bit by bit as ONNX Runtime computes it: what a step multiplies is
-// quantized as the step comes, and there a last bit decides between two integers.
+// com.microsoft's LSTM with 8-bit weights, bit-exact with ONNX Runtime: each step quantizes its operands, where the
+// last bit of a float decides between two integers.
 //
-//     gates = bytes(x) W + bytes(h) R + b, each product of integers times its scales, each sum and product rounded to
-//     float32
+//     gates = quantized(x) W + quantized(h) R + b, each integer product times its scales, each sum and product rounded
+//     to float32
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 
@@ -16,7 +16,7 @@ namespace tilewright::reference {
 
 //===- Activations ------------------------------------------------------------------------------------------------===//
 
-/// Coefficients of the highest power first, one rounding each.
+/// Horner's rule, highest power first, rounding at each step.
 static float polynomial(float x, std::initializer_list<float> coefficients) {
   float sum = *coefficients.begin();
   for (const float *next = coefficients.begin() + 1; next != coefficients.end(); ++next)
@@ -47,7 +47,7 @@ static float hyperbolicTangent(float x) {
 
 using Vector = std::vector<float>;
 
-/// By the name of an activation; those that are operators too have the operator's defaults.
+/// Applies the activation of that name. Those that are operators too have the operators' default attributes.
 static void activate(const std::string &name, Vector &x) {
   std::string known;
   std::ranges::transform(name, std::back_inserter(known), [](unsigned char c) { return std::tolower(c); });
@@ -70,11 +70,11 @@ static void activate(const std::string &name, Vector &x) {
 
 //===- Products of bytes ------------------------------------------------------------------------------------------===//
 
-/// Weights [K, columns] of one direction, less their zero points.
+/// Weights [K, columns] of one direction, minus their zero points.
 struct ByteWeights {
   int64_t depth, columns;
   std::vector<int32_t> numbers;
-  Vector scales; // of all columns, or of each
+  Vector scales; // one, or one for each column
 };
 
 static ByteWeights weightsOf(Call &call, int64_t input, int64_t scale, int64_t direction) {
@@ -129,7 +129,7 @@ static Vector floatsOf(Call &call, int64_t input, int64_t direction, int64_t cou
   return {tensor.data<float>() + direction * count, tensor.data<float>() + (direction + 1) * count};
 }
 
-/// What one direction has besides its weights. Gates in the order input, output, forget, cell.
+/// The parameters of one direction besides its weights. Gates are in the order input, output, forget, cell.
 struct Cell {
   int64_t hidden;
   Vector bias, peepholes;
@@ -137,7 +137,7 @@ struct Cell {
   float clip;
   bool coupled;
 
-  /// One sequence's next h and c.
+  /// Updates h and c of one sequence.
   void step(const float *gates, float *h, float *c) const {
     auto gate = [&](int64_t which, int64_t peephole, size_t activation) {
       Vector x(gates + which * hidden, gates + (which + 1) * hidden);
@@ -179,7 +179,7 @@ static Cell cellOf(Call &call, int64_t direction, int64_t hidden) {
 }
 
 /// X [T, B, I], W [D, I, 4H], R [D, H, 4H] of bytes, B, lengths, initial h and c, P, then scale and zero point of W and
-/// of R. The input is quantized once for all steps, the state before each.
+/// of R. The input is quantized once for all steps, the state before each step.
 void dynamicQuantizeLstm(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() == 3 && call.input(1).rank() == 3 && call.input(2).rank() == 3,

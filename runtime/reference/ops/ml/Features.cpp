@@ -1,4 +1,4 @@
-// ai.onnx.ml: what prepares features and reads labels.
+// ai.onnx.ml: operators that prepare features and encode labels.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
@@ -10,15 +10,15 @@
 
 namespace tilewright::reference {
 
-/// One number for all features, or one for each of the last dimension.
+/// Entry i of a list with one number for all features, or one for each.
 static double featureAt(const std::vector<float> &list, int64_t i, int64_t features) {
   return list.size() == 1 ? list[0] : list[i % features];
 }
 
 static int64_t lastSize(const Tensor &x) { return x.rank() == 0 ? 1 : x.shape().back(); }
 
-/// (x - offset) * scale. The difference is rounded to float32 too, as ONNX Runtime does: what stands behind may be a
-/// tree, which compares with thresholds that lie on data.
+/// (x - offset) * scale. The difference is rounded to float32 as in ONNX Runtime: a tree behind it may compare with
+/// thresholds that are equal to data.
 void scaler(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<float> scale = call.reals("scale").value_or(std::vector<float>{1}),
@@ -89,7 +89,7 @@ void binarizer(Call &call) {
 
 //===- Categories -------------------------------------------------------------------------------------------------===//
 
-/// The list that a label encoder names by `prefix`: keys or values, in one of their types.
+/// The attribute of a label encoder that begins with `prefix`: keys or values, of any of the types.
 static Tensor labelList(Call &call, const std::string &prefix) {
   if (const Tensor *tensor = call.tensor(prefix + "_tensor"))
     return *tensor;
@@ -100,7 +100,7 @@ static Tensor labelList(Call &call, const std::string &prefix) {
   unsupported(fmt::format("a label encoder whose {} are strings is not supported", prefix));
 }
 
-/// Each element's value by its key; NaN is a key like any other, and the last of equal keys counts.
+/// Maps each element from key to value. NaN is a valid key; the last of equal keys counts.
 void labelEncoder(Call &call) {
   const Tensor &x = call.input(0);
   Tensor keys = labelList(call, "keys"), values = labelList(call, "values");
@@ -129,7 +129,7 @@ void labelEncoder(Call &call) {
   call.give(0, values.type(), x.shape(), result);
 }
 
-/// A new last dimension with a one at the place of the element among the categories.
+/// Adds a last dimension with a one at the index of the element's category.
 void oneHotEncoder(Call &call) {
   const Tensor &x = call.input(0);
   std::vector<int64_t> categories = labelsOf(call, "cats_int64s", "cats_strings");
@@ -152,7 +152,7 @@ void oneHotEncoder(Call &call) {
 
 //===- Columns ----------------------------------------------------------------------------------------------------===//
 
-/// All inputs beside each other as columns of floats, `inputdimensions` of each.
+/// Concatenates all inputs as columns of floats, `inputdimensions` of each.
 void featureVectorizer(Call &call) {
   std::vector<Tensor> parts;
   std::vector<int64_t> sizes = call.integers("inputdimensions").value_or(std::vector<int64_t>());
@@ -168,7 +168,7 @@ void featureVectorizer(Call &call) {
   call.give(0, composed("Concat", parts, {{"axis", int64_t(1)}}));
 }
 
-/// Columns of the last dimension by number; a vector gives one row.
+/// Gathers along the last dimension; a vector gives one row.
 void arrayFeatureExtractor(Call &call) {
   const Tensor &x = call.input(0), &y = call.input(1);
   require(x.rank() >= 1 && y.count() > 0, "expected columns of a tensor of rank 1 or more, found shapes {} and {}",

@@ -66,7 +66,7 @@ void linearRegressor(Call &call) {
   call.give(0, DType::F32, {x.rows, targets}, result);
 }
 
-/// One score stands for two classes: positive is the second.
+/// A single score decides between two classes: a positive one means the second.
 void linearClassifier(Call &call) {
   Table x(call.input(0));
   std::vector<int64_t> labels = labelsOf(call, "classlabels_ints", "classlabels_strings");
@@ -122,7 +122,7 @@ struct Machine {
     return kernel == "SIGMOID" ? std::tanh(gamma * dot + offset) : dot;
   }
 
-  /// The kernel of a row with each of `count` support vectors.
+  /// The kernel function of a row and each of `count` support vectors.
   std::vector<double> withVectors(const Table &x, int64_t row, int64_t count) const {
     require(count >= 0 && static_cast<int64_t>(vectors.size()) == count * x.columns,
             "expected {} support vectors of {} features, found {} numbers", count, x.columns, vectors.size());
@@ -133,7 +133,7 @@ struct Machine {
   }
 };
 
-/// Probabilities of classes from those of pairs: the iteration that LIBSVM uses (Wu, Lin and Weng 2004, algorithm 2).
+/// Probabilities of classes from those of pairs, by LIBSVM's iteration (Wu, Lin and Weng 2004, algorithm 2).
 std::vector<double> coupled(const std::vector<double> &pair, int64_t n) {
   std::vector<double> q(n * n), p(n, 1.0 / n), qp(n);
   for (int64_t i = 0; i < n; ++i)
@@ -265,7 +265,7 @@ void svmClassifier(Call &call) {
     }
     if (!model.a.empty() && !model.isLinear)
       scores = model.probabilities(scores);
-    // The votes of pairs decide, even where there are probabilities.
+    // The votes of pairs decide, even if there are probabilities.
     int64_t best = model.isLinear ? largest(scores) : std::ranges::max_element(votes) - votes.begin();
     SecondScore second = SecondScore::none;
     if (model.classes == 2 && scores.size() == 1)

@@ -13,7 +13,7 @@ static std::span<const Tensor> sequence(Call &call, int64_t i = 0) {
   return {input.data<Tensor>(), static_cast<size_t>(input.count())};
 }
 
-/// Another operator on these inputs; it may be one that takes strings.
+/// Evaluates another operator; unlike `composed`, also on strings.
 static std::vector<Tensor> apply(std::string_view op, std::span<const Tensor> inputs, const Attributes &attributes,
                                  size_t outputs = 1) {
   Expected<std::vector<Tensor>> results =
@@ -23,7 +23,7 @@ static std::vector<Tensor> apply(std::string_view op, std::span<const Tensor> in
   return std::move(*results);
 }
 
-/// The place that input `i` names, counted from the end where negative; at most `last`.
+/// The position given by input `i`, counted from the end if negative; at most `last`.
 static size_t place(Call &call, int64_t i, size_t length, size_t last) {
   if (!call.has(i))
     return last;
@@ -74,7 +74,7 @@ void sequenceLength(Call &call) {
   call.give(0, DType::I64, {}, std::vector<int64_t>{static_cast<int64_t>(sequence(call).size())});
 }
 
-/// The sizes of the parts: ones where nothing is said, equal ones and a shorter last where `split` is a scalar.
+/// The sizes of the parts: 1 without `split`; equal, with a shorter last one, if `split` is a scalar.
 static std::vector<int64_t> partSizes(Call &call, int64_t size) {
   if (!call.has(1))
     return std::vector<int64_t>(static_cast<size_t>(size), 1);
@@ -130,7 +130,7 @@ void makeOptional(Call &call) {
   call.give(0, Tensor::of(DType::Optional, call.has(0) ? std::vector<Tensor>{call.input(0)} : std::vector<Tensor>()));
 }
 
-/// A tensor or a sequence counts as an optional value that is there.
+/// A tensor or a sequence counts as an optional with an element.
 void optionalHasElement(Call &call) {
   bool has = call.has(0) && (call.input(0).type() != DType::Optional || call.input(0).count() > 0);
   call.give(0, DType::Bool, {}, std::vector<uint64_t>{has});

@@ -27,7 +27,7 @@ void stringConcat(Call &call) {
 
 //===- StringSplit ------------------------------------------------------------------------------------------------===//
 
-/// The parts between delimiters, at most `most` + 1 of them; the last is the rest.
+/// Splits at delimiters into at most `most` + 1 parts; the last is the rest.
 static std::vector<std::string> splitAt(std::string_view text, std::string_view delimiter, size_t most) {
   std::vector<std::string> parts;
   for (size_t at = 0; parts.size() < most && (at = text.find(delimiter)) != text.npos;
@@ -37,7 +37,7 @@ static std::vector<std::string> splitAt(std::string_view text, std::string_view 
   return parts;
 }
 
-/// The parts between runs of white space, none of them empty.
+/// Splits at runs of white space; parts are not empty.
 static std::vector<std::string> splitAtSpace(std::string_view text, size_t most) {
   constexpr std::string_view space = " \t\n\r\v\f";
   auto skipSpace = [&] { text.remove_prefix(std::min(text.find_first_not_of(space), text.size())); };
@@ -84,12 +84,12 @@ void stringSplit(Call &call) {
 void regexFullMatch(Call &call) {
   const Tensor &x = stringInput(call, 0);
   std::string pattern = call.text("pattern", "");
-  constexpr size_t longest = 1000; // the library calls itself for each bracket and each state
+  constexpr size_t longest = 1000; // the library recurses for each bracket and each state
   if (pattern.size() > longest)
     unsupported(fmt::format("a pattern of {} characters is not supported, {} are", pattern.size(), longest));
   std::vector<uint64_t> matches;
   try {
-    // Visits all states at once: without it a pattern can make matching take time exponential in the text.
+    // Visits all states at once. Without it, patterns exist that take time exponential in the text.
     std::regex expression(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
     for (int64_t i = 0; i < x.count(); ++i)
       matches.push_back(std::regex_match(x.data<std::string>()[i], expression));
@@ -101,7 +101,7 @@ void regexFullMatch(Call &call) {
 
 //===- StringNormalizer -------------------------------------------------------------------------------------------===//
 
-/// Each code point through `change` (towupper_l or towlower_l); bytes that are no UTF-8 stay as they are.
+/// Applies `change` (towupper_l or towlower_l) to each code point; bytes that are not UTF-8 stay as they are.
 static std::string changeCase(const std::string &text, wint_t (*change)(wint_t, locale_t)) {
   static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (!unicode)

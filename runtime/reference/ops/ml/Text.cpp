@@ -1,4 +1,4 @@
-// TfIdfVectorizer: how often each n-gram of a pool occurs in a row.
+// TfIdfVectorizer: counts how often each n-gram of a pool occurs in a row.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 
@@ -12,7 +12,7 @@ namespace {
 using Gram = std::vector<int64_t>;
 
 struct GramPool {
-  std::map<Gram, int64_t> places; // where each n-gram is counted
+  std::map<Gram, int64_t> places; // the output position of each n-gram
   int64_t columns = 0;
 
   explicit GramPool(Call &call, const std::vector<int64_t> &items) {

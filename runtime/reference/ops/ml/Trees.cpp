@@ -1,9 +1,9 @@
-// ai.onnx.ml: ensembles of decision trees. Whatever the spelling, a model becomes one list of nodes,
+// ai.onnx.ml: ensembles of decision trees. Every encoding becomes one list of nodes,
 //
 //     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last
 //
-// and each row of the input walks down every tree. Votes are added in float32, in double for inputs of double, as ONNX
-// Runtime adds them.
+// and each row of the input walks down every tree. Votes are added in float32, or in double for inputs of double, as in
+// ONNX Runtime.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
 
@@ -24,8 +24,8 @@ enum class Mode : uint8_t { lessOrEqual, less, greaterOrEqual, greater, equal, n
 struct TreeNode {
   Mode mode = Mode::leaf;
   bool missingIsYes = false;
-  int64_t feature = 0, yes = 0, no = 0; // of a leaf: votes from `yes` up to `no`
-  double value = 0;                     // of a member test: the index of its set
+  int64_t feature = 0, yes = 0, no = 0; // of a leaf: its votes are [yes, no)
+  double value = 0;                     // of a membership test: the index of its set
 };
 
 struct Vote {
@@ -39,7 +39,7 @@ struct Forest {
   std::vector<Vote> votes;
   std::vector<std::set<double>> members;
   int64_t targets = 0;
-  int64_t features = 0; // that its nodes look at: the last one, plus 1
+  int64_t features = 0; // the highest feature that a node tests, plus 1
 
   bool takes(const TreeNode &node, double x) const {
     if (node.missingIsYes && std::isnan(x))
@@ -67,7 +67,7 @@ struct Forest {
 
   const TreeNode &leafOf(int64_t root, const double *row) const {
     const TreeNode *node = &nodes[root];
-    // A walk longer than the list goes round.
+    // A walk longer than the list is a cycle.
     for (size_t steps = 0; node->mode != Mode::leaf;
          node = &nodes[takes(*node, row[node->feature]) ? node->yes : node->no])
       require(++steps <= nodes.size(), "a tree of the ensemble goes round in a circle");
@@ -77,7 +77,7 @@ struct Forest {
 
 enum class Aggregate : uint8_t { average, sum, minimum, maximum };
 
-/// Votes are added in float32, in double for inputs of double.
+/// Rounds a sum of votes to float32, unless inputs are double.
 double rounded(double sum, bool inDouble) { return inDouble ? sum : static_cast<float>(sum); }
 
 struct Outcome {
@@ -121,7 +121,7 @@ struct Table {
   const double *row(int64_t i) const { return values.data() + i * columns; }
 };
 
-//===- Spellings --------------------------------------------------------------------------------------------------===//
+//===- Encodings --------------------------------------------------------------------------------------------------===//
 
 std::vector<int64_t> integersOf(Call &call, std::string_view name) {
   return call.integers(name).value_or(std::vector<int64_t>());
@@ -151,7 +151,7 @@ void checkFeatures(const Forest &forest, const Table &x) {
   require(forest.features <= x.columns, "expected features below {}, found {}", x.columns, forest.features - 1);
 }
 
-/// The votes of leaves, which are named by (tree, node): `find` gives the node's index.
+/// Assigns votes to leaves, which are identified by (tree, node); `find` gives the node's index.
 void addVotes(Forest &forest, Call &call, const std::string &kind,
               const std::function<int64_t(int64_t tree, int64_t id)> &find) {
   std::vector<int64_t> voteTrees = integersOf(call, kind + "_treeids"), voteNodes = integersOf(call, kind + "_nodeids"),
@@ -177,8 +177,7 @@ void addVotes(Forest &forest, Call &call, const std::string &kind,
   }
 }
 
-/// Trees whose nodes have ids (tree, node) and whose votes name their leaves by these: versions 1 to 3. `kind` is
-/// "target" or "class".
+/// Versions 1 to 3: nodes and the leaves of votes are identified by (tree, node). `kind` is "target" or "class".
 Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
   Forest forest;
   forest.targets = targets;
@@ -242,7 +241,7 @@ Forest forestByIndex(Call &call) {
               modes.size() == count && (missing.empty() || has(missing, count)) && weights.size() == leaves,
           "expected lists of nodes_... and of leaf_... of one length each, found {} features and {} modes", count,
           modes.size());
-  for (double member : sets) { // sets end with NaN
+  for (double member : sets) { // NaN ends a set
     if (forest.members.empty())
       forest.members.emplace_back();
     if (std::isnan(member))
@@ -309,7 +308,7 @@ void treeEnsembleRegressor(Call &call) {
   Table x(call.input(0));
   int64_t targets = call.integer("n_targets", 1);
   require(targets >= 1, "expected n_targets of 1 or more, found {}", targets);
-  auto forest = call.kept([&] { return forestByIds(call, "target", targets); });
+  auto forest = call.cached([&] { return forestByIds(call, "target", targets); });
   static constexpr std::string_view aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   auto aggregate = std::ranges::find(aggregates, call.text("aggregate_function", "SUM"));
   require(aggregate != std::end(aggregates), "'{}' is no aggregate_function", call.text("aggregate_function", "SUM"));
@@ -324,15 +323,15 @@ void treeEnsemble(Call &call) {
           "expected aggregate_function from 0 to 3 and post_transform from 0 to 4, found {} and {}", aggregate,
           transform);
   Table x(call.input(0));
-  auto forest = call.kept([&] { return forestByIndex(call); });
+  auto forest = call.cached([&] { return forestByIndex(call); });
   require(forest->targets >= 1, "expected n_targets of 1 or more, found {}", forest->targets);
   regress(call, *forest, x, static_cast<Aggregate>(aggregate), transforms[transform], call.input(0).type());
 }
 
 namespace {
 
-/// Base values where there are two classes: of two, only the second is used if the second class has votes, and what the
-/// first has counts for the second. A second class without votes has no score.
+/// Adds base values for two classes. If there are two and the second class has votes, only the second base value is
+/// used, and the first class's votes count for the second. A second class without votes has no score.
 void addBase(Outcome &outcome, const std::vector<double> &base) {
   std::vector<double> &scores = outcome.scores;
   if (base.size() == 2 && outcome.voted[1]) {
@@ -346,7 +345,8 @@ void addBase(Outcome &outcome, const std::vector<double> &base) {
     scores.resize(1);
 }
 
-/// A classifier, and what its forest's votes say of it.
+/// A classifier, and properties of its votes: whether one of two classes gets all of them, and whether none is
+/// negative.
 struct Classifier {
   Forest forest;
   std::vector<int64_t> labels;
@@ -368,11 +368,11 @@ Classifier classifierOf(Call &call) {
 
 } // namespace
 
-/// Two classes of which only one ever gets votes are told apart by the sign of its score, or by 0.5 if all weights are
-/// positive. Where both get votes, ONNX Runtime answers 1 or 0 by the sign of the second, whatever the labels are.
+/// Two classes of which only one ever gets votes are decided by the sign of its score, or by 0.5 if all weights are
+/// positive. If both get votes, ONNX Runtime returns 1 or 0 by the sign of the second score, whatever the labels are.
 void treeEnsembleClassifier(Call &call) {
   Table x(call.input(0));
-  auto classifier = call.kept([&] { return classifierOf(call); });
+  auto classifier = call.cached([&] { return classifierOf(call); });
   const auto &[forest, labels, base, oneVotes, allPositive] = *classifier;
   checkFeatures(forest, x);
   bool inDouble = call.input(0).type() == DType::F64;

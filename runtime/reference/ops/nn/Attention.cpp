@@ -2,7 +2,7 @@
 //
 //     scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V
 //
-// The bias is -infinity where a mask, causality, a window or padding forbids a key. A query that may see no key gives
+// The bias is -infinity where a mask, causality, a window or padding hides a key. A query with no visible key gives
 // zeros.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
@@ -14,7 +14,7 @@
 
 namespace tilewright::reference {
 
-/// [batch, sequence, heads * size] as [batch, heads, sequence, size]; a tensor of rank 4 has that form already.
+/// [batch, sequence, heads * size] to [batch, heads, sequence, size]; tensors of rank 4 are returned unchanged.
 static Tensor byHeads(const Tensor &x, int64_t heads) {
   if (x.rank() == 4)
     return x;
@@ -23,7 +23,7 @@ static Tensor byHeads(const Tensor &x, int64_t heads) {
   return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
 }
 
-/// And back.
+/// The inverse of byHeads.
 static Tensor fromHeads(const Tensor &x) {
   const Shape &shape = x.shape();
   return transpose(x, {0, 2, 1, 3}).reshaped({shape[0], shape[2], shape[1] * shape[3]});
@@ -50,10 +50,10 @@ static Tensor appended(const Tensor &past, const Tensor &fresh) {
 
 struct AttentionPlan {
   Tensor q, k, v;
-  int64_t batch, heads, shared, queries, keys, size, valueSize; // `shared` query heads use one key head
+  int64_t batch, heads, shared, queries, keys, size, valueSize; // `shared`: query heads per key head
   bool causal;
-  int64_t left, right;                // window, -1 without a bound
-  std::vector<int64_t> valid, offset; // by batch: keys that are no padding, keys before the first query
+  int64_t left, right;                // window; -1: unbounded
+  std::vector<int64_t> valid, offset; // by batch: keys before the padding, keys before the first query
 
   explicit AttentionPlan(Call &call)
       : q(byHeads(call.input(0), call.integer("q_num_heads", 0))),
@@ -94,7 +94,7 @@ struct AttentionPlan {
   }
 };
 
-/// The mask as a bias for all scores [batch, heads, queries, keys]; it may be shorter in keys.
+/// The mask as a bias of all scores [batch, heads, queries, keys]; the mask may have fewer keys.
 static std::vector<double> maskBias(Call &call, const AttentionPlan &plan) {
   Shape shape{plan.batch, plan.heads, plan.queries, plan.keys};
   std::vector<double> bias(product(shape));
@@ -117,7 +117,7 @@ static std::vector<double> maskBias(Call &call, const AttentionPlan &plan) {
   return bias;
 }
 
-/// In place; a row whose bias forbids every key becomes zeros.
+/// In place. A row with every key hidden becomes zeros.
 static void softmaxRow(std::span<double> scores, std::span<const double> bias) {
   double peak = *std::max_element(scores.begin(), scores.end()), sum = 0;
   if (*std::max_element(bias.begin(), bias.end()) == -HUGE_VAL)
@@ -174,8 +174,8 @@ void attention(Call &call) {
 
 //===- Rotary embedding -------------------------------------------------------------------------------------------===//
 
-/// Rotates pairs of elements by the angle of their position: halves of a head, or neighbours if interleaved. The first
-/// rotary_embedding_dim elements of each head only.
+/// Rotates pairs of elements by the angle of their position: element i of both halves of a head, or neighbours if
+/// interleaved. Only the first rotary_embedding_dim elements of each head.
 void rotaryEmbedding(Call &call) {
   const Tensor &x = call.input(0), &cosines = call.input(1);
   Tensor heads = byHeads(x, call.integer("num_heads", 0));
@@ -215,7 +215,7 @@ struct LinearPlan {
   Tensor q, k, v;
   bool gated, delta;
   int64_t batch, queryHeads, keyHeads, steps, size, valueSize;
-  int64_t decayWidth = 1, betaWidth = 1; // last dimensions of those inputs
+  int64_t decayWidth = 1, betaWidth = 1; // the last dimensions of the inputs decay and beta
 
   explicit LinearPlan(Call &call) {
     std::string rule = call.text("update_rule", "gated_delta");
@@ -255,7 +255,7 @@ static void decayState(const LinearPlan &plan, const double *decay, int64_t head
   }
 }
 
-/// state += key (beta * (value - state^T key))^T, or key value^T without a beta.
+/// state += key (beta * (value - state^T key))^T, or key value^T without beta.
 static void updateState(const LinearPlan &plan, const double *key, const double *value, const double *beta,
                         double *state) {
   for (int64_t e = 0; e < plan.valueSize; ++e) {
@@ -268,8 +268,8 @@ static void updateState(const LinearPlan &plan, const double *key, const double 
   }
 }
 
-/// One state matrix for each key head, [key size, value size], that decays, learns, and is read by its queries at each
-/// step.
+/// Each key head has a state matrix [key size, value size]. Each step decays it, updates it, and multiplies it by the
+/// queries.
 void linearAttention(Call &call) {
   LinearPlan plan(call);
   Shape stateShape{plan.batch, plan.keyHeads, plan.size, plan.valueSize},

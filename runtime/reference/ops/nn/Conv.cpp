@@ -5,8 +5,8 @@
 //     y[m, p] = sum over (c, tap) of w[m, (c, tap)] * columns[(c, tap), p]
 //     columns[(c, tap), p] = x[c, source(tap, p)]
 //
-// The transpose runs the same table backwards: columns = w^T x, and each is added to the element it would have been
-// read from.
+// The transpose uses the same table backwards: columns = w^T x, and each is added to the element that the convolution
+// would read.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Quantization.h"
@@ -90,7 +90,7 @@ void conv(Call &call) {
             plan.compute(Values<double>(x).data(), Values<double>(weights).data(), biasOf(call, 2, plan.outputs)));
 }
 
-/// A parameter of the weights, one or one for each output channel, as something that broadcasts to them.
+/// A quantization parameter of the weights, one or one for each output channel, in a shape that broadcasts to them.
 static Tensor perOutput(Call &call, int64_t i, int64_t outputs, size_t rank) {
   if (!call.has(i))
     return {};
@@ -111,7 +111,7 @@ void convInteger(Call &call) {
   call.give(0, DType::I32, plan.result, plan.compute(left.data(), right.data(), {}));
 }
 
-/// The bias is in units of the product of both scales, so everything is summed as integers and scaled once.
+/// The bias is in units of the product of both scales, so sums are integers, scaled once.
 void qLinearConv(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(3);
   Convolution plan(call, x.shape(), weights.shape());
@@ -128,7 +128,7 @@ void qLinearConv(Call &call) {
   call.give(0, quantize(result, plan.result, call.input(6), call.input(7)));
 }
 
-/// A depthwise convolution over [past, x], whose end is the next past: y has the length of x.
+/// A depthwise convolution over [past, x]; y has the length of x, and the end of [past, x] is the next past.
 void causalConvWithState(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
   require(x.rank() == 3 && weights.rank() == 3 && weights.shape()[0] == x.shape()[1] && weights.shape()[1] == 1 &&
@@ -165,8 +165,8 @@ void causalConvWithState(Call &call) {
 
 //===- Transposed -------------------------------------------------------------------------------------------------===//
 
-/// The window of the convolution that this one transposes: its output is our input. Sizes the result as the
-/// specification says.
+/// The window of the convolution whose transpose this is: its output has the shape of x. Its input is the result, sized
+/// as specified.
 static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) {
   size_t rank = kernel.size();
   Window window;
@@ -196,7 +196,7 @@ static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) 
       require(0 <= size && size < int64_t{1} << 40, "expected an output_shape of 0 or more, found {} in dimension {}",
               size, d);
       if (same && !asked)
-        size = std::min(size, full); // there are no pads below 0: ONNX Runtime gives what is there
+        size = std::min(size, full); // pads are never below 0, as in ONNX Runtime
       int64_t total = std::max<int64_t>(0, full - size);
       begin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       end = total - begin;
@@ -211,7 +211,7 @@ static Window transposedWindow(Call &call, const Shape &x, const Shape &kernel) 
   return window;
 }
 
-/// Adds columns[tap, i] to the element of `image` that tap of output first + i would read.
+/// Adds columns[tap, i] to the element of `image` that `tap` of output first + i reads.
 static void scatter(const int64_t *table, int64_t entries, const double *columns, double *image) {
   for (int64_t i = 0; i < entries; ++i)
     if (table[i] >= 0)
@@ -261,7 +261,7 @@ void convTranspose(Call &call) {
   call.give(0, x.type(), shape, result);
 }
 
-/// Input [N, C * taps, L] of columns, back to images [N, C, image_shape...].
+/// Columns [N, C * taps, L] back to images [N, C, image_shape...].
 void col2Im(Call &call) {
   const Tensor &x = call.input(0);
   Shape image = call.indices(1), kernel = call.indices(2);

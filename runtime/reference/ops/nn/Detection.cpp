@@ -1,4 +1,4 @@
-// NonMaxSuppression: per class, the best-scoring boxes that do not overlap a better one too much.
+// NonMaxSuppression: for each class, the best-scoring boxes that do not overlap a better one too much.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
 #include "runtime/reference/Shapes.h"
@@ -26,7 +26,7 @@ static double overlap(const Box &a, const Box &b) {
   return all > 0 ? common / all : 0;
 }
 
-/// Rows (batch, class, box) of the boxes kept.
+/// Returns rows (batch, class, box), one for each selected box.
 void nonMaxSuppression(Call &call) {
   const Shape &boxes = call.input(0).shape(), &scores = call.input(1).shape();
   require(boxes.size() == 3 && boxes[2] == 4 && scores.size() == 3 && scores[0] == boxes[0] && scores[2] == boxes[1],

@@ -11,7 +11,7 @@ namespace tilewright::reference {
 
 //===- GridSample -------------------------------------------------------------------------------------------------===//
 
-/// What a position in one dimension reads: up to four indices with weights; -1 reads zero.
+/// The taps of a position in one dimension: up to four indices with weights; index -1 reads zero.
 struct Samples {
   int64_t count = 0;
   int64_t index[4];
@@ -26,7 +26,7 @@ struct GridOptions {
   std::string mode, padding;
   bool alignCorners;
 
-  /// Mirrored at both borders until inside.
+  /// Reflects a coordinate at both borders until it is inside.
   double reflect(double x, double size) const {
     double low = alignCorners ? 0 : -0.5, high = alignCorners ? size - 1 : size - 0.5, span = high - low;
     if (span <= 0)
@@ -35,7 +35,7 @@ struct GridOptions {
     return low + (folded > span ? 2 * span - folded : folded);
   }
 
-  /// An index after padding, or -1 for zero.
+  /// The index after padding; -1 for zero.
   int64_t pad(double at, int64_t size) const {
     double limit = static_cast<double>(size - 1);
     if (padding == "reflection")
@@ -45,7 +45,7 @@ struct GridOptions {
     return static_cast<int64_t>(std::clamp(at, 0.0, limit));
   }
 
-  /// A coordinate from [-1, 1] as taps of a dimension of `size`.
+  /// The taps of a coordinate in [-1, 1] of a dimension of `size`.
   Samples sample(double normalized, int64_t size) const {
     double length = static_cast<double>(size);
     double x = alignCorners ? (normalized + 1) / 2 * (length - 1) : ((normalized + 1) * length - 1) / 2;
@@ -159,7 +159,7 @@ void affineGrid(Call &call) {
 
 //===- RoiAlign ---------------------------------------------------------------------------------------------------===//
 
-/// The four corners around a position in an image, with bilinear weights; nothing more than one pixel outside.
+/// The four corners around a position times their bilinear weights; zeros more than one pixel outside of the image.
 static std::array<double, 4> bilinearProducts(const double *image, int64_t height, int64_t width, double y, double x) {
   if (!(y >= -1 && y <= static_cast<double>(height) && x >= -1 && x <= static_cast<double>(width)))
     return {};
@@ -175,8 +175,8 @@ static std::array<double, 4> bilinearProducts(const double *image, int64_t heigh
           v * (1 - u) * image[y1 * width + x0], v * u * image[y1 * width + x1]};
 }
 
-/// Each region's cells sampled on a regular grid, averaged; mode max takes the largest weighted corner, as the
-/// specification's implementation does.
+/// Averages samples on a regular grid in each cell of a region; mode max takes the largest weighted corner, as in the
+/// specification's implementation.
 void roiAlign(Call &call) {
   const Tensor &x = call.input(0), &regions = call.input(1);
   require(x.rank() == 4 && regions.rank() == 2 && regions.shape()[1] == 4,
@@ -231,7 +231,7 @@ void roiAlign(Call &call) {
 
 //===- DeformConv -------------------------------------------------------------------------------------------------===//
 
-/// The taps of a position inside of the image; what lies outside counts as zero.
+/// The taps of a position; those outside of the image read zero.
 static Samples linearSamples(double x, int64_t size) {
   Samples result;
   double length = static_cast<double>(size), low = std::floor(x);
@@ -243,7 +243,7 @@ static Samples linearSamples(double x, int64_t size) {
   return result;
 }
 
-/// A convolution whose every tap is moved by a learned offset, interpolated there, and scaled by a mask.
+/// A convolution whose taps are moved by offsets, interpolated there, and scaled by a mask.
 void deformConv(Call &call) {
   const Tensor &x = call.input(0), &weights = call.input(1), &offset = call.input(2);
   require(x.rank() >= 3 && weights.rank() == x.rank(),

@@ -1,4 +1,4 @@
-// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss, which is the former of a LogSoftmax over the classes.
+// NegativeLogLikelihoodLoss; and SoftmaxCrossEntropyLoss, which is that of a LogSoftmax over the classes.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
 

@@ -66,7 +66,7 @@ void batchNormalization(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-/// Statistics of the batch itself; the running ones move towards them by 1 - momentum.
+/// Normalizes by the batch's statistics and updates the running ones.
 static void batchNormalizationTraining(Call &call, const Channels &view, double epsilon) {
   const Tensor &x = call.input(0);
   double momentum = call.real("momentum", 0.9);
@@ -106,7 +106,7 @@ void instanceNormalization(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-/// Scale and bias belong to groups in opset 18, to channels since 21.
+/// Scale and bias are per group in opset 18, per channel since 21.
 void groupNormalization(Call &call) {
   const Tensor &x = call.input(0);
   Channels view(x);
@@ -131,7 +131,7 @@ void groupNormalization(Call &call) {
 
 //===- Over trailing dimensions -----------------------------------------------------------------------------------===//
 
-/// A scale or bias that broadcasts to x, as offsets for each element of x.
+/// The elements of a scale or bias broadcast to x.
 static std::vector<double> broadcastTo(const Tensor &parameter, const Shape &shape) {
   std::vector<double> result;
   result.reserve(product(shape));
@@ -141,8 +141,8 @@ static std::vector<double> broadcastTo(const Tensor &parameter, const Shape &sha
   return result;
 }
 
-/// LayerNormalization, and RMSNormalization (no mean, no bias) with `centred` false. Optional outputs are the mean and
-/// 1 / deviation.
+/// LayerNormalization, or RMSNormalization (no mean, no bias) if `centred` is false. Optional outputs: the mean and 1 /
+/// deviation.
 static void normalizeTrailing(Call &call, bool centred) {
   const Tensor &x = call.input(0);
   int64_t axis = normalizeAxis(call.integer("axis", -1), x.rank());
@@ -210,7 +210,7 @@ void skipLayerNormalization(Call &call) {
 
 //===- Others -----------------------------------------------------------------------------------------------------===//
 
-/// Divides by (bias + alpha / size * the sum of squares over `size` neighbouring channels) ^ beta.
+/// Divides by (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta.
 void lrn(Call &call) {
   const Tensor &x = call.input(0);
   Channels view(x);
@@ -219,7 +219,7 @@ void lrn(Call &call) {
   double alpha = call.real("alpha", 1e-4), beta = call.real("beta", 0.75), bias = call.real("bias", 1);
   Values<double> values(x);
   std::vector<double> result(values.size());
-  size = std::min(size, 2 * view.channels + 1); // a wider window sees no more
+  size = std::min(size, 2 * view.channels + 1); // a wider window covers no more channels
   double share = alpha / static_cast<double>(call.integer("size", 0));
   for (int64_t n = 0; n < view.batch; ++n)
     for (int64_t c = 0; c < view.channels; ++c)
@@ -236,7 +236,7 @@ void lrn(Call &call) {
   call.give(0, x.type(), x.shape(), result);
 }
 
-/// Divides by the norm along an axis; a norm of 0 leaves zeros.
+/// Divides by the norm along an axis; a norm of 0 gives zeros.
 void lpNormalization(Call &call) {
   const Tensor &x = call.input(0);
   AxisView view(x.shape(), normalizeAxis(call.integer("axis", -1), x.rank()));

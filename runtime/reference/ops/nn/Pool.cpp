@@ -27,8 +27,8 @@ static Shape kernelShape(Call &call) {
   return windowAttribute(call, "kernel_shape", kernel->size(), 1);
 }
 
-/// For each image (batch and channel) and each output position: reduce(image, taps' sources, number of taps, output
-/// offset). Sources are strided by the number of positions in the block.
+/// Calls reduce(image, sources, taps, output offset) for each image (batch and channel) and each output position.
+/// `sources` has a stride of the number of positions in a block.
 template <typename Reduce> static void slide(const Window &window, int64_t images, Reduce reduce) {
   int64_t positions = window.outputs(), taps = window.taps(), block = std::clamp<int64_t>((1 << 18) / taps, 1, 4096);
   std::vector<int64_t> table(taps * block);
@@ -75,7 +75,7 @@ void maxPool(Call &call) {
               if (source >= 0 && (best < 0 || from[source] > from[best] || from[source] != from[source]))
                 best = source;
             }
-            // A window of nothing but padding is the smallest value.
+            // A window of padding only gives the smallest value.
             result[output] = best >= 0                   ? from[best]
                              : std::is_same_v<T, double> ? static_cast<T>(-HUGE_VAL)
                                                          : std::numeric_limits<T>::min();
@@ -87,7 +87,8 @@ void maxPool(Call &call) {
   });
 }
 
-/// Windows reduced in double: `finish` gets the sum of map(x) over taps on the input, and how many taps count.
+/// Reduces windows in double: `finish` gets the sum of map(x) over taps inside of the input, and the number of taps
+/// that count.
 template <typename Map, typename Finish>
 static void poolSum(Call &call, bool countPadding, Map mapping, Finish finish) {
   const Tensor &x = call.input(0);
@@ -158,10 +159,10 @@ void globalLpPool(Call &call) {
       [=](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
-//===- Back, and regions ------------------------------------------------------------------------------------------===//
+//===- Unpooling and regions --------------------------------------------------------------------------------------===//
 
-/// Each value returns to the offset that MaxPool named; all else is 0. Offsets count in the tensor that MaxPool read,
-/// whose sizes are inferred; output_shape only adds room around it.
+/// Writes each value to the offset that MaxPool reported; all else is 0. Offsets are in the tensor that MaxPool read,
+/// whose sizes are inferred; output_shape only extends it.
 void maxUnpool(Call &call) {
   const Tensor &x = call.input(0);
   Shape sizes = spatial(x), kernel = kernelShape(call);
@@ -192,8 +193,8 @@ void maxUnpool(Call &call) {
   }
 }
 
-/// Regions [batch, x1, y1, x2, y2] in input units after scaling, rounded, and divided into cells whose edges are
-/// rounded outwards.
+/// Regions [batch, x1, y1, x2, y2] are scaled to input units, rounded, and divided into cells whose edges are rounded
+/// outwards.
 void maxRoiPool(Call &call) {
   const Tensor &x = call.input(0), &regions = call.input(1);
   auto pooled = call.integers("pooled_shape");

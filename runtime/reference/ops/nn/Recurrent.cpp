@@ -2,7 +2,7 @@
 //
 //     gates = W x + R h + b, then the cell's formula gives the next h (and c)
 //
-// One loop over directions, batch and time; the three cells differ in one function each.
+// One loop over directions, batch and time; the cells differ in one function each.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"
@@ -19,7 +19,7 @@ namespace tilewright::reference {
 
 struct Activation {
   std::string_view name;
-  double alpha, beta; // what they are when the node does not say
+  double alpha, beta; // defaults
   bool takesAlpha, takesBeta;
   double (*function)(double x, double alpha, double beta);
 };
@@ -47,7 +47,7 @@ static const Activation &findActivation(const std::string &name) {
   malformed(fmt::format("'{}' is no activation", name));
 }
 
-/// The activations of all directions, each with its alpha and beta taken in order from the attributes.
+/// The activations of all directions; alpha and beta are consumed from the attributes in order.
 static std::vector<Activation> activationsOf(Call &call, std::vector<std::string> otherwise, int64_t directions) {
   size_t each = otherwise.size();
   std::vector<std::string> names = call.texts("activations").value_or(std::vector<std::string>());
@@ -71,7 +71,7 @@ static std::vector<Activation> activationsOf(Call &call, std::vector<std::string
 
 //===- The recurrence ---------------------------------------------------------------------------------------------===//
 
-/// An input as numbers of type T: those in memory where they are of that type already, zeros where there is no input.
+/// An input as numbers of type T: in place if that is its memory type, zeros if it is absent.
 template <typename T> class Operand {
 public:
   Operand(Call &call, int64_t i, const Shape &shape) {
@@ -101,7 +101,7 @@ private:
   std::vector<T> owned_;
 };
 
-/// What a cell sees in one step of one sequence. Vectors of `hidden` elements, gates of `gates` such vectors.
+/// The data of one step of one sequence. Vectors have `hidden` elements, gates are `gates` such vectors.
 template <typename T> struct Step {
   int64_t hidden;
   const T *input;            // W x + its bias, [gates][hidden]
@@ -125,7 +125,7 @@ template <typename T> struct Step {
   }
 };
 
-/// How a recurrence runs, as the node says it.
+/// The attributes and sizes of a recurrence.
 struct Recurrence {
   int64_t steps, batch, width, hidden, gates, directions;
   bool batchFirst, backwards; // backwards: the only direction is the reverse one
@@ -178,7 +178,7 @@ static std::vector<T> projected(const Recurrence &r, const T *x, const T *weight
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(bias, columns, result.begin() + i * columns);
   auto pack = [&](int64_t k, int64_t count, int64_t n, int64_t length, T *to) {
-    constexpr int64_t block = 16; // rows of the weights whose cache lines are read to their ends
+    constexpr int64_t block = 16; // rows of the weights, so that whole cache lines are used
     for (int64_t j0 = 0; j0 < length; j0 += block)
       for (int64_t i = 0; i < count; ++i)
         for (int64_t j = j0; j < std::min(j0 + block, length); ++j)
@@ -188,7 +188,7 @@ static std::vector<T> projected(const Recurrence &r, const T *x, const T *weight
   return result;
 }
 
-/// The inputs in the order in which the three operators list them, without the LSTM's own. Computes in T.
+/// Computes in T. The three operators list their inputs in the same order, except the LSTM's additional ones.
 template <typename T, typename Cell> static void recurrentIn(Call &call, const Recurrence &r, bool lstm, Cell cell) {
   int64_t gates = r.gates, hidden = r.hidden;
   Operand<T> x(r.batchFirst ? transpose(call.input(0), {1, 0, 2}) : call.input(0)),
@@ -233,7 +233,7 @@ template <typename T, typename Cell> static void recurrentIn(Call &call, const R
     give(2, r.stateShape(), c);
 }
 
-/// float32 is computed in float32, as ONNX Runtime does and at more than twice the speed; other types in double.
+/// Computes float32 in float32, as ONNX Runtime does, at more than twice the speed; other types in double.
 template <typename Cell>
 static void recurrent(Call &call, int64_t gates, const std::vector<std::string> &defaults, Cell cell) {
   Recurrence recurrence = recurrenceOf(call, gates, defaults);

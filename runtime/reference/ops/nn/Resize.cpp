@@ -24,7 +24,7 @@ struct ResizeOptions {
   bool excludeOutside, antialias;
 
   explicit ResizeOptions(Call &call) {
-    bool old = call.opset() < 11; // no coordinate modes yet: asymmetric, rounded down
+    bool old = call.opset() < 11; // without coordinate modes: asymmetric, rounded down
     mode = call.text("mode", "nearest");
     if (mode == "bilinear" || mode == "trilinear")
       mode = "linear";
@@ -40,7 +40,7 @@ struct ResizeOptions {
   }
 };
 
-/// One axis: sizes, the exact factor between them, and the part of the input that tf_crop_and_resize takes.
+/// One axis: sizes, the exact factor between them, and the part of the input that tf_crop_and_resize reads.
 struct ResizedAxis {
   int64_t input = 1, output = 1;
   double scale = 1, roiStart = 0, roiEnd = 1;
@@ -82,7 +82,7 @@ static int64_t nearestIndex(const std::string &mode, double x, int64_t size) {
   return static_cast<int64_t>(std::clamp(low + up, 0.0, static_cast<double>(size - 1)));
 }
 
-/// The interpolating function of mode linear (a triangle) or cubic (Keys, with coefficient a).
+/// The interpolation kernel of mode linear (a triangle) or cubic (Keys, with coefficient a).
 static double kernel(const ResizeOptions &options, double x) {
   x = std::abs(x);
   double a = options.cubic;
@@ -93,8 +93,8 @@ static double kernel(const ResizeOptions &options, double x) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// The taps of one output index. Antialiasing widens the kernel when the axis shrinks; taps outside of the input repeat
-/// its border, or are dropped and the rest rescaled (exclude_outside).
+/// The taps of one output index. Antialiasing widens the kernel if the axis shrinks. Taps outside of the input read its
+/// border, or are dropped and the others rescaled (exclude_outside).
 static std::vector<Tap> taps(const ResizeOptions &options, const ResizedAxis &axis, double x) {
   double stretch = options.antialias ? std::min(axis.scale, 1.0) : 1;
   double reach = (options.mode == "linear" ? 1 : 2) / stretch, sum = 0;
@@ -148,7 +148,7 @@ static std::vector<double> numbers(Call &call, int64_t i) {
   return {values.begin(), values.end()};
 }
 
-/// From sizes: exact factors, made equal by the aspect ratio policy.
+/// Sets sizes and exact factors, which the aspect ratio policy may make equal.
 static void setSizes(const ResizeOptions &options, std::vector<ResizedAxis> &axes, std::span<const int64_t> which,
                      const std::vector<double> &sizes) {
   double common = 0;
@@ -179,7 +179,7 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
   std::vector<int64_t> which =
       normalizeAxes(call.integers("axes").value_or(identityMap(call.input(0).rank())), call.input(0).rank());
   std::vector<double> roi, scales, sizes;
-  if (call.op() == "Upsample" && call.opset() < 7) { // of images only
+  if (call.op() == "Upsample" && call.opset() < 7) { // for images only
     require(shape.size() == 4, "expected an image [N, C, H, W], found {}", shape);
     scales = {1, 1, call.real("height_scale", 0), call.real("width_scale", 0)};
   } else if (call.op() == "Upsample" && call.opset() < 9) {
@@ -199,7 +199,7 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
   for (size_t k = 0; k < scales.size(); ++k) {
     ResizedAxis &axis = axes[which[k]];
     axis.scale = scales[k];
-    // In float32, as shape inference everywhere does: 0.7f * 10 is then 7.
+    // In float32, as in all shape inference: 0.7f * 10 is then 7.
     float size = std::floor(static_cast<float>(scales[k]) * static_cast<float>(axis.input));
     require(scales[k] > 0 && size < 0x1p40f, "expected a scale above 0 and a sane size, found {}", scales[k]);
     axis.output = static_cast<int64_t>(size);

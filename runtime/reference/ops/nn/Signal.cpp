@@ -11,22 +11,22 @@ namespace tilewright::reference {
 
 using Complex = std::complex<double>;
 
-/// sum over n of x[n] * exp(-+ 2 pi i k n / length), for the first `bins` values of k. Quadratic, but every term exact.
+/// sum over n of x[n] * exp(-+ 2 pi i k n / length), for the first `bins` values of k. Quadratic, but accurate.
 static std::vector<Complex> transform(std::span<const Complex> x, int64_t length, int64_t bins, bool inverse) {
-  std::vector<Complex> turns(length), result(bins);
+  std::vector<Complex> roots(length), result(bins);
   for (int64_t k = 0; k < length; ++k)
-    turns[k] =
+    roots[k] =
         std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length));
   for (int64_t k = 0; k < bins; ++k) {
     Complex sum = 0;
-    for (int64_t n = 0, turn = 0; n < static_cast<int64_t>(x.size()); ++n, turn = (turn + k) % length)
-      sum += x[n] * turns[turn];
+    for (int64_t n = 0, power = 0; n < static_cast<int64_t>(x.size()); ++n, power = (power + k) % length)
+      sum += x[n] * roots[power];
     result[k] = inverse ? sum / static_cast<double>(length) : sum;
   }
   return result;
 }
 
-/// The other half of a spectrum of a real signal, by conjugate symmetry.
+/// Completes the spectrum of a real signal by conjugate symmetry.
 static void mirror(std::vector<Complex> &spectrum, int64_t length) {
   int64_t known = std::min<int64_t>(static_cast<int64_t>(spectrum.size()), length / 2 + 1);
   spectrum.resize(length);
@@ -80,7 +80,7 @@ void dft(Call &call) {
 /// Signal [batch, length, 1 or 2] to [batch, frames, bins, 2].
 void stft(Call &call) {
   Tensor x = call.input(0);
-  if (x.rank() == 2) // of real numbers, without the last dimension of 1
+  if (x.rank() == 2) // a real signal without a last dimension of 1
     x = x.reshaped({x.shape()[0], x.shape()[1], 1});
   require(x.rank() == 3 && (x.shape()[2] == 1 || x.shape()[2] == 2),
           "expected a signal [batch, length, 1 or 2], found {}", x.shape());
@@ -133,8 +133,7 @@ void cosineWindow(Call &call) {
   call.give(0, type, {size}, result);
 }
 
-/// Triangles of height 1 between neighbouring edges that are equally spaced on the mel scale, over the bins of a
-/// onesided DFT.
+/// Triangular filters of height 1 over the bins of a onesided DFT, with edges equally spaced on the mel scale.
 void melWeightMatrix(Call &call) {
   int64_t bands = call.index(0), length = call.index(1), rate = call.index(2);
   double low = call.scalar(3), high = call.scalar(4);

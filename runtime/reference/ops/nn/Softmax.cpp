@@ -7,7 +7,7 @@
 
 namespace tilewright::reference {
 
-/// The tensor as outer x size x inner, where the middle is what each distribution runs over.
+/// The tensor as outer x size x inner; distributions run along the middle.
 static AxisView distribution(Call &call) {
   const Shape &shape = call.input(0).shape();
   int64_t rank = call.input(0).rank();
@@ -17,7 +17,7 @@ static AxisView distribution(Call &call) {
     return AxisView(shape, normalizeAxis(call.integer("axis", -1), rank));
   }
   int64_t axis = call.integer("axis", 1);
-  if (axis != rank) // a flattening axis may be the rank: columns of one
+  if (axis != rank) // before opset 13 the axis may be the rank: distributions of one element
     axis = normalizeAxis(axis, rank);
   return AxisView({product(std::span(shape).first(axis)), product(std::span(shape).subspan(axis))}, 1);
 }

@@ -1,6 +1,6 @@
-// ai.onnx.preview.training: one step of an optimizer. Inputs are the rate R, the count of updates T, then n tensors X,
-// their n gradients G, and n tensors for each state of the optimizer; outputs the new X and the new states, in the same
-// order.
+// ai.onnx.preview.training: one step of an optimizer. Inputs are the rate R, the number of updates T, then n tensors X,
+// their n gradients G, and n tensors for each state of the optimizer. Outputs are the new X and the new states, in the
+// same order.
 #include "runtime/reference/Kernels.h"
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace tilewright::reference {
 
-/// update(x, g, state) for each element: changes x and its states.
+/// Calls update(x, g, states) for each element, which changes x and its states.
 template <size_t States, typename Update> static void optimize(Call &call, Update update) {
   int64_t groups = 2 + States, tensors = (call.inputCount() - 2) / groups;
   require(call.inputCount() >= 2 + groups && (call.inputCount() - 2) % groups == 0,

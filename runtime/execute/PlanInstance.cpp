@@ -1,5 +1,5 @@
-// Evaluates and places; nothing here touches a device.
-#include "runtime/execute/Frame.h"
+// Evaluates sizes and plans the arena; no device is involved.
+#include "runtime/execute/PlanInstance.h"
 
 #include "runtime/execute/BindSymbols.h"
 
@@ -8,8 +8,8 @@
 
 namespace tilewright::runtime {
 
-static constexpr uint64_t largestValue = uint64_t(1)
-                                         << 48; // no machine has more, and sums of such sizes do not overflow
+// No machine has more memory, and sums of such sizes do not overflow.
+static constexpr uint64_t largestValue = uint64_t(1) << 48;
 
 Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id) {
   Shape shape;
@@ -58,7 +58,7 @@ static Status checkGuard(const ExprValues &sizes, const Guard &guard) {
   return {};
 }
 
-/// A view must lie inside the bytes it views, link by link.
+/// Checks each link of a chain of aliases: a view must lie inside the value it views.
 static Status checkView(const Plan &plan, const ExprValues &sizes, ValueId id) {
   for (; plan.values[id].kind == ValueKind::Alias; id = plan.values[id].source) {
     const Value &view = plan.values[id];
@@ -123,7 +123,7 @@ Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const Expr
   return {};
 }
 
-/// Whether the arena holds a root, and from when to when.
+/// Whether the arena holds the root value `id`; then `lifetime` is from its first to its last step.
 static bool livesInArena(const Plan &plan, const PlanAnalysis &analysis, ValueId id, ArenaScope scope,
                          Lifetime &lifetime) {
   const Value &value = plan.values[id];
@@ -140,41 +140,41 @@ static bool livesInArena(const Plan &plan, const PlanAnalysis &analysis, ValueId
   return true;
 }
 
-static void place(const Plan &plan, const PlanAnalysis &analysis, ArenaScope scope, Frame &frame) {
+static void place(const Plan &plan, const PlanAnalysis &analysis, ArenaScope scope, PlanInstance &instance) {
   std::vector<ValueId> placed;
   std::vector<Lifetime> lifetimes;
   for (ValueId id = 0; id < plan.values.size(); ++id) {
-    Lifetime lifetime = {0, 0, frame.bytes[id]};
+    Lifetime lifetime = {0, 0, instance.bytes[id]};
     if (analysis.valueStep[id] == atBind && livesInArena(plan, analysis, id, scope, lifetime)) {
       placed.push_back(id);
       lifetimes.push_back(lifetime);
     }
   }
   ArenaPlan arena = planArena(lifetimes);
-  frame.offsets.assign(plan.values.size(), noPlace);
+  instance.offsets.assign(plan.values.size(), noPlace);
   for (size_t i = 0; i < placed.size(); ++i)
-    frame.offsets[placed[i]] = arena.offsets[i];
-  frame.arenaBytes = arena.bytes;
+    instance.offsets[placed[i]] = arena.offsets[i];
+  instance.arenaBytes = arena.bytes;
 }
 
-Expected<std::unique_ptr<Frame>> makeFrame(const Plan &plan, const PlanAnalysis &analysis, std::vector<int64_t> symbols,
-                                           ArenaScope scope) {
-  auto frame = std::make_unique<Frame>();
-  frame->symbols = std::move(symbols);
-  frame->sizes = ExprValues::evaluate(plan.exprs, frame->symbols);
-  frame->bytes.assign(plan.values.size(), 0);
+Expected<std::unique_ptr<PlanInstance>> instantiate(const Plan &plan, const PlanAnalysis &analysis,
+                                                    std::vector<int64_t> symbols, ArenaScope scope) {
+  auto instance = std::make_unique<PlanInstance>();
+  instance->symbols = std::move(symbols);
+  instance->sizes = ExprValues::evaluate(plan.exprs, instance->symbols);
+  instance->bytes.assign(plan.values.size(), 0);
   for (ValueId id = 0; id < plan.values.size(); ++id)
     if (analysis.valueStep[id] == atBind) {
-      Expected<uint64_t> bytes = valueBytes(plan, frame->sizes, id);
+      Expected<uint64_t> bytes = valueBytes(plan, instance->sizes, id);
       TILEWRIGHT_TRY(bytes);
-      frame->bytes[id] = *bytes;
+      instance->bytes[id] = *bytes;
     }
   for (const Segment &segment : analysis.segments)
     for (size_t i = segment.first; segment.recordable && i < segment.end; ++i)
-      TILEWRIGHT_TRY(checkStepSizes(plan, analysis, frame->sizes, plan.steps[i]));
-  place(plan, analysis, scope, *frame);
-  frame->recordings.resize(analysis.segments.size());
-  return frame;
+      TILEWRIGHT_TRY(checkStepSizes(plan, analysis, instance->sizes, plan.steps[i]));
+  place(plan, analysis, scope, *instance);
+  instance->recordings.resize(analysis.segments.size());
+  return instance;
 }
 
 } // namespace tilewright::runtime
