@@ -1,11 +1,11 @@
 // Builds a runtime plan from a module at the tile stage. BuildPlan.h draws it.
 #include "backend/plan/BuildPlan.h"
 
-#include "frontend/import/HostCall.h"
 #include "frontend/flow/FlowOps.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/SizeDefinition.h"
 #include "frontend/graph/Sizes.h"
+#include "frontend/import/HostCall.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -437,7 +437,7 @@ Status PlanBuilder::addLaunch(graph::LaunchOp launch) {
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = exprs.constant(bytes);
   auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
-  step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
+  step.group = groupOf(launch, kernel.getSymName(), schedule ? graph::stringifyRootKind(schedule.getRoot()) : "");
   plan.steps.push_back(std::move(step));
   return Status();
 }

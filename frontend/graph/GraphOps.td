@@ -28,6 +28,7 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "frontend/graph/GraphInterfaces.td"
+include "frontend/graph/RootKind.td"
 
 def Graph_Dialect : Dialect {
   let name = "graph";
@@ -339,10 +340,13 @@ def HostCallOp : Graph_Op<"host_call"> {
   let hasVerifier = 1;
 }
 
+def RootKindAttr : EnumAttr<Graph_Dialect, RootKind, "root"> { let assemblyFormat = "`<` $value `>`"; }
+
 def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "one fused group: becomes one tile kernel";
   let description = [{
-    The body is graph IR. Nothing between its operations touches global memory. `schedule` is set by the schedule stage.
+    The body is graph IR. Nothing between its operations touches global memory. `root` is set by fusion, `schedule` by
+    the schedule stage.
 
     ```mlir
     graph.kernel @bias_relu(%x: tensor<8x768xf32>, %b: tensor<768xf32>) -> tensor<8x768xf32> {
@@ -353,7 +357,7 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+                       OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<RootKindAttr>:$root);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
