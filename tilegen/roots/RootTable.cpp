@@ -1,7 +1,6 @@
 // The table of roots.
 #include "tilegen/roots/RootTable.h"
 
-#include "fusion/Geometry.h"
 #include "tilegen/schedule/Schedules.h"
 
 using namespace mlir;
@@ -36,22 +35,24 @@ ArrayRef<Root> allRoots() { return roots; }
 
 const Root &rootOf(RootKind kind) { return roots[static_cast<unsigned>(kind)]; }
 
-FailureOr<RootKind> rootKindOf(graph::KernelOp kernel) {
+RootKind rootKindOf(graph::KernelOp kernel) {
   if (std::optional<RootKind> root = kernel.getRoot())
     return *root;
-  FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel);
-  if (failed(geometry))
-    return failure();
-  return geometry->kind;
+  RootKind root = RootKind::Pointwise;
+  kernel.walk([&](Operation *op) {
+    if (isa<graph::ContractOp>(op))
+      root = RootKind::Matmul;
+    else if (isa<graph::ReduceOp>(op) && root == RootKind::Pointwise)
+      root = RootKind::RowReduction;
+  });
+  return root;
 }
 
 FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel, std::optional<RootKind> as) {
-  FailureOr<RootKind> root = rootKindOf(kernel);
-  if (failed(root))
-    return failure();
-  FailureOr<KernelSpace> space = rootOf(*root).analyze(kernel, as);
-  if (succeeded(space) && !llvm::is_contained(rootOf(space->root).computes, *root))
-    return kernel.emitOpError() << "expected a body of root " << graph::stringifyRootKind(*root)
+  RootKind root = rootKindOf(kernel);
+  FailureOr<KernelSpace> space = rootOf(root).analyze(kernel, as);
+  if (succeeded(space) && !llvm::is_contained(rootOf(space->root).computes, root))
+    return kernel.emitOpError() << "expected a body of root " << graph::stringifyRootKind(root)
                                 << " because the kernel says so, got one of root "
                                 << graph::stringifyRootKind(space->root);
   return space;

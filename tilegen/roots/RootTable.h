@@ -27,8 +27,8 @@ struct Root {
 llvm::ArrayRef<Root> allRoots();
 const Root &rootOf(graph::RootKind kind);
 
-/// What fusion said of the kernel, or would say of one written by hand.
-mlir::FailureOr<graph::RootKind> rootKindOf(graph::KernelOp kernel);
+/// What fusion said of the kernel. One written by hand need not say it: a contraction or a reduction in its body is it.
+graph::RootKind rootKindOf(graph::KernelOp kernel);
 
 /// The iteration space by the row of the kernel's root. Fails with a diagnostic.
 mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel, std::optional<graph::RootKind> as = std::nullopt);

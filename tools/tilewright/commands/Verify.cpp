@@ -1,14 +1,14 @@
 // tilewright verify: the compiled program against the interpreter, the unfused program, or expected values: outputs,
 // then nodes, then the smallest part.
-#include "tools/tilewright/commands/Commands.h"
-#include "tools/tilewright/options/InputOptions.h"
 #include "tools/tilewright/Json.h"
-#include "tools/tilewright/options/ModelOptions.h"
-#include "tools/tilewright/model/NodeCheck.h"
-#include "tools/tilewright/values/Npz.h"
 #include "tools/tilewright/Progress.h"
-#include "tools/tilewright/model/ReduceModel.h"
 #include "tools/tilewright/Table.h"
+#include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/model/NodeCheck.h"
+#include "tools/tilewright/model/ReduceModel.h"
+#include "tools/tilewright/options/InputOptions.h"
+#include "tools/tilewright/options/ModelOptions.h"
+#include "tools/tilewright/values/Npz.h"
 
 #include "runtime/execute/Context.h"
 
@@ -32,7 +32,7 @@ struct VerifyCommand {
   bool isOnnx() const { return inputKind(model.model) == InputKind::Model; }
   /// Whether the reference is compiled here, for the inputs at hand; an artifact has its own plan of it.
   bool interprets() const { return against == "interpreter" && isOnnx(); }
-  bool againstFolder() const { return against != "interpreter" && against != "unfused"; }
+  bool againstFolder() const { return against != "interpreter" && against != "unfused" && against != "unedited"; }
 };
 
 /// What verify found, to be printed at the end.
@@ -77,13 +77,22 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
   return run;
 }
 
-/// What the outputs are held against: another mode's, or those of a test data folder.
+/// What the outputs are held against: another mode's, those of the stage before, or those of a test data folder.
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command,
                                                           const runtime::Artifact &artifact,
                                                           const std::shared_ptr<runtime::Device> &device,
                                                           const ModeRun &actual) {
   if (command.againstFolder())
     return readValues(command.against, DataKind::Output, artifact.contents().plans.front());
+  if (command.against == "unedited") {
+    Expected<ModelOptions> before = withoutEdit(command.model);
+    TILEWRIGHT_TRY(before);
+    Expected<runtime::Artifact> unedited = loadOrCompile(*before);
+    TILEWRIGHT_TRY(unedited);
+    Expected<ModeRun> run = runMode(*unedited, planMode(command.model, unedited->contents()), command.inputs, device);
+    TILEWRIGHT_TRY(run);
+    return run->outputs;
+  }
   if (!command.interprets()) {
     Expected<ModeRun> run =
         runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
@@ -294,13 +303,16 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 }
 
 static Status checkOptions(const VerifyCommand &command) {
+  if (command.against == "unedited")
+    TILEWRIGHT_TRY(withoutEdit(command.model));
   if (!command.reduce.empty() && command.againstFolder())
     return {Code::Usage, "--reduce needs every value of the model: --against interpreter or unfused"};
   bool isThere =
       fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
   if (command.againstFolder() && !isThere)
     return {Code::Io,
-            fmt::format("--against {}: expected interpreter, unfused, a folder or FILE.npz, and there is no such thing",
+            fmt::format("--against {}: expected interpreter, unfused, unedited, a folder or FILE.npz, and there is no "
+                        "such thing",
                         command.against)};
   return {};
 }
@@ -308,7 +320,7 @@ static Status checkOptions(const VerifyCommand &command) {
 /// The mode that is held against another one, which must be there and not the same.
 static Expected<std::string> modeToVerify(const VerifyCommand &command, const runtime::Contents &contents) {
   std::string mode = planMode(command.model, contents), other = command.against == "unfused" ? "none" : "reference";
-  if (command.againstFolder())
+  if (command.againstFolder() || command.against == "unedited")
     return mode;
   if (mode == other)
     return Status(Code::Usage, fmt::format("--against {}: {} would be compared with itself", command.against,
@@ -329,7 +341,7 @@ static Expected<std::string> modeToVerify(const VerifyCommand &command, const ru
 static Status verify(const VerifyCommand &command) {
   TILEWRIGHT_TRY(checkOptions(command));
   std::vector<PlanMode> modes = {*parsePlanMode(command.model.fuse)};
-  if (!command.againstFolder() && !command.interprets())
+  if (!command.againstFolder() && !command.interprets() && command.against != "unedited")
     modes.push_back(command.against == "unfused" ? PlanMode::None : PlanMode::Reference);
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model, modes);
   TILEWRIGHT_TRY(artifact);
@@ -367,7 +379,7 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
   command
       ->add_option("--against", options->against,
                    "interpreter, unfused, or a folder: of test data, or of values by name (.npy, .npz; what run "
-                   "--outputs writes)")
+                   "--outputs writes); of a stage's IR unedited, what the stage before it gives, is the default")
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
                     "compare every value that a kernel leaves in memory, and name the first node that differs");
@@ -383,7 +395,11 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
   command->footer(
       "Example: tilewright verify model.onnx --per-node --reduce bug\n"
       "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");
-  command->callback([options, &exitCode] { exitCode = report(verify(*options)); });
+  command->callback([command, options, &exitCode] {
+    if (command->count("--against") == 0 && isGrouped(options->model))
+      options->against = "unedited";
+    exitCode = report(verify(*options));
+  });
 }
 
 } // namespace tilewright
