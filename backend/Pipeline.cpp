@@ -1,23 +1,24 @@
-// The pipeline, as a table of contents: import, normalize, group, schedule, tile, code, plan.
+// The pipeline: Compiler::runStages is its table of contents.
 #include "backend/Pipeline.h"
 
-#include "backend/plan/BuildPlan.h"
 #include "backend/CodeGenerators.h"
 #include "backend/Dialects.h"
 #include "backend/StageDump.h"
+#include "backend/VerifyStage.h"
+#include "backend/plan/BuildPlan.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/groups/FormGroups.h"
 #include "fusion/FusionReport.h"
+#include "fusion/groups/FormGroups.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Version.h"
+#include "runtime/artifact/OutputFile.h"
+#include "tilegen/TargetDesc.h"
 #include "tilegen/emit/EmitTiles.h"
 #include "tilegen/schedule/SelectSchedule.h"
-#include "tilegen/TargetDesc.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 #include <deque>
 #include <filesystem>
@@ -28,35 +29,7 @@ namespace fs = std::filesystem;
 
 namespace tilewright {
 
-//===- Names ------------------------------------------------------------------------------------------------------===//
-
-static constexpr std::pair<std::string_view, Stage> stageNames[] = {
-    {"import", Stage::Import}, {"normalize", Stage::Normalize}, {"group", Stage::Group}, {"schedule", Stage::Schedule},
-    {"tile", Stage::Tile},     {"place", Stage::Place},         {"llvm", Stage::Llvm},   {"code", Stage::Code},
-};
-static constexpr std::pair<std::string_view, PlanMode> modeNames[] = {{"reference", PlanMode::Reference},
-                                                                      {"none", PlanMode::None},
-                                                                      {"epilogue", PlanMode::Epilogue},
-                                                                      {"all", PlanMode::All}};
-
-template <typename Rows, typename Key> static std::string_view nameIn(const Rows &rows, Key key) {
-  for (const auto &[name, value] : rows)
-    if (value == key)
-      return name;
-  return "";
-}
-
-template <typename Key, typename Rows> static std::optional<Key> parseIn(const Rows &rows, std::string_view text) {
-  for (const auto &[name, value] : rows)
-    if (name == text)
-      return value;
-  return std::nullopt;
-}
-
-std::string_view name(Stage stage) { return nameIn(stageNames, stage); }
-std::optional<Stage> parseStage(std::string_view name) { return parseIn<Stage>(stageNames, name); }
-std::string_view name(PlanMode mode) { return nameIn(modeNames, mode); }
-std::optional<PlanMode> parsePlanMode(std::string_view name) { return parseIn<PlanMode>(modeNames, name); }
+//===- Targets and modes ------------------------------------------------------------------------------------------===//
 
 static fusion::FusionMode fusionMode(PlanMode mode) {
   return mode == PlanMode::All        ? fusion::FusionMode::All
@@ -99,21 +72,6 @@ static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalRe
   return result;
 }
 
-//===- Where a module stands --------------------------------------------------------------------------------------===//
-
-static constexpr StringLiteral modelAttr = "graph.model", stageAttr = "graph.stage", modeAttr = "graph.mode",
-                               targetAttr = "graph.target", reportAttr = "graph.report";
-
-static std::string textAttribute(ModuleOp module, StringRef name) {
-  auto text = module->getAttrOfType<StringAttr>(name);
-  return text ? text.str() : std::string();
-}
-
-/// The last stage that the module has been through. IR written by hand says nothing, and is normalized first.
-static Stage stageOf(ModuleOp module) { return parseStage(textAttribute(module, stageAttr)).value_or(Stage::Import); }
-
-static bool isStage(const std::string &path) { return fs::path(path).extension() == ".mlir"; }
-
 //===- Diagnostics ------------------------------------------------------------------------------------------------===//
 
 /// The ONNX node that a location came from.
@@ -143,9 +101,12 @@ public:
           return success();
         }) {}
 
-  Status failure(std::string_view stage) const {
-    return Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", stage,
-                                              first.empty() ? "it gave no reason" : first));
+  /// Of IR that came from a file the edit is at fault, of our own we are.
+  Status failure(Stage stage, const std::string &file) const {
+    std::string why = first.empty() ? "it gave no reason" : first;
+    return file.empty()
+               ? Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", name(stage), why))
+               : Status(Code::Malformed, fmt::format("{}: stage {} cannot take it: {}", file, name(stage), why));
   }
 
 private:
@@ -157,14 +118,33 @@ private:
 
 //===- The compiler -----------------------------------------------------------------------------------------------===//
 
-/// What CompiledModel's bytes live in: the context (weights), made constants, and code.
 namespace {
+
+/// What CompiledModel's bytes live in: the context (weights), made constants, and code.
 struct CompiledStorage {
   std::unique_ptr<MLIRContext> context;
   runtime::Contents contents;
   std::unique_ptr<PlanConstants> constants;
   std::deque<TargetCode> code;
 };
+
+/// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
+enum class Sizes { Usual, Broadcasting, Equal };
+
+/// One module on its way through the stages.
+struct Compilation {
+  explicit Compilation(PlanMode mode, const TargetDesc *target = nullptr) : mode(mode), target(target) {}
+  std::string subfolder() const { return target ? fmt::format("{}-{}", target->name, name(mode)) : ""; }
+
+  PlanMode mode;
+  const TargetDesc *target; // null while what comes is the same for all
+  Sizes sizes = Sizes::Usual;
+  std::string suffix;   // of the plan's mode
+  bool isDumped = true; // a mode's second plan is not: its stages would overwrite the first's
+  OwningOpRef<ModuleOp> module;
+  PlanRequest request; // filled by the last stage
+};
+
 } // namespace
 
 static std::string whatIsRefused(const ImportReport &report, const Status &why) {
@@ -184,59 +164,120 @@ public:
     storage->context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
     storage->context->loadAllAvailableDialects();
     storage->constants = std::make_unique<PlanConstants>(storage->contents.constants);
+    if (fs::path(options.modelPath).extension() == ".mlir")
+      resumed = options.modelPath;
   }
 
   Expected<CompiledModel> compile();
   Expected<std::string> emit(Stage last);
 
 private:
-  void begin(std::string_view what) const {
-    if (options.progress)
-      options.progress(what);
-  }
-  /// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
-  enum class Sizes { Usual, Broadcasting, Equal };
-  Expected<OwningOpRef<ModuleOp>> import(PlanMode mode, Sizes sizes = Sizes::Usual);
-  Status checkResumable(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) const;
-  Status lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last);
-  Status addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix = "");
-  Status addPlanOfOtherSizes(const std::string &target, PlanMode mode);
-  Expected<OwningOpRef<ModuleOp>> normalize(OwningOpRef<ModuleOp> module);
-  void keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report);
-  Status finish(ModuleOp module, Stage stage, const std::string &subfolder) const;
+  Status runStages(Compilation &compilation, Stage last);
+  Status finish(const Compilation &compilation, Stage stage) const;
+
+  Status import(Compilation &compilation);
+  Status readResumed(Compilation &compilation);
+  Status importOnnx(Compilation &compilation);
+  Status group(Compilation &compilation);
+  Status generateLlvm(Compilation &compilation);
+  Status generate(Compilation &compilation);
+
+  Status checkResumable(const Compilation &compilation, Stage last) const;
+  Status addPlan(Compilation compilation);
+  Status addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode);
+  Expected<std::string> textOf(const Compilation &compilation, Stage stage);
 
   const CompileOptions &options;
+  std::string resumed; // the file of a stage that this compile goes on from; empty for an ONNX model
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
   std::map<bool, ImportReport> reports; // of the first imports: as reference or not
-  std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>>
-      otherSizes;               // imported once each, null where it would be no other plan
-  std::optional<Stage> emitted; // where the IR of a stage is all that is wanted
-  bool isDumped = true; // what is compiled now: a mode's second plan is not, its stages would overwrite the first's
+  /// Imported once each, null where it would be no other plan.
+  std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes;
 };
 
-/// A model imported and normalized, or the IR of a stage from an earlier run.
-Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
-  begin("import");
-  MLIRContext &context = *storage->context;
-  if (isStage(options.modelPath)) {
-    auto module = readStage(context, options.modelPath);
-    TILEWRIGHT_TRY(module);
-    if ((**module)->hasAttr(stageAttr) && !parseStage(textAttribute(**module, stageAttr)))
-      return Status(Code::Malformed, fmt::format("{}: expected the name of a stage as the module's {}",
-                                                 options.modelPath, stageAttr.str()));
-    if (mode == PlanMode::Reference)
-      return Status(
-          Code::Usage,
-          fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model",
-                      options.modelPath));
-    if (stageOf(**module) != Stage::Import)
-      return module;
-    return normalize(std::move(*module));
+/// The compiler, from the model to code: each stage is announced, run, verified and dumped. Begins where the module
+/// stands and stops after `last`.
+Status Compiler::runStages(Compilation &compilation, Stage last) {
+  auto each = [&](Stage stage, llvm::function_ref<LogicalResult(ModuleOp)> pass) -> Status {
+    Diagnostics diagnostics(*storage->context);
+    return succeeded(forEachModule(*compilation.module, pass)) ? Status() : diagnostics.failure(stage, resumed);
+  };
+  struct Step {
+    Stage stage;
+    std::function<Status()> run;
+  };
+  const TargetDesc *target = compilation.target;
+  const Step steps[] = {
+      {Stage::Import, [&] { return import(compilation); }},
+      {Stage::Normalize, [&] { return each(Stage::Normalize, [](ModuleOp part) { return normalizeGraph(part); }); }},
+      {Stage::Group, [&] { return group(compilation); }},
+      {Stage::Schedule,
+       [&] { return each(Stage::Schedule, [&](ModuleOp part) { return selectSchedules(part, *target); }); }},
+      {Stage::Tile, [&] { return each(Stage::Tile, [&](ModuleOp part) { return emitTiles(part, *target); }); }},
+      {Stage::Place, [&] { return each(Stage::Place, [&](ModuleOp part) { return placeKernels(part, *target); }); }},
+      {Stage::Llvm, [&] { return generateLlvm(compilation); }},
+      {Stage::Code, [&] { return generate(compilation); }},
+  };
+  for (const Step &step : steps) {
+    if (step.stage > last || (compilation.module && step.stage <= stageOf(*compilation.module)))
+      continue;
+    if (options.progress && step.stage != Stage::Llvm) // which is part of the code's
+      options.progress(name(step.stage));
+    TILEWRIGHT_TRY(step.run());
+    if (!compilation.module) // the same plan as another one's
+      return {};
+    if (step.stage < Stage::Llvm)
+      TILEWRIGHT_TRY(finish(compilation, step.stage));
   }
+  return {};
+}
+
+/// Marks the module as having been through `stage`, verifies it, and dumps it where that is asked for. One that was read
+/// from a file may be further already.
+Status Compiler::finish(const Compilation &compilation, Stage stage) const {
+  ModuleOp module = *compilation.module;
+  if (stageOf(module) > stage)
+    return {};
+  setTextAttribute(module, stage_attr::stage, name(stage));
+  if (stage == Stage::Group)
+    setTextAttribute(module, stage_attr::mode, name(compilation.mode));
+  if (stage == Stage::Schedule)
+    setTextAttribute(module, stage_attr::target, compilation.target->name);
+  Diagnostics diagnostics(*storage->context);
+  if (failed(verify(module)) || failed(verifyStage(module, stage)))
+    return diagnostics.failure(stage, resumed);
+  if (options.dumpFolder.empty() || !compilation.isDumped)
+    return {};
+  return writeStage(module, options.dumpFolder, stageFile(options.dumpFolder, compilation.subfolder(), stage));
+}
+
+//===- Import -----------------------------------------------------------------------------------------------------===//
+
+Status Compiler::import(Compilation &compilation) {
+  return resumed.empty() ? importOnnx(compilation) : readResumed(compilation);
+}
+
+/// The IR of a stage from an earlier run.
+Status Compiler::readResumed(Compilation &compilation) {
+  auto module = readStage(*storage->context, resumed);
+  TILEWRIGHT_TRY(module);
+  if (compilation.mode == PlanMode::Reference)
+    return {
+        Code::Usage,
+        fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model",
+                    resumed)};
+  compilation.module = std::move(*module);
+  return {};
+}
+
+Status Compiler::importOnnx(Compilation &compilation) {
+  bool asReference = compilation.mode == PlanMode::Reference;
+  Sizes sizes = compilation.sizes;
+  MLIRContext &context = *storage->context;
   ImportOptions import = options.import;
-  import.allAsReference |= mode == PlanMode::Reference;
-  ImportReport &usual = reports[mode == PlanMode::Reference];
+  import.allAsReference |= asReference;
+  ImportReport &usual = reports[asReference];
   if (sizes != Sizes::Usual)
     (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;
   ImportReport report;
@@ -244,157 +285,152 @@ Expected<OwningOpRef<ModuleOp>> Compiler::import(PlanMode mode, Sizes sizes) {
                     ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(),
                                        import, &report)
                     : importModel(context, options.modelPath, import, &report);
-  if (!module)
-    return module.status();
+  TILEWRIGHT_TRY(module);
   if (sizes == Sizes::Equal)
     for (const SizeChoice &choice : report.choices)
-      if (mode != PlanMode::Reference && llvm::is_contained(usual.choices, choice))
+      if (!asReference && llvm::is_contained(usual.choices, choice))
         model.importReport_.warnings.push_back(choice.sentence);
   if (sizes == Sizes::Equal && report.choices == usual.choices)
-    return OwningOpRef<ModuleOp>();
-  if (mode != PlanMode::Reference && sizes == Sizes::Usual)
+    return {};
+  if (!asReference && sizes == Sizes::Usual)
     model.importReport_ = report;
   if (sizes == Sizes::Usual)
     usual = std::move(report);
-  Diagnostics diagnostics(context);
-  if (failed(verify(**module)))
-    return diagnostics.failure("import");
-  (**module)->setAttr(modelAttr, StringAttr::get(&context, fs::path(options.modelPath).stem().string()));
-  TILEWRIGHT_TRY(finish(**module, Stage::Import, ""));
-  return normalize(std::move(*module));
+  compilation.module = std::move(*module);
+  setTextAttribute(*compilation.module, stage_attr::model, fs::path(options.modelPath).stem().string());
+  return {};
 }
 
-Expected<OwningOpRef<ModuleOp>> Compiler::normalize(OwningOpRef<ModuleOp> module) {
-  if (emitted == Stage::Import)
-    return module;
-  begin("normalize");
+//===- Group ------------------------------------------------------------------------------------------------------===//
+
+Status Compiler::group(Compilation &compilation) {
+  fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
-  if (failed(forEachModule(*module, [](ModuleOp part) { return normalizeGraph(part); })) || failed(verify(*module)))
-    return diagnostics.failure("normalize");
-  TILEWRIGHT_TRY(finish(*module, Stage::Normalize, ""));
-  return module;
+  LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
+    fusion::FusionReport own;
+    LogicalResult formed = fusion::formGroups(part, fusionMode(compilation.mode), &own);
+    report.append(std::move(own));
+    return formed;
+  });
+  if (failed(formed))
+    return diagnostics.failure(Stage::Group, resumed);
+  if (compilation.mode == options.modes.front())
+    model.fusionReport_ = report.text();
+  setTextAttribute(*compilation.module, stage_attr::report, report.json());
+  return {};
 }
 
-/// Marks the module as having been through `stage`, and dumps it where that is asked for.
-Status Compiler::finish(ModuleOp module, Stage stage, const std::string &subfolder) const {
-  module->setAttr(stageAttr, StringAttr::get(module.getContext(), name(stage)));
-  if (options.dumpFolder.empty() || !isDumped)
+//===- Code -------------------------------------------------------------------------------------------------------===//
+
+/// Nothing but text for people: the code is generated from the tile programs.
+Status Compiler::generateLlvm(Compilation &compilation) {
+  if (options.dumpFolder.empty() || !compilation.isDumped)
     return {};
-  return writeStage(module, options.dumpFolder, subfolder, fmt::format("{}-{}", static_cast<int>(stage), name(stage)));
+  Expected<std::string> text = textOf(compilation, Stage::Llvm);
+  TILEWRIGHT_TRY(text);
+  return writeFile(stageFile(options.dumpFolder, compilation.subfolder(), Stage::Llvm), *text);
 }
+
+/// LLVM's IR, or the assembly or PTX.
+Expected<std::string> Compiler::textOf(const Compilation &compilation, Stage stage) {
+  std::string all;
+  Status status;
+  OwningOpRef<ModuleOp> copy = ModuleOp(*compilation.module).clone();
+  LogicalResult generated = forEachModule(*copy, [&](ModuleOp part) {
+    Expected<CodeText> text = generateText(part, *compilation.target, {.codeObjectVersion = options.codeObjectVersion});
+    if (!text)
+      return status = text.status(), failure();
+    all += stage == Stage::Llvm ? text->llvm : text->assembly;
+    return success();
+  });
+  return succeeded(generated) ? Expected<std::string>(std::move(all)) : status;
+}
+
+Status Compiler::generate(Compilation &compilation) {
+  PlanRequest &request = compilation.request;
+  request.target = planTarget(*compilation.target);
+  request.mode = fmt::format("{}{}", name(compilation.mode), compilation.suffix);
+  Status status;
+  LogicalResult generated = forEachModule(*compilation.module, [&](ModuleOp part) {
+    Expected<TargetCode> code =
+        generateCode(part, *compilation.target, {options.cubin, options.codeObjectVersion, options.jobs});
+    if (!code)
+      return status = code.status(), failure();
+    TargetCode &kept = storage->code.emplace_back(std::move(*code));
+    request.requirements = kept.requirements;
+    request.code[part] = {static_cast<uint32_t>(storage->contents.code.size()), &kept};
+    if (part == *compilation.module || !kept.kernels.empty())
+      storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
+    return success();
+  });
+  if (succeeded(generated))
+    return {};
+  return resumed.empty() || status.code() != Code::Internal
+             ? status
+             : Status(Code::Malformed, fmt::format("{}: no code can be made of it: {}", resumed, status.message()));
+}
+
+//===- Plans ------------------------------------------------------------------------------------------------------===//
 
 /// What an earlier run has decided stays decided.
-Status Compiler::checkResumable(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) const {
-  if (std::string grouped = textAttribute(module, modeAttr); !grouped.empty() && grouped != name(mode))
+Status Compiler::checkResumable(const Compilation &compilation, Stage last) const {
+  ModuleOp module = *compilation.module;
+  if (std::string grouped = textAttribute(module, stage_attr::mode);
+      !grouped.empty() && grouped != name(compilation.mode))
     return {Code::Usage,
             fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}; stages before group can",
-                        options.modelPath, grouped, name(mode))};
-  std::string scheduled = textAttribute(module, targetAttr); // GPUs may take each other's schedules
+                        options.modelPath, grouped, name(compilation.mode))};
+  std::string scheduled = textAttribute(module, stage_attr::target); // GPUs may take each other's schedules
+  const TargetDesc &target = *compilation.target;
   Expected<const TargetDesc *> before =
       scheduled.empty() ? Expected<const TargetDesc *>(&target) : findTarget(scheduled);
   TILEWRIGHT_TRY(before);
-  if (((*before)->backend == Backend::Host) != (target.backend == Backend::Host))
+  bool isOther = stageOf(module) >= Stage::Place
+                     ? *before != &target
+                     : ((*before)->backend == Backend::Host) != (target.backend == Backend::Host);
+  if (isOther)
     return {Code::Usage,
-            fmt::format(
-                "{} was scheduled for {}, and cannot be resumed for {}: give --target {}, or a stage before schedule",
-                options.modelPath, scheduled, target.name, scheduled)};
+            fmt::format("{} was {} for {}, and cannot be resumed for {}: give --target {}, or a stage before {}",
+                        options.modelPath, stageOf(module) >= Stage::Place ? "placed" : "scheduled", scheduled,
+                        target.name, scheduled, stageOf(module) >= Stage::Place ? "place" : "schedule")};
   if (stageOf(module) > last)
     return {Code::Usage, fmt::format("{} has been through stage {} already, which comes after {}", options.modelPath,
                                      name(stageOf(module)), name(last))};
   return {};
 }
 
-/// Group, schedule, tile: from normalized graph IR to tile kernels, beginning where the module stands and stopping
-/// after `last`.
-Status Compiler::lower(ModuleOp module, const TargetDesc &target, PlanMode mode, Stage last) {
-  TILEWRIGHT_TRY(checkResumable(module, target, mode, last));
-  Diagnostics diagnostics(*storage->context);
-  struct Step {
-    Stage stage;
-    std::function<LogicalResult(ModuleOp)> run;
-  };
-  fusion::FusionReport report;
-  const Step steps[] = {
-      {Stage::Group,
-       [&](ModuleOp part) {
-         fusion::FusionReport own;
-         LogicalResult formed = fusion::formGroups(part, fusionMode(mode), &own);
-         report.append(std::move(own));
-         return formed;
-       }},
-      {Stage::Schedule, [&](ModuleOp part) { return selectSchedules(part, target); }},
-      {Stage::Tile, [&](ModuleOp part) { return emitTiles(part, target); }},
-  };
-  for (const Step &step : steps) {
-    if (step.stage > last || step.stage <= stageOf(module))
-      continue;
-    begin(name(step.stage));
-    if (failed(forEachModule(module, step.run)) || failed(verify(module)))
-      return diagnostics.failure(name(step.stage));
-    if (step.stage == Stage::Group)
-      keepReport(module, mode, report);
-    if (step.stage == Stage::Schedule)
-      module->setAttr(targetAttr, StringAttr::get(module.getContext(), target.name));
-    TILEWRIGHT_TRY(finish(module, step.stage, fmt::format("{}-{}", target.name, name(mode))));
-  }
-  return {};
-}
-
-void Compiler::keepReport(ModuleOp module, PlanMode mode, const fusion::FusionReport &report) {
-  if (mode == options.modes.front())
-    model.fusionReport_ = report.text();
-  module->setAttr(modeAttr, StringAttr::get(module.getContext(), name(mode)));
-  module->setAttr(reportAttr, StringAttr::get(module.getContext(), report.json()));
-}
-
-Status Compiler::addPlan(ModuleOp imported, const std::string &targetName, PlanMode mode, std::string_view suffix) {
-  Expected<const TargetDesc *> target = resolveTarget(targetName);
-  if (!target)
-    return target.status();
-  OwningOpRef<ModuleOp> module = imported.clone();
-  TILEWRIGHT_TRY(lower(*module, **target, mode, Stage::Tile));
-  begin("code");
-  Diagnostics diagnostics(*storage->context);
-  PlanRequest request;
-  request.target = planTarget(**target), request.mode = fmt::format("{}{}", name(mode), suffix);
-  Status status;
-  auto generate = [&](ModuleOp part) {
-    Expected<TargetCode> code = generateCode(part, **target, {options.cubin, options.codeObjectVersion, options.jobs});
-    if (!code)
-      return status = code.status(), failure();
-    TargetCode &kept = storage->code.emplace_back(std::move(*code));
-    request.requirements = kept.requirements;
-    request.code[part] = {static_cast<uint32_t>(storage->contents.code.size()), &kept};
-    if (part == *module || !kept.kernels.empty())
-      storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
-    return success();
-  };
-  if (failed(forEachModule(*module, generate)))
-    return status;
-  Expected<runtime::Plan> plan = buildPlan(*module, request, *storage->constants);
+Status Compiler::addPlan(Compilation compilation) {
+  TILEWRIGHT_TRY(checkResumable(compilation, Stage::Code));
+  TILEWRIGHT_TRY(runStages(compilation, Stage::Code));
+  ModuleOp module = *compilation.module;
+  Expected<runtime::Plan> plan = buildPlan(module, compilation.request, *storage->constants);
   if (!plan)
     return plan.status();
   storage->contents.plans.push_back(std::move(*plan));
-  if (mode == options.modes.front())
-    model.fusionReportJson_ = textAttribute(*module, reportAttr);
-  storage->contents.metadata.modelName = textAttribute(*module, modelAttr);
+  if (compilation.mode == options.modes.front())
+    model.fusionReportJson_ = textAttribute(module, stage_attr::report);
+  storage->contents.metadata.modelName = textAttribute(module, stage_attr::model);
   return {};
 }
 
 /// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else
 /// those that give another rank.
-Status Compiler::addPlanOfOtherSizes(const std::string &target, PlanMode mode) {
-  llvm::SaveAndRestore silent(isDumped, false);
+Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
   std::string report = model.fusionReport_, json = model.fusionReportJson_;
   auto add = [&](Sizes sizes) -> Status {
     auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
     if (isNew) {
-      auto module = import(mode, sizes);
-      if (!module)
-        return module.status();
-      entry->second = std::move(*module);
+      Compilation shared(mode);
+      shared.sizes = sizes, shared.isDumped = false;
+      TILEWRIGHT_TRY(runStages(shared, Stage::Normalize));
+      entry->second = std::move(shared.module);
     }
-    return entry->second ? addPlan(*entry->second, target, mode, runtime::broadcastingSuffix) : Status();
+    if (!entry->second)
+      return {};
+    Compilation plan(mode, &target);
+    plan.suffix = runtime::broadcastingSuffix, plan.isDumped = false;
+    plan.module = entry->second->clone();
+    return addPlan(std::move(plan));
   };
   Status status;
   const ImportReport &usual = reports[mode == PlanMode::Reference];
@@ -407,19 +443,21 @@ Status Compiler::addPlanOfOtherSizes(const std::string &target, PlanMode mode) {
 }
 
 Expected<CompiledModel> Compiler::compile() {
-  OwningOpRef<ModuleOp> compiled, reference; // imported once each
-  for (const std::string &target : options.targets)
+  OwningOpRef<ModuleOp> compiled, reference; // imported and normalized once each
+  for (const std::string &targetName : options.targets)
     for (PlanMode mode : options.modes) {
       OwningOpRef<ModuleOp> &imported = mode == PlanMode::Reference ? reference : compiled;
       if (!imported) {
-        auto module = import(mode);
-        if (!module)
-          return module.status();
-        imported = std::move(*module);
+        Compilation shared(mode);
+        TILEWRIGHT_TRY(runStages(shared, Stage::Normalize));
+        imported = std::move(shared.module);
       }
-      if (Status status = addPlan(*imported, target, mode); !status)
-        return status;
-      if (Status status = addPlanOfOtherSizes(target, mode); !status)
+      Expected<const TargetDesc *> target = resolveTarget(targetName);
+      TILEWRIGHT_TRY(target);
+      Compilation plan(mode, *target);
+      plan.module = imported->clone();
+      TILEWRIGHT_TRY(addPlan(std::move(plan)));
+      if (Status status = addPlanOfOtherSizes(**target, mode); !status)
         model.importReport_.warnings.push_back(whatIsRefused(model.importReport_, status));
     }
   storage->contents.metadata.compilerVersion = version();
@@ -431,36 +469,17 @@ Expected<CompiledModel> Compiler::compile() {
 }
 
 Expected<std::string> Compiler::emit(Stage last) {
-  emitted = last;
-  auto module = import(options.modes.front());
-  if (!module)
-    return module.status();
+  Compilation compilation(options.modes.front());
+  TILEWRIGHT_TRY(runStages(compilation, std::min(last, Stage::Normalize)));
   Expected<const TargetDesc *> target = resolveTarget(options.targets.front());
-  if (!target)
-    return target.status();
-  Status lowered = last > Stage::Normalize ? lower(**module, **target, options.modes.front(), last)
-                                           : checkResumable(**module, **target, options.modes.front(), last);
-  if (!lowered)
-    return lowered;
-  if (last == Stage::Place &&
-      failed(forEachModule(**module, [&](ModuleOp part) { return placeKernels(part, **target); })))
-    return Diagnostics(*storage->context).failure("place");
-  if (last > Stage::Place) {
-    std::string all;
-    Status status;
-    auto generate = [&](ModuleOp part) {
-      Expected<CodeText> text = generateText(part, **target, {.codeObjectVersion = options.codeObjectVersion});
-      if (!text)
-        return status = text.status(), failure();
-      all += last == Stage::Llvm ? text->llvm : text->assembly;
-      return success();
-    };
-    if (failed(forEachModule(**module, generate)))
-      return status;
-    return all;
-  }
+  TILEWRIGHT_TRY(target);
+  compilation.target = *target;
+  TILEWRIGHT_TRY(checkResumable(compilation, last));
+  TILEWRIGHT_TRY(runStages(compilation, std::min(last, Stage::Place)));
+  if (last > Stage::Place)
+    return textOf(compilation, last);
   std::string text;
-  llvm::raw_string_ostream(text) << **module;
+  llvm::raw_string_ostream(text) << *compilation.module;
   return text;
 }
 

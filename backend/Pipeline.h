@@ -1,6 +1,7 @@
 // The compiler, from model.onnx to a plan for each target: the table of contents of Tilewright.
 #pragma once
 
+#include "backend/Stage.h"
 #include "frontend/import/Importer.h"
 #include "runtime/artifact/Artifact.h"
 
@@ -12,19 +13,6 @@
 #include <vector>
 
 namespace tilewright {
-
-/// The stages, in order; each leaves IR that can be printed, edited and resumed from.
-enum class Stage { Import, Normalize, Group, Schedule, Tile, Place, Llvm, Code };
-
-/// The name of a stage on the command line, and the reverse.
-std::string_view name(Stage stage);
-std::optional<Stage> parseStage(std::string_view name);
-
-/// How much of the graph one kernel may hold. Reference compiles nothing: each ONNX node runs through the runtime's
-/// reference kernels.
-enum class PlanMode { Reference, None, Epilogue, All };
-std::string_view name(PlanMode mode);
-std::optional<PlanMode> parsePlanMode(std::string_view name);
 
 struct CompileOptions {
   std::string modelPath;

@@ -2,12 +2,12 @@
 //
 //   DIR/constants.bin               the weights that the IR names by key
 //   DIR/0-import.mlir  1-normalize.mlir
-//   DIR/x86-64-v4-all/2-group.mlir  3-schedule.mlir  4-tile.mlir
+//   DIR/x86-64-v4-all/2-group.mlir  3-schedule.mlir  4-tile.mlir  5-place.mlir  6-llvm.ll
 //
-// The module says where it stands by attributes: graph.model (name), graph.stage, from the group stage on graph.mode
-// and graph.report.
+// The module says where it stands by attributes (Stage.h). The last file is text of LLVM, to be read only.
 #pragma once
 
+#include "backend/Stage.h"
 #include "runtime/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -18,12 +18,25 @@
 
 namespace tilewright {
 
-/// Writes `module` as DIR/SUBFOLDER/FILE.mlir and the constants that it names as DIR/constants.bin.
-Status writeStage(mlir::ModuleOp module, const std::filesystem::path &folder, const std::string &subfolder,
-                  const std::string &file);
+/// Where a stage of one target and mode is dumped; `subfolder` is empty for the stages that all of them share.
+std::filesystem::path stageFile(const std::filesystem::path &folder, const std::string &subfolder, Stage stage);
 
-/// Reads such a file, and the constants.bin beside it or one folder up. Code::Malformed where it does not parse or
-/// verify.
+/// Writes `module` to `file` and the constants that it names to `folder`/constants.bin.
+Status writeStage(mlir::ModuleOp module, const std::filesystem::path &folder, const std::filesystem::path &file);
+
+/// Reads such a file, and the constants.bin beside it or one folder up. Code::Malformed where it does not parse, is not
+/// what its stage may be, or a constant is missing.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>> readStage(mlir::MLIRContext &context, const std::filesystem::path &path);
+
+/// What a stage's file says of itself.
+struct StageFacts {
+  Stage stage = Stage::Import;
+  std::optional<PlanMode> mode; // from Group on
+  std::string target;           // from Schedule on
+  /// The file of the stage before, of the same compile: what this one would be made of if nobody had edited it. Empty
+  /// where there is none beside it.
+  std::filesystem::path before;
+};
+Expected<StageFacts> readStageFacts(const std::filesystem::path &path);
 
 } // namespace tilewright

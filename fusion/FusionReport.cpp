@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+using namespace tilewright;
 using namespace tilewright::fusion;
 
 void FusionReport::append(FusionReport body) {
@@ -26,7 +27,8 @@ std::string FusionReport::text() const {
     leaving[edge.producer].push_back(&edge);
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &launch = launches[i];
-    out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, name(launch.kind).str(), fmt::join(launch.nodes, ", "));
+    out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, graph::stringifyRootKind(launch.kind).str(),
+                       fmt::join(launch.nodes, ", "));
     for (const Edge *edge : leaving[i]) {
       bool split = edge->producerNode == edge->consumerNode; // an ONNX node is several operations
       std::string what = split ? fmt::format("{} is split between the two", edge->producerNode)
@@ -49,7 +51,7 @@ std::string FusionReport::json() const {
       for (const Launch &launch : launches)
         json.object([&] {
           json.attribute("kernel", launch.kernel);
-          json.attribute("root", name(launch.kind));
+          json.attribute("root", graph::stringifyRootKind(launch.kind));
           json.attributeArray(
               "nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
           json.attributeArray(

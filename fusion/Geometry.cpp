@@ -13,11 +13,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-llvm::StringRef fusion::name(RootKind kind) {
-  constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window"};
-  return names[static_cast<size_t>(kind)];
-}
-
 bool fusion::isConstantLike(Operation *op) { return isa<arith::ConstantOp, graph::ConstantOp, graph::DimsOp>(op); }
 
 bool fusion::isElementwise(Operation *op) {
@@ -213,22 +208,14 @@ std::optional<Refusal> Analysis::checkOutputs() {
     bool isPermuted = llvm::any_of(place.steps, [](const Step &step) { return !step.perm.empty(); });
     if (isPermuted && geometry.outputs.size() > 1 && geometry.kind != RootKind::Matmul)
       return Refusal{Reason::OutputsDiffer, output.getDefiningOp()};
-    bool fits = true;
-    switch (geometry.kind) {
-    case RootKind::Pointwise: {
+    bool fits = space != Space::Free;
+    if (geometry.kind == RootKind::Pointwise) {
       auto type = cast<RankedTensorType>(output.getType());
       AffineExpr elements = graph::productOf(type.getContext(), graph::getSizes(type));
       fits = !count || count == elements;
       count = elements;
-      break;
-    }
-    case RootKind::RowReduction:
-      fits = space != Space::Free || sizesOf(output) == full;
-      break;
-    case RootKind::Matmul:
-    case RootKind::Window:
-      fits = space != Space::Free;
-      break;
+    } else if (geometry.kind == RootKind::RowReduction) {
+      fits |= sizesOf(output) == full;
     }
     if (!fits)
       return Refusal{geometry.kind == RootKind::Pointwise ? Reason::OutputsDiffer : Reason::NeededInMemory,
@@ -257,3 +244,14 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
 } // namespace
 
 GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }
+
+FailureOr<Geometry> fusion::analyze(graph::KernelOp kernel) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    ops.push_back(&op);
+  GeometryOrRefusal geometry = analyze(ops);
+  if (auto *refusal = std::get_if<Refusal>(&geometry))
+    return refusal->at->emitOpError("does not fit into kernel @")
+           << kernel.getSymName() << " because " << text(refusal->reason).sentence;
+  return std::get<Geometry>(std::move(geometry));
+}

@@ -15,6 +15,8 @@
 
 #include "fusion/Reason.h"
 
+#include "frontend/graph/GraphOps.h"
+
 #include "mlir/IR/Operation.h"
 
 #include <optional>
@@ -22,10 +24,7 @@
 
 namespace tilewright::fusion {
 
-/// What tilegen has an emitter for. Printed in schedules.
-enum class RootKind { Pointwise, RowReduction, Matmul, Window };
-
-llvm::StringRef name(RootKind kind);
+using graph::RootKind;
 
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
@@ -42,6 +41,9 @@ using GeometryOrRefusal = std::variant<Geometry, Refusal>;
 
 /// The geometry of `ops`, which stand in one block, in program order; or why they are not one kernel.
 GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// The same for the body of a kernel; fails with a diagnostic on the operation that does not fit.
+mlir::FailureOr<Geometry> analyze(graph::KernelOp kernel);
 
 /// True for arith and math operations that work element by element on tensors.
 bool isElementwise(mlir::Operation *op);

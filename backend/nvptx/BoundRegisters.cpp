@@ -28,7 +28,7 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   int64_t threads = *kernel.getThreads();
   if (!schedule)
     return 0;
-  if (schedule.getRoot() == "pointwise" &&
+  if (schedule.getRoot() == graph::RootKind::Pointwise &&
       any<tile::LoadOp>(kernel, [](tile::LoadOp load) { return !load.getIndices().empty(); }))
     return std::max<int64_t>(gatheringThreads / threads, 1);
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))

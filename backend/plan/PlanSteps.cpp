@@ -97,7 +97,7 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();
-  step.group = groupOf(launch, kernel.getSymName(), schedule ? schedule.getRoot() : "");
+  step.group = groupOf(launch, kernel.getSymName(), schedule ? graph::stringifyRootKind(schedule.getRoot()) : "");
   plan.steps.push_back(std::move(step));
   return Status();
 }

@@ -15,6 +15,7 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "frontend/graph/GraphInterfaces.td"
+include "frontend/graph/RootKind.td"
 
 def Graph_Dialect : Dialect {
   let name = "graph";
@@ -419,12 +420,15 @@ def HostCallOp : Graph_Op<"host_call"> {
   let hasVerifier = 1;
 }
 
+def RootKindAttr : EnumAttr<Graph_Dialect, RootKind, "root"> { let assemblyFormat = "`<` $value `>`"; }
+
 def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "one fused group: becomes one tile kernel";
   let description = [{
     The body is graph IR. Nothing between its operations touches global memory.
 
     * `sym_name`, `function_type`: the kernel's name, and the tensors that it takes and returns.
+    * `root`: which kind of kernel it is; set by fusion.
     * `schedule`: a `#tile.schedule`, set by the stage `schedule`; the stage `tile` obeys it.
     * `arg_attrs`, `res_attrs`: attributes of arguments and results; `graph.constant` on an argument says that every
       launch passes a constant.
@@ -438,7 +442,8 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
-      OptionalAttr<AnyAttr>:$schedule, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+      OptionalAttr<AnyAttr>:$schedule, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+      OptionalAttr<RootKindAttr>:$root);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

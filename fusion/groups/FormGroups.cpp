@@ -1,12 +1,11 @@
 // Grows groups by the rules, outlines them, and keeps the reasons.
 #include "fusion/groups/FormGroups.h"
 
-#include "fusion/groups/CarryAccesses.h"
 #include "fusion/FusionReport.h"
-#include "fusion/cost/KernelLimits.h"
 #include "fusion/Legality.h"
+#include "fusion/cost/KernelLimits.h"
+#include "fusion/groups/CarryAccesses.h"
 #include "fusion/groups/OutlineGroups.h"
-#include "fusion/RootKind.h"
 #include "fusion/rules/RuleTable.h"
 
 #include "frontend/graph/Sizes.h"
@@ -263,8 +262,11 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
       if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group)))
         launch.kernel = op.getKernel().str();
   eraseUnusedConstants(main);
-  for (auto kernel : module.getOps<graph::KernelOp>())
-    if (failed(classify(kernel)))
+  for (auto kernel : module.getOps<graph::KernelOp>()) {
+    FailureOr<Geometry> geometry = analyze(kernel);
+    if (failed(geometry))
       return failure();
+    kernel.setRoot(geometry->kind);
+  }
   return success();
 }

@@ -28,7 +28,7 @@ std::optional<FusionMode> parseFusionMode(llvm::StringRef name);
 llvm::StringRef name(FusionMode mode);
 
 /// Afterwards @main holds launches, host calls, constants, sizes and reshapes (free views) only, and every kernel is
-/// one that `classify` knows. With `report`, also says why each remaining edge between kernels is one.
+/// one that `analyze` knows. With `report`, also says why each remaining edge between kernels is one.
 mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionMode mode, FusionReport *report = nullptr);
 
 } // namespace tilewright::fusion

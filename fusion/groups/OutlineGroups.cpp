@@ -27,7 +27,7 @@ static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, Modul
       parts.push_back(type);
   }
   if (parts.empty())
-    return fusion::name(group.geometry.kind).str();
+    return graph::stringifyRootKind(group.geometry.kind).str();
   bool more = parts.size() > longestName;
   parts.truncate(std::min(parts.size(), longestName));
   return llvm::join(parts, "_") + (more ? "_etc" : "");

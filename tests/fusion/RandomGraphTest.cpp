@@ -5,7 +5,7 @@
 
 #include "backend/Pipeline.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/RootKind.h"
+#include "fusion/Geometry.h"
 #include "fusion/groups/FormGroups.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
@@ -84,7 +84,7 @@ TEST_P(RandomGraphs, KeepTheirMeaning) {
       ASSERT_TRUE(succeeded(fusion::formGroups(*grouped, mode)));
       check(*grouped, inputs, *expected);
       for (auto kernel : grouped->getOps<graph::KernelOp>())
-        EXPECT_TRUE(succeeded(fusion::classify(kernel)));
+        EXPECT_TRUE(succeeded(fusion::analyze(kernel)));
     }
     if (HasFatalFailure())
       return;

@@ -79,9 +79,9 @@ tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(sch
 
 tile::ScheduleAttr asGemv(tile::ScheduleAttr schedule) {
   tile::ScheduleAttr odd = oddSizes(schedule);
-  if (schedule.getRoot() != "matmul")
+  if (schedule.getRoot() != graph::RootKind::Matmul)
     return odd;
-  return tile::ScheduleAttr::get(schedule.getContext(), "gemv", odd.getTile(), odd.getReduce(), 1, 1, {}, 0);
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), graph::RootKind::Gemv, odd.getTile(), odd.getReduce(), 1);
 }
 
 KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<int64_t> moduleSymbols) {

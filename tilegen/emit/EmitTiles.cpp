@@ -8,7 +8,8 @@
 #include "tilegen/emit/EmitTiles.h"
 
 #include "frontend/graph/Sizes.h"
-#include "tilegen/roots/Roots.h"
+#include "tilegen/roots/Panels.h"
+#include "tilegen/roots/RootTable.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
@@ -51,9 +52,6 @@ private:
 /// Tile sizes of the schedule, parallel loops (batch, rows, columns) first, then reduced ones.
 LogicalResult KernelEmitter::assignTiles() {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  if (!isScheduledBy(space.root, schedule.getRoot()))
-    return source.emitOpError() << "expected a schedule of root " << rootName(space.root)
-                                << " because the kernel has that root, got " << schedule;
   if (schedule.getTile().size() + reduced.size() != space.loops().size() ||
       schedule.getReduce().size() != reduced.size())
     return source.emitOpError() << "expected a schedule with " << space.loops().size() - reduced.size() << " tile and "
@@ -62,7 +60,7 @@ LogicalResult KernelEmitter::assignTiles() {
   size_t parallel = 0, inner = 0;
   for (const Loop &loop : space.loops())
     tiles.push_back(loop.kind == LoopKind::Reduction ? schedule.getReduce()[inner++] : schedule.getTile()[parallel++]);
-  if (schedule.getRoot() == rootName(Root::Matmul))
+  if (schedule.getRoot() == graph::RootKind::Matmul)
     for (unsigned loop : ArrayRef(reduced).drop_back())
       if (tiles[loop] != 1)
         return source.emitOpError() << "expected outer reduce sizes of 1 because only the innermost reduced loop is a "
@@ -109,7 +107,7 @@ tile::BufferType KernelEmitter::bufferOf(unsigned buffer, Type type) {
   MLIRContext *context = source.getContext();
   Exprs sizes;
   if (packed && *packed == buffer) {
-    for (int64_t size : makePanelForm(space, buffer, schedule.getPack()).sizes)
+    for (int64_t size : makePanelForm(space, schedule.getPack()).sizes)
       sizes.push_back(getAffineConstantExpr(size, context));
   } else {
     Exprs whole = graph::getSizes(tensor);
@@ -183,7 +181,7 @@ tile::KernelOp KernelEmitter::createKernel() {
     SmallVector<NamedAttribute> attrs;
     if (packed && *packed == i) {
       attrs.push_back(builder.getNamedAttr(tile::packedFromAttr,
-                                           AffineMapAttr::get(makePanelForm(space, i, schedule.getPack()).from)));
+                                           AffineMapAttr::get(makePanelForm(space, schedule.getPack()).from)));
       attrs.push_back(builder.getNamedAttr(tile::sourceAttr, TypeAttr::get(type)));
     }
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
@@ -206,17 +204,15 @@ tile::KernelOp KernelEmitter::createKernel() {
 LogicalResult KernelEmitter::emit() {
   if (failed(assignTiles()))
     return failure();
-  if (space.root == Root::Matmul && schedule.getPack())
-    packed = packableArgument(space);
+  if (schedule.getPack() && !(packed = packableArgument(space)))
+    return source.emitOpError() << "expected a schedule without pack because the right side is no constant that can be "
+                                   "stored in panels, got "
+                                << schedule;
   collectSymbols();
   tile::KernelOp kernel = createKernel();
   TileEmitter emitter(kernel, space, symbols, tiles, indexType());
   setOffsets(emitter);
-  LogicalResult status = schedule.getRoot() == rootName(Root::Gemv) ? emitGemv(emitter)
-                         : space.root == Root::Matmul    ? emitMatmul(emitter, packed ? schedule.getPack() : 0)
-                         : space.root == Root::Pointwise ? emitPointwise(emitter)
-                                                         : emitReductions(emitter);
-  if (failed(status)) {
+  if (failed(rootOf(schedule.getRoot()).emit(emitter, schedule))) {
     kernel.erase();
     return failure();
   }
@@ -227,12 +223,23 @@ LogicalResult KernelEmitter::emit() {
   return success();
 }
 
+/// Whether the kernel can be computed as its schedule says.
+static LogicalResult checkRoot(graph::KernelOp kernel, tile::ScheduleAttr schedule) {
+  graph::RootKind root = rootKindOf(kernel);
+  if (!llvm::is_contained(rootOf(schedule.getRoot()).computes, root))
+    return kernel.emitOpError() << "expected a schedule of root " << graph::stringifyRootKind(root)
+                                << " because the kernel has that root, got " << schedule;
+  return success();
+}
+
 LogicalResult emitTiles(ModuleOp module, const TargetDesc &) {
   for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
     auto schedule = dyn_cast_or_null<tile::ScheduleAttr>(kernel.getScheduleAttr());
     if (!schedule)
       return kernel.emitOpError("expected a schedule because the schedule stage comes before tiles");
-    FailureOr<KernelSpace> space = analyzeKernel(kernel);
+    if (failed(checkRoot(kernel, schedule)))
+      return failure();
+    FailureOr<KernelSpace> space = analyzeKernel(kernel, schedule.getRoot());
     if (failed(space) || failed(KernelEmitter(kernel, *space, schedule).emit()))
       return failure();
   }

@@ -7,81 +7,108 @@
 //     scf.yield (%acc + extf %a * extf %b)
 //   }
 //   %c = tile.reduce <sum> %p dim 2
-//   the epilogue, pulled from the outputs: the contraction's result is %c
+//   the epilogue, computed from the contraction's result %c
 //
-// The reduced loop is a dimension like any other, so that all threads of a block (or a vector's lanes) share one
-// column's sum, and nothing passes through shared memory before the products are added. The frame is all loops: batch,
-// outer reduced, m, n, k.
-#include "tilegen/roots/Roots.h"
+// The reduced loop is a dimension of the tile like any other, so that all threads of a block (or a vector's lanes) share
+// one column's sum, and nothing passes through shared memory before the products are added. Tiles have a dimension for
+// each loop: batch, outer reduced, m, n, k.
+#include "tilegen/roots/Contraction.h"
 
 using namespace mlir;
 
 namespace tilewright::tilegen {
+namespace {
 
-LogicalResult emitGemv(TileEmitter &emitter) {
-  const KernelSpace &space = emitter.getSpace();
-  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
-  OpBuilder &builder = emitter.getBuilder();
-  Puller puller(emitter);
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  Frame frame = llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()));
-  SmallVector<int64_t> shape;
-  for (unsigned loop : frame)
-    shape.push_back(emitter.tileOf(loop));
-  Type element = cast<RankedTensorType>(contract.getType()).getElementType();
-  bool isFloat = isa<FloatType>(element);
+class GemvEmitter {
+public:
+  explicit GemvEmitter(TileEmitter &emitter)
+      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), operands(emitter),
+        dims(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
+        reduced(space.loopsOfKind(LoopKind::Reduction)),
+        shape(llvm::map_to_vector(dims, [&](unsigned loop) { return emitter.tileOf(loop); })),
+        element(cast<RankedTensorType>(operands.getContract().getType()).getElementType()) {}
 
-  auto pullSide = [&](Value side, ArrayRef<AffineExpr> coordinates) -> Value {
-    Type narrow = cast<RankedTensorType>(side.getType()).getElementType();
-    auto zero = cast<TypedAttr>(builder.getZeroAttr(narrow));
-    Value tile = puller.pullMasked(side, {{Exprs(coordinates), {}}, {}}, frame, reduced, zero);
-    if (!tile)
-      return {};
-    if (narrow != element) {
-      emitter.at(emitter.depthOf(tile));
-      RankedTensorType wide = cast<RankedTensorType>(tile.getType()).clone(element);
-      bool isUnsigned = side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned();
-      tile = isFloat      ? arith::ExtFOp::create(builder, emitter.loc, wide, tile).getResult()
-             : isUnsigned ? arith::ExtUIOp::create(builder, emitter.loc, wide, tile).getResult()
-                          : arith::ExtSIOp::create(builder, emitter.loc, wide, tile).getResult();
-    }
-    return emitter.broadcast(tile, shape);
-  };
+  LogicalResult emit();
 
-  bool ok = true;
+private:
+  bool isFloat() const { return isa<FloatType>(element); }
+  Value widen(Value tile, bool isUnsigned);
+  Value multiply();
+  Value add(Value a, Value b);
+  Value sumOf(Value partial);
+
+  TileEmitter &emitter;
+  const KernelSpace &space;
+  OpBuilder &builder;
+  ContractionOperands operands;
+  Frame dims;
+  SmallVector<unsigned> reduced;
+  SmallVector<int64_t> shape; // of the products
+  Type element;               // of the result
+};
+
+} // namespace
+
+/// An operand's tile with elements of the result's type, in the products' shape; null stays null.
+Value GemvEmitter::widen(Value tile, bool isUnsigned) {
+  if (!tile)
+    return {};
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (type.getElementType() != element) {
+    emitter.at(emitter.depthOf(tile));
+    RankedTensorType wide = type.clone(element);
+    tile = isFloat()    ? arith::ExtFOp::create(builder, emitter.loc, wide, tile).getResult()
+           : isUnsigned ? arith::ExtUIOp::create(builder, emitter.loc, wide, tile).getResult()
+                        : arith::ExtSIOp::create(builder, emitter.loc, wide, tile).getResult();
+  }
+  return emitter.broadcast(tile, shape);
+}
+
+/// The products of one step; null after a diagnostic.
+Value GemvEmitter::multiply() {
+  Value lhs = widen(operands.lhs(dims, reduced), operands.isLhsUnsigned());
+  Value rhs = widen(operands.rhs(dims, reduced), operands.isRhsUnsigned());
+  if (!lhs || !rhs)
+    return {};
+  emitter.at(std::max(emitter.depthOf(lhs), emitter.depthOf(rhs)));
+  return isFloat() ? arith::MulFOp::create(builder, emitter.loc, lhs, rhs).getResult()
+                   : arith::MulIOp::create(builder, emitter.loc, lhs, rhs).getResult();
+}
+
+Value GemvEmitter::add(Value a, Value b) {
+  return isFloat() ? arith::AddFOp::create(builder, emitter.loc, a, b).getResult()
+                   : arith::AddIOp::create(builder, emitter.loc, a, b).getResult();
+}
+
+Value GemvEmitter::sumOf(Value partial) {
+  SmallVector<int64_t> left = shape;
+  for (unsigned loop : llvm::reverse(reduced)) {
+    if (left[loop] == 1)
+      continue;
+    left[loop] = 1;
+    emitter.at(emitter.depthOf(partial));
+    partial = tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(left, element), tile::ReduceKind::Sum,
+                                     partial, loop);
+  }
+  return partial;
+}
+
+LogicalResult GemvEmitter::emit() {
   bool loops = llvm::any_of(reduced, [&](unsigned loop) { return !emitter.isWhole(loop); });
   SmallVector<Value> initial;
   if (loops)
     initial.push_back(emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shape));
+  bool ok = true;
   SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
-    Value lhs = pullSide(space.lhs, space.lhsCoordinates), rhs = pullSide(space.rhs, space.rhsCoordinates);
-    ok = lhs && rhs;
+    Value product = multiply();
+    ok = product != nullptr;
     if (!ok)
       return llvm::to_vector_of<Value>(carried);
-    emitter.at(std::max(emitter.depthOf(lhs), emitter.depthOf(rhs)));
-    Value product = isFloat ? arith::MulFOp::create(builder, emitter.loc, lhs, rhs).getResult()
-                            : arith::MulIOp::create(builder, emitter.loc, lhs, rhs).getResult();
-    if (loops)
-      product = isFloat ? arith::AddFOp::create(builder, emitter.loc, carried[0], product).getResult()
-                        : arith::AddIOp::create(builder, emitter.loc, carried[0], product).getResult();
-    return SmallVector<Value>{product};
+    return SmallVector<Value>{loops ? add(carried[0], product) : product};
   });
-  if (!ok)
-    return failure();
-  Value sum = partial[0];
-  for (unsigned loop : llvm::reverse(reduced)) {
-    if (shape[loop] == 1)
-      continue;
-    shape[loop] = 1;
-    emitter.at(emitter.depthOf(sum));
-    sum = tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(shape, element), tile::ReduceKind::Sum,
-                                 sum, loop);
-  }
-  puller.resolve(contract.getResult(), sum);
-  for (unsigned i = 0; i < space.outputs.size(); ++i)
-    if (failed(puller.store(i, frame)))
-      return failure();
-  return success();
+  return ok ? operands.storeOutputs(sumOf(partial[0]), dims) : failure();
 }
+
+LogicalResult emitGemv(TileEmitter &emitter, tile::ScheduleAttr) { return GemvEmitter(emitter).emit(); }
 
 } // namespace tilewright::tilegen

@@ -1,181 +1,98 @@
-// Kernels whose root is a contraction.
+// Contractions with matrix instructions, or with register tiles.
 //
 //   %c = scf.for %k = 0 to K step 64 iter_args(%acc = 0) {
 //     %a = tile.load %x ...            the left side, with whatever precedes it
 //     %b = tile.load %w ...            the right side; a constant may be stored in panels
 //     scf.yield (tile.dot %a, %b, %acc)
 //   }
-//   the epilogue, pulled from the outputs: the contraction's result is %c
-#include "tilegen/roots/Roots.h"
+//   the epilogue, computed from the contraction's result %c
+#include "tilegen/roots/Contraction.h"
+#include "tilegen/roots/Panels.h"
 
 using namespace mlir;
 
 namespace tilewright::tilegen {
+namespace {
 
-//===- Panels -----------------------------------------------------------------------------------------------------===//
+class MatmulEmitter {
+public:
+  MatmulEmitter(TileEmitter &emitter, int64_t pack)
+      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), operands(emitter), pack(pack),
+        reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
+        n(space.loopsOfKind(LoopKind::Column).front()) {}
 
-/// Whether a column beyond the last lies outside of the buffer: some coordinate is the column, or what goes up with
-/// every so many columns.
-static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coordinates, ArrayRef<int64_t> sizes) {
-  unsigned column = space.loopsOfKind(LoopKind::Column).front();
-  AffineExpr n = getAffineDimExpr(column, space.nest.context);
-  return llvm::any_of(llvm::zip_equal(coordinates, sizes), [&](auto pair) {
-    auto [coordinate, size] = pair;
-    auto divided = dyn_cast<AffineBinaryOpExpr>(coordinate);
-    auto by = divided ? dyn_cast<AffineConstantExpr>(divided.getRHS()) : AffineConstantExpr();
-    bool counts = by && divided.getKind() == AffineExprKind::FloorDiv && divided.getLHS() == n;
-    return coordinate == n ||
-           (counts && space.loops()[column].size == getAffineConstantExpr(size * by.getValue(), space.nest.context));
-  });
+  LogicalResult emit();
+
+private:
+  Frame dimsOf(unsigned row, unsigned column) const;
+  SmallVector<int64_t> shapeOf(const Frame &dims) const;
+  Value loadPanels(const Frame &dims);
+  Value multiply(Value sums);
+
+  TileEmitter &emitter;
+  const KernelSpace &space;
+  OpBuilder &builder;
+  ContractionOperands operands;
+  int64_t pack; // width of the right side's panels; 0 for none
+  SmallVector<unsigned> reduced;
+  unsigned k, m, n;
+};
+
+} // namespace
+
+/// The dimensions of a matrix of `row` by `column`: the batch and the outer reduced loops come first.
+Frame MatmulEmitter::dimsOf(unsigned row, unsigned column) const {
+  Frame dims = space.loopsOfKind(LoopKind::Parallel);
+  dims.append(reduced.begin(), reduced.end() - 1);
+  dims.append({row, column});
+  return dims;
 }
 
-/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside
-/// the source, so columns must leave it.
-static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace &space) {
-  Coordinates at{space.rhsCoordinates, {}};
-  Value value = space.rhs;
-  while (auto access = value.getDefiningOp<graph::AccessOpInterface>()) {
-    if (access.getFill() || !access.getIndexOperands().empty())
-      return std::nullopt;
-    at = throughAccess(access, at, space.loops().size());
-    value = access.getData();
-  }
-  auto argument = dyn_cast<BlockArgument>(value);
-  graph::KernelOp source = space.source;
-  if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape() ||
-      !source.getArgAttr(argument.getArgNumber(), graph::constantAttr))
-    return std::nullopt;
-  unsigned uses = llvm::count_if(space.nest.accesses,
-                                 [&](const Access &access) { return access.buffer == argument.getArgNumber(); });
-  IndexAlgebra facts = space.nest.algebra();
-  for (AffineExpr &expr : at.exprs)
-    expr = facts.simplify(expr);
-  if (uses != 1 || !leavesWithColumn(space, at.exprs, cast<RankedTensorType>(argument.getType()).getShape()))
-    return std::nullopt;
-  return std::pair(argument.getArgNumber(), at.exprs);
+SmallVector<int64_t> MatmulEmitter::shapeOf(const Frame &dims) const {
+  return llvm::map_to_vector(dims, [&](unsigned loop) { return emitter.tileOf(loop); });
 }
 
-std::optional<unsigned> packableArgument(const KernelSpace &space) {
-  auto source = packedSource(space);
-  return source ? std::optional(source->first) : std::nullopt;
+Value MatmulEmitter::loadPanels(const Frame &dims) {
+  PanelForm panels = makePanelForm(space, pack);
+  Exprs sizes;
+  for (int64_t size : panels.sizes)
+    sizes.push_back(builder.getAffineConstantExpr(size));
+  Type element = cast<RankedTensorType>(space.rhs.getType()).getElementType();
+  return emitter.load(emitter.getKernel().getBody().getArgument(*packableArgument(space)),
+                      {{panels.coordinates, {}}, {}}, sizes, dims, element,
+                      cast<TypedAttr>(builder.getZeroAttr(element)));
 }
 
-/// Bytes lie in quads along k, each quad of a column one word, so that a machine's dot of four bytes takes whole
-/// vectors. What fills the last quad of a column must lie outside of the source, as PanelForm says.
-static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigned)> varies,
-                       llvm::function_ref<int64_t(unsigned)> sizeOf) {
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  if (!cast<RankedTensorType>(space.rhs.getType()).getElementType().isInteger(8) || !varies(reduced.back()))
-    return false;
-  return sizeOf(reduced.back()) % quad == 0 ||
-         (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
+/// One step of the reduced loops: the sums with a product added; null after a diagnostic.
+Value MatmulEmitter::multiply(Value sums) {
+  Frame lhsDims = dimsOf(m, k), rhsDims = dimsOf(k, n);
+  Value lhs = operands.lhs(lhsDims, {k});
+  if (lhs)
+    lhs = emitter.broadcast(lhs, shapeOf(lhsDims));
+  Value rhs = pack ? loadPanels(rhsDims) : operands.rhs(rhsDims, {k});
+  if (rhs)
+    rhs = emitter.broadcast(rhs, shapeOf(rhsDims));
+  if (!lhs || !rhs)
+    return {};
+  emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(sums)}));
+  return tile::DotOp::create(builder, emitter.loc, lhs, rhs, sums, operands.isLhsUnsigned(), operands.isRhsUnsigned());
 }
 
-PanelForm makePanelForm(const KernelSpace &space, unsigned, int64_t width) {
-  Exprs source = packedSource(space)->second;
-  MLIRContext *context = space.nest.context;
-  unsigned column = space.loopsOfKind(LoopKind::Column).front();
-  auto varies = [&](unsigned loop) {
-    return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); });
-  };
-  auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
-  bool quads = packsQuads(space, varies, sizeOf);
-  unsigned inner = space.loopsOfKind(LoopKind::Reduction).back();
-  PanelForm packing;
-  Exprs loops(space.loops().size(), getAffineConstantExpr(0, context)); // as expressions of packed coordinates
-  auto addDim = [&](int64_t size, AffineExpr coordinate) {
-    packing.sizes.push_back(size);
-    packing.coordinates.push_back(coordinate);
-    return getAffineDimExpr(packing.sizes.size() - 1, context);
-  };
-  AffineExpr n = getAffineDimExpr(column, context);
-  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
-    if (varies(loop))
-      loops[loop] = addDim(sizeOf(loop), getAffineDimExpr(loop, context));
-  AffineExpr panel = addDim((sizeOf(column) + width - 1) / width, n.floorDiv(width));
-  AffineExpr k = getAffineDimExpr(inner, context);
-  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
-    if (quads && loop == inner)
-      loops[loop] = addDim((sizeOf(loop) + quad - 1) / quad, k.floorDiv(quad)) * quad;
-    else if (varies(loop))
-      loops[loop] = addDim(sizeOf(loop), getAffineDimExpr(loop, context));
-  loops[column] = panel * width + addDim(width, n % width);
-  if (quads)
-    loops[inner] = loops[inner] + addDim(quad, k % quad);
-  Exprs from;
-  for (AffineExpr expr : source)
-    from.push_back(expr.replaceDims(loops));
-  packing.from = AffineMap::get(packing.sizes.size(), 0, from, context);
-  return packing;
-}
-
-//===- Emission ---------------------------------------------------------------------------------------------------===//
-
-LogicalResult emitMatmul(TileEmitter &emitter, int64_t pack) {
-  const KernelSpace &space = emitter.getSpace();
-  auto contract = cast<graph::ContractOp>(space.loopOps[0]);
-  OpBuilder &builder = emitter.getBuilder();
-  Puller puller(emitter);
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  unsigned k = reduced.back(), m = space.loopsOfKind(LoopKind::Row).front(),
-           n = space.loopsOfKind(LoopKind::Column).front();
-  Frame outer = space.loopsOfKind(LoopKind::Parallel);
-  outer.append(reduced.begin(), reduced.end() - 1);
-  auto frameOf = [&](unsigned row, unsigned column) {
-    Frame frame = outer;
-    frame.push_back(row);
-    frame.push_back(column);
-    return frame;
-  };
-  Frame lhsFrame = frameOf(m, k), rhsFrame = frameOf(k, n), resultFrame = frameOf(m, n);
-  auto shapeOf = [&](const Frame &frame) {
-    SmallVector<int64_t> shape;
-    for (unsigned loop : frame)
-      shape.push_back(emitter.tileOf(loop));
-    return shape;
-  };
-  Type operandType = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
-  Type resultType = cast<RankedTensorType>(contract.getType()).getElementType();
-  auto zero = cast<TypedAttr>(builder.getZeroAttr(operandType));
-  std::optional<unsigned> packed = pack ? packableArgument(space) : std::nullopt;
-
-  auto pullSide = [&](Value side, ArrayRef<AffineExpr> coordinates, const Frame &frame) -> Value {
-    Value tile;
-    if (packed && side == space.rhs) {
-      PanelForm packing = makePanelForm(space, *packed, pack);
-      Exprs sizes;
-      for (int64_t size : packing.sizes)
-        sizes.push_back(builder.getAffineConstantExpr(size));
-      tile = emitter.load(emitter.getKernel().getBody().getArgument(*packed), {{packing.coordinates, {}}, {}}, sizes,
-                          frame, operandType, zero);
-    } else {
-      tile = puller.pullMasked(side, {{Exprs(coordinates), {}}, {}}, frame, {k}, zero);
-    }
-    return tile ? emitter.broadcast(tile, shapeOf(frame)) : Value();
-  };
-
+LogicalResult MatmulEmitter::emit() {
+  Frame dims = dimsOf(m, n);
+  Type element = cast<RankedTensorType>(operands.getContract().getType()).getElementType();
+  Value zero = emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims));
   bool ok = true;
-  Value initial = emitter.splat(cast<TypedAttr>(builder.getZeroAttr(resultType)), shapeOf(resultFrame));
-  SmallVector<Value> sums = emitter.forEachTile(reduced, {initial}, [&](ValueRange carried) {
-    Value lhs = pullSide(space.lhs, space.lhsCoordinates, lhsFrame),
-          rhs = pullSide(space.rhs, space.rhsCoordinates, rhsFrame);
-    ok = lhs && rhs;
-    if (!ok)
-      return llvm::to_vector_of<Value>(carried);
-    emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(carried[0])}));
-    auto isUnsigned = [&](Value side) {
-      return side == contract.getLhs() ? contract.getLhsUnsigned() : contract.getRhsUnsigned();
-    };
-    return SmallVector<Value>{
-        tile::DotOp::create(builder, emitter.loc, lhs, rhs, carried[0], isUnsigned(space.lhs), isUnsigned(space.rhs))};
+  SmallVector<Value> sums = emitter.forEachTile(reduced, {zero}, [&](ValueRange carried) {
+    Value sum = multiply(carried[0]);
+    ok = sum != nullptr;
+    return SmallVector<Value>{ok ? sum : carried[0]};
   });
-  if (!ok)
-    return failure();
-  puller.resolve(contract.getResult(), sums[0]);
-  for (unsigned i = 0; i < space.outputs.size(); ++i)
-    if (failed(puller.store(i, resultFrame)))
-      return failure();
-  return success();
+  return ok ? operands.storeOutputs(sums[0], dims) : failure();
+}
+
+LogicalResult emitMatmul(TileEmitter &emitter, tile::ScheduleAttr schedule) {
+  return MatmulEmitter(emitter, schedule.getPack()).emit();
 }
 
 } // namespace tilewright::tilegen

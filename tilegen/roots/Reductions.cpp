@@ -14,7 +14,7 @@
 //
 //   %p = scf.for %c = ... iter_args(%acc = -inf) { arith.maximumf %acc, (tile.load ... %c) }
 //   %m = tile.reduce <max> %p dim 1
-#include "tilegen/roots/Roots.h"
+#include "tilegen/emit/Materialize.h"
 
 using namespace mlir;
 
@@ -24,7 +24,7 @@ namespace {
 class ReductionEmitter {
 public:
   explicit ReductionEmitter(TileEmitter &emitter)
-      : emitter(emitter), space(emitter.getSpace()), puller(emitter),
+      : emitter(emitter), space(emitter.getSpace()), values(emitter),
         frame(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
         reduced(space.loopsOfKind(LoopKind::Reduction)) {}
 
@@ -35,13 +35,13 @@ private:
   SmallVector<int64_t> partialShape(unsigned which) const;
   TypedAttr identity(graph::ReduceOp reduce) const;
   Value combine(graph::ReduceOp reduce, Value a, Value b);
-  Value pullPartial(unsigned which);
+  Value materializePartial(unsigned which);
   LogicalResult emitPhase(ArrayRef<unsigned> reduces);
   LogicalResult emitOutputs();
 
   TileEmitter &emitter;
   const KernelSpace &space;
-  Puller puller;
+  Materializer values;
   Frame frame;
   SmallVector<unsigned> reduced;
 };
@@ -104,7 +104,7 @@ SmallVector<int64_t> ReductionEmitter::partialShape(unsigned which) const {
 }
 
 /// The elements that the loops point at, with the identity beyond the row's end, at full width.
-Value ReductionEmitter::pullPartial(unsigned which) {
+Value ReductionEmitter::materializePartial(unsigned which) {
   auto reduce = cast<graph::ReduceOp>(space.loopOps[which]);
   Place place{{space.reducedCoordinates(reduce), {}}, {}};
   Type wide = elementOf(reduce.getResult()), narrow = elementOf(reduce.getInput());
@@ -112,7 +112,7 @@ Value ReductionEmitter::pullPartial(unsigned which) {
   if (wide != narrow) // sums of half types are f32: the narrow tile has the narrow identity
     dead = cast<TypedAttr>(
         arith::getIdentityValueAttr(combinator(reduce.getKind(), narrow), narrow, emitter.getBuilder(), emitter.loc));
-  Value tile = puller.pullMasked(reduce.getInput(), place, frame, reduced, dead);
+  Value tile = values.materializeMasked(reduce.getInput(), place, frame, reduced, dead);
   if (!tile)
     return {};
   if (wide != narrow) {
@@ -133,7 +133,7 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
   SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
     SmallVector<Value> results;
     for (auto [i, which] : llvm::enumerate(reduces)) {
-      Value tile = pullPartial(which);
+      Value tile = materializePartial(which);
       ok = ok && tile;
       if (!ok)
         return llvm::to_vector_of<Value>(carried);
@@ -155,7 +155,7 @@ LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
       tile = tile::ReduceOp::create(emitter.getBuilder(), emitter.loc, type.clone(shape),
                                     static_cast<tile::ReduceKind>(reduce.getKind()), tile, loop);
     }
-    puller.resolve(reduce.getResult(), tile);
+    values.resolve(reduce.getResult(), tile);
   }
   return success();
 }
@@ -170,14 +170,14 @@ LogicalResult ReductionEmitter::emitOutputs() {
     (varies ? full : rows).push_back(i);
   }
   for (unsigned i : rows)
-    if (failed(puller.store(i, frame)))
+    if (failed(values.store(i, frame)))
       return failure();
   LogicalResult status = success();
   if (!full.empty())
     emitter.forEachTile(reduced, {}, [&](ValueRange) {
       for (unsigned i : full)
         if (succeeded(status))
-          status = puller.store(i, frame);
+          status = values.store(i, frame);
       return SmallVector<Value>();
     });
   return status;
@@ -190,6 +190,6 @@ LogicalResult ReductionEmitter::emit() {
   return emitOutputs();
 }
 
-LogicalResult emitReductions(TileEmitter &emitter) { return ReductionEmitter(emitter).emit(); }
+LogicalResult emitReductions(TileEmitter &emitter, tile::ScheduleAttr) { return ReductionEmitter(emitter).emit(); }
 
 } // namespace tilewright::tilegen

@@ -2,11 +2,12 @@
 //
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
 // threads; edges are masked.
-#include "tilegen/schedule/SelectSchedule.h"
+#include "tilegen/schedule/Schedules.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using tilewright::graph::RootKind;
 
 namespace tilewright::tilegen {
 namespace {
@@ -92,7 +93,7 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
   return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
 }
 
-static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
+tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   int64_t row = 1;
   SmallVector<int64_t> steps;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -101,19 +102,19 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
     int64_t limit = std::max<int64_t>(1, longestRow / row);
     // A long window reads several elements before it waits for the first.
     int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
-    if (space.root == Root::RowReduction)
+    if (space.root == RootKind::RowReduction)
       step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLongRow, limit);
     steps.insert(steps.begin(), step);
     row *= step;
   }
-  int64_t each = space.root == Root::RowReduction ? std::max<int64_t>(1, pointwiseElements / row)
-                                                  : parallelElements(space, target);
+  int64_t each = space.root == RootKind::RowReduction ? std::max<int64_t>(1, pointwiseElements / row)
+                                                      : parallelElements(space, target);
   SmallVector<int64_t> tile = tileParallelLoops(space, each);
   int64_t elements = row;
   for (int64_t size : tile)
     elements *= size;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps,
-                                 warpsFor(elements, elementsPerThread, target), 1, {}, 0);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps,
+                                     warpsFor(elements, elementsPerThread, target));
 }
 
 //===- Contractions -----------------------------------------------------------------------------------------------===//
@@ -161,8 +162,8 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
     steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
     elements *= steps.front();
   }
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps,
-                                 warpsFor(elements, elementsPerThreadOfGemv, target), 1, {}, 0);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Gemv, tile, steps,
+                                     warpsFor(elements, elementsPerThreadOfGemv, target));
 }
 
 /// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is
@@ -190,7 +191,7 @@ static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile 
       steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({chosen.rows, chosen.columns});
   steps.back() = step;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, chosen.warps, stages, {}, 0);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, tile, steps, chosen.warps, stages);
 }
 
 /// Does the target have an instruction for these elements that four warps issue together?
@@ -260,19 +261,17 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
                     target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
 }
 
-tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target) {
-  if (space.root == Root::Matmul) {
-    tile::ScheduleAttr gemv = scheduleGemv(space, target);
-    return gemv ? gemv : scheduleMatmul(space, target);
-  }
-  if (space.root != Root::Pointwise)
-    return scheduleReductions(space, target);
+tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+  tile::ScheduleAttr gemv = scheduleGemv(space, target);
+  return gemv ? gemv : scheduleMatmul(space, target);
+}
+
+tile::ScheduleAttr blocks::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);
   int64_t elements = 1;
   for (int64_t size : tile)
     elements *= size;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, {}, warpsFor(elements, 8, target), 1,
-                                 {}, 0);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Pointwise, tile, {}, warpsFor(elements, 8, target));
 }
 
 } // namespace tilewright::tilegen

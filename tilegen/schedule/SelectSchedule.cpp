@@ -1,22 +1,28 @@
-// Stage "schedule": each kernel's own schedule if it has one, else the strategy of the target's program model.
+// Stage "schedule": each kernel's own schedule if it has one, else that of its root for the target's program model.
 #include "tilegen/schedule/SelectSchedule.h"
+
+#include "tilegen/roots/RootTable.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-tile::ScheduleAttr tilegen::selectSchedule(const KernelSpace &space, const TargetDesc &target) {
-  return target.model == ProgramModel::Vector ? scheduleForVectors(space, target) : scheduleForBlocks(space, target);
+FailureOr<tile::ScheduleAttr> tilegen::selectSchedule(graph::KernelOp kernel, const TargetDesc &target) {
+  FailureOr<KernelSpace> space = analyzeKernel(kernel);
+  if (failed(space))
+    return failure();
+  const Root &root = rootOf(space->root);
+  return target.model == ProgramModel::Vector ? root.forVectors(*space, target) : root.forBlocks(*space, target);
 }
 
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {
   for (auto kernel : module.getOps<graph::KernelOp>()) {
     if (kernel.getScheduleAttr())
       continue;
-    FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);
-    if (failed(space))
+    FailureOr<tile::ScheduleAttr> schedule = tilegen::selectSchedule(kernel, target);
+    if (failed(schedule))
       return failure();
-    kernel.setScheduleAttr(tilegen::selectSchedule(*space, target));
+    kernel.setScheduleAttr(*schedule);
   }
   return success();
 }

@@ -1,7 +1,7 @@
 // Stage "schedule": tile sizes and resources for every kernel, from its loops and the target's facts.
 #pragma once
 
-#include "tilegen/space/KernelSpace.h"
+#include "frontend/graph/GraphOps.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -14,12 +14,8 @@ mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &tar
 
 namespace tilegen {
 
-/// The schedule of one kernel. Nothing is measured: the same kernel and target give the same schedule.
-tile::ScheduleAttr selectSchedule(const KernelSpace &space, const TargetDesc &target);
-
-/// The two strategies behind it, one for each program model.
-tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target);
-tile::ScheduleAttr scheduleForBlocks(const KernelSpace &space, const TargetDesc &target);
+/// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
+mlir::FailureOr<tile::ScheduleAttr> selectSchedule(graph::KernelOp kernel, const TargetDesc &target);
 
 } // namespace tilegen
 } // namespace tilewright

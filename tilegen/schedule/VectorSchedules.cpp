@@ -3,13 +3,14 @@
 // A tile is what one program computes; the backend walks it a register tile (`registers`: rows x columns) at a time. So
 // tiles only say how work is cut for threads and caches, need no powers of two, and hold whole rows wherever the row's
 // length is known.
-#include "tilegen/roots/Roots.h"
+#include "tilegen/roots/Panels.h"
 #include "tilegen/schedule/LeftSide.h"
-#include "tilegen/schedule/SelectSchedule.h"
+#include "tilegen/schedule/Schedules.h"
 
 #include <numeric>
 
 using namespace mlir;
+using tilewright::graph::RootKind;
 
 namespace tilewright::tilegen {
 namespace {
@@ -84,7 +85,7 @@ static int64_t elementsOfProgram(const KernelSpace &space) {
 /// images that a window slides over one, and as much of their rows as some images have.
 static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parallel, size_t which) {
   size_t inside = parallel.size() - 1 - which;
-  if (space.root == Root::Window && parallel.size() > 2)
+  if (space.root == RootKind::Window && parallel.size() > 2)
     return inside == 0 ? 1024 : inside == 1 ? rowOfUnknownImage : inside == 2 ? rowsOfUnknownImage : 1;
   return inside == 0 ? 1024 : 8;
 }
@@ -105,7 +106,7 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   for (size_t i = loops.size(); i-- > 0;) {
     int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
     int64_t tile = std::max<int64_t>(1, std::min(size, elements));
-    if (space.root == Root::Window && i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
+    if (space.root == RootKind::Window && i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
       tile = std::max<int64_t>(1, std::min(size, wholeTile(size, tile)));
     elements = std::max<int64_t>(1, elements / tile);
     tiles.insert(tiles.begin(), tile);
@@ -131,16 +132,16 @@ static SmallVector<int64_t> tilePointwise(const KernelSpace &space, const Target
   return tiles;
 }
 
-static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
+tile::ScheduleAttr vectors::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   int64_t lanes = target.vectorBits / 32, row = 1;
   SmallVector<int64_t> steps;
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
     std::optional<int64_t> size = constantOf(space.loops()[loop].size);
-    bool whole = space.root == Root::RowReduction && size && *size * row <= longestRow;
+    bool whole = space.root == RootKind::RowReduction && size && *size * row <= longestRow;
     bool innermost = loop == space.loopsOfKind(LoopKind::Reduction).back();
-    steps.push_back(whole                                           ? std::max<int64_t>(1, *size)
-                    : space.root == Root::RowReduction && innermost ? 4 * lanes
-                                                                    : 1);
+    steps.push_back(whole                                               ? std::max<int64_t>(1, *size)
+                    : space.root == RootKind::RowReduction && innermost ? 4 * lanes
+                                                                        : 1);
     row *= steps.back();
   }
   SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, elementsOfProgram(space) / row));
@@ -152,14 +153,14 @@ static tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const Tar
       kept.size() < 3 ? 1 : rowOfUnknownImage; // two loops of which one is not known are images and channels
   int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
           together = evenTile(rows, target.vectorRegisters / 4, 1);
-  bool shared = space.root == Root::Window && 2 * rows >= target.vectorRegisters / 4;
+  bool shared = space.root == RootKind::Window && 2 * rows >= target.vectorRegisters / 4;
   // A row's last strip is computed whole, so strips are as wide as cuts the row evenly: 40 elements are one of 48, not
   // one of 64.
-  int64_t strip = space.root == Root::RowReduction
+  int64_t strip = space.root == RootKind::RowReduction
                       ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes))
                       : 4 * lanes;
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1,
-                                 {shared ? together : 1, shared ? lanes : strip}, 0);
+  return tile::ScheduleAttr::ofVector(space.nest.context, space.root, tile, steps,
+                                      {shared ? together : 1, shared ? lanes : strip});
 }
 
 namespace {
@@ -268,10 +269,10 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   };
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({columns > 1 ? rows : spread(rows), spread(columns)});
-  return tile::ScheduleAttr::get(space.nest.context, rootName(Root::Gemv), tile, steps, 1, 1, {1, 4 * lanes}, 0);
+  return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Gemv, tile, steps, {1, 4 * lanes});
 }
 
-static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
   LeftSide left(space);
@@ -304,17 +305,13 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
     steps.back() = streamedRows;
     registers.push_back(streamedRows);
   }
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tile, steps, 1, 1, registers,
-                                 packed ? shape.columns : 0, !streams && left.isInPlace(shape.rowTile));
+  return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Matmul, tile, steps, registers,
+                                      packed ? shape.columns : 0, !streams && left.isInPlace(shape.rowTile));
 }
 
-tile::ScheduleAttr scheduleForVectors(const KernelSpace &space, const TargetDesc &target) {
-  if (space.root == Root::Matmul)
-    return scheduleMatmul(space, target);
-  if (space.root != Root::Pointwise)
-    return scheduleReductions(space, target);
-  return tile::ScheduleAttr::get(space.nest.context, rootName(space.root), tilePointwise(space, target), {}, 1, 1,
-                                 {1, 4 * target.vectorBits / 32}, 0);
+tile::ScheduleAttr vectors::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {
+  return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Pointwise, tilePointwise(space, target), {},
+                                      {1, 4 * target.vectorBits / 32});
 }
 
 } // namespace tilewright::tilegen

@@ -117,7 +117,7 @@ public:
       : kernel(kernel), contract(contract), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
         space(nestOf(kernel, {})) {}
 
-  FailureOr<KernelSpace> build();
+  FailureOr<KernelSpace> build(graph::RootKind as);
 
 private:
   bool names(unsigned map, unsigned loop) { return contract.getMap(map).isFunctionOfDim(loop); }
@@ -257,11 +257,11 @@ void ContractionBuilder::addMissingLoops() {
   space.nest.reorderLoops(order);
 }
 
-FailureOr<KernelSpace> ContractionBuilder::build() {
+FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
   if (failed(makeLoops()))
     return failure();
   space.source = kernel;
-  space.root = Root::Matmul;
+  space.root = as;
   if (failed(placeOutputs()) || failed(collectAccesses()))
     return failure();
   space.nest.tracked.push_back(coordinatesOf(2));
@@ -307,8 +307,13 @@ bool KernelSpace::columnsAreContiguous() const {
   });
 }
 
-FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract) {
-  return ContractionBuilder(kernel, contract).build();
+FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as) {
+  SmallVector<graph::ContractOp> contracts;
+  kernel.walk([&](graph::ContractOp op) { contracts.push_back(op); });
+  if (contracts.size() != 1)
+    return kernel.emitOpError() << "expected one contraction because the kernel's root is one, got "
+                                << contracts.size();
+  return ContractionBuilder(kernel, contracts.front()).build(as.value_or(graph::RootKind::Matmul));
 }
 
 } // namespace tilewright::tilegen

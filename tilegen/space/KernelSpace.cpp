@@ -10,17 +10,9 @@
 #include "frontend/graph/Sizes.h"
 
 using namespace mlir;
+using tilewright::graph::RootKind;
 
 namespace tilewright::tilegen {
-
-llvm::StringRef rootName(Root root) {
-  static constexpr llvm::StringLiteral names[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
-  return names[static_cast<unsigned>(root)];
-}
-
-bool isScheduledBy(Root root, llvm::StringRef schedule) {
-  return schedule == rootName(root) || (root == Root::Matmul && schedule == rootName(Root::Gemv));
-}
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
@@ -89,7 +81,7 @@ public:
       : kernel(kernel), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
         space(nestOf(kernel, {})) {}
 
-  FailureOr<KernelSpace> build();
+  FailureOr<KernelSpace> build(std::optional<RootKind> as);
 
 private:
   bool isEqual(AffineExpr a, AffineExpr b) { return IndexAlgebra(kernel.getContext(), {}).isEqual(a, b); }
@@ -101,7 +93,10 @@ private:
   LogicalResult addReducedLoops();
   LogicalResult placeOutputs();
   LogicalResult collectAccesses();
-  void orderLoops();
+  int innermost(ArrayRef<unsigned> loops) const;
+  int64_t countAccesses(int loop, int64_t least, int64_t most) const;
+  RootKind chooseRoot(int64_t rowVotes, int64_t windowVotes) const;
+  void orderLoops(std::optional<RootKind> as);
 
   Exprs &output(unsigned i) { return space.nest.tracked[i]; }
   Exprs &result(unsigned i) { return space.nest.tracked[returned.getNumOperands() + i]; }
@@ -265,64 +260,77 @@ LogicalResult SpaceBuilder::collectAccesses() {
   return status;
 }
 
-/// Reduced loops are innermost where memory is contiguous along them (rows), outermost otherwise (windows). A row of
+/// The innermost of `loops` that has more than one iteration; -1 if none has.
+int SpaceBuilder::innermost(ArrayRef<unsigned> loops) const {
+  AffineExpr one = getAffineConstantExpr(1, space.nest.context);
+  auto inside = llvm::find_if(llvm::reverse(loops), [&](unsigned loop) { return space.nest.loops[loop].size != one; });
+  return inside == loops.rend() ? -1 : static_cast<int>(*inside);
+}
+
+static bool varies(const Access &access, int loop) {
+  return loop >= 0 && llvm::any_of(access.coordinates,
+                                   [&](AffineExpr expr) { return dependsOn(expr, static_cast<unsigned>(loop)); });
+}
+
+/// Accesses whose stride along `loop` is from `least` to `most`, of those that vary along the reduced loops: these are
+/// read most.
+int64_t SpaceBuilder::countAccesses(int loop, int64_t least, int64_t most) const {
+  int reduced = innermost(space.loopsOfKind(LoopKind::Reduction));
+  return llvm::count_if(space.nest.accesses, [&](const Access &access) {
+    auto stride = varies(access, reduced) && loop >= 0
+                      ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop))
+                      : AffineConstantExpr();
+    return stride && stride.getValue() >= least && stride.getValue() <= most;
+  });
+}
+
+/// Rows where more accesses are contiguous along the innermost reduced loop than along the innermost kept one. A row of
 /// few elements would leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local
 /// response normalization slides along channels), or nearly so (a pooling whose channels come first steps over 2 or 3
 /// columns).
-void SpaceBuilder::orderLoops() {
+RootKind SpaceBuilder::chooseRoot(int64_t rowVotes, int64_t windowVotes) const {
   constexpr int64_t fewElements = 8, shortStep = 4;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto fewOf = [&](unsigned loop) { // the loop's size, or more than few
+    auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
+    return size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
+  };
+  int64_t reducedElements = 1;
+  for (unsigned loop : reduced)
+    reducedElements *= fewOf(loop);
+  int inner = innermost(reduced), outer = innermost(space.loopsOfKind(LoopKind::Parallel));
+  int64_t stepVotes = countAccesses(outer, 2, shortStep);
+  bool slides = stepVotes > 0 && stepVotes + windowVotes >= rowVotes && inner >= 0 && fewOf(inner) <= fewElements;
+  bool isRow = rowVotes >= windowVotes && !slides && !(windowVotes > 0 && reducedElements <= fewElements);
+  return isRow ? RootKind::RowReduction : RootKind::Window;
+}
+
+/// Puts the reduced loops innermost for rows and outermost for windows.
+void SpaceBuilder::orderLoops(std::optional<RootKind> as) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction), kept = space.loopsOfKind(LoopKind::Parallel);
-  MLIRContext *context = kernel.getContext();
-  AffineExpr one = getAffineConstantExpr(1, context);
-  auto innermost = [&](ArrayRef<unsigned> loops) {
-    int found = -1;
-    for (unsigned loop : loops)
-      if (space.nest.loops[loop].size != one)
-        found = loop;
-    return found;
-  };
   int inner = innermost(reduced), outer = innermost(kept);
-  // The strides along a loop of what varies along the reduced loops: it is read most.
-  auto count = [&](int loop, int64_t least, int64_t most) {
-    return llvm::count_if(space.nest.accesses, [&](const Access &access) {
-      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return inner >= 0 && dependsOn(e, inner); });
-      auto stride = varies && loop >= 0 ? dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop))
-                                        : AffineConstantExpr();
-      return stride && stride.getValue() >= least && stride.getValue() <= most;
-    });
-  };
-  auto contiguousAlong = [&](int loop) { return count(loop, 1, 1); };
-  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer),
-          stepVotes = count(outer, 2, shortStep);
+  auto contiguousAlong = [&](int loop) { return countAccesses(loop, 1, 1); };
+  int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer);
   // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against
   // what is not.
   if (windowVotes > 0)
     rowVotes -= llvm::count_if(space.nest.accesses, [&](const Access &access) {
-      bool varies = llvm::any_of(access.coordinates, [&](AffineExpr e) { return dependsOn(e, outer); });
-      return !varies && inner >= 0 && space.strideOf(access, inner) == one;
+      return !varies(access, outer) && inner >= 0 &&
+             space.strideOf(access, inner) == getAffineConstantExpr(1, space.nest.context);
     });
   // Channels last are read along channels, although the result may be stored as planes.
+  SmallVector<unsigned> order = kept;
   if (rowVotes == 0 && windowVotes == 0)
-    if (auto *along = llvm::find_if(kept, contiguousAlong); along != kept.end()) {
+    if (auto *along = llvm::find_if(order, contiguousAlong); along != order.end()) {
       windowVotes = contiguousAlong(*along);
-      std::rotate(along, along + 1, kept.end());
+      std::rotate(along, along + 1, order.end());
     }
-  int64_t reducedElements = 1;
-  for (unsigned loop : reduced) {
-    auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
-    reducedElements *= size && size.getValue() <= fewElements ? size.getValue() : fewElements + 1;
-  }
-  auto innerSize = inner < 0 ? nullptr : dyn_cast<AffineConstantExpr>(space.nest.loops[inner].size);
-  bool slides =
-      stepVotes > 0 && stepVotes + windowVotes >= rowVotes && innerSize && innerSize.getValue() <= fewElements;
-  bool isRow = rowVotes >= windowVotes && !slides && !(windowVotes > 0 && reducedElements <= fewElements);
-  space.root = isRow ? Root::RowReduction : Root::Window;
-  SmallVector<unsigned> order = space.root == Root::Window ? reduced : kept;
-  llvm::append_range(order, space.root == Root::Window ? kept : reduced);
+  space.root = as ? *as : chooseRoot(rowVotes, windowVotes);
+  order.insert(space.root == RootKind::Window ? order.begin() : order.end(), reduced.begin(), reduced.end());
   space.nest.reorderLoops(order);
 }
 
-FailureOr<KernelSpace> SpaceBuilder::build() {
+FailureOr<KernelSpace> SpaceBuilder::build(std::optional<RootKind> as) {
   space.source = kernel;
   kernel.walk([&](graph::ReduceOp reduce) { space.loopOps.push_back(reduce); });
   chooseBase();
@@ -332,7 +340,7 @@ FailureOr<KernelSpace> SpaceBuilder::build() {
     return failure();
   space.nest.splitLoops();
   if (!space.loopOps.empty())
-    orderLoops();
+    orderLoops(as);
   space.nest.collapseLoops();
   if (space.nest.loops.empty()) // a scalar is one point
     space.nest.loops.push_back({getAffineConstantExpr(1, kernel.getContext()), LoopKind::Parallel});
@@ -344,17 +352,12 @@ FailureOr<KernelSpace> SpaceBuilder::build() {
 
 } // namespace
 
-FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel) {
+FailureOr<KernelSpace> analyzeOutputs(graph::KernelOp kernel, std::optional<RootKind> as) {
   graph::ContractOp contract;
-  WalkResult walk = kernel.walk([&](graph::ContractOp op) {
-    if (contract)
-      return WalkResult::interrupt();
-    contract = op;
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return kernel.emitOpError("expected one contraction at most because a kernel has one root, got several");
-  return contract ? analyzeContraction(kernel, contract) : SpaceBuilder(kernel).build();
+  kernel.walk([&](graph::ContractOp op) { contract = op; });
+  if (contract)
+    return contract.emitOpError("expected no contraction because the kernel's root is none");
+  return SpaceBuilder(kernel).build(as);
 }
 
 } // namespace tilewright::tilegen

@@ -1,11 +1,10 @@
 // The iteration space of a fused kernel: its loops, where its outputs are in them, and how it addresses its buffers.
 //
 //   root            loops, in the order of tile dimensions
-//   pointwise       the (collapsed) loops of the output
-//   row_reduction   those of the rows, and the reduced ones, innermost
-//   window          those of the output, and the reduced ones, which are not innermost
-//   matmul          batch..., outer reduced..., m, n, k
-//   gemv            those of matmul: the schedule's other way to compute a contraction, never a kernel's own root
+//   Pointwise       the (collapsed) loops of the output
+//   RowReduction    those of the rows, and the reduced ones, innermost
+//   Window          those of the output, and the reduced ones, which are not innermost
+//   Matmul, Gemv    batch..., outer reduced..., m, n, k
 //
 // Schedule selection and emission both start from here, so that a schedule's sizes mean the same to both.
 #pragma once
@@ -14,14 +13,9 @@
 
 namespace tilewright::tilegen {
 
-enum class Root { Pointwise, RowReduction, Matmul, Window, Gemv };
-llvm::StringRef rootName(Root root);
-/// Whether a schedule named `schedule` can compute a kernel of this root.
-bool isScheduledBy(Root root, llvm::StringRef schedule);
-
 struct KernelSpace {
   graph::KernelOp source;
-  Root root = Root::Pointwise;
+  graph::RootKind root = graph::RootKind::Pointwise; // as which the loops are ordered
   LoopNest nest;
   llvm::SmallVector<Exprs> outputs;             // coordinates of each returned value
   llvm::SmallVector<DimGroups> buffers;         // merged dimensions of each argument, then of each result
@@ -45,10 +39,13 @@ struct KernelSpace {
 /// The loops of a kernel, with what its module says of symbols.
 LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
 
-/// Fails with a diagnostic at the operation that no root covers.
-mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel);
+// The iteration spaces of the table of roots. Each fails with a diagnostic at the operation that does not fit.
 
-/// The part of analyzeKernel for kernels with a contraction.
-mlir::FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, graph::ContractOp contract);
+/// Of a kernel whose loops are those of its outputs, with or without reductions. Whether the reduced loops are innermost
+/// (rows) or not (windows) follows from memory, unless `as` says it.
+mlir::FailureOr<KernelSpace> analyzeOutputs(graph::KernelOp kernel, std::optional<graph::RootKind> as);
+
+/// Of a kernel with one contraction; the same whether it is computed as matmul or gemv.
+mlir::FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as);
 
 } // namespace tilewright::tilegen

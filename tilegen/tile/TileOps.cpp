@@ -10,6 +10,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace tilewright;
 using namespace tilewright::tile;
 
 //===- Affine maps without the affine_map<> around them -----------------------------------------------------------===//
@@ -26,16 +27,29 @@ static void printBareMap(OpAsmPrinter &printer, Operation *, AffineMapAttr attr)
 
 static ParseResult parseSizes(AsmParser &parser, AffineMap &sizes) { return parser.parseAffineMap(sizes); }
 
-static ParseResult parseBases(AsmParser &parser, SmallVector<int64_t> &bases) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(bases.emplace_back()); });
+FailureOr<SmallVector<int64_t>> tile::parseSizeList(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(sizes.emplace_back()); }))
+    return failure();
+  return sizes;
 }
 
-static void printBases(AsmPrinter &printer, ArrayRef<int64_t> bases) {
+void tile::printSizeList(AsmPrinter &printer, ArrayRef<int64_t> sizes) {
   printer << "[";
-  llvm::interleaveComma(bases, printer.getStream());
+  llvm::interleaveComma(sizes, printer.getStream());
   printer << "]";
 }
+
+static ParseResult parseBases(AsmParser &parser, SmallVector<int64_t> &bases) {
+  FailureOr<SmallVector<int64_t>> sizes = tile::parseSizeList(parser);
+  if (failed(sizes))
+    return failure();
+  bases = std::move(*sizes);
+  return success();
+}
+
+static void printBases(AsmPrinter &printer, ArrayRef<int64_t> bases) { tile::printSizeList(printer, bases); }
 
 static void printSizes(AsmPrinter &printer, AffineMap sizes) { printer.getStream() << sizes; }
 
@@ -65,85 +79,9 @@ void TileDialect::initialize() {
 
 //===- #tile.schedule ---------------------------------------------------------------------------------------------===//
 
-static constexpr StringRef scheduleRoots[] = {"pointwise", "row_reduction", "matmul", "window", "gemv"};
-
-/// The numbered parameters in the order in which they print: a list or a single number each.
-namespace {
-struct ScheduleFields {
-  SmallVector<int64_t> tile, reduce, registers;
-  int64_t warps = 1, stages = 1, pack = 0;
-  bool inPlace = false;
-};
-} // namespace
-
-static ParseResult parseList(AsmParser &parser, SmallVectorImpl<int64_t> &list) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(list.emplace_back()); });
-}
-
-static ParseResult parseField(AsmParser &parser, ScheduleFields &fields) {
-  StringRef key;
-  SMLoc where = parser.getCurrentLocation();
-  if (parser.parseKeyword(&key) || parser.parseEqual())
-    return failure();
-  if (key == "tile")
-    return parseList(parser, fields.tile);
-  if (key == "reduce")
-    return parseList(parser, fields.reduce);
-  if (key == "registers")
-    return parseList(parser, fields.registers);
-  if (key == "warps")
-    return parser.parseInteger(fields.warps);
-  if (key == "stages")
-    return parser.parseInteger(fields.stages);
-  if (key == "pack")
-    return parser.parseInteger(fields.pack);
-  if (key == "in_place")
-    return parser.parseInteger(fields.inPlace);
-  return parser.emitError(where) << "expected tile, reduce, warps, stages, registers, pack or in_place, got '" << key
-                                 << "'";
-}
-
-Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
-  StringRef root;
-  ScheduleFields fields;
-  SMLoc where = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseKeyword(&root))
-    return {};
-  while (succeeded(parser.parseOptionalComma()))
-    if (parseField(parser, fields))
-      return {};
-  if (parser.parseGreater())
-    return {};
-  return getChecked([&] { return parser.emitError(where); }, parser.getContext(), root, fields.tile, fields.reduce,
-                    fields.warps, fields.stages, fields.registers, fields.pack, fields.inPlace);
-}
-
-void ScheduleAttr::print(AsmPrinter &printer) const {
-  auto printList = [&](StringRef key, ArrayRef<int64_t> list) {
-    printer << ", " << key << " = [";
-    llvm::interleaveComma(list, printer.getStream());
-    printer << "]";
-  };
-  printer << "<" << getRoot();
-  printList("tile", getTile());
-  if (!getReduce().empty())
-    printList("reduce", getReduce());
-  printer << ", warps = " << getWarps() << ", stages = " << getStages();
-  if (!getRegisters().empty())
-    printList("registers", getRegisters());
-  if (getPack())
-    printer << ", pack = " << getPack();
-  if (getInPlace())
-    printer << ", in_place = true";
-  printer << ">";
-}
-
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef root, ArrayRef<int64_t> tile,
-                                   ArrayRef<int64_t> reduce, int64_t warps, int64_t stages, ArrayRef<int64_t> registers,
-                                   int64_t pack, bool inPlace) {
-  if (!llvm::is_contained(scheduleRoots, root))
-    return emitError() << "expected a root of pointwise, row_reduction, matmul, window or gemv, got '" << root << "'";
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
+                                   ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
+                                   ArrayRef<int64_t> registers, int64_t pack, bool inPlace) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -154,8 +92,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (warps <= 0 || stages <= 0 || pack < 0)
     return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", "
                        << stages << " and " << pack;
-  if (inPlace && root != "matmul")
-    return emitError() << "expected no in_place because only a matmul has a left side, got a root of " << root;
+  if (pack > 0 && root != graph::RootKind::Matmul)
+    return emitError() << "expected no pack because only a matmul reads panels, got " << pack;
+  if (inPlace && root != graph::RootKind::Matmul)
+    return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
+                       << graph::stringifyRootKind(root);
   return success();
 }
 

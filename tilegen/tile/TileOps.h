@@ -1,6 +1,8 @@
 // The tile dialect: types, attributes and operations of block programs. TileOps.td is its manual.
 #pragma once
 
+#include "frontend/graph/GraphOps.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -14,6 +16,12 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tilewright::tile {
+/// [1, 128, 128] in the text of attributes.
+mlir::FailureOr<llvm::SmallVector<int64_t>> parseSizeList(mlir::AsmParser &parser);
+void printSizeList(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> sizes);
+} // namespace tilewright::tile
 
 #include "tilegen/tile/TileDialect.h.inc"
 #include "tilegen/tile/TileEnums.h.inc"

@@ -67,30 +67,58 @@ def BufferType : TypeDef<Tile_Dialect, "Buffer"> {
   let extraClassDeclaration = [{ unsigned getRank() const { return getSizes().getNumResults(); } }];
 }
 
+/// [1, 128, 128]: sizes or counts, one for each loop.
+class SizeList<string desc> : ArrayRefParameter<"int64_t", desc> {
+  let parser = "::tilewright::tile::parseSizeList($_parser)";
+  let printer = "::tilewright::tile::printSizeList($_printer, $_self)";
+}
+class OptionalSizeList<string desc> : OptionalArrayRefParameter<"int64_t", desc> {
+  let parser = "::tilewright::tile::parseSizeList($_parser)";
+  let printer = "::tilewright::tile::printSizeList($_printer, $_self)";
+}
+
 /// How one kernel is cut into tiles. Printed on graph.kernel and tile.kernel; may be edited by hand and resumed from.
 def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "root, tile sizes and resources of one kernel on one target";
   let description = [{
-    `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3, registers = [6, 64]>`. `root`:
-    pointwise, row_reduction, matmul, window or gemv (a contraction summed without matrix instructions). `tile`: one
-    size for each parallel loop of the root, outermost first. `reduce`: one size for each reduction loop (a step of the
-    loop). `warps`: warps or wavefronts of a block (GPU). `stages`: buffers of the software pipeline (GPU). `registers`:
-    rows and columns that are computed at a time (host: the register tile); a third number is a depth: sums return to
-    memory after each step of a reduced loop that is at most so long, and all columns take that step before the next
-    one. `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is. `in_place`: rows of a
-    contraction's left side that may leave their buffer are read where they are, with guards; without it they are copied
-    with their fill first (host).
+    `#tile.schedule<matmul, tile = [1, 128, 128], reduce = [32], warps = 4, stages = 3>` for a block of threads,
+    `#tile.schedule<matmul, tile = [1, 96, 256], reduce = [768], registers = [6, 64], pack = 64>` for a program of one
+    thread. What is left out is 1 warp, 1 stage, and nothing.
+
+    * `root`: as which kind of kernel (graph::RootKind) this one is computed: a contraction as matmul or gemv, a
+      reduction as row_reduction or window.
+    * `tile`: one size for each parallel loop of the kernel's iteration space, outermost first.
+    * `reduce`: one step for each reduction loop.
+    * `warps`: warps or wavefronts of a block.
+    * `stages`: buffers of the block's software pipeline.
+    * `registers`: rows and columns that one thread computes at a time. A third number is a depth: sums return to memory
+      after each step of a reduced loop that is at most so long, and all columns take that step before the next one.
+    * `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
+      without it they are copied with their fill first (host).
   }];
-  let parameters = (ins StringRefParameter<"root">:$root, ArrayRefParameter<"int64_t">:$tile, OptionalArrayRefParameter<"int64_t">:$reduce,
-                    DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages, OptionalArrayRefParameter<"int64_t">:$registers,
-                    DefaultValuedParameter<"int64_t", "0">:$pack, DefaultValuedParameter<"bool", "false">:$in_place);
-  let builders = [AttrBuilder<(ins "::llvm::StringRef":$root, "::llvm::ArrayRef<int64_t>":$tile, "::llvm::ArrayRef<int64_t>":$reduce,
-                                   "int64_t":$warps, "int64_t":$stages, "::llvm::ArrayRef<int64_t>":$registers, "int64_t":$pack), [{
-    return $_get($_ctxt, root, tile, reduce, warps, stages, registers, pack, /*in_place=*/false);
-  }]>];
-  let hasCustomAssemblyFormat = 1;
+  let parameters = (ins "::tilewright::graph::RootKind":$root,
+                    SizeList<"of the parallel loops">:$tile, OptionalSizeList<"of the reduction loops">:$reduce,
+                    DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages,
+                    OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
+                    DefaultValuedParameter<"bool", "false">:$in_place);
+  let assemblyFormat = "`<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $in_place) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// For a program that is a block of threads.
+    static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
+                                ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
+                                int64_t stages = 1) {
+      return get(context, root, tile, reduce, warps, stages, {}, 0, false);
+    }
+    /// For a program that is one thread with vector registers.
+    static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
+                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,
+                                 ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false) {
+      return get(context, root, tile, reduce, 1, 1, registers, pack, inPlace);
+    }
+  }];
 }
 
 def ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [

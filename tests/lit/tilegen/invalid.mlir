@@ -41,8 +41,8 @@ module {
 // -----
 
 module {
-  // expected-error@+1 {{expected one contraction at most because a kernel has one root, got several}}
-  graph.kernel @two(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
+  // expected-error@+1 {{expected one contraction because the kernel's root is one, got 2}}
+  graph.kernel @two(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
     %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
     %b = graph.contract %a, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
     graph.return %b : tensor<4x4xf32>
@@ -52,7 +52,7 @@ module {
 // -----
 
 module {
-  graph.kernel @halves(%x: tensor<4x4xf32>) -> tensor<2x4xf32> attributes {schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
+  graph.kernel @halves(%x: tensor<4x4xf32>) -> tensor<2x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
     %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
     // expected-error@+1 {{expected to follow the contraction element by element because the kernel's root is the contraction}}
     %s = graph.slice %a offsets affine_map<() -> (1, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<4x4xf32> -> tensor<2x4xf32>
@@ -72,7 +72,7 @@ module {
 // -----
 
 module {
-  graph.kernel @other_rows(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {schedule = #tile.schedule<row_reduction, tile = [4], reduce = [6]>} {
+  graph.kernel @other_rows(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {root = #graph.root<row_reduction>, schedule = #tile.schedule<row_reduction, tile = [4], reduce = [6]>} {
     %s = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<4x6xf32> -> tensor<4xf32>
     %b = graph.broadcast %s dims [0] {graph.node = 0 : i64} : tensor<4xf32> -> tensor<4x6xf32>
     // expected-error@+1 {{reduced}}
@@ -80,5 +80,34 @@ module {
     %c = graph.broadcast %t dims [1] {graph.node = 0 : i64} : tensor<6xf32> -> tensor<4x6xf32>
     %y = arith.addf %b, %c {graph.node = 0 : i64} : tensor<4x6xf32>
     graph.return %y : tensor<4x6xf32>
+  }
+}
+
+// -----
+
+module {
+  graph.kernel @not_pointwise(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {root = #graph.root<pointwise>, schedule = #tile.schedule<pointwise, tile = [4, 4]>} {
+    // expected-error@+1 {{expected no contraction because the kernel's root is none}}
+    %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    graph.return %a : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected a body of root row_reduction because the kernel says so, got one of root pointwise}}
+  graph.kernel @no_rows(%x: tensor<8xf32>) -> tensor<8xf32> attributes {root = #graph.root<row_reduction>, schedule = #tile.schedule<row_reduction, tile = [8]>} {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{expected a schedule without pack because the right side is no constant that can be stored in panels}}
+  graph.kernel @packed(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4], pack = 4>} {
+    %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    graph.return %a : tensor<4x4xf32>
   }
 }

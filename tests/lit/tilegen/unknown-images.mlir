@@ -2,13 +2,13 @@
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4})" | FileCheck %s
 
 // CHECK-LABEL: graph.kernel @depthwise
-// CHECK-SAME: <window, tile = [1, 7, 128, 18], reduce = [1, 1], {{.*}} registers = [8, 16]>
+// CHECK-SAME: <window, tile = [1, 7, 128, 18], reduce = [1, 1], registers = [8, 16]>
 // A window of few elements is read in place: rows of images are not joined, and a program takes one.
 // CHECK-LABEL: graph.kernel @few_taps
-// CHECK-SAME: <matmul, tile = [1, 1, 512, 16], reduce = [27], {{.*}} registers = [14, 16], pack = 16, in_place = true>
+// CHECK-SAME: <matmul, tile = [1, 1, 512, 16], reduce = [27], registers = [14, 16], pack = 16, in_place = true>
 // The mean of each image: its rows are images, of which there may be one.
 // CHECK-LABEL: graph.kernel @mean
-// CHECK-SAME: <window, tile = [8, 18], {{.*}} registers = [1, 64]>
+// CHECK-SAME: <window, tile = [8, 18], {{.*}}registers = [1, 64]>
 module attributes {graph.nodes = ["a|Conv"], graph.symbols = ["n", "w"]} {
   graph.kernel @depthwise(%x: tensor<?x?x?x18xf32, affine_map<()[s0, s1] -> (s0, s1 + 3, s1 * 4 + 3, 18)>>, %w: tensor<3x3x18xf32> {graph.constant}) -> tensor<?x?x?x18xf32, affine_map<()[s0, s1] -> (s0, s1 floordiv 2 + 2, s1 * 2 + 2, 18)>> {
     %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<?x?x?x18xf32, affine_map<()[s0, s1] -> (s0, s1 + 3, s1 * 4 + 3, 18)>> -> tensor<?x?x?x3x3x18xf32, affine_map<()[s0, s1] -> (s0, s1 floordiv 2 + 2, s1 * 2 + 2, 3, 3, 18)>>

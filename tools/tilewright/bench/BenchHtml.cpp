@@ -62,7 +62,8 @@ static std::string ratio(double unfused, double fused) {
 
 static std::string sidesTable(const BenchReport &report) {
   const BenchSide &fused = report.fused, &unfused = report.unfused;
-  std::string table = "<div class=\"wide\"><table>\n" + cells("th", {"", "fused", "unfused", "unfused / fused"});
+  std::string table = "<div class=\"wide\"><table>\n" +
+                      cells("th", {"", report.names[0], report.names[1], report.names[1] + " / " + report.names[0]});
   auto times = [&](const char *what, double a, double b) {
     table += cells("td", {what, millisecondsText(a), millisecondsText(b), ratio(b, a)});
   };
@@ -98,10 +99,10 @@ static std::string chart(const std::vector<GroupRow> &rows) {
   return bars;
 }
 
-static std::string groupsTable(const std::vector<GroupRow> &rows) {
-  std::string table =
-      "<div class=\"wide\"><table>\n" + cells("th", {"group", "runs", "ms", "share", "parts unfused, ms", "vendor, ms",
-                                                     "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
+static std::string groupsTable(const BenchReport &report, const std::vector<GroupRow> &rows) {
+  std::string table = "<div class=\"wide\"><table>\n" +
+                      cells("th", {"group", "runs", "ms", "share", "parts " + report.names[1] + ", ms", "vendor, ms",
+                                   "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
   for (const GroupRow &row : rows)
     table += cells("td", groupCells(row));
   return table + "</table></div>\n";
@@ -128,18 +129,19 @@ std::string htmlReport(const BenchReport &report) {
   page += fmt::format("<p class=\"conclusion\">{}</p>\n", escape(conclusion(report)));
   if (!report.assumed.empty())
     page += fmt::format("<p class=\"warning\">{}</p>\n", escape(assumedText(report)));
-  page +=
-      fmt::format("<p>Fused (--fuse={}) beside unfused, one kernel for each node: {} interleaved runs each{}{}.</p>\n",
-                  escape(report.fused.mode), report.fused.latency.runs, report.inputs.empty() ? "" : " of ",
-                  escape(fmt::format("{}", fmt::join(report.inputs, ", "))));
+  page += fmt::format(
+      "<p>{} (--fuse={}) beside {}: {} interleaved runs each{}{}.</p>\n", report.names[0], escape(report.fused.mode),
+      report.names[1] == "unfused" ? "unfused, one kernel for each node" : report.names[1], report.fused.latency.runs,
+      report.inputs.empty() ? "" : " of ", escape(fmt::format("{}", fmt::join(report.inputs, ", "))));
   page += sidesTable(report);
   page += fmt::format("<p>Largest difference of the outputs {:.3g}{}.</p>\n", report.largestDifference,
                       report.agree ? "" : ", beyond the tolerance");
   if (!report.groups.empty()) {
     std::vector<GroupRow> rows = mergedRows(report.groups);
-    page += "<h2>Groups: milliseconds <span class=\"fused\">fused</span> and <span "
-            "class=\"unfused\">unfused</span></h2>\n" +
-            chart(rows) + groupsTable(rows);
+    page += fmt::format("<h2>Groups: milliseconds <span class=\"fused\">{}</span> and <span "
+                        "class=\"unfused\">{}</span></h2>\n",
+                        report.names[0], report.names[1]) +
+            chart(rows) + groupsTable(report, rows);
     page += "<p>" +
             escape(report.vendor.empty() ? report.vendorAbsent
                                          : "Vendor: the matrix products of each group alone, by " + report.vendor) +

@@ -168,7 +168,8 @@ std::string conclusion(const BenchReport &report) {
   if (!report.agree)
     return "the outputs differ beyond the tolerance of their types: the times compare two different results";
   std::string ratio = fused <= 0 ? "" : fmt::format(", {:.2f} times as long", unfused / fused);
-  return fmt::format("fused takes {} ms, unfused {} ms{}", millisecondsText(fused), millisecondsText(unfused), ratio);
+  return fmt::format("{} takes {} ms, {} {} ms{}", report.names[0], millisecondsText(fused), report.names[1],
+                     millisecondsText(unfused), ratio);
 }
 
 std::string assumedText(const BenchReport &report) {
@@ -193,7 +194,7 @@ std::string membersText(const std::vector<std::string> &members) {
 }
 
 static std::string sidesTable(const BenchReport &report) {
-  Table table({"", "fused", "unfused", "unfused / fused"});
+  Table table({"", report.names[0], report.names[1], fmt::format("{} / {}", report.names[1], report.names[0])});
   auto add = [&](const char *what, const std::string &a, const std::string &b, double fused, double unfused) {
     table.add({what, a, b, fused > 0 ? fmt::format("{:.2f}", unfused / fused) : "-"});
   };
@@ -233,7 +234,7 @@ std::vector<std::string> groupCells(const GroupRow &row) {
 
 static std::string groupsTable(const BenchReport &report) {
   bool vendor = !report.vendor.empty();
-  std::vector<std::string> header = {"group",   "runs", "ms",      "share", "parts unfused, ms",
+  std::vector<std::string> header = {"group",   "runs", "ms",      "share", "parts " + report.names[1] + ", ms",
                                      "GFLOP/s", "GB/s", "of roof", "roof",  "nodes"};
   if (vendor)
     header.insert(header.begin() + 5, "vendor, ms");
@@ -322,8 +323,8 @@ nlohmann::json jsonReport(const BenchReport &report) {
                          {"target", report.target},
                          {"inputs", report.inputs},
                          {"sizes_assumed_1", report.assumed},
-                         {"fused", jsonSide(report.fused)},
-                         {"unfused", jsonSide(report.unfused)},
+                         {report.names[0], jsonSide(report.fused)},
+                         {report.names[1], jsonSide(report.unfused)},
                          {"largest_difference", report.largestDifference},
                          {"agree", report.agree},
                          {"vendor", report.vendor.empty() ? nlohmann::json(nullptr) : nlohmann::json(report.vendor)},
@@ -335,8 +336,8 @@ nlohmann::json jsonReport(const BenchReport &report) {
                               {"kernel", row.kernel},
                               {"share", row.share},
                               {"members", row.members},
-                              {"fused_ms", row.fusedMs},
-                              {"unfused_ms", row.unfusedMs},
+                              {report.names[0] + "_ms", row.fusedMs},
+                              {report.names[1] + "_ms", row.unfusedMs},
                               {"bytes", row.bytes},
                               {"flops", row.flops},
                               {"roof", row.roof},

@@ -4,6 +4,7 @@
 #include "tools/tilewright/bench/Measure.h"
 #include "tools/tilewright/bench/VendorLibrary.h"
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -46,8 +47,9 @@ struct GroupRow {
 
 struct BenchReport {
   std::string model, device, target;
-  std::vector<std::string> inputs;  // "x float32 [8, 784]"
-  std::vector<std::string> assumed; // symbolic sizes that were not given and are 1
+  std::vector<std::string> inputs;                         // "x float32 [8, 784]"
+  std::vector<std::string> assumed;                        // symbolic sizes that were not given and are 1
+  std::array<std::string, 2> names = {"fused", "unfused"}; // of the two programs; "edited" and "unedited" for a stage
   BenchSide fused, unfused;
   Peaks peaks;
   double largestDifference = 0; // between fused and unfused outputs

@@ -25,8 +25,8 @@ static void addRun(nlohmann::json &events, int process, const std::string &name,
 nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow> &fused,
                            const std::vector<StepRow> &unfused) {
   nlohmann::json events = nlohmann::json::array();
-  addRun(events, 1, "fused", fused);
-  addRun(events, 2, "unfused", unfused);
+  addRun(events, 1, report.names[0], fused);
+  addRun(events, 2, report.names[1], unfused);
   return {{"displayTimeUnit", "ms"},
           {"otherData",
            {{"schema", schemaVersion}, {"model", report.model}, {"device", report.device}, {"target", report.target}}},

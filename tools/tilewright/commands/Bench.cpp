@@ -1,4 +1,5 @@
-// tilewright bench: times the fused and the unfused program, interleaved in one process.
+// tilewright bench: times the fused and the unfused program, or an edited stage and the unedited one, interleaved in one
+// process.
 #include "runtime/artifact/OutputFile.h"
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
@@ -129,27 +130,52 @@ static Expected<std::string> fusedMode(const ModelOptions &options, const runtim
   return mode;
 }
 
+namespace {
+/// The two programs to measure: the first is what the command is asked about.
+struct Sides {
+  runtime::Artifact artifact, other;
+  std::string mode, otherMode;
+  std::array<std::string, 2> names;
+};
+} // namespace
+
+static Expected<Sides> fusedAndNot(const ModelOptions &options) {
+  if (inputKind(options.model) != InputKind::Artifact && options.fuse == "none")
+    return Status(Code::Usage, "--fuse=none: that is what bench measures beside fusion; leave it out");
+  Expected<runtime::Artifact> artifact = loadOrCompile(options, {*parsePlanMode(options.fuse), PlanMode::None});
+  TILEWRIGHT_TRY(artifact);
+  Expected<std::string> mode = fusedMode(options, artifact->contents());
+  TILEWRIGHT_TRY(mode);
+  return Sides{*artifact, *artifact, *mode, "none", {"fused", "unfused"}};
+}
+
+/// A stage that somebody edits beside what the stage before it gives.
+static Expected<Sides> editedAndNot(const ModelOptions &options) {
+  Expected<ModelOptions> before = withoutEdit(options);
+  TILEWRIGHT_TRY(before);
+  Expected<runtime::Artifact> edited = loadOrCompile(options), unedited = loadOrCompile(*before);
+  TILEWRIGHT_TRY(edited);
+  TILEWRIGHT_TRY(unedited);
+  return Sides{*edited, *unedited, options.fuse, options.fuse, {"edited", "unedited"}};
+}
+
 static Status bench(BenchCommand &command) {
   TILEWRIGHT_TRY(checkWritable({command.exportJson, command.exportTrace, command.report}));
-  if (inputKind(command.model.model) != InputKind::Artifact && command.model.fuse == "none")
-    return {Code::Usage, "--fuse=none: that is what bench measures beside fusion; leave it out"};
-  Expected<runtime::Artifact> artifact =
-      loadOrCompile(command.model, {*parsePlanMode(command.model.fuse), PlanMode::None});
-  if (!artifact)
-    return artifact.status();
-  Expected<std::string> mode = fusedMode(command.model, artifact->contents());
-  TILEWRIGHT_TRY(mode);
-  auto device = openDeviceFor(command.inputs, artifact->contents());
+  Expected<Sides> sides = isGrouped(command.model) ? editedAndNot(command.model) : fusedAndNot(command.model);
+  TILEWRIGHT_TRY(sides);
+  const runtime::Artifact &artifact = sides->artifact;
+  auto device = openDeviceFor(command.inputs, artifact.contents());
   if (!device)
     return device.status();
   std::vector<Tensor> inputs;
-  auto fused = boundContext(*artifact, *device, *mode, inputs, command.inputs);
+  auto fused = boundContext(artifact, *device, sides->mode, inputs, command.inputs);
   if (!fused)
     return fused.status();
-  auto unfused = boundContext(*artifact, *device, "none", inputs, command.inputs);
+  auto unfused = boundContext(sides->other, *device, sides->otherMode, inputs, command.inputs);
   if (!unfused)
     return unfused.status();
   BenchReport report;
+  report.names = sides->names;
   report.model = command.model.model;
   report.device = (*device)->info().name;
   report.target = (*fused)->program().plan().target;
@@ -167,8 +193,10 @@ static Status bench(BenchCommand &command) {
     TILEWRIGHT_TRY(writeText(command.report, htmlReport(report)));
   return report.agree
              ? Status()
-             : Status(Code::Differs,
-                      "the fused program's outputs differ from the unfused one's beyond the tolerance of their types");
+             : Status(
+                   Code::Differs,
+                   fmt::format("the {} program's outputs differ from the {} one's beyond the tolerance of their types",
+                               report.names[0], report.names[1]));
 }
 
 void addBenchCommand(CLI::App &app, int &exitCode) {

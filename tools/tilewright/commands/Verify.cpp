@@ -32,7 +32,7 @@ struct VerifyCommand {
   bool isOnnx() const { return inputKind(model.model) == InputKind::Model; }
   /// Whether the reference is compiled here, for the sizes of the inputs. An artifact has a reference plan of its own.
   bool compilesReference() const { return against == "reference" && isOnnx(); }
-  bool againstFolder() const { return against != "reference" && against != "unfused"; }
+  bool againstFolder() const { return against != "reference" && against != "unfused" && against != "unedited"; }
 };
 
 /// The results of all comparisons, printed at the end.
@@ -77,13 +77,22 @@ static Expected<ModeRun> runMode(const runtime::Artifact &artifact, const std::s
   return run;
 }
 
-/// The outputs to compare with: another mode's, or those in a folder.
+/// The outputs to compare with: another mode's, those of the unedited stage, or those in a folder.
 static Expected<std::vector<NamedTensor>> expectedOutputs(const VerifyCommand &command,
                                                           const runtime::Artifact &artifact,
                                                           const std::shared_ptr<runtime::Device> &device,
                                                           const ModeRun &actual) {
   if (command.againstFolder())
     return readValues(command.against, DataKind::Output, artifact.contents().plans.front());
+  if (command.against == "unedited") {
+    Expected<ModelOptions> before = withoutEdit(command.model);
+    TILEWRIGHT_TRY(before);
+    Expected<runtime::Artifact> unedited = loadOrCompile(*before);
+    TILEWRIGHT_TRY(unedited);
+    Expected<ModeRun> run = runMode(*unedited, planMode(command.model, unedited->contents()), command.inputs, device);
+    TILEWRIGHT_TRY(run);
+    return run->outputs;
+  }
   if (!command.compilesReference()) {
     Expected<ModeRun> run =
         runMode(artifact, command.against == "unfused" ? "none" : "reference", command.inputs, device);
@@ -294,13 +303,15 @@ static Status conclude(const VerifyCommand &command, const Findings &findings) {
 }
 
 static Status checkOptions(const VerifyCommand &command) {
+  if (command.against == "unedited")
+    TILEWRIGHT_TRY(withoutEdit(command.model));
   if (!command.reduce.empty() && command.againstFolder())
     return {Code::Usage, "--reduce needs every value of the model: --against reference or unfused"};
   bool isThere =
       fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
   if (command.againstFolder() && !isThere)
     return {Code::Io,
-            fmt::format("--against {}: expected reference, unfused, a folder or FILE.npz; it is none of these",
+            fmt::format("--against {}: expected reference, unfused, unedited, a folder or FILE.npz; it is none of these",
                         command.against)};
   return {};
 }
@@ -308,7 +319,7 @@ static Status checkOptions(const VerifyCommand &command) {
 /// The mode to verify. The mode that it is compared with must exist and be another one.
 static Expected<std::string> modeToVerify(const VerifyCommand &command, const runtime::Contents &contents) {
   std::string mode = planMode(command.model, contents), other = command.against == "unfused" ? "none" : "reference";
-  if (command.againstFolder())
+  if (command.againstFolder() || command.against == "unedited")
     return mode;
   if (mode == other)
     return Status(Code::Usage, fmt::format("--against {}: {} would be compared with itself", command.against,
@@ -329,7 +340,7 @@ static Expected<std::string> modeToVerify(const VerifyCommand &command, const ru
 static Status verify(const VerifyCommand &command) {
   TILEWRIGHT_TRY(checkOptions(command));
   std::vector<PlanMode> modes = {*parsePlanMode(command.model.fuse)};
-  if (!command.againstFolder() && !command.compilesReference())
+  if (!command.againstFolder() && !command.compilesReference() && command.against != "unedited")
     modes.push_back(command.against == "unfused" ? PlanMode::None : PlanMode::Reference);
   Expected<runtime::Artifact> artifact = loadOrCompile(command.model, modes);
   TILEWRIGHT_TRY(artifact);
@@ -368,7 +379,7 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
       ->add_option(
           "--against", options->against,
           "reference (every operator as plain loops), unfused, or a folder: test data, or values by name (.npy, "
-          ".npz) as run --outputs writes them")
+          ".npz) as run --outputs writes them; for a stage's IR unedited, what the stage before it gives, is the default")
       ->transform([](const std::string &text) { return text == "interpreter" ? "reference" : text; }) // its old name
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
@@ -385,7 +396,11 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
   command->footer(
       "Example: tilewright verify model.onnx --per-node --reduce bug\n"
       "A value inside of a fused kernel never reaches memory and is not compared; --fuse=none shows all of them.");
-  command->callback([options, &exitCode] { exitCode = report(verify(*options)); });
+  command->callback([command, options, &exitCode] {
+    if (command->count("--against") == 0 && isGrouped(options->model))
+      options->against = "unedited";
+    exitCode = report(verify(*options));
+  });
 }
 
 } // namespace tilewright

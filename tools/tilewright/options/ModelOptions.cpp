@@ -22,6 +22,19 @@ const CLI::Validator notNegative(
     },
     "NUMBER");
 
+/// What a stage has decided already need not be said again. A file that cannot be read is refused where it is compiled.
+static void adoptStage(ModelOptions &options) {
+  Expected<StageFacts> facts =
+      inputKind(options.model) == InputKind::Stage ? readStageFacts(options.model) : Status(Code::Usage, "no stage");
+  if (!facts)
+    return;
+  options.stage = *facts;
+  if (facts->mode && !options.fuseIsGiven)
+    options.fuse = name(*facts->mode);
+  if (!facts->target.empty() && options.targets.empty())
+    options.targets = {facts->target};
+}
+
 static void addModelArgument(CLI::App &command, ModelOptions &options) {
   command.add_option("MODEL", options.model,
                      "model.onnx, a compiled artifact, or a stage's IR (.mlir) from --dump-stages");
@@ -31,6 +44,7 @@ static void addModelArgument(CLI::App &command, ModelOptions &options) {
       throw CLI::RequiredError("MODEL");
     checkOptions(command, options.model);
     options.fuseIsGiven = command.count("--fuse") > 0;
+    adoptStage(options);
   });
 }
 
@@ -152,6 +166,21 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
   return compile;
 }
 
+bool isGrouped(const ModelOptions &options) { return options.stage && options.stage->stage >= Stage::Group; }
+
+Expected<ModelOptions> withoutEdit(const ModelOptions &options) {
+  if (!options.stage || options.stage->before.empty())
+    return Status(
+        Code::Usage,
+        fmt::format("{}: expected the stage before it beside it, as --dump-stages writes them, to compare with",
+                    options.model));
+  ModelOptions before = options;
+  before.model = options.stage->before;
+  before.stage.reset();
+  before.dumpStages.clear();
+  return before;
+}
+
 std::string planMode(const ModelOptions &options, const runtime::Contents &contents) {
   if (!options.fuseIsGiven)
     for (std::string_view mode : {"all", "epilogue", "none", "reference"})
@@ -171,12 +200,12 @@ void printRemarks(const ModelOptions &options, const CompiledModel &model) {
     fmt::print(stderr, "{}\n", printable("warning: " + warning));
 }
 
-/// The number of progress steps of a compilation: import and normalize for each kind of import, four stages for each
+/// The number of progress steps of a compilation: import and normalize for each kind of import, five stages for each
 /// plan.
 static size_t stageCount(const CompileOptions &options) {
   size_t references = std::count(options.modes.begin(), options.modes.end(), PlanMode::Reference);
   size_t imports = (references > 0) + (references < options.modes.size());
-  return 2 * imports + 4 * options.targets.size() * options.modes.size();
+  return 2 * imports + 5 * options.targets.size() * options.modes.size();
 }
 
 Expected<CompiledModel> compileShowingProgress(CompileOptions options, bool quiet) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/Pipeline.h"
+#include "backend/StageDump.h"
 #include "tools/tilewright/options/OptionTable.h"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,7 @@ struct ModelOptions {
   std::map<std::string, Shape> sizesAtHand; // shapes of the actual inputs, instead of `shapes`
   std::string fuse = "all";
   bool fuseIsGiven = false;
+  std::optional<StageFacts> stage; // where `model` is a stage's IR that can be read
   std::optional<uint64_t> randomWeights;
   bool noFallback = false;
   std::string dumpStages;
@@ -32,6 +34,13 @@ std::optional<int64_t> parseSize(std::string_view text);
 
 /// The compile options for `modes`, by default the mode of options.fuse.
 Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector<PlanMode> modes = {});
+
+/// Whether MODEL is a stage that one mode was decided for: it can be compared with the stage before, not with another
+/// mode.
+bool isGrouped(const ModelOptions &options);
+/// The same compile without what was edited in a stage: the options, with the stage before it as MODEL. Code::Usage
+/// where that does not lie beside it.
+Expected<ModelOptions> withoutEdit(const ModelOptions &options);
 
 /// The mode of the plan to use: --fuse, by default the most fused one in `contents`.
 std::string planMode(const ModelOptions &options, const runtime::Contents &contents);

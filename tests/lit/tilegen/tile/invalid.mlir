@@ -134,12 +134,13 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 // -----
 
-// expected-error@+1 {{expected tile, reduce, warps, stages, registers, pack or in_place, got 'threads'}}
+// expected-error@+1 {{duplicate or unknown struct parameter name: threads}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, threads = 4>} { tile.return }
 
 // -----
 
-// expected-error@+1 {{expected a root of pointwise, row_reduction, matmul, window or gemv, got 'conv'}}
+// expected-error@+2 {{expected one of [pointwise, row_reduction, matmul, window, gemv] for what a kernel is built around, got: conv}}
+// expected-error@+1 {{failed to parse ScheduleAttr parameter 'root'}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<conv, tile = [8]>} { tile.return }
 
 // -----
@@ -305,3 +306,13 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
   %d = tile.broadcast %a : tensor<8x4xf32> -> tensor<8xf32>
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected no pack because only a matmul reads panels, got 4}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<gemv, tile = [1, 1], reduce = [8], pack = 4>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{struct is missing required parameter: tile}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, warps = 4>} { tile.return }

@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s | tilewright-opt | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @accesses
-// CHECK-SAME: grid = #{{.*}}, schedule = #tile.schedule<pointwise, tile = [1, 1024], warps = 1, stages = 1>
+// CHECK-SAME: grid = #{{.*}}, schedule = #tile.schedule<pointwise, tile = [1, 1024]>
 tile.kernel @accesses(%x: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %ids: !tile.buffer<i64, ()[s0] -> (s0)>, %y: !tile.buffer<f32, ()[s0] -> (s0, 1024)>, %s0: index)
     attributes {grid = affine_map<()[s0] -> (1, s0, 1)>, schedule = #tile.schedule<pointwise, tile = [1, 1024]>} {
   %row = tile.program_id 1

@@ -1,5 +1,5 @@
 // Emits the tile of a value by pulling it through its producers; Pull.h draws it.
-#include "tilegen/emit/Pull.h"
+#include "tilegen/emit/Materialize.h"
 
 #include "frontend/graph/Sizes.h"
 
@@ -14,7 +14,7 @@ static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType
 //===- What was pulled before -------------------------------------------------------------------------------------===//
 
 /// A tile is the same if the value, its coordinates, the offsets of the loops in them, and what stands outside are.
-Puller::Key Puller::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
+Materializer::Key Materializer::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
   Key key{value.getAsOpaquePointer(), fill.getAsOpaquePointer()};
   for (AffineExpr expr : place.at.exprs)
     key.push_back(expr.getAsOpaquePointer());
@@ -30,12 +30,12 @@ Puller::Key Puller::keyOf(Value value, const Place &place, const Frame &frame, A
 }
 
 /// Tiles of scopes that are closed are still listed, but their offsets were the closed loop's, so no key finds them.
-Value Puller::find(const Key &key) const {
+Value Materializer::find(const Key &key) const {
   auto at = known.find(key);
   return at == known.end() ? Value() : at->second;
 }
 
-void Puller::simplify(Place &place) const {
+void Materializer::simplify(Place &place) const {
   IndexAlgebra facts = emitter.algebra(place);
   for (AffineExpr &expr : place.at.exprs)
     expr = facts.simplify(expr);
@@ -43,7 +43,7 @@ void Puller::simplify(Place &place) const {
 
 //===- Loads ------------------------------------------------------------------------------------------------------===//
 
-Value Puller::loadArgument(BlockArgument argument, const Place &place, const Frame &frame, TypedAttr fill) {
+Value Materializer::loadArgument(BlockArgument argument, const Place &place, const Frame &frame, TypedAttr fill) {
   Key key = keyOf(argument, place, frame, fill);
   if (Value tile = find(key))
     return tile;
@@ -62,7 +62,7 @@ Value Puller::loadArgument(BlockArgument argument, const Place &place, const Fra
 
 /// The load of an argument behind accesses that only rename dimensions, so that leaving `value` is leaving the buffer.
 /// Null otherwise.
-Value Puller::loadThroughRenaming(Value value, Place place, const Frame &frame, TypedAttr fill) {
+Value Materializer::loadThroughRenaming(Value value, Place place, const Frame &frame, TypedAttr fill) {
   while (auto transpose = value.getDefiningOp<graph::TransposeOp>()) {
     place.at = throughAccess(cast<graph::AccessOpInterface>(transpose.getOperation()), place.at,
                              emitter.getSpace().loops().size());
@@ -78,7 +78,7 @@ Value Puller::loadThroughRenaming(Value value, Place place, const Frame &frame, 
 //===- Accesses ---------------------------------------------------------------------------------------------------===//
 
 /// The place in `access`'s data, with the index tiles of a gather loaded and checked.
-std::optional<Place> Puller::through(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
+std::optional<Place> Materializer::through(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
   Place data{throughAccess(access, place.at, emitter.getSpace().loops().size()), place.indices};
   if (auto gather = dyn_cast<graph::GatherOp>(access.getOperation()))
     for (auto [i, index] : llvm::enumerate(gather.getIndices())) {
@@ -88,7 +88,7 @@ std::optional<Place> Puller::through(graph::AccessOpInterface access, const Plac
                              << gather.getMapAttr();
         return std::nullopt;
       }
-      Value tile = pull(index, place, frame);
+      Value tile = materialize(index, place, frame);
       if (!tile)
         return std::nullopt;
       auto node = gather->getAttrOfType<IntegerAttr>(graph::nodeAttr);
@@ -103,27 +103,27 @@ std::optional<Place> Puller::through(graph::AccessOpInterface access, const Plac
   return data;
 }
 
-Value Puller::emitAccess(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
+Value Materializer::emitAccess(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
   std::optional<Place> data = through(access, place, frame);
   if (!data)
     return {};
   TypedAttr fill = access.getFill();
   if (!fill)
-    return pull(access.getData(), *data, frame);
+    return materialize(access.getData(), *data, frame);
   if (Value tile = loadThroughRenaming(access.getData(), *data, frame, fill))
     return tile;
-  Value tile = pull(access.getData(), *data, frame);
+  Value tile = materialize(access.getData(), *data, frame);
   Value mask = tile ? emitter.insideMask(*data, sizesOf(access.getData()), frame) : Value();
   return mask ? emitter.select(mask, tile, fill) : tile;
 }
 
 /// select(c < begin of the second input, first, select(...)): each input is read where it has elements.
-Value Puller::emitConcat(graph::ConcatOp concat, const Place &place, const Frame &frame) {
+Value Materializer::emitConcat(graph::ConcatOp concat, const Place &place, const Frame &frame) {
   Value result;
   for (unsigned i = concat.getInputs().size(); i-- > 0;) {
     Place input{throughConcat(concat, i, place.at), place.indices};
     simplify(input);
-    Value tile = pull(concat.getInputs()[i], input, frame);
+    Value tile = materialize(concat.getInputs()[i], input, frame);
     if (!tile)
       return {};
     if (!result) {
@@ -148,11 +148,11 @@ Value Puller::emitConcat(graph::ConcatOp concat, const Place &place, const Frame
 
 //===- Elementwise ------------------------------------------------------------------------------------------------===//
 
-Value Puller::emitElementwise(Operation *op, const Place &place, const Frame &frame) {
+Value Materializer::emitElementwise(Operation *op, const Place &place, const Frame &frame) {
   IRMapping mapping;
   SmallVector<Value> tiles;
   for (Value operand : op->getOperands()) {
-    Value tile = pull(operand, place, frame);
+    Value tile = materialize(operand, place, frame);
     if (!tile)
       return {};
     tiles.push_back(tile);
@@ -174,7 +174,7 @@ Value Puller::emitElementwise(Operation *op, const Place &place, const Frame &fr
 
 //===- Pulling ----------------------------------------------------------------------------------------------------===//
 
-Value Puller::emit(Value value, const Place &place, const Frame &frame) {
+Value Materializer::emit(Value value, const Place &place, const Frame &frame) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return loadArgument(argument, place, frame, {});
   Operation *op = value.getDefiningOp();
@@ -195,7 +195,7 @@ Value Puller::emit(Value value, const Place &place, const Frame &frame) {
   return {};
 }
 
-Value Puller::pull(Value value, const Place &place, const Frame &frame) {
+Value Materializer::materialize(Value value, const Place &place, const Frame &frame) {
   if (Value tile = resolved.lookup(value))
     return tile;
   Key key = keyOf(value, place, frame, {});
@@ -219,7 +219,8 @@ static TypedAttr narrowFill(TypedAttr fill, Type from) {
 }
 
 /// The tile whose load already has `fill` beyond the end of the `masked` loops. Null if no single load decides.
-Value Puller::pullWithFill(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked, TypedAttr fill) {
+Value Materializer::materializeWithFill(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked,
+                                        TypedAttr fill) {
   simplify(place);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     bool decides = llvm::all_of(masked, [&](unsigned loop) {
@@ -232,42 +233,43 @@ Value Puller::pullWithFill(Value value, Place place, const Frame &frame, ArrayRe
     return {};
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     TypedAttr narrow = narrowFill(fill, cast<RankedTensorType>(extend.getIn().getType()).getElementType());
-    Value tile = narrow ? pullWithFill(extend.getIn(), place, frame, masked, narrow) : Value();
-    return tile ? pull(value, place, frame) : Value(); // finds the load that was just made
+    Value tile = narrow ? materializeWithFill(extend.getIn(), place, frame, masked, narrow) : Value();
+    return tile ? materialize(value, place, frame) : Value(); // finds the load that was just made
   }
   auto access = dyn_cast<graph::AccessOpInterface>(op);
   if (!access || isa<graph::GatherOp>(op))
     return {};
   Place data{throughAccess(access, place.at, emitter.getSpace().loops().size()), place.indices};
   if (!access.getFill())
-    return pullWithFill(access.getData(), data, frame, masked, fill);
+    return materializeWithFill(access.getData(), data, frame, masked, fill);
   return access.getFill() == fill ? loadThroughRenaming(access.getData(), data, frame, fill) : Value();
 }
 
-Value Puller::pullMasked(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked, TypedAttr dead) {
+Value Materializer::materializeMasked(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked,
+                                      TypedAttr dead) {
   simplify(place);
   SmallVector<unsigned> ragged;
   for (unsigned loop : masked)
     if (!emitter.isEven(loop))
       ragged.push_back(loop);
   if (!ragged.empty())
-    if (Value tile = pullWithFill(value, place, frame, ragged, dead))
+    if (Value tile = materializeWithFill(value, place, frame, ragged, dead))
       return tile;
-  Value tile = pull(value, place, frame);
+  Value tile = materialize(value, place, frame);
   for (unsigned loop : ragged)
     if (tile)
       tile = emitter.select(emitter.liveMask(loop, frame), tile, dead);
   return tile;
 }
 
-LogicalResult Puller::store(unsigned i, const Frame &frame) {
+LogicalResult Materializer::store(unsigned i, const Frame &frame) {
   const KernelSpace &space = emitter.getSpace();
   graph::KernelOp source = space.source;
   auto returned = cast<graph::ReturnOp>(source.getBody().front().getTerminator());
   Value value = returned.getOperand(i);
   Place place{{space.outputs[i], {}}, {}};
   simplify(place);
-  Value tile = pull(value, place, frame);
+  Value tile = materialize(value, place, frame);
   if (!tile)
     return failure();
   unsigned buffer = source.getNumArguments() + i;

@@ -1,6 +1,6 @@
 // Emits the tile of a value by pulling it through its producers.
 //
-//   pull(%2, (d0, d1))                       tile.load %x[...] map (d0, d1) -> (d1, d0)
+//   materialize(%2, (d0, d1))                       tile.load %x[...] map (d0, d1) -> (d1, d0)
 //     %1 = graph.transpose %x perm [1, 0]    math.exp : tensor<4x64xf32>
 //     %2 = math.exp %1
 //
@@ -12,15 +12,15 @@
 
 namespace tilewright::tilegen {
 
-class Puller {
+class Materializer {
 public:
-  explicit Puller(TileEmitter &emitter) : emitter(emitter) {}
+  explicit Materializer(TileEmitter &emitter) : emitter(emitter) {}
 
   /// The tile of `value` at `place`; null after a diagnostic.
-  mlir::Value pull(mlir::Value value, const Place &place, const Frame &frame);
+  mlir::Value materialize(mlir::Value value, const Place &place, const Frame &frame);
   /// The same, with `dead` beyond the end of the loops in `masked`.
-  mlir::Value pullMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
-                         mlir::TypedAttr dead);
+  mlir::Value materializeMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                                mlir::TypedAttr dead);
   /// The tile that `result` of a contraction or reduction stands for from now on.
   void resolve(mlir::Value result, mlir::Value tile) { resolved[result] = tile; }
   /// Stores returned value `i`.
@@ -37,8 +37,8 @@ private:
   mlir::Value emitElementwise(mlir::Operation *op, const Place &place, const Frame &frame);
   mlir::Value loadArgument(mlir::BlockArgument argument, const Place &place, const Frame &frame, mlir::TypedAttr fill);
   mlir::Value loadThroughRenaming(mlir::Value value, Place place, const Frame &frame, mlir::TypedAttr fill);
-  mlir::Value pullWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
-                           mlir::TypedAttr fill);
+  mlir::Value materializeWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
+                                  mlir::TypedAttr fill);
   std::optional<Place> through(graph::AccessOpInterface access, const Place &place, const Frame &frame);
 
   TileEmitter &emitter;

@@ -1,0 +1,156 @@
+// The table of rules. A rule names operations, the stages in which it holds, and what must be so.
+#include "backend/VerifyStage.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "tilegen/TargetDesc.h"
+#include "tilegen/tile/TileOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+//===- What rules look for ----------------------------------------------------------------------------------------===//
+
+static bool isModule(Operation *op) { return isa<ModuleOp>(op); }
+static bool isGraphKernel(Operation *op) { return isa<graph::KernelOp>(op); }
+static bool isTileKernel(Operation *op) { return isa<tile::KernelOp>(op); }
+static bool isLaunch(Operation *op) { return isa<graph::LaunchOp>(op); }
+
+/// Operations that compute elements, directly in @main. Shapes and views of what is in memory are no work, and neither
+/// are scalars of a constant.
+static bool isWorkInMain(Operation *op) {
+  if (!isa_and_nonnull<func::FuncOp>(op->getParentOp()))
+    return false;
+  return isa<graph::ContractOp, graph::ReduceOp, graph::ConcatOp>(op) || op->hasTrait<OpTrait::Elementwise>() ||
+         (isa<graph::AccessOpInterface>(op) && !isa<graph::ReshapeOp>(op));
+}
+
+/// Work that an ONNX node asked for: everything else only names it.
+static bool isWork(Operation *op) {
+  return isa<graph::ContractOp, graph::ReduceOp, graph::AccessOpInterface, graph::HostCallOp>(op);
+}
+
+//===- What must be so --------------------------------------------------------------------------------------------===//
+
+static bool never(Operation *) { return false; }
+static bool hasNode(Operation *op) { return op->hasAttrOfType<IntegerAttr>(graph::nodeAttr); }
+static bool hasRoot(Operation *op) { return cast<graph::KernelOp>(op).getRoot().has_value(); }
+static bool hasSchedule(Operation *op) { return op->hasAttrOfType<tile::ScheduleAttr>("schedule"); }
+static bool hasSymbols(Operation *op) { return op->hasAttrOfType<DenseI64ArrayAttr>("symbols"); }
+static bool isPlaced(Operation *op) { return op->hasAttr("threads") && op->hasAttr("shared_bytes"); }
+
+static bool hasMode(Operation *op) {
+  return parsePlanMode(textAttribute(cast<ModuleOp>(op), stage_attr::mode)).has_value();
+}
+
+static bool hasTarget(Operation *op) {
+  return static_cast<bool>(findTarget(textAttribute(cast<ModuleOp>(op), stage_attr::target)));
+}
+
+/// Host programs are not placed: a thread has no layouts.
+static bool isPlacedForGpu(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  while (auto outer = module->getParentOfType<ModuleOp>())
+    module = outer;
+  Expected<const TargetDesc *> target = findTarget(textAttribute(module, stage_attr::target));
+  return !target || (*target)->model != ProgramModel::Block || isPlaced(op);
+}
+
+static Operation *kernelOf(Operation *launch) {
+  auto module = launch->getParentOfType<ModuleOp>();
+  return module.lookupSymbol(cast<graph::LaunchOp>(launch).getKernel());
+}
+static bool launchesGraphKernel(Operation *op) { return isa_and_nonnull<graph::KernelOp>(kernelOf(op)); }
+static bool launchesTileKernel(Operation *op) { return isa_and_nonnull<tile::KernelOp>(kernelOf(op)); }
+
+//===- The rules --------------------------------------------------------------------------------------------------===//
+
+namespace {
+struct Rule {
+  bool (*concerns)(Operation *);
+  Stage first, last; // holds from one to the other, both included
+  bool (*holds)(Operation *);
+  const char *sentence;
+};
+} // namespace
+
+static constexpr Rule rules[] = {
+    // The module says what was decided.
+    {isModule, Stage::Group, Stage::Code, hasMode,
+     "expected graph.mode to be a mode of --fuse because grouping is over"},
+    {isModule, Stage::Schedule, Stage::Code, hasTarget,
+     "expected graph.target to be a known target because schedules are for one"},
+
+    // Graph operations: of ONNX nodes, first in @main, then in kernels.
+    {isWork, Stage::Import, Stage::Normalize, hasNode,
+     "expected graph.node because every operation is of an ONNX node, which --fuse=none and reports go by"},
+    {isGraphKernel, Stage::Import, Stage::Normalize, never, "expected no graph.kernel before the stage group"},
+    {isLaunch, Stage::Import, Stage::Normalize, never, "expected no graph.launch before the stage group"},
+    {isWorkInMain, Stage::Group, Stage::Code, never,
+     "expected work to be in kernels because grouping is over: @main launches, calls and reshapes only"},
+    {isGraphKernel, Stage::Group, Stage::Schedule, hasRoot, "expected a root because fusion sets it"},
+    {isLaunch, Stage::Group, Stage::Schedule, launchesGraphKernel, "expected the name of a graph.kernel"},
+    {isGraphKernel, Stage::Schedule, Stage::Schedule, hasSchedule,
+     "expected a schedule because the stage schedule is over"},
+    {isGraphKernel, Stage::Tile, Stage::Code, never, "expected no graph.kernel after the stage tile"},
+
+    // Tile programs: first without layouts, then placed for the threads of a GPU.
+    {isTileKernel, Stage::Import, Stage::Schedule, never, "expected no tile.kernel before the stage tile"},
+    {isLaunch, Stage::Tile, Stage::Code, launchesTileKernel, "expected the name of a tile.kernel"},
+    {isTileKernel, Stage::Tile, Stage::Code, hasSchedule, "expected a schedule, which placing and code follow"},
+    {isTileKernel, Stage::Tile, Stage::Code, hasSymbols,
+     "expected symbols, the numbers of the module's symbols that the kernel takes"},
+    {isTileKernel, Stage::Tile, Stage::Tile, [](Operation *op) { return !isPlaced(op); },
+     "expected no threads and shared_bytes before the stage place"},
+    {isTileKernel, Stage::Place, Stage::Code, isPlacedForGpu,
+     "expected threads and shared_bytes because the stage place is over"},
+};
+
+/// One module by itself. The model's module speaks for the bodies of its loops and branches.
+static LogicalResult verifyRules(ModuleOp module, llvm::ArrayRef<const Rule *> rules) {
+  bool isBody = module->getParentOp() != nullptr;
+  WalkResult result = module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != module && isa<ModuleOp>(op))
+      return WalkResult::skip();
+    for (const Rule *rule : rules)
+      if (!(isBody && op == module) && rule->concerns(op) && !rule->holds(op))
+        return op->emitOpError(rule->sentence), WalkResult::interrupt();
+    return isa<tile::KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult verifyStage(ModuleOp module, Stage stage) {
+  llvm::SmallVector<const Rule *> current;
+  for (const Rule &rule : rules)
+    if (rule.first <= stage && stage <= rule.last)
+      current.push_back(&rule);
+  WalkResult result = module->walk<WalkOrder::PreOrder>([&](ModuleOp part) {
+    return failed(verifyRules(part, current)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===- As a pass --------------------------------------------------------------------------------------------------===//
+
+namespace {
+struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStagePass)
+  VerifyStagePass() = default;
+  VerifyStagePass(const VerifyStagePass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "tilewright-stage-verify"; }
+  StringRef getDescription() const override { return "Check that a module is what its graph.stage says"; }
+  void runOnOperation() override {
+    if (failed(verifyStage(getOperation(), stageOf(getOperation()))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void registerStagePasses() { PassRegistration<VerifyStagePass>(); }
+
+} // namespace tilewright

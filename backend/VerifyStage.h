@@ -1,0 +1,17 @@
+// What a module may hold at each stage: the contract between the stages.
+#pragma once
+
+#include "backend/Stage.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tilewright {
+
+/// Fails with a diagnostic at the first operation that has no place in a module that has been through `stage`, or that
+/// lacks what the stage gives.
+mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
+
+/// The pass tilewright-stage-verify{stage=group}, for lit tests.
+void registerStagePasses();
+
+} // namespace tilewright

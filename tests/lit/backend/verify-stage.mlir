@@ -1,0 +1,145 @@
+// One invalid case for each rule of backend/VerifyStage.cpp, in the rules' order.
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --tilewright-stage-verify
+
+// expected-error@+1 {{expected graph.mode to be a mode of --fuse because grouping is over}}
+module attributes {graph.stage = "group"} {
+}
+
+// -----
+
+// expected-error@+1 {{expected graph.target to be a known target because schedules are for one}}
+module attributes {graph.stage = "schedule", graph.mode = "all", graph.target = "soup"} {
+}
+
+// -----
+
+module attributes {graph.stage = "normalize"} {
+  func.func @main(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+    // expected-error@+1 {{expected graph.node because every operation is of an ONNX node}}
+    %s = graph.reduce <sum> %x axes [1] : tensor<8x4xf32> -> tensor<8xf32>
+    return %s : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "normalize"} {
+  // expected-error@+1 {{expected no graph.kernel before the stage group}}
+  graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "normalize"} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@+1 {{expected no graph.launch before the stage group}}
+    %y = graph.launch @k(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "group", graph.mode = "all"} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@+1 {{expected work to be in kernels because grouping is over}}
+    %y = math.exp %x : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "group", graph.mode = "all"} {
+  // expected-error@+1 {{expected a root because fusion sets it}}
+  graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "group", graph.mode = "all"} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@+1 {{expected the name of a graph.kernel}}
+    %y = graph.launch @k(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "schedule", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected a schedule because the stage schedule is over}}
+  graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> attributes {root = #graph.root<pointwise>} {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected no graph.kernel after the stage tile}}
+  graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> attributes {root = #graph.root<pointwise>} {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "group", graph.mode = "all"} {
+  // expected-error@+1 {{expected no tile.kernel before the stage tile}}
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@+1 {{expected the name of a tile.kernel}}
+    %y = graph.launch @k(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+  graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> attributes {root = #graph.root<pointwise>} {
+    graph.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected a schedule, which placing and code follow}}
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = array<i64>} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected symbols, the numbers of the module's symbols that the kernel takes}}
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected no threads and shared_bytes before the stage place}}
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>, threads = 32 : i64, shared_bytes = 0 : i64} { tile.return }
+}
+
+// -----
+
+module attributes {graph.stage = "place", graph.mode = "all", graph.target = "sm_80"} {
+  // expected-error@+1 {{expected threads and shared_bytes because the stage place is over}}
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>} { tile.return }
+}
+
+// -----
+
+// A host's programs are not placed.
+module attributes {graph.stage = "place", graph.mode = "all", graph.target = "x86-64-v4"} {
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>} { tile.return }
+}

@@ -1,0 +1,111 @@
+// A kernel's shape and a target in, the schedule out: every root, for both program models. A change of a schedule shows
+// here first; performance.md says why they are as they are.
+#include "tilegen/schedule/SelectSchedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+struct Row {
+  const char *shape, *target, *schedule;
+};
+
+/// A kernel by what it computes and its sizes.
+std::string kernelText(const std::string &shape) {
+  auto product = [](std::string lhs, std::string rhs, std::string result) {
+    return "graph.kernel @k(%x: tensor<" + lhs + ">, %y: tensor<" + rhs + ">) -> tensor<" + result + R"(> {
+      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        {graph.node = 0 : i64} : tensor<)" +
+           lhs + ">, tensor<" + rhs + "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
+  };
+  if (shape == "pointwise 1000x768")
+    return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000x768xf32> {
+      %y = math.exp %x : tensor<1000x768xf32>
+      graph.return %y : tensor<1000x768xf32> })";
+  if (shape == "rows 1000x768")
+    return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000xf32> {
+      %y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<1000x768xf32> -> tensor<1000xf32>
+      graph.return %y : tensor<1000xf32> })";
+  if (shape == "columns 49x512")
+    return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
+      %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
+      graph.return %y : tensor<512xf32> })";
+  if (shape == "product 512x512x512 of halves")
+    return product("512x512xf16", "512x512xf16", "512x512xf32");
+  if (shape == "product 512x512x512")
+    return product("512x512xf32", "512x512xf32", "512x512xf32");
+  if (shape == "vector 1024 with the rows of 64x1024")
+    return R"(graph.kernel @k(%x: tensor<1x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<1x64xf32> {
+      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        {graph.node = 0 : i64} : tensor<1x1024xf32>, tensor<64x1024xf32> -> tensor<1x64xf32>
+      graph.return %c : tensor<1x64xf32> })";
+  return product("1x1024xf32", "1024x64xf32", "1x64xf32"); // a vector times a matrix
+}
+
+class SelectScheduleTest : public testing::TestWithParam<Row> {};
+
+TEST_P(SelectScheduleTest, GivesTheScheduleOfItsRow) {
+  MLIRContext context;
+  context.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kernelText(GetParam().shape), &context);
+  ASSERT_TRUE(module);
+  Expected<const TargetDesc *> target = findTarget(GetParam().target);
+  ASSERT_TRUE(target.ok());
+  auto kernel = module->lookupSymbol<graph::KernelOp>("k");
+  FailureOr<tile::ScheduleAttr> schedule = tilegen::selectSchedule(kernel, **target);
+  ASSERT_TRUE(succeeded(schedule));
+  std::string text;
+  llvm::raw_string_ostream(text) << Attribute(*schedule);
+  EXPECT_EQ(text, "#tile.schedule" + std::string(GetParam().schedule));
+  kernel->setAttr("schedule", *schedule);
+  ASSERT_TRUE(succeeded(selectSchedules(*module, **target))); // one that is there is kept
+  EXPECT_EQ(kernel->getAttr("schedule"), Attribute(*schedule));
+}
+
+constexpr Row rows[] = {
+    {"pointwise 1000x768", "x86-64-v3", "<pointwise, tile = [16384], registers = [1, 32]>"},
+    {"pointwise 1000x768", "x86-64-v4", "<pointwise, tile = [16384], registers = [1, 64]>"},
+    {"pointwise 1000x768", "sm_80", "<pointwise, tile = [1024], warps = 4>"},
+    {"pointwise 1000x768", "sm_90a", "<pointwise, tile = [1024], warps = 4>"},
+    {"pointwise 1000x768", "gfx942", "<pointwise, tile = [1024], warps = 2>"},
+    {"rows 1000x768", "x86-64-v3", "<row_reduction, tile = [21], reduce = [768], registers = [1, 32]>"},
+    {"rows 1000x768", "x86-64-v4", "<row_reduction, tile = [21], reduce = [768], registers = [1, 64]>"},
+    {"rows 1000x768", "sm_80", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
+    {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
+    {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
+    {"columns 49x512", "x86-64-v3", "<window, tile = [512], reduce = [1], registers = [1, 32]>"},
+    {"columns 49x512", "x86-64-v4", "<window, tile = [512], reduce = [1], registers = [1, 64]>"},
+    {"columns 49x512", "sm_80", "<window, tile = [128], reduce = [8], warps = 2>"},
+    {"columns 49x512", "sm_90a", "<window, tile = [128], reduce = [8], warps = 2>"},
+    {"columns 49x512", "gfx942", "<window, tile = [128], reduce = [8]>"},
+    {"product 512x512x512 of halves", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
+    {"product 512x512x512 of halves", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
+    {"product 512x512x512 of halves", "sm_80", "<matmul, tile = [32, 64], reduce = [64], warps = 4, stages = 4>"},
+    {"product 512x512x512 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4>"},
+    {"product 512x512x512 of halves", "gfx942", "<matmul, tile = [16, 32], reduce = [128], warps = 2>"},
+    {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
+    {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
+    {"product 512x512x512", "sm_80", "<matmul, tile = [32, 64], reduce = [16], warps = 4, stages = 4>"},
+    {"product 512x512x512", "sm_90a", "<matmul, tile = [32, 32], reduce = [16], warps = 2, stages = 4>"},
+    {"product 512x512x512", "gfx942", "<matmul, tile = [16, 32], reduce = [16]>"},
+    {"vector 1024 times 1024x64", "x86-64-v3", "<matmul, tile = [1, 64], reduce = [1024], registers = [1, 64]>"},
+    {"vector 1024 times 1024x64", "x86-64-v4", "<matmul, tile = [1, 64], reduce = [1024], registers = [1, 64]>"},
+    {"vector 1024 times 1024x64", "sm_80", "<gemv, tile = [1, 8], reduce = [1024], warps = 8>"},
+    {"vector 1024 times 1024x64", "sm_90a", "<gemv, tile = [1, 8], reduce = [1024], warps = 8>"},
+    {"vector 1024 times 1024x64", "gfx942", "<gemv, tile = [1, 8], reduce = [1024], warps = 4>"},
+    {"vector 1024 with the rows of 64x1024", "x86-64-v3",
+     "<gemv, tile = [1, 8], reduce = [1024], registers = [1, 32]>"},
+    {"vector 1024 with the rows of 64x1024", "x86-64-v4",
+     "<gemv, tile = [1, 16], reduce = [1024], registers = [1, 64]>"},
+    {"vector 1024 with the rows of 64x1024", "sm_90a", "<gemv, tile = [1, 4], reduce = [1024], warps = 4>"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, SelectScheduleTest, testing::ValuesIn(rows));
+
+} // namespace

@@ -1,0 +1,23 @@
+// Operands and outputs of a contraction.
+#include "tilegen/roots/Contraction.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+Value ContractionOperands::materialize(Value operand, ArrayRef<AffineExpr> coordinates, const Frame &dims,
+                                       ArrayRef<unsigned> masked) {
+  Type element = cast<RankedTensorType>(operand.getType()).getElementType();
+  auto zero = cast<TypedAttr>(emitter.getBuilder().getZeroAttr(element));
+  return values.materializeMasked(operand, {{Exprs(coordinates), {}}, {}}, dims, masked, zero);
+}
+
+LogicalResult ContractionOperands::storeOutputs(Value sum, const Frame &dims) {
+  values.resolve(contract.getResult(), sum);
+  for (unsigned i = 0; i < space.outputs.size(); ++i)
+    if (failed(values.store(i, dims)))
+      return failure();
+  return success();
+}
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,45 @@
+// What the two ways to compute a contraction share: the tile of an operand, and the stores.
+#pragma once
+
+#include "tilegen/emit/Materialize.h"
+
+namespace tilewright::tilegen {
+
+/// The two operands of a kernel's contraction, as tiles. `rows` is the operand whose rows the loops call rows: the
+/// contraction's own order may be the other one.
+class ContractionOperands {
+public:
+  explicit ContractionOperands(TileEmitter &emitter)
+      : emitter(emitter), space(emitter.getSpace()), contract(mlir::cast<graph::ContractOp>(space.loopOps[0])),
+        values(emitter) {}
+
+  graph::ContractOp getContract() const { return contract; }
+  bool isLhsUnsigned() const { return isUnsigned(space.lhs); }
+  bool isRhsUnsigned() const { return isUnsigned(space.rhs); }
+
+  /// A tile of each over `dims`, with zero beyond the end of the loops in `masked`; null after a diagnostic.
+  mlir::Value lhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
+    return materialize(space.lhs, space.lhsCoordinates, dims, masked);
+  }
+  mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
+    return materialize(space.rhs, space.rhsCoordinates, dims, masked);
+  }
+
+  /// Stores every output, now that the contraction's result is `sum`.
+  mlir::LogicalResult storeOutputs(mlir::Value sum, const Frame &dims);
+
+private:
+  bool isUnsigned(mlir::Value operand) const {
+    graph::ContractOp op = contract;
+    return operand == op.getLhs() ? op.getLhsUnsigned() : op.getRhsUnsigned();
+  }
+  mlir::Value materialize(mlir::Value operand, llvm::ArrayRef<mlir::AffineExpr> coordinates, const Frame &dims,
+                          llvm::ArrayRef<unsigned> masked);
+
+  TileEmitter &emitter;
+  const KernelSpace &space;
+  graph::ContractOp contract;
+  Materializer values;
+};
+
+} // namespace tilewright::tilegen

@@ -1,0 +1,30 @@
+// Panels: the form in which a constant right side of a contraction is stored, so that a program reads it in order.
+//
+//   w: K x N, panels of 64 columns     (panel, k, column within the panel): ceil(N / 64) x K x 64
+//
+// Bytes stand in groups of four along k, so that a machine's dot of four bytes takes whole vectors:
+// (panel, k / 4, column within the panel, byte of the four).
+#pragma once
+
+#include "tilegen/space/KernelSpace.h"
+
+#include <optional>
+
+namespace tilewright::tilegen {
+
+/// Bytes along k that stand together.
+inline constexpr int64_t quad = 4;
+
+struct PanelForm {
+  mlir::AffineMap from;             // packed coordinates to those of the source
+  llvm::SmallVector<int64_t> sizes; // of the packed form
+  Exprs coordinates;                // packed coordinates as expressions of the loops
+};
+
+/// The argument that is the right side of a contraction, if it is a constant that can be stored in panels.
+std::optional<unsigned> packableArgument(const KernelSpace &space);
+
+/// Panels of `width` columns, of a contraction that has a packable argument.
+PanelForm makePanelForm(const KernelSpace &space, int64_t width);
+
+} // namespace tilewright::tilegen

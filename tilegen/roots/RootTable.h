@@ -1,0 +1,36 @@
+// The roots: what each kind of kernel has of its own, one row each. Everything else in tilegen is the same for all.
+#pragma once
+
+#include "tilegen/TargetDesc.h"
+#include "tilegen/emit/TileEmitter.h"
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::tilegen {
+
+struct Root {
+  using Schedule = tile::ScheduleAttr (*)(const KernelSpace &space, const TargetDesc &target);
+
+  graph::RootKind kind;
+  /// Other roots of kernels that this one computes too: a gemv computes a matmul.
+  llvm::ArrayRef<graph::RootKind> computes;
+  /// The iteration space of a kernel with this root. `as` is the root of the kernel's schedule, if it has one already.
+  /// Fails with a diagnostic at the operation that does not fit.
+  mlir::FailureOr<KernelSpace> (*analyze)(graph::KernelOp kernel, std::optional<graph::RootKind> as);
+  /// The schedule for a program that is one thread with vector registers, and for one that is a block of threads. Null
+  /// for a root that is only chosen by another one's schedules.
+  Schedule forVectors, forBlocks;
+  /// Fills the body of a tile.kernel whose loops, tile sizes and offsets are set.
+  mlir::LogicalResult (*emit)(TileEmitter &emitter, tile::ScheduleAttr schedule);
+};
+
+llvm::ArrayRef<Root> allRoots();
+const Root &rootOf(graph::RootKind kind);
+
+/// What fusion said of the kernel. One written by hand need not say it: a contraction or a reduction in its body is it.
+graph::RootKind rootKindOf(graph::KernelOp kernel);
+
+/// The iteration space by the row of the kernel's root. Fails with a diagnostic.
+mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel, std::optional<graph::RootKind> as = std::nullopt);
+
+} // namespace tilewright::tilegen

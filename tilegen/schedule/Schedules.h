@@ -1,0 +1,23 @@
+// How each kind of kernel is scheduled: once for programs that are one thread with vector registers (the host), once
+// for programs that are blocks of threads (GPUs). The table of roots says which kernel takes which.
+#pragma once
+
+#include "tilegen/TargetDesc.h"
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::tilegen {
+
+namespace vectors {
+tile::ScheduleAttr schedulePointwise(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
+} // namespace vectors
+
+namespace blocks {
+tile::ScheduleAttr schedulePointwise(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
+} // namespace blocks
+
+} // namespace tilewright::tilegen
