@@ -1,4 +1,4 @@
-// Reductions of windows, and of loops that are not innermost, keep the lanes for the innermost loop that stays.
+// Reductions, of windows too, with the elementwise work that follows them.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
 
 // A depthwise convolution with its bias, activation and residual is one kernel.

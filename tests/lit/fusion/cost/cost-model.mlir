@@ -1,4 +1,5 @@
-// Work that a fusion would repeat stays in a kernel of its own: for windows, gathers, concatenations, and what is read more than once.
+// Work that a fusion would repeat stays in a kernel of its own: in front of windows, gathers, concatenations, and for values
+// that are read more than once.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
 
 // Even one operation in front of windows that overlap.

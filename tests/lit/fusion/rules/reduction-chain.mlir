@@ -1,5 +1,5 @@
-// Reductions over one row are one kernel with the elementwise work before, between and after them; the residual sum before a
-// normalization is stored as well, because others read it.
+// Reductions over the same rows form one kernel with the elementwise work before, between and after them. The residual sum
+// before a normalization is stored too, because others read it.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=none | FileCheck %s --check-prefix=NONE
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON

@@ -1,4 +1,4 @@
-// One activation, three spellings each: always one kernel with the contraction before it, or with its row.
+// The same activations in several forms are always one kernel with the contraction, or with the reductions of their rows.
 // RUN: tilewright-opt %s --split-input-file --tilewright-normalize-graph --tilewright-group-form-groups=mode=all | FileCheck %s
 
 // GELU: 0.5 * x * (1 + erf(x / sqrt 2)).
