@@ -1,7 +1,7 @@
-// What fusion did and why not more: the data behind --explain-fusion.
+// What was fused, and why the rest was not: the data of --explain-fusion.
 #pragma once
 
-#include "fusion/groups/FormGroups.h"
+#include "fusion/FusionMode.h"
 #include "fusion/Geometry.h"
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace tilewright::fusion {
 
 struct FusionReport {
-  /// One launch, or a host call, whose kernel is then "host".
+  /// A launch, or a host call, for which `kernel` is "host".
   struct Launch {
     std::string kernel;
     RootKind kind;
     std::vector<std::string> nodes; // ONNX names
-    std::vector<std::string> rules; // of fusion/rules/RuleTable.cpp, by which it grew
+    std::vector<std::string> rules; // that formed it, as named in fusion/rules/RuleTable.cpp
   };
-  /// A value that one launch (or host call) writes and another reads.
+  /// A value that one launch or host call writes and another reads.
   struct Edge {
     size_t producer, consumer; // indices into launches
     std::string producerNode, consumerNode;
@@ -28,9 +28,9 @@ struct FusionReport {
   std::vector<Launch> launches;
   std::vector<Edge> edges;
 
-  /// Adds the launches and edges of a body.
+  /// Adds the launches and edges of the body of a branch or loop.
   void append(FusionReport body);
-  /// One paragraph a launch: what it holds, and why each of its readers is another one.
+  /// A paragraph for each launch: its ONNX nodes, and why it was not fused with the launches that read its results.
   std::string text() const;
   /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason",
   /// "because", ...}]}

@@ -36,7 +36,7 @@ struct Step {
 
 enum class Space { Free, Row, Full, Result };
 
-/// Where a value stands: a space, and the accesses that lead from the space's own coordinates to the value's.
+/// The coordinates of a spine value: those of a space, after these accesses.
 struct Place {
   Space space = Space::Free;
   SmallVector<Step> steps;
@@ -67,12 +67,12 @@ private:
 
   Geometry geometry;
   Type full, row, result;              // home sizes of the spaces
-  SmallVector<int64_t> axes;           // of the row's reductions
+  SmallVector<int64_t> axes;           // of the reductions of rows
   llvm::DenseMap<Value, Place> places; // of spine values only
   llvm::DenseSet<Value> windowed;      // values computed from windows
 };
 
-/// Elementwise work joins operands that stand at one place; free operands come along.
+/// An elementwise operation combines spine values at the same coordinates; its other operands are free.
 std::optional<Reason> Analysis::join(ValueRange operands, Value result) {
   const Place *common = nullptr;
   for (Value operand : operands) {
@@ -90,7 +90,7 @@ std::optional<Reason> Analysis::join(ValueRange operands, Value result) {
   return std::nullopt;
 }
 
-/// Reshapes and transposes are remembered; a reshape that undoes the one before it is forgotten with it.
+/// Records a reshape or transpose. A reshape that undoes the one before it cancels it.
 std::optional<Reason> Analysis::followOneToOne(Operation *op, Value data) {
   Place place = placeOf(data);
   auto homeOf = [&](Space space) { return space == Space::Row ? row : space == Space::Full ? full : result; };
@@ -107,7 +107,7 @@ std::optional<Reason> Analysis::followOneToOne(Operation *op, Value data) {
   return std::nullopt;
 }
 
-/// From one value for each row to one for each element of the row: along the reduced loops, and nowhere else.
+/// Whether a broadcast repeats a row's value for each element of the row: along the reduced loops and no others.
 bool Analysis::repeatsRows(graph::BroadcastOp op) const {
   if (geometry.kind != RootKind::RowReduction || sizesOf(op.getResult()) != full)
     return false;
@@ -122,7 +122,7 @@ std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
   Value data = op.getData(), result = op->getResult(0);
   Place place = placeOf(data);
   if (place.space == Space::Free)
-    return join(op.getIndexOperands(), result); // a gather works element by element on its indices
+    return join(op.getIndexOperands(), result); // a gather is elementwise in its indices
   if (isa<graph::ReshapeOp, graph::TransposeOp>(op.getOperation()))
     return followOneToOne(op, data);
   if (auto broadcast = dyn_cast<graph::BroadcastOp>(op.getOperation())) {
@@ -135,8 +135,8 @@ std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
   return Reason::MapNotInvertible;
 }
 
-/// Rows are reduced along their innermost loops. Everything else, and every reduction of a window, keeps its innermost
-/// parallel loop in the lanes.
+/// A row reduction reduces the innermost loops. All other reductions, and all reductions of windows, are of the kind
+/// Window, whose innermost kept loop is vectorized.
 bool Analysis::isWindow(graph::ReduceOp op) const {
   if (isWindowed(op.getInput()))
     return true;
@@ -198,8 +198,8 @@ std::optional<Reason> Analysis::visit(Operation *op) {
       });
 }
 
-/// Outputs are stored from the root's iteration space: each must have one element for each of its points (or rows).
-/// Only a contraction stores several in different orders.
+/// Outputs are stored from the root's iteration space, so each must have one element for each of its points or rows.
+/// Only a contraction can store several outputs in different orders.
 std::optional<Refusal> Analysis::checkOutputs() {
   AffineExpr count;
   for (Value output : geometry.outputs) {

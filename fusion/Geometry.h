@@ -1,16 +1,16 @@
-// What a set of operations is as one kernel: its root, its loops, and whether every value can be had at the root's
-// coordinates.
+// Whether a set of operations can be one kernel: its root, its loops, and whether every value can be computed at the
+// coordinates that the root's loops give.
 //
-// A kernel has an iteration space, the loops of its root, and computes each output by pulling: the output's value at
-// some point of that space, its operands' values at coordinates that the access maps give, and so on up to the
-// arguments. What does not hang on the root can be pulled at any coordinates (it is *free*). The root's own result
-// exists at one point only, the current one, so what is computed from it must stay there: each value of this *spine*
-// has a place, and elementwise operations join values of one place.
+// A kernel iterates over the loops of its root. It computes an output at one point of that space from its operands,
+// each at the coordinates that access maps give, and so on up to the arguments. Values that do not depend on the root
+// can be computed at any coordinates: they are *free*. The root's result is only available at the current point. So
+// each value that depends on the root (these form the *spine*) is at known coordinates relative to the root, and an
+// elementwise operation may only combine spine values at the same coordinates.
 //
-//     space    spine values                                       how the next operation moves
-//     Result   what follows a contraction, or a window's reduction   one-to-one accesses (reshape, transpose) are remembered
-//     Row      what follows a reduction, one for each row            broadcast along the reduced loops leads to Full
-//     Full     the rows' elements, after that broadcast              reduction over the same loops leads to Row again
+//     space    spine values                                          what the next operation does
+//     Result   after a contraction, or the reduction of a window     reshapes and transposes are recorded
+//     Row      after a reduction: one value for each row             a broadcast along the reduced loops leads to Full
+//     Full     after that broadcast: one value for each element      a reduction over the same loops leads to Row again
 #pragma once
 
 #include "fusion/Reason.h"
@@ -39,7 +39,7 @@ struct Refusal {
 
 using GeometryOrRefusal = std::variant<Geometry, Refusal>;
 
-/// The geometry of `ops`, which stand in one block, in program order; or why they are not one kernel.
+/// The geometry of `ops`, operations of one block in program order, or why they cannot be one kernel.
 GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// The same for the body of a kernel; fails with a diagnostic on the operation that does not fit.
@@ -48,7 +48,7 @@ mlir::FailureOr<Geometry> analyze(graph::KernelOp kernel);
 /// True for arith and math operations that work element by element on tensors.
 bool isElementwise(mlir::Operation *op);
 
-/// True for constants and sizes, which every kernel either holds itself or takes as arguments, and which are no work.
+/// True for constants and sizes, which cost nothing: kernels contain them or take them as arguments.
 bool isConstantLike(mlir::Operation *op);
 
 } // namespace tilewright::fusion

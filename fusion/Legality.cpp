@@ -1,4 +1,4 @@
-// What every fusion must satisfy.
+// The checks that every fusion must pass.
 #include "fusion/Legality.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -18,21 +18,11 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
-  if (std::optional<Refusal> refusal = tooManyPlaces(ops, std::get<Geometry>(geometry)))
+  if (std::optional<Refusal> refusal = tooManyTiles(ops, std::get<Geometry>(geometry)))
     return *refusal;
   if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry)))
     return *refusal;
   if (graph.pathAround(producer, consumer))
     return Refusal{Reason::NotConvex, consumer.ops.front()};
   return geometry;
-}
-
-int64_t fusion::nodeOf(Operation *op) {
-  auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr);
-  return node ? node.getInt() : -1;
-}
-
-bool fusion::modeAllows(FusionMode mode, FusionMode from, Value value, Operation *user) {
-  Operation *producer = value.getDefiningOp();
-  return mode >= from || (nodeOf(producer) == nodeOf(user) && nodeOf(user) >= 0);
 }

@@ -1,4 +1,4 @@
-// Why two kernels stay two: a closed list, each with the sentence that --explain-fusion prints.
+// The reasons why two kernels are not fused, with the sentences that --explain-fusion prints.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -30,7 +30,7 @@ enum class Reason {
 
 struct ReasonText {
   Reason reason;
-  llvm::StringLiteral name;     // stable: JSON and tests
+  llvm::StringLiteral name;     // stable: appears in JSON and tests
   llvm::StringLiteral sentence; // completes "not fused because ..."
 };
 

@@ -1,4 +1,4 @@
-// Chains bound by memory: what fusion saves here is nearly all of their time.
+// Memory-bound chains, whose time fusion nearly eliminates.
 #include "models/Demos.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The demo models: one function a file, and the table of them all.
+// The demo models: a function for each, and a table of all.
 #pragma once
 
 #include "models/ModelBuilder.h"

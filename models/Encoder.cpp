@@ -1,5 +1,5 @@
-// A transformer encoder: post-norm layers of self-attention and a GELU MLP, spelled with ONNX's own composite nodes or
-// in primitives.
+// A transformer encoder: post-norm layers of self-attention and a GELU MLP, with composite ONNX operators or with
+// primitives.
 //
 //   x -> q, k, v = x W + b          [batch, seq, hidden] -> [batch, heads, seq, headSize]
 //   a  = softmax(q k^T / sqrt(headSize)) v
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t layers = 4, hidden = 256, heads = 4, headSize = hidden / heads, feedForward = 1024;
 
-/// How the composite operators are spelled.
+/// Which forms of the composite operators to use.
 struct Spelling {
   Value (*layerNorm)(ModelBuilder &, const std::string &name, const Value &x);
   Value (*softmax)(ModelBuilder &, const std::string &name, const Value &x);

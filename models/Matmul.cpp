@@ -1,5 +1,5 @@
-// One matmul: with a pointwise tail, the smallest model in which fusion pays; and bare, of any sizes, to compare with
-// libraries.
+// One matmul: followed by pointwise operators, which is the smallest model that profits from fusion; and alone, of any
+// size, for comparison with libraries.
 #include "models/Demos.h"
 
 template <int64_t size> void tilewright::models::buildMatmul(ModelBuilder &m) {

@@ -1,4 +1,4 @@
-// A three-layer perceptron: the shape of an image classifier's head, with every epilogue a matmul can have.
+// A three-layer perceptron with the sizes of an image classifier.
 #include "models/Demos.h"
 
 void tilewright::models::buildMlp(ModelBuilder &m) {

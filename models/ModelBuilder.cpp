@@ -1,4 +1,4 @@
-// Writes an ONNX model: nodes and initializers appended to a ModelProto, weights from a small generator of our own.
+// Appends nodes and initializers to a ModelProto.
 #include "models/ModelBuilder.h"
 
 #include "models/Random.h"
@@ -19,8 +19,7 @@ namespace tilewright::models {
 constexpr int64_t opset = 17;
 constexpr int64_t irVersion = 8;
 
-/// The nearest half, ties to even. Weights are far from its largest and smallest magnitudes; below those it rounds to a
-/// subnormal.
+/// Rounds to the nearest f16, ties to even. Does not handle overflow, which weights are far from.
 static uint16_t toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint16_t sign = (bits >> 16) & 0x8000;
@@ -60,7 +59,7 @@ Value ModelBuilder::input(std::string name, const std::vector<Dimension> &shape)
 }
 
 void ModelBuilder::output(std::string name, const Value &value, const std::vector<Dimension> &shape) {
-  // The value takes the output's name where it is made: an Identity node would be one more kernel in an unfused run.
+  // Rename the value instead of adding an Identity node, which would be an additional kernel in an unfused run.
   for (onnx::NodeProto &node : *model_.mutable_graph()->mutable_node()) {
     for (std::string &made : *node.mutable_output())
       if (made == value.name)

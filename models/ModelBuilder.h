@@ -1,4 +1,4 @@
-// Writes an ONNX model as one writes it on paper: inputs, weights, operators in order, outputs.
+// Builds an ONNX model from inputs, weights, operators and outputs, in this order.
 //
 //   ModelBuilder m("mlp", DType::F32);
 //   Value x = m.input("x", {"batch", 784});
@@ -21,10 +21,10 @@
 
 namespace tilewright::models {
 
-/// A size, or the name of one that is known only when the model runs.
+/// A size, or the name of a symbolic one.
 using Dimension = std::variant<int64_t, std::string>;
 
-/// A value of the graph, by its name. The empty name is an optional input left out.
+/// A value of the graph, by its name. The empty name stands for an absent optional input.
 struct Value {
   std::string name;
 };
@@ -32,8 +32,9 @@ struct Value {
 using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
 using NamedAttribute = std::pair<std::string, AttributeValue>;
 
-/// Builds one model of opset 17. Each weight comes from a generator seeded by its name: the same bytes on every
-/// machine, whatever is added before it, and the same numbers in two spellings or two precisions of a model.
+/// Builds one model of opset 17. Each weight comes from a generator that is seeded by its name. So it has the same
+/// bytes on every machine, whatever else the model contains, and the same values in other variants and precisions of
+/// the model.
 class ModelBuilder {
 public:
   /// `type` is the element type of inputs, weights and scalars: F32 or F16.
@@ -42,26 +43,25 @@ public:
   Value input(std::string name, const std::vector<Dimension> &shape);
   void output(std::string name, const Value &value, const std::vector<Dimension> &shape);
 
-  /// Normally distributed around `mean`. Weights of a trained network have a deviation of about one over the root of
-  /// their fan-in.
+  /// Normally distributed around `mean`. Weights of trained networks have a deviation of about 1 / sqrt(fan-in).
   Value weight(std::string name, const std::vector<int64_t> &shape, double deviation, double mean = 0);
-  /// Uniform in [low, high): variances, for one, are never negative.
+  /// Uniform in [low, high), for example for variances, which are never negative.
   Value uniform(std::string name, const std::vector<int64_t> &shape, double low, double high);
   Value scalar(std::string name, double value);
   Value integers(std::string name, std::vector<int64_t> values);
 
-  /// One node with one output, which is named after the operator and its number unless `name` says otherwise.
+  /// A node with one output, named after the operator and a number unless `name` is given.
   Value op(std::string_view type, std::vector<Value> inputs, std::initializer_list<NamedAttribute> attributes = {},
            std::string name = "");
 
   /// x W + b, as MatMul and Add, with W [in, out].
   Value linear(const std::string &name, const Value &x, int64_t in, int64_t out);
-  /// LayerNormalization over the last dimension, with a trained-looking scale and bias.
+  /// LayerNormalization over the last dimension, with scale and bias as in trained networks.
   Value layerNorm(const std::string &name, const Value &x, int64_t size);
-  /// The exact GELU as exporters spell it: x * 0.5 * (1 + erf(x / sqrt 2)).
+  /// The exact GELU in the form that exporters write: x * 0.5 * (1 + erf(x / sqrt 2)).
   Value gelu(const std::string &name, const Value &x);
 
-  /// Serializes to `path`, whose folder exists. Protobuf's deterministic form: same model, same bytes.
+  /// Serializes deterministically to `path`, whose folder must exist.
   Status write(const std::string &path) const;
 
   const onnx::ModelProto &model() const { return model_; }

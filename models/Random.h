@@ -1,5 +1,5 @@
-// Random numbers that are the same bits everywhere: integers and exact arithmetic only, no libm, no standard
-// distributions.
+// Random numbers that are bit by bit the same on every machine: only integers and exact arithmetic, no libm, no
+// standard distributions.
 #pragma once
 
 #include <cmath>
@@ -26,8 +26,7 @@ public:
   /// In [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// Mean 0, deviation 1, within 3.5: the sum of four uniform numbers of 16 bits, near enough to a normal one for
-  /// weights.
+  /// Approximately normal, with mean 0 and deviation 1: the sum of four uniform 16-bit numbers, within 3.5.
   double normal() {
     uint64_t bits = next();
     double sum = 0;

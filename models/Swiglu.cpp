@@ -1,4 +1,4 @@
-// The MLP of today's language models: x + (silu(n W1) * (n W3)) W2 with n = rmsNorm(x), all in primitives as exporters
+// The MLP of current language models: x + (silu(n W1) * (n W3)) W2 with n = rmsNorm(x), in primitives as exporters
 // write it.
 #include "models/Demos.h"
 

@@ -9,7 +9,7 @@ Term roundedFirst(NodeBuilder &b, Term x) {
   return b.select(isNumber, x, b.like(x, std::numeric_limits<double>::quiet_NaN()));
 }
 
-/// Coefficients of the highest power first, each step one rounding.
+/// Horner's scheme by fused multiply-adds, with the coefficient of the highest power first.
 static Term polynomial(NodeBuilder &b, Term x, ArrayRef<double> coefficients) {
   Term sum = b.like(x, coefficients.front());
   for (double coefficient : coefficients.drop_front())
@@ -18,7 +18,7 @@ static Term polynomial(NodeBuilder &b, Term x, ArrayRef<double> coefficients) {
   return sum;
 }
 
-/// x p(x^2) / q(x^2), x within the bound.
+/// x p(x^2) / q(x^2), with x clamped to -bound..bound.
 static Term oddQuotient(NodeBuilder &b, Term x, double bound, ArrayRef<double> p, ArrayRef<double> q) {
   x = b.minimum(b.maximum(x, -bound), bound);
   Term square = roundedFirst(b, x * x);

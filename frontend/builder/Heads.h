@@ -1,17 +1,17 @@
-// What every spelling of attention needs: heads apart and together again.
+// Splitting and joining attention heads, for all forms of attention operators.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
 
 namespace tilewright::ops {
 
-/// [batch, sequence, heads * size] as [batch, heads, sequence, size]; a tensor of rank 4 has that form already.
+/// [batch, sequence, heads * size] to [batch, heads, sequence, size]. A tensor of rank 4 already has that form.
 Term byHeads(NodeBuilder &b, Term x, int64_t heads);
 
-/// And back, unless the result has `rank` 4.
+/// The reverse, unless the result has `rank` 4.
 Term fromHeads(NodeBuilder &b, Term x, int64_t rank);
 
-/// Each key head once for every query head that shares it.
+/// Repeats each key head for every query head that shares it (grouped-query attention).
 Term shareHeads(NodeBuilder &b, Term x, mlir::AffineExpr heads);
 
 } // namespace tilewright::ops

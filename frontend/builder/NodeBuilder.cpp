@@ -1,8 +1,8 @@
-// The handlers' vocabulary: inputs, attributes, results, accesses and loops. Elementwise words are in Terms.cpp.
+// Inputs, attributes, results, accesses and loops. Elementwise operations are in Terms.cpp.
 #include "frontend/builder/NodeBuilder.h"
 
-#include "frontend/onnx/TensorData.h"
 #include "frontend/graph/Shapes.h"
+#include "frontend/onnx/TensorData.h"
 
 using namespace mlir;
 
@@ -187,8 +187,8 @@ std::optional<int64_t> NodeBuilder::declaredRank(size_t i) const {
   return found == state.declaredRanks.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Of two sizes that are not known to be 1. They are taken to be equal, which leaves one symbol; where either may be 1
-/// when running, a second plan of the model takes them as they come.
+/// For two sizes of which none is the constant 1. By default they are assumed to be equal, which leaves one symbol. If
+/// either may be 1 at run time, the model gets a second plan, imported with broadcastWhenRunning.
 AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   a = state.resolve(a), b = state.resolve(b);
   std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a),
@@ -275,7 +275,7 @@ Term NodeBuilder::reshape(Term x, ArrayRef<AffineExpr> sizes) {
 
 Term NodeBuilder::transpose(Term x, ArrayRef<int64_t> perm) {
   auto type = graph::transposedType(x.type(), perm, [](const Twine &why) { malformed("{}", why.str()); });
-  // Constants move now: what a kernel reads is then the matrix it wants.
+  // Transpose constants at import, so that kernels read them in the layout that they need.
   auto constant = x.value.getDefiningOp<graph::ConstantOp>();
   if (auto found = constant ? state.constantTensors.find(constant) : state.constantTensors.end();
       found != state.constantTensors.end() && !llvm::is_sorted(perm)) {
@@ -331,7 +331,7 @@ Term NodeBuilder::gather(Term data, ArrayRef<Term> indices, AffineMap map, Array
 }
 
 Term NodeBuilder::sizeAs(AffineExpr size, ArrayRef<AffineExpr> sizes, Type element) {
-  size = state.resolve(size); // the caller may have read it before something replaced its symbol
+  size = state.resolve(size); // a symbol in it may have been replaced since the caller read it
   if (std::optional<int64_t> constant = graph::constantSize(size))
     return splat(sizes, element, static_cast<double>(*constant));
   auto map = AffineMap::get(0, state.symbols().size(), size);
@@ -356,7 +356,6 @@ Term NodeBuilder::iota(ArrayRef<AffineExpr> sizes, int64_t dim, Type element) {
 
 //===- Loops ------------------------------------------------------------------------------------------------------===//
 
-/// What a reduction of no elements is.
 Term NodeBuilder::neutral(graph::ReduceKind kind, ArrayRef<AffineExpr> sizes, Type element) {
   if (kind == graph::ReduceKind::Sum || kind == graph::ReduceKind::Prod)
     return splat(sizes, element, kind == graph::ReduceKind::Prod);
@@ -413,7 +412,7 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
   size_t comma = loops.find(','), arrow = loops.find("->");
   std::string_view parts[] = {loops.substr(0, comma), loops.substr(comma + 1, arrow - comma - 1),
                               loops.substr(arrow + 2)};
-  // Loops in the order of the result, then the reductions: what every reader of the IR expects.
+  // Loops are numbered in the order of the result, then the reduced ones.
   std::string order(parts[2]);
   for (char loop : std::string(parts[0]) + std::string(parts[1]))
     if (order.find(loop) == std::string::npos)
@@ -425,7 +424,7 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
       results.push_back(getAffineDimExpr(order.find(loop), state.context));
     maps.push_back(AffineMap::get(order.size(), 0, results, state.context));
   }
-  // Sizes that a model spells differently are one.
+  // A loop has one size, so unify those of both operands.
   for (size_t l = 0; l < parts[0].size(); ++l)
     if (size_t r = parts[1].find(parts[0][l]); r != std::string_view::npos)
       unify(rhs.sizes()[r], lhs.sizes()[l], fmt::format("dimension {} of the right operand", r));

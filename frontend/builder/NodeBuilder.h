@@ -1,13 +1,14 @@
-// What a handler sees: one ONNX node, its inputs and attributes, and a vocabulary in which most operators are a line.
+// What a handler works with: one ONNX node with its inputs and attributes, and functions with which most operators are
+// one line.
 //
 //   void silu(NodeBuilder &b) { Term x = b.in(0); b.out(x * b.sigmoid(x)); }
 //
-// Terms broadcast as NumPy does. `in` widens half types to f32 and `out` narrows to the ONNX type again: once a node,
-// as ONNX says. `raw` leaves the storage type, for nodes that only move elements. What a handler does not cover, it
-// declines (ImportFailure.h).
+// Arithmetic on terms broadcasts as in NumPy. `in` widens half types to f32, and `out` narrows to the ONNX type again,
+// so a node rounds once, as ONNX specifies. `raw` keeps the storage type, for nodes that only move elements. A handler
+// calls `decline` (ImportFailure.h) for forms of the operator that it does not cover.
 #pragma once
 
-#include "frontend/import/ImportState.h"
+#include "frontend/state/ImportState.h"
 #include "runtime/reference/Reference.h"
 
 #include "mlir/IR/AffineMap.h"
@@ -16,7 +17,8 @@ namespace tilewright {
 
 class NodeBuilder;
 
-/// A tensor under construction. Arithmetic picks the float or integer operation by element type; numbers become splats.
+/// A tensor under construction. Operators choose the float or the integer operation by element type; numbers become
+/// splats.
 struct Term {
   NodeBuilder *builder = nullptr;
   mlir::Value value;
@@ -31,7 +33,7 @@ struct Term {
 Term operator+(Term a, Term b);
 Term operator-(Term a, Term b);
 Term operator*(Term a, Term b);
-Term operator/(Term a, Term b); // floats
+Term operator/(Term a, Term b); // of floats only
 Term operator+(Term a, double b);
 Term operator-(Term a, double b);
 Term operator*(Term a, double b);
@@ -44,7 +46,7 @@ Term operator-(Term a);
 
 class NodeBuilder {
 public:
-  /// `inputs` has null for an optional input that is absent; `outputs` likewise for results that nobody names.
+  /// `inputs` has null for absent optional inputs, `outputs` for outputs that the model does not name.
   struct Node {
     std::string name, op, domain;
     int64_t opset = 0;
@@ -73,33 +75,33 @@ public:
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
   bool hasAttribute(std::string_view name) const { return node.attributes.contains(name); }
 
-  /// Contents of an integer input as numbers or as sizes; declines if the import does not know them.
+  /// Contents of an integer input as numbers or as sizes. Declines if they are only known at run time.
   std::vector<int64_t> knownIntegers(size_t i) const;
   Sizes knownSizes(size_t i) const;
-  mlir::AffineExpr knownSize(size_t i) const; // the only one
-  /// Elements of an input of known length, known or not, as scalars of `as`; declines if nobody knows how many there
-  /// are.
+  mlir::AffineExpr knownSize(size_t i) const; // of an input with one element
+  /// The elements of an input as scalars of type `as`, whether their values are known or not. Declines if their number
+  /// is unknown.
   std::vector<Term> scalars(size_t i, DType as = DType::I64);
-  /// What is known of the elements, or else symbols that are read when running.
+  /// The elements of an input as sizes: known expressions, or symbols that are bound at run time.
   Sizes sizesFrom(size_t i);
-  /// The only element of a constant input, if it has one element.
+  /// The value of a constant input of one element.
   std::optional<double> scalarConstant(size_t i) const;
   const Tensor *constant(size_t i) const { return has(i) ? state.constantOf(*node.inputs[i]) : nullptr; }
-  /// An attribute up to some opset, an input after it; nothing if it is in neither.
+  /// For what is an attribute in early opsets and an input later. Nothing if it is absent from both.
   std::optional<std::vector<int64_t>> integersFrom(std::string_view attribute, size_t input) const;
 
-  /// `axis` counted from the front; Malformed unless -rank <= axis < rank (or <= rank, where `orEnd`).
+  /// Converts a negative axis. Malformed unless -rank <= axis < rank (<= rank if `orEnd`).
   int64_t axis(int64_t axis, int64_t rank, bool orEnd = false) const;
   std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank) const; // sorted, distinct
-  void expect(bool condition, const std::string &what) const;               // Malformed otherwise
+  void expect(bool condition, const std::string &what) const;               // else Malformed
   void expectRank(size_t input, int64_t least, int64_t most) const;
   void expectRank(size_t input, int64_t rank) const { expectRank(input, rank, rank); }
 
   //===- Results --------------------------------------------------------------------------------------------------===//
-  /// Output `i` is `term`, narrowed to the type of input 0.
+  /// Sets output `i` to `term`, narrowed to the type of input 0.
   void out(Term term, size_t i = 0) { out(term, type(0), i); }
   void out(Term term, DType type, size_t i = 0);
-  /// Output `i` is input `from`, unchanged.
+  /// Sets output `i` to input `from`, unchanged.
   void forward(size_t from, size_t i = 0);
   bool wants(size_t i) const { return i < node.outputs.size() && node.outputs[i]; }
 
@@ -109,35 +111,35 @@ public:
     return state.resolve(graph::productOf(state.context, sizes));
   }
   std::string print(llvm::ArrayRef<mlir::AffineExpr> sizes) const { return state.print(sizes); }
-  /// The common shape of `shapes` as NumPy broadcasts, making symbols equal where they must be.
+  /// The shape that `shapes` broadcast to, as in NumPy. Unifies symbols where that is necessary.
   Sizes broadcastSizes(llvm::ArrayRef<Sizes> shapes);
   mlir::AffineExpr broadcastSize(mlir::AffineExpr a, mlir::AffineExpr b, size_t dim);
-  /// Makes sizes equal, at the latest when running, or fails: "expected `what` = b, got a".
+  /// Requires equal sizes, by a check at run time if necessary. Error: "expected `what` = b, got a".
   void unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &what);
-  /// size / by; what does not divide fails, at the latest when running: "expected `what` that `by` divides".
+  /// size / by, which must be exact; checked at run time if necessary. Error: "expected `what` that `by` divides".
   mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &what);
-  /// The rank that the model declares output `i` to have, if it does.
+  /// The rank of output `i`, if the model declares one.
   std::optional<int64_t> declaredRank(size_t i) const;
 
   //===- Building: accesses ---------------------------------------------------------------------------------------===//
-  /// `x` with sizes that `unify` has made equal to its own, and that may be other expressions.
+  /// Gives `x` these sizes, which `unify` has made equal to its own but which may be different expressions.
   Term conform(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term term(mlir::Value value) { return {this, value}; }
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Dimension i of x becomes dimension dims[i].
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> dims);
-  /// A vector along dimension `dim` of `like`.
+  /// Broadcasts a vector along dimension `dim` to the sizes of `like`.
   Term along(Term vector, Term like, int64_t dim);
   Term reshape(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term transpose(Term x, llvm::ArrayRef<int64_t> perm);
-  /// size elements of dimension `dim`, from `offset` on.
+  /// `size` elements of dimension `dim`, starting at `offset`.
   Term slice(Term x, int64_t dim, mlir::AffineExpr offset, mlir::AffineExpr size, int64_t stride = 1);
   Term pad(Term x, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<mlir::AffineExpr> sizes, double fill);
   Term concat(llvm::ArrayRef<Term> terms, int64_t axis);
   Term gather(Term data, llvm::ArrayRef<Term> indices, mlir::AffineMap map, llvm::ArrayRef<mlir::AffineExpr> sizes);
-  /// Negative indices count from the end of a dimension of `size`.
+  /// Adds `size` to negative indices.
   Term wrapped(Term index, mlir::AffineExpr size);
-  /// result[..., i, ...] = x[..., index[i], ...] for each of `dims`, whose new sizes are those of the index vectors.
+  /// result[..., i, ...] = x[..., index[i], ...] for each of `dims`, with one index vector each.
   Term take(Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> indices);
   mlir::TypedAttr scalar(mlir::Type element, double value) const;
 
@@ -149,7 +151,7 @@ public:
     return term(state.splatInteger(sizes, element, value));
   }
   Term like(Term x, double value) { return splat(x.sizes(), x.element(), value); }
-  /// A size as a tensor's element, everywhere in `sizes`.
+  /// A tensor of shape `sizes` with the value of `size` in every element.
   Term sizeAs(mlir::AffineExpr size, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term constantTerm(const Tensor &tensor) { return term(state.constant(tensor)); }
   Term iota(llvm::ArrayRef<mlir::AffineExpr> sizes, int64_t dim, mlir::Type element);
@@ -162,7 +164,7 @@ public:
     std::tie(a, b) = together(a, b);
     return term(Op::create(state.builder, state.location, a.value, b.value));
   }
-  /// Broadcast to one shape; Malformed unless they have one element type.
+  /// Broadcasts both to one shape. Malformed if their element types differ.
   std::pair<Term, Term> together(Term a, Term b);
   std::string print(Term x) const;
   Term compare(mlir::arith::CmpFPredicate f, mlir::arith::CmpIPredicate i, Term a, Term b);
@@ -171,11 +173,11 @@ public:
   Term minimum(Term a, Term b, bool isSigned = true);
   Term maximum(Term a, double b) { return maximum(a, like(a, b)); }
   Term minimum(Term a, double b) { return minimum(a, like(a, b)); }
-  /// Integer quotient toward zero; 0 where the divisor is 0, and the minimum over -1 wraps.
+  /// Integer division, rounded toward zero. x / 0 is 0, and INT_MIN / -1 wraps.
   Term divideIntegers(Term a, Term b, bool isSigned);
-  /// From one ONNX type to another, as Cast does.
+  /// Converts from one ONNX type to another, as Cast does.
   Term convert(Term x, DType from, DType to);
-  Term widen(Term x); // half to f32
+  Term widen(Term x); // half types to f32
   Term exp(Term x);
   Term log(Term x);
   Term sqrt(Term x);
@@ -186,15 +188,16 @@ public:
   Term relu(Term x) { return maximum(x, 0); }
 
   //===- Building: loops ------------------------------------------------------------------------------------------===//
+  /// The result of a reduction of no elements.
   Term neutral(graph::ReduceKind kind, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term reduce(graph::ReduceKind kind, Term x, llvm::ArrayRef<int64_t> axes);
-  /// Back to the sizes of `like`, of which `axes` were reduced.
+  /// Broadcasts the result of reducing `axes` of `like` back to the sizes of `like`.
   Term spread(Term reduced, Term like, llvm::ArrayRef<int64_t> axes);
-  /// The mean along `axes`, which vanish.
+  /// The mean over `axes`, which are removed.
   Term mean(Term x, llvm::ArrayRef<int64_t> axes);
-  /// Reduced dimensions as 1, or gone.
+  /// Adds the reduced dimensions again with size 1 if `keep`.
   Term keepDims(Term reduced, Term like, llvm::ArrayRef<int64_t> axes, bool keep);
-  /// Loops by letter: contract(a, b, "mk,kn->mn").
+  /// With named loops, as in einsum: contract(a, b, "mk,kn->mn").
   Term contract(Term lhs, Term rhs, std::string_view loops);
 };
 

@@ -1,4 +1,4 @@
-// Elementwise words of the handlers' vocabulary: arithmetic on terms, comparisons, conversions, the usual functions.
+// Elementwise operations on terms: arithmetic, comparisons, conversions, functions.
 #include "frontend/builder/NodeBuilder.h"
 
 #include <cmath>
@@ -32,8 +32,8 @@ Term operator*(double a, Term b) { return b.builder->like(b, a) * b; }
 Term operator/(double a, Term b) { return b.builder->like(b, a) / b; }
 Term operator-(Term a) { return a.isFloat() ? a.builder->apply<arith::NegFOp>(a) : 0.0 - a; }
 
-/// Toward zero, saturated, 0 for NaN: as the reference does. What is outside never reaches the conversion, which leaves
-/// it undefined.
+/// Converts floats to integers: toward zero, saturated, 0 for NaN, as in the reference. Values out of range are
+/// replaced before the conversion, for which they are undefined.
 static Term toInteger(NodeBuilder &b, Term x, DType to) {
   int bits = static_cast<int>(elementBytes(to)) * 8;
   bool isSigned = findDType(to)->isSigned;
@@ -137,7 +137,7 @@ Term NodeBuilder::convert(Term x, DType from, DType to) {
   if (to == DType::Bool)
     return compare(arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne, x, like(x, 0));
   if (fromFloat && toFloat) {
-    x = fromWidth == width ? widen(x) : x; // f16 and bf16 meet in f32
+    x = fromWidth == width ? widen(x) : x; // between f16 and bf16 by way of f32
     fromWidth = x.element().getIntOrFloatBitWidth();
     return fromWidth < width ? CONVERT(ExtFOp, type, x) : CONVERT(TruncFOp, type, x);
   }

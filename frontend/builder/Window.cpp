@@ -1,4 +1,4 @@
-// Windows: sizes as ONNX computes them, channels last.
+// Sizes and padding of windows as ONNX computes them.
 #include "frontend/builder/Window.h"
 
 using namespace mlir;
@@ -42,7 +42,7 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
       std::optional<int64_t> constant = graph::constantSize(size);
       w.output.push_back(graph::canonicalSize(size.ceilDiv(stride)));
       if (!constant && stride != 1) {
-        if (extent < stride) // which may need no padding at all
+        if (extent < stride) // the padding could then be negative
           decline("{} with strides beyond the kernel over a symbolic dimension is not compiled", automatic);
         AffineExpr total = (size.ceilDiv(stride) - 1) * stride + extent - size, half = total.floorDiv(2);
         w.shift.resize(n);
@@ -59,7 +59,7 @@ WindowShape windowShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayRef<Affin
     }
     AffineExpr room = size + (w.low[i] + w.high[i] - extent);
     AffineExpr count = ceiling ? room.ceilDiv(stride) + 1 : room.floorDiv(stride) + 1;
-    if (ceiling) // the last window must begin inside the input or its low padding
+    if (ceiling) // the last window must start in the input or its low padding
       count = b.state.minimum(graph::canonicalSize(count),
                               graph::canonicalSize((size + (w.low[i] - 1)).floorDiv(stride) + 1));
     count = b.state.resolve(count);
@@ -86,7 +86,8 @@ Term channelsFirst(NodeBuilder &b, Term x) {
   return b.transpose(x, perm);
 }
 
-/// Pads both ends of a dimension as far as a window reaches, and begins where the padding that the size asks for does.
+/// Padding that depends on a symbol: pads both ends of the dimension by the extent of a window, then slices at a
+/// symbolic offset.
 static Term shifted(NodeBuilder &b, Term x, const WindowShape &w, size_t i, double fill) {
   int64_t dim = 1 + static_cast<int64_t>(i), reach = (w.kernel[i] - 1) * w.dilations[i];
   Sizes sizes = x.sizes();

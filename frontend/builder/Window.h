@@ -1,4 +1,4 @@
-// What convolutions and poolings share: windows over channels-last tensors.
+// Windows over channels-last tensors, for convolutions and poolings.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
@@ -9,27 +9,28 @@ namespace tilewright::ops {
 struct WindowShape {
   llvm::SmallVector<int64_t> kernel, strides, dilations, low, high;
   Sizes output;
-  Sizes shift =
-      {}; // padding at the low end that depends on a symbol (SAME_UPPER under strides), where low is 0; null or absent elsewhere
+  /// Low padding of a dimension for which it depends on a symbol (auto_pad with strides); `low` is then 0. Empty, or
+  /// null for a dimension, where it does not.
+  Sizes shift = {};
   size_t spatial() const { return kernel.size(); }
 };
 
-/// A list attribute of `count` integers of at least `least`, or `fallback` everywhere.
+/// A list attribute of `count` integers, each at least `least`; `count` times `fallback` if it is absent.
 llvm::SmallVector<int64_t> listAttribute(NodeBuilder &b, std::string_view name, size_t count, int64_t fallback,
                                          int64_t least);
 
-/// From the node's attributes (strides, dilations, pads, auto_pad, ceil_mode).
+/// Reads the node's attributes strides, dilations, pads, auto_pad and ceil_mode.
 WindowShape windowShape(NodeBuilder &b, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<mlir::AffineExpr> spatialSizes);
 
-/// [N, C, x...] -> [N, x..., C], and back.
+/// [N, C, x...] -> [N, x..., C], and the reverse.
 Term channelsLast(NodeBuilder &b, Term x);
 Term channelsFirst(NodeBuilder &b, Term x);
 
 /// [N, x..., rest...] -> [N, o..., k..., rest...]
 Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill);
 
-/// Rounded to the type of input 0 where that is a half type: ONNX rounds where the node ends, and what moves after it
-/// is what is stored.
+/// Rounds to the type of input 0 if that is a half type. Called before the final transpose, so that the transpose moves
+/// what is stored.
 Term stored(NodeBuilder &b, Term x);
 
 } // namespace tilewright::ops

@@ -1,4 +1,4 @@
-// The access operations: their maps, what they require, and when they are nothing.
+// The access operations: their maps, verifiers and folds.
 #include "frontend/graph/Shapes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -32,7 +32,7 @@ LogicalResult verifyFill(Operation *access, TypedAttr fill) {
   return success();
 }
 
-/// A splat constant stays a splat, whatever renames its elements; dynamic sizes have no constant.
+/// An access of a splat constant is a splat constant, unless its sizes are dynamic.
 OpFoldResult foldSplat(Attribute data, Type result) {
   auto splat = llvm::dyn_cast_if_present<SplatElementsAttr>(data);
   auto type = llvm::cast<RankedTensorType>(result);

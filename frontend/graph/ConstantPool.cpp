@@ -1,7 +1,6 @@
-// Constants by content hash, in memory and in the file beside a stage's dump.
+// Constants by content hash, in memory and in the file next to the dump of a stage:
 //
-//   file:  "TWPOOL1\n" | count u64 | count * { key 32 bytes, offset u64, size u64 } | bytes, each entry at a multiple
-//   of 64
+//   "TWPOOL1\n" | count u64 | count * { key 32 bytes, offset u64, size u64 } | entries, each aligned to 64 bytes
 #include "frontend/graph/ConstantPool.h"
 
 #include "frontend/onnx/MappedFile.h"

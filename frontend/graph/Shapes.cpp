@@ -1,4 +1,4 @@
-// Result types: transpose, concat, reduce, contract; and the map of a reshape.
+// Result types of transpose, concat, reduce and contract, and the access map of reshape.
 #include "frontend/graph/Shapes.h"
 
 using namespace mlir;
@@ -118,7 +118,8 @@ FailureOr<RankedTensorType> contractedType(RankedTensorType lhs, RankedTensorTyp
 
 namespace {
 
-/// Coordinates in `from` (sizes of operand dimensions) of the row-major index that `coordinates` have in `to`.
+/// Appends the coordinates in a shape `from` of the element with `coordinates` in a shape `to`, both in row-major
+/// order.
 void delinearize(ArrayRef<AffineExpr> to, ArrayRef<AffineExpr> coordinates, ArrayRef<AffineExpr> from,
                  SmallVectorImpl<AffineExpr> &results) {
   MLIRContext *context = to.empty() ? from.front().getContext() : to.front().getContext();
@@ -155,7 +156,7 @@ AffineMap reshapeMap(RankedTensorType data, RankedTensorType result) {
                   fromRef.slice(fromBegin, fromEnd - fromBegin), results);
     fromBegin = fromEnd, toBegin = toEnd;
   };
-  // Grow both sides until their products agree: whichever product divides the other lags behind.
+  // Extend both sides until their products agree: always the side whose product divides the other.
   while (fromEnd < from.size() && toEnd < to.size()) {
     AffineExpr fromSize = productOf(context, fromRef.slice(fromBegin, fromEnd - fromBegin));
     AffineExpr toSize = productOf(context, toRef.slice(toBegin, toEnd - toBegin));
@@ -168,8 +169,7 @@ AffineMap reshapeMap(RankedTensorType data, RankedTensorType result) {
     else
       ++fromEnd, ++toEnd; // neither divides: take more of both
   }
-  // At the end of one side, the other side's rest belongs to the last group, unless that is complete and the rest is
-  // ones.
+  // When one side ends, the rest of the other belongs to the last group.
   fromEnd = from.size(), toEnd = to.size();
   flush();
   return AffineMap::get(result.getRank(), std::max(getNumSymbols(data), getNumSymbols(result)), results, context);

@@ -1,4 +1,4 @@
-// Definitions as attributes, and their values.
+// Conversion of definitions to attributes, and their values.
 #include "frontend/graph/SizeDefinition.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -35,7 +35,7 @@ static unsigned countSymbols(AffineExpr expr) {
   return symbols;
 }
 
-/// A size as an attribute, its symbols counted.
+/// A size as a map attribute with as many symbols as it needs.
 static AffineMapAttr mapOf(MLIRContext *context, AffineExpr expr) {
   return AffineMapAttr::get(AffineMap::get(0, countSymbols(expr), expr, context));
 }

@@ -1,4 +1,5 @@
-// One operator, the first way that works: shape arithmetic, constant folding, a handler, the reference at run time.
+// The import of one operator. The first of these that works: shape arithmetic, constant folding, a handler, the
+// reference at run time.
 #include "frontend/import/HostCall.h"
 #include "frontend/import/ModelImporter.h"
 #include "frontend/ops/OpTable.h"
@@ -11,28 +12,28 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Operators whose result may be far larger than what they read.
+/// Operators whose results may be far larger than their inputs.
 constexpr std::string_view growing[] = {"AffineGrid",      "BlackmanWindow", "CenterCropPad", "ConstantOfShape",
                                         "Expand",          "EyeLike",        "HammingWindow", "HannWindow",
                                         "MelWeightMatrix", "OneHot",         "Pad",           "Range",
                                         "Resize",          "Tile",           "Upsample"};
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-/// Left in the graph, where normalization sees the integers: weights of a contraction stay what they are, others are
-/// folded there.
+/// Whether to keep a DequantizeLinear instead of folding it, so that normalization sees the integers. It uses integer
+/// weights of contractions as they are, and folds the rest (normalize/FoldDequantized.cpp).
 bool keepsIntegers(const NodeBuilder &b) {
   return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) &&
          b.rank(0) > 1 && b.integer("block_size", 0) == 0;
 }
-/// Operators whose handlers move elements of any type, or say themselves which types they take.
+/// Operators whose handlers accept elements of any type because they only move them, or check the type themselves.
 constexpr std::string_view moving[] = {
     "BitCast", "Cast",   "CastLike",       "Compress", "Concat",   "DepthToSpace",   "DequantizeLinear", "Expand",
     "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "QuantizeLinear", "Reshape",          "Shape",
     "Size",    "Slice",  "SpaceToDepth",   "Split",    "Squeeze",  "Tile",           "Transpose",        "Unsqueeze"};
-constexpr double maxFolded = 1 << 26; // elements of a folded constant, by the bound below
-constexpr double maxGrown = 1 << 20;  // the same for operators that grow
+constexpr double maxFolded = 1 << 26; // elements of a folded constant, according to resultBound
+constexpr double maxGrown = 1 << 20;  // the same for the operators listed in `growing`
 
-/// Domains whose operators only one program runs, and what to do instead.
+/// Domains whose operators only one other program can run, with advice.
 constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
     {"ai.onnx.contrib",
      "it belongs to ONNX Runtime Extensions (tokenizers and decoders of files): run it outside of the model"},
@@ -41,7 +42,7 @@ constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
     {"org.pytorch.aten", "it calls PyTorch itself: export the model without the ATen fallback"},
 };
 
-/// Why an operator that is in no table cannot run.
+/// Why an operator that is in no table is unsupported.
 std::string whyUnknown(const NodeBuilder::Node &node) {
   for (auto [domain, why] : foreignDomains)
     if (node.domain == domain)
@@ -49,8 +50,8 @@ std::string whyUnknown(const NodeBuilder::Node &node) {
   return "no handler compiles it";
 }
 
-/// A node whose sizes contradict each other in a way that its handler does not look for makes operations that do not
-/// verify. The reference looks at the same node again and has the sentence, or knows better.
+/// Declines if the operations after `last` do not verify. This happens for a node with inconsistent sizes that its
+/// handler does not check. The reference then sees the node, and either reports the error or computes it.
 void expectValid(Block &block, Operation *last) {
   std::string why;
   ScopedDiagnosticHandler handler(block.getParentOp()->getContext(), [&](Diagnostic &diagnostic) {
@@ -66,8 +67,8 @@ void expectValid(Block &block, Operation *last) {
       decline("what its handler made is not valid: {}", why);
 }
 
-/// A bound of the elements of a node's result: for products of operands (elementwise, matmul) the product of their
-/// counts, for growing operators also what their small integer inputs say.
+/// An upper bound for the number of elements of a result: the product of the numbers of elements of all inputs, and for
+/// the `growing` operators also of the values of small integer inputs.
 double resultBound(NodeBuilder &b, bool grows) {
   double bound = 1;
   for (ImportedValue *value : b.node.inputs) {
@@ -82,8 +83,8 @@ double resultBound(NodeBuilder &b, bool grows) {
   return bound;
 }
 
-/// A type of an input that compiled kernels only move, or cannot even do that (more than 8 bytes); any such wins over
-/// the other.
+/// The type of an input on which compiled kernels have no arithmetic. Types of more than 8 bytes, which kernels cannot
+/// even move, take precedence.
 std::optional<DType> typeWithoutArithmetic(NodeBuilder &b) {
   std::optional<DType> found;
   for (size_t i = 0; i < b.node.inputs.size(); ++i)
@@ -92,16 +93,17 @@ std::optional<DType> typeWithoutArithmetic(NodeBuilder &b) {
   return found;
 }
 
-/// Notes what a bool means that compares sizes, through what exporters put between it and a branch.
+/// Records that a boolean result compares two sizes, also through the operators that exporters put between the
+/// comparison and an If.
 void followComparison(NodeBuilder &b) {
   constexpr std::string_view passing[] = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
   if (!b.node.domain.empty() || !b.has(0) || !b.wants(0))
     return;
-  std::optional<SizesCompared> &result = b.node.outputs[0]->compared;
+  std::optional<SizeComparison> &result = b.node.outputs[0]->compared;
   const Sizes *left = b.node.op == "Equal" && b.has(1) ? b.state.elementsOf(b.input(0)) : nullptr,
               *right = left ? b.state.elementsOf(b.input(1)) : nullptr;
   if (left && right && left->size() == 1 && right->size() == 1)
-    result = SizesCompared{left->front(), right->front(), false};
+    result = SizeComparison{left->front(), right->front(), false};
   else if (llvm::is_contained(passing, b.node.op) || b.node.op == "Not")
     result = b.input(0).compared;
   if (result && b.node.op == "Not")
@@ -115,8 +117,8 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
   Operation *last = lastOperation();
   std::string whyNot = whyUnknown(node);
   bool asReference = state.options.allAsReference && hasReference(node.op, node.domain, node.opset);
-  if (llvm::is_contained(random,
-                         node.op)) // nodes without a seed of their own draw different numbers, the same in every run
+  // Nodes without a seed draw numbers that differ from node to node but not from run to run.
+  if (llvm::is_contained(random, node.op))
     node.attributes.try_emplace("seed", static_cast<float>(state.nodes.size() + state.report.fallbacks.size()));
   bool done = followShapeArithmetic(builder) || foldConstants(builder);
   if (!done)
@@ -127,7 +129,7 @@ void ModelImporter::importOperator(NodeBuilder::Node &node) {
     whyNot = "everything was asked through the reference";
   if (!done && !callHost(builder, whyNot))
     state.report.unsupported.push_back({node.name, node.op, node.domain, node.opset, whyNot, state.report.nodeCount});
-  labelNewOperations(node, last);
+  labelNewOperations(node.name, node.op, last);
 }
 
 Operation *ModelImporter::lastOperation() const {
@@ -135,19 +137,19 @@ Operation *ModelImporter::lastOperation() const {
   return block->empty() ? nullptr : &block->back();
 }
 
-/// Gives `graph.node` to what a node has made; constants belong to nobody.
-void ModelImporter::labelNewOperations(const NodeBuilder::Node &node, Operation *last) {
+/// Sets `graph.node`. Constants belong to no node.
+void ModelImporter::labelNewOperations(std::string_view name, std::string_view op, Operation *last) {
   Block *block = state.builder.getInsertionBlock();
-  Operation *op = last ? last->getNextNode() : block->empty() ? nullptr : &block->front();
+  Operation *made = last ? last->getNextNode() : block->empty() ? nullptr : &block->front();
   IntegerAttr id;
-  for (; op; op = op->getNextNode()) {
-    if (op->hasTrait<OpTrait::ConstantLike>() || llvm::isa<graph::ConstantOp>(op) || op->hasAttr(graph::nodeAttr))
+  for (; made; made = made->getNextNode()) {
+    if (made->hasTrait<OpTrait::ConstantLike>() || llvm::isa<graph::ConstantOp>(made) || made->hasAttr(graph::nodeAttr))
       continue;
     if (!id) {
       id = state.builder.getI64IntegerAttr(static_cast<int64_t>(state.nodes.size()));
-      state.nodes.push_back(node.name + "|" + node.op);
+      state.nodes.push_back(fmt::format("{}|{}", name, op));
     }
-    op->setAttr(graph::nodeAttr, id);
+    made->setAttr(graph::nodeAttr, id);
   }
 }
 
@@ -212,7 +214,7 @@ bool ModelImporter::compileNode(NodeBuilder &b, std::string &whyNot) {
     expectValid(*block, last);
   } catch (HandlerDeclined &declined) {
     whyNot = declined.reason;
-    // What the handler made before it declined has no reader but itself; materialized inputs stay.
+    // Erase what the handler made before it declined, but not inputs that were materialized meanwhile.
     llvm::SmallPtrSet<Operation *, 8> inputs;
     for (ImportedValue *value : b.node.inputs)
       if (value && value->value)

@@ -1,15 +1,15 @@
-// RNN, GRU and LSTM, imported as a loop over their steps for each direction:
+// RNN, GRU and LSTM: expanded, for each direction d, into a loop over the steps:
 //
-//     x_d           = X W_d^T + bias           RecurrentInputs: all steps in one product, [steps, batch, gates * hidden]
+//     x_d           = X W_d^T + bias           RecurrentInputs: one product, [steps, batch, gates * hidden]
 //     h_d, c_d      = initial_h, initial_c     RecurrentState: [batch, hidden]; RecurrentLengths checks sequence_lens
-//     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each turn
+//     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each iteration
 //     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
 //
-// These operators are our own (handlers in ops/Recurrent.cpp). A sequence of few steps is no loop: it is one operator
-// for each step, and StackSteps.
+// These operators are our own (handlers in ops/Recurrent.cpp). A short sequence is unrolled into one operator for each
+// step, followed by StackSteps.
 #include "frontend/import/ModelImporter.h"
 
-#include "frontend/import/WrittenNode.h"
+#include "frontend/import/GeneratedNode.h"
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -17,7 +17,7 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-constexpr int64_t mostUnrolled = 32; // steps; a longer sequence would be a program, not a graph
+constexpr int64_t mostUnrolled = 32; // steps
 
 struct Recurrence {
   std::string_view domain, op;
@@ -25,7 +25,7 @@ struct Recurrence {
   std::string_view step;
   int64_t gates;
   int states;         // h, and the LSTM's c
-  size_t activations; // of a direction
+  size_t activations; // for each direction
   bool ofBytes;       // weights [directions, K, gates * H] with scales and zero points, not [directions, gates * H, K]
 };
 constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, 1, false},
@@ -35,7 +35,7 @@ constexpr Recurrence recurrences[] = {{"", "RNN", 7, "RnnStep", 1, 1, 1, false},
 
 enum Input { X, W, R, B, Lengths, InitialH, InitialC, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR };
 
-/// Malformed unless an input that is there has these sizes, at the latest when running.
+/// Requires these sizes of an input that is present, by a check at run time if necessary.
 void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::string_view what) {
   if (!b.has(i))
     return;
@@ -46,7 +46,7 @@ void expectSizes(NodeBuilder &b, size_t i, ArrayRef<AffineExpr> sizes, std::stri
 
 } // namespace
 
-/// Writes the nodes that take a recurrence's place, one direction after the other.
+/// Generates and imports the nodes that replace a recurrence.
 class ModelImporter::RecurrenceWriter {
 public:
   RecurrenceWriter(ModelImporter &importer, const onnx::NodeProto &proto, NodeBuilder &b, const Recurrence &kind,
@@ -60,7 +60,7 @@ public:
         importer.define(name(i), input, scope);
   }
 
-  /// Malformed where sizes contradict each other: the error is then of the node that the model has.
+  /// Checks attributes and sizes here, so that errors name the node in the model.
   void check() {
     std::string direction = b.text("direction", "forward");
     b.expect(direction == "forward" || direction == "reverse" || direction == "bidirectional",
@@ -96,10 +96,10 @@ public:
     if (b.has(Lengths))
       lengths = emit("RecurrentLengths", {given(X), given(Lengths)}, {"checked lengths"})[0];
     for (direction = 0; direction < directions; ++direction) {
-      // A constant's slice is a constant, which is laid out for its product.
+      // Slices of constants are folded, and get the best layout for their product.
       for (size_t i : {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR})
         own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
-      if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate waits for the others
+      if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate depends on the others
         late = standard("Slice", {own[R], list(2 * size), list(3 * size)}, made("late weights"));
         own[R] = standard("Slice", {own[R], list(0), list(2 * size)}, made("early weights"));
       }
@@ -123,7 +123,7 @@ private:
   std::string given(size_t input) const { return b.has(input) ? name(input) : ""; }
   std::string made(std::string_view what) const { return fmt::format("{}, direction {}", what, direction); }
 
-  /// A node of our own domain with the recurrence's attributes.
+  /// A node of our own domain with the attributes of the recurrence.
   onnx::NodeProto node(std::string_view op, const std::vector<std::string> &inputs,
                        const std::vector<std::string> &outputs) const {
     onnx::NodeProto made;
@@ -139,7 +139,7 @@ private:
     import(node(op, inputs, outputs));
     return outputs;
   }
-  void import(onnx::NodeProto made) { importer.importNode(importer.rewritten->emplace_back(std::move(made)), scope); }
+  void import(onnx::NodeProto made) { importer.importNode(importer.generated->emplace_back(std::move(made)), scope); }
 
   std::string constant(int64_t value) { return constant(value, {}); }
   std::string list(int64_t value) { return constant(value, {1}); }
@@ -153,11 +153,11 @@ private:
     return name;
   }
   std::string standard(const char *op, const std::vector<std::string> &inputs, const std::string &output) {
-    importer.importNode(importer.rewriteNode(op, inputs, output), scope);
+    importer.importNode(importer.generateNode(op, inputs, output), scope);
     return output;
   }
 
-  /// One turn. It gives the next states, and last the element of the sequence.
+  /// The node for one step. Its outputs are the next states, then the element of the sequence.
   onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
                            const std::vector<std::string> &outputs) const {
     std::vector<std::string> inputs = {
@@ -221,7 +221,7 @@ private:
     return {scan.output().begin(), scan.output().end()};
   }
 
-  /// Output i of the recurrence: the results of its directions beside each other.
+  /// Sets output i of the recurrence, by joining the results of all directions.
   void give(size_t i, const std::vector<std::string> &parts) {
     if (!b.wants(i))
       return;
@@ -240,11 +240,11 @@ private:
   int64_t size; // of the state
   Scope scope;
   std::array<std::string, 12> own; // the parameters of this direction
-  std::string lengths;             // of the sequences, checked; empty where all are as long
-  std::string late;                // and of its weights R those of the gate that waits, if one does
+  std::string lengths;             // of the sequences; empty if there is no such input
+  std::string late;                // weights R of the gate that depends on the others, if there is one
   bool batchFirst, reversed = false;
   int64_t directions = 1, direction = 0;
-  int64_t unrolled = 0; // how many steps, if they are no loop
+  int64_t unrolled = 0; // the number of steps if they are unrolled
 };
 
 bool ModelImporter::importRecurrence(const onnx::NodeProto &proto, NodeBuilder::Node &node, const Scope &scope) {

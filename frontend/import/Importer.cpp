@@ -1,8 +1,8 @@
 // From a file to a module: read, parse, walk, verify.
 #include "frontend/import/Importer.h"
 
-#include "frontend/import/ModelImporter.h"
 #include "frontend/flow/FlowOps.h"
+#include "frontend/import/ModelImporter.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -66,8 +66,9 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
   return std::move(state.module);
 }
 
-/// Where ranks depend on sizes, the first answers that lead to the model's end. What fails is tried with its last
-/// answer turned, then the one before; an attempt that comes further is where the search goes on.
+/// Imports with the first combination of choices (SizeChoice) for which the whole model can be imported. After a
+/// failure the last choice is reversed, then the one before it, and so on. An attempt that gets further becomes the new
+/// base.
 Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
                                              ExternalData &files, const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;

@@ -1,4 +1,4 @@
-// One pass over the bytes in the order of memory, whatever the order of dimensions.
+// One pass over the bytes in memory order, whatever the order of the dimensions.
 #include "frontend/normalize/ByteSums.h"
 
 #include "frontend/normalize/Quantized.h"
@@ -29,7 +29,7 @@ SmallVector<int32_t> normalize::sumBytes(graph::ConstantOp constant, ArrayRef<Op
     sumStrides[d] = count;
     count *= shape[d];
   }
-  // In the order of the bytes, so that the constant is read once, front to back.
+  // Dimensions in memory order.
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(strides[b], a) < std::pair(strides[a], b); });
   SmallVector<uint32_t> sums(count, 0);
   SmallVector<int64_t> index(shape.size(), 0);

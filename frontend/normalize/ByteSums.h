@@ -1,4 +1,4 @@
-// Sums of a constant's bytes, as the zero point of the other operand multiplies them.
+// Sums of a constant's bytes, which the zero point of the other operand is multiplied with.
 #pragma once
 
 #include "frontend/graph/GraphOps.h"
@@ -7,9 +7,8 @@
 
 namespace tilewright::normalize {
 
-/// The sums of `constant`'s signed bytes (weights of any rank, seen through `transposes`, the outermost first) along
-/// each dimension d for which places[d] is empty; the others keep their coordinates, in ascending order of their
-/// places.
+/// Sums the signed bytes of `constant`, seen through `transposes` (the outermost first), over each dimension d for
+/// which places[d] is empty. The result has the other dimensions, in ascending order of their places.
 llvm::SmallVector<int32_t> sumBytes(graph::ConstantOp constant, llvm::ArrayRef<mlir::Operation *> transposes,
                                     llvm::ArrayRef<std::optional<int64_t>> places);
 

@@ -1,5 +1,5 @@
-// What IntegerContractions leaves in front of other readers: bytes whose sign it flipped, and differences that follow
-// each other.
+// Cleans up after IntegerContractions for other readers of the same integers: undoes flipped signs, and combines
+// subtractions of constants.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
 
@@ -12,7 +12,7 @@ using namespace tilewright::normalize;
 
 namespace {
 
-/// ext(x ^ 0x80) = ext'(x) +- 128: whoever else reads flipped integers reads what is in memory.
+/// ext(x ^ 0x80) = ext'(x) +- 128, so that other readers of flipped integers read the original bytes from memory.
 template <typename Extend, typename Other, int64_t offset> struct ExtendOfFlipped : OpRewritePattern<Extend> {
   using OpRewritePattern<Extend>::OpRewritePattern;
   LogicalResult matchAndRewrite(Extend op, PatternRewriter &rewriter) const override {

@@ -1,11 +1,11 @@
-// Local simplification of accesses: compositions become one, what moves nothing becomes a reshape, constants take their
-// final shape.
+// Simplifies accesses locally: composes them, turns those that move nothing into reshapes, and folds them into
+// constants.
 //
 //     transpose(transpose(x))          -> transpose(x)              broadcast along dimensions of size 1 -> reshape
 //     transpose moving sizes 1 only    -> reshape                   reduce over sizes 1 only             -> reshape
 //     transpose, reshape of broadcast  -> broadcast of the same, on fewer elements
-#include "frontend/normalize/DimGroups.h"
 #include "frontend/normalize/Patterns.h"
+#include "frontend/normalize/Reassociation.h"
 
 #include "frontend/graph/Sizes.h"
 
@@ -54,7 +54,7 @@ struct TransposeOfUnits : OpRewritePattern<graph::TransposeOp> {
   }
 };
 
-/// A broadcast's operand has no dimension of size 1, and a broadcast that repeats nothing is a reshape.
+/// Removes dimensions of size 1 from a broadcast's operand, and makes a broadcast that repeats nothing a reshape.
 struct SimplifyBroadcast : OpRewritePattern<graph::BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::BroadcastOp op, PatternRewriter &rewriter) const override {
@@ -151,7 +151,7 @@ struct TransposeOfConstant : OpRewritePattern<graph::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
     auto constant = op.getData().getDefiningOp<graph::ConstantOp>();
-    // A contraction reads its operands through maps, and constants are packed later: nothing to move for it.
+    // Not for a contraction: it reads its operands through maps, and its constants are packed later.
     if (!constant || llvm::any_of(op->getUsers(), [](Operation *user) { return isa<graph::ContractOp>(user); }))
       return failure();
     auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
@@ -159,7 +159,7 @@ struct TransposeOfConstant : OpRewritePattern<graph::TransposeOp> {
     auto type = cast<RankedTensorType>(constant.getType());
     size_t elementBytes = std::max(1u, type.getElementTypeBitWidth() / 8);
     if (bytes.size() != type.getNumElements() * elementBytes)
-      return failure(); // the bytes are elsewhere: the transpose stays
+      return failure(); // the bytes are not available
     std::string key = pool.add(permuted(bytes, type.getShape(), op.getPerm(), elementBytes));
     rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, op.getType(), key);
     return success();

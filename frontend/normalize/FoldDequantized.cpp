@@ -1,4 +1,4 @@
-// Constants that nobody multiplies as integers are dequantized when compiling.
+// Dequantizes constants at compile time that no integer contraction uses.
 //
 //     mulf(sitofp(subi(ext(graph.constant), zero)), scale)   ->   graph.constant of f32
 #include "frontend/normalize/Patterns.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::normalize;
 
-/// A parameter for each coordinate along its dimension, or one; nothing if it is not known.
+/// The values of a parameter along its dimension, or its only value. Nothing if they are unknown.
 static std::optional<SmallVector<double>> numbersOf(const std::optional<QuantizationParameter> &parameter,
                                                     double otherwise) {
   if (!parameter)

@@ -1,4 +1,4 @@
-// The normalize stage: rewrites to a fixed point, then sharing and order.
+// The normalize stage: rewrites until nothing changes, then orders operations and merges equal ones.
 #include "frontend/normalize/Normalize.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Every rewrite moves an access one step; none can need more steps than this for each operation.
+/// Every rewrite moves an access one step, so this limit is only reached if rewrites undo each other.
 static constexpr int64_t rewritesPerOperation = 200;
 static constexpr int64_t maxIterations = 20;
 
@@ -45,8 +45,7 @@ LogicalResult tilewright::normalizeGraph(ModuleOp module) {
     return module.emitError("expected a function @main because normalization works on it");
   if (failed(rewrite(main, addPropagation)))
     return failure();
-  // Where integers are, is clear once accesses have come to rest; what the rewrite makes is spelled like the rest after
-  // one more round.
+  // The integer rewrites match once accesses are in their final places. A second round normalizes what they create.
   if (failed(rewrite(main, addIntegers)))
     return failure();
   normalize::foldDequantized(main);

@@ -1,11 +1,10 @@
-// The normalize stage: one spelling for graphs that mean the same, so that what follows depends neither on the exporter
-// nor on the order of the model's file.
+// The normalize stage: brings graphs that compute the same into one form, so that later stages depend neither on the
+// exporter nor on the order of nodes in the file.
 //
-//  * Accesses are composed; transposes sink until they cancel or become part of a contraction's maps (channels-last for
-//    whole CNNs); reshapes that split dimensions sink and those that merge them rise, so that elementwise work sees as
-//    few loops as possible.
-//  * Operands of commutative operations and the operations themselves stand in an order that follows from the graph's
-//    structure alone.
+//  * Accesses are composed. Transposes sink until they cancel or become part of a contraction's maps (which makes whole
+//    CNNs channels-last). Reshapes that split dimensions sink and reshapes that merge dimensions rise, so that
+//    elementwise operations have as few loops as possible.
+//  * Operations, and the operands of commutative operations, are ordered by the structure of the graph alone.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,8 +1,8 @@
-// One order for graphs that are the same: by structure, not by names or by the file.
+// Orders a graph by its structure alone, so that equal graphs get the same order whatever their names and file order.
 //
-// Every operation has a rank: a hash of what it is and of what it is computed from. Operands of commutative operations
-// stand in the order of their ranks; operations stand depth first from the function's results, operands in order. Both
-// survive renaming, another topological order, identities and swapped operands.
+// Every operation gets a rank: a hash of the operation and of the ranks of its operands. Operands of commutative
+// operations are ordered by rank, and operations depth first from the function's results. The order is therefore
+// independent of names, of the topological order in the file, of identities and of swapped operands.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
 
@@ -23,7 +23,7 @@ std::string printed(Attribute attribute) {
   return text;
 }
 
-/// What an operation is, but for its place in the model.
+/// The attributes of an operation without its ONNX node.
 DictionaryAttr meaning(Operation *op) {
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getAttrs())
@@ -32,8 +32,8 @@ DictionaryAttr meaning(Operation *op) {
   return DictionaryAttr::get(op->getContext(), attributes);
 }
 
-/// What contractions and reductions lead to comes first, what constants alone lead to last; among equals the hash
-/// decides.
+/// Values that depend on contractions or reductions come first, those that depend on constants only come last. Then the
+/// hash decides.
 struct Rank {
   enum Kind { Looped, Plain, Constant } kind;
   uint64_t hash;
@@ -42,7 +42,7 @@ struct Rank {
 
 class Ranks {
 public:
-  /// `outside` ranks values that no added operation computes.
+  /// `outside` ranks values that are not results of added operations.
   explicit Ranks(llvm::function_ref<Rank(Value)> outside) : outside(outside) {}
 
   Rank of(Value value) {
@@ -76,7 +76,7 @@ private:
   llvm::DenseMap<Operation *, Rank> ops;
 };
 
-/// Operations that `roots` need, operands first.
+/// Collects what operations depend on, operands first.
 class DepthFirst {
 public:
   void visit(Operation *root) {
@@ -111,10 +111,10 @@ void normalize::orderGraph(func::FuncOp function) {
   for (Operation &op : body.without_terminator())
     ranks.add(&op);
   DepthFirst walk;
-  for (auto read : body.getOps<graph::ReadSizesOp>()) // what needs the sizes does not name the read
+  for (auto read : body.getOps<graph::ReadSizesOp>()) // they have no uses, but others need the sizes they bind
     walk.visit(read);
   walk.visit(body.getTerminator());
-  for (Operation &op : body) // what no result needs but cannot be left out
+  for (Operation &op : body) // operations with side effects that no result depends on
     walk.visit(&op);
   Operation *terminator = body.getTerminator();
   for (Operation *op : walk.order)
@@ -142,7 +142,7 @@ SmallVector<int64_t> normalize::nodesOf(Operation *op) {
 }
 
 namespace {
-/// Operations that do the work of others as well, and whose nodes those were.
+/// The ONNX nodes of operations that were merged with others.
 class SharedNodes {
 public:
   void add(Operation *kept, Operation *gone) {

@@ -1,4 +1,4 @@
-// The normalize stage's parts.
+// The parts of the normalize stage.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,27 +12,27 @@ void addPropagateReshapes(mlir::RewritePatternSet &patterns);
 void addIntegerContractions(mlir::RewritePatternSet &patterns);
 void addFlippedIntegers(mlir::RewritePatternSet &patterns);
 
-/// Dequantizes constants of which no integer contraction has become.
+/// Dequantizes constants that no integer contraction uses.
 void foldDequantized(mlir::func::FuncOp main);
 
-/// Which operations may be one although they came from different ONNX nodes.
+/// Which operations `shareEqual` may merge although they belong to different ONNX nodes.
 enum class Sharing {
-  Views, // those that are no work of any node: reshapes and constants
+  Views, // reshapes and constants, which cost nothing
   All,
 };
 
-/// One operation for all equal ones; `graph.nodes_of` lists the nodes that a shared one works for.
+/// Merges equal operations. `graph.nodes_of` on the remaining one lists the ONNX nodes of all of them.
 void shareEqual(mlir::Block &block, Sharing sharing);
 
-/// Operands of commutative operations in the order of their structural hashes, operations depth first from the
-/// function's results.
+/// Orders operands of commutative operations by structural hash, and operations depth first from the function's
+/// results.
 void orderGraph(mlir::func::FuncOp function);
 
-/// Orders the operands of commutative operations among `ops` by what is computed inside, so that equal groups look
-/// equal.
+/// Orders the operands of commutative operations by hashes that depend on `ops` only, so that equal groups of
+/// operations become textually equal.
 void orderOperands(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// The ONNX nodes that an operation works for: several where equal work was shared.
+/// The ONNX nodes that an operation belongs to: several if equal operations were merged.
 llvm::SmallVector<int64_t> nodesOf(mlir::Operation *op);
 
 } // namespace tilewright::normalize

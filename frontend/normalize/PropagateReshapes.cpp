@@ -1,13 +1,13 @@
-// Reshapes move so that work between them runs over as few loops as possible: one that splits dimensions sinks through
-// what follows it, one that merges them rises through what comes before, until the two meet and cancel.
+// Moves reshapes so that the operations between them have as few loops as possible. Splits sink and merges rise until
+// they meet and cancel.
 //
 //     %0 = graph.contract ...            : tensor<MxN>            %0 = graph.contract ...   : tensor<MxN>
 //     %1 = graph.reshape %0              : tensor<BxSxN>          %1 = arith.addf %0, %b'   : tensor<MxN>
 //     %2 = arith.addf %1, %b             : tensor<BxSxN>    ->    %2 = graph.contract %1, ...
 //     %3 = graph.reshape %2              : tensor<MxN>
 //     %4 = graph.contract %3, ...
-#include "frontend/normalize/DimGroups.h"
 #include "frontend/normalize/Patterns.h"
+#include "frontend/normalize/Reassociation.h"
 
 #include "frontend/graph/Sizes.h"
 
@@ -17,8 +17,8 @@ using namespace tilewright::normalize;
 
 namespace {
 
-/// A reshape of a broadcast is the broadcast of a reshape if each group of dimensions is repeated as a whole or not at
-/// all.
+/// A reshape of a broadcast is a broadcast of a reshape if each group of dimensions is either repeated as a whole or
+/// not at all.
 struct BroadcastReshape {
   Sizes operandSizes;
   SmallVector<int64_t> dims;
@@ -27,7 +27,7 @@ struct BroadcastReshape {
 std::optional<BroadcastReshape> throughBroadcast(graph::BroadcastOp op, ArrayRef<AffineExpr> to) {
   Sizes from = sizesOf(op.getResult());
   BroadcastReshape result;
-  for (const DimGroup &group : dimGroups(from, to)) {
+  for (const ReassociationGroup &group : reassociation(from, to)) {
     unsigned kept = 0, repeated = 0;
     for (unsigned dim = group.fromBegin; dim < group.fromEnd; ++dim)
       if (!isUnit(from[dim]))
@@ -46,7 +46,7 @@ struct RaiseThroughBroadcast : OpRewritePattern<graph::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
     auto broadcast = op.getData().getDefiningOp<graph::BroadcastOp>();
-    // A broadcast of dimensions of size 1 becomes simpler first.
+    // FoldAccesses removes dimensions of size 1 first.
     if (!broadcast || llvm::any_of(sizesOf(broadcast.getData()), isUnit))
       return failure();
     Sizes to = sizesOf(op);
@@ -59,7 +59,7 @@ struct RaiseThroughBroadcast : OpRewritePattern<graph::ReshapeOp> {
   }
 };
 
-/// True if an elementwise operation can take this operand with sizes `to` without anything being worse for it.
+/// Whether an operand can have sizes `to` at no cost.
 bool canReshape(Value operand, ArrayRef<AffineExpr> to) {
   Operation *op = operand.getDefiningOp();
   if (!op)
@@ -102,7 +102,7 @@ struct SinkThroughElementwise : RewritePattern {
   }
 };
 
-/// All other readers of the elementwise operation read its new result through a split, which then sinks through them.
+/// Other readers of the elementwise operation read its new result through a split, which then sinks further.
 struct RaiseThroughElementwise : OpRewritePattern<graph::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -117,7 +117,7 @@ struct RaiseThroughElementwise : OpRewritePattern<graph::ReshapeOp> {
   }
 };
 
-/// split(x) reduced over whole groups is x reduced.
+/// A reduction of split(x) over whole groups is a reduction of x.
 struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReduceOp op, PatternRewriter &rewriter) const override {
@@ -126,7 +126,7 @@ struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
       return failure();
     Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
     SmallVector<int64_t> axes;
-    for (const DimGroup &group : dimGroups(from, to)) {
+    for (const ReassociationGroup &group : reassociation(from, to)) {
       unsigned reduced = 0, kept = 0;
       for (unsigned dim = group.toBegin; dim < group.toEnd; ++dim)
         if (!isUnit(to[dim]))
@@ -144,8 +144,8 @@ struct SinkThroughReduce : OpRewritePattern<graph::ReduceOp> {
   }
 };
 
-/// A merge of what a reduction keeps is a reduction of the merge, where the kept dimensions are neighbours before it
-/// too.
+/// A merge of the result of a reduction is a reduction of a merge, if the merged dimensions are neighbours in the
+/// reduction's operand too.
 struct RaiseThroughReduce : OpRewritePattern<graph::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -157,8 +157,8 @@ struct RaiseThroughReduce : OpRewritePattern<graph::ReshapeOp> {
     for (int64_t dim = 0, rank = input.size(); dim < rank; ++dim)
       if (!llvm::is_contained(reduce.getAxes(), dim))
         kept.push_back(dim);
-    SmallVector<DimGroup> groups = dimGroups(from, to);
-    for (const DimGroup &group : groups)
+    SmallVector<ReassociationGroup> groups = reassociation(from, to);
+    for (const ReassociationGroup &group : groups)
       for (unsigned i = group.fromBegin + 1; i < group.fromEnd; ++i)
         if (kept[i] != kept[i - 1] + 1)
           return failure();

@@ -1,11 +1,11 @@
-// Transposes sink towards the results, through whatever can work in the order of their operand, until they meet their
-// inverse or become part of a contraction's maps. A CNN imported with a pair of transposes around each convolution ends
-// up channels-last as a whole.
+// Transposes sink toward the results, through operations that can work on the operand's order of dimensions, until they
+// meet their inverse or become part of a contraction's maps. A CNN, which is imported with a pair of transposes around
+// each convolution, becomes channels-last as a whole.
 //
 //     %t = graph.transpose %x perm P                    %y = f(%x, P^-1 %c)
 //     %y = f(%t, %c)                             ->     %t = graph.transpose %y perm P
-#include "frontend/normalize/DimGroups.h"
 #include "frontend/normalize/Patterns.h"
+#include "frontend/normalize/Reassociation.h"
 
 #include "frontend/graph/Sizes.h"
 
@@ -17,13 +17,14 @@ namespace {
 
 graph::TransposeOp transposeOf(Value value) { return value.getDefiningOp<graph::TransposeOp>(); }
 
-/// What takes another order of dimensions for nothing.
+/// Whether another order of the value's dimensions costs nothing.
 bool isFreeToTranspose(Value value) {
   Operation *op = value.getDefiningOp();
   return op && (isa<graph::BroadcastOp, graph::ConstantOp, graph::IotaOp>(op) || matchPattern(value, m_Constant()));
 }
 
-/// The permutation that all of `operands` share but for those that are free; empty if there is none.
+/// The permutation of the transposes that compute all `operands`, except those that are free to transpose. Empty if
+/// there is none.
 SmallVector<int64_t> commonPermutation(ValueRange operands) {
   SmallVector<int64_t> perm;
   for (Value operand : operands) {
@@ -37,7 +38,7 @@ SmallVector<int64_t> commonPermutation(ValueRange operands) {
   return perm;
 }
 
-/// Each operand as it is before the transpose `perm`.
+/// The operands in the order before the transpose `perm`.
 SmallVector<Value> beforeTranspose(Rebuild &build, ValueRange operands, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> back = inverse(perm);
   return llvm::map_to_vector(operands, [&](Value operand) {
@@ -62,13 +63,13 @@ struct SinkThroughElementwise : RewritePattern {
   }
 };
 
-/// Slices and pads have one entry a dimension.
+/// Reorders the attributes of slices and pads, which have an entry for each dimension.
 template <typename T> SmallVector<T> reordered(ArrayRef<T> entries, ArrayRef<int64_t> order) {
   return llvm::map_to_vector(order, [&](int64_t dim) { return entries[dim]; });
 }
 
-/// The frame of what sinks through operations that have attributes: `make(type, perm^-1)` is `op` on operands before
-/// the transpose, and `perm` leads from its result to that of `op`.
+/// Sinks a transpose through an operation with attributes: `make(type, perm^-1)` creates `op` on operands before the
+/// transpose, and a transpose by `perm` follows.
 template <typename Op, typename Make>
 LogicalResult sinkThrough(Op op, ArrayRef<int64_t> perm, PatternRewriter &rewriter, Make make) {
   Rebuild build(rewriter, op);
@@ -95,7 +96,7 @@ LogicalResult sinkThroughReduce(graph::ReduceOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getInput());
   if (!transpose)
     return failure();
-  SmallVector<int64_t> axes, kept; // in the order before the transpose; what the result keeps, in the result's order
+  SmallVector<int64_t> axes, kept; // before the transpose: reduced dimensions, and kept ones in the order of the result
   for (auto [i, dim] : llvm::enumerate(transpose.getPerm()))
     (llvm::is_contained(op.getAxes(), static_cast<int64_t>(i)) ? axes : kept).push_back(dim);
   llvm::sort(axes);
@@ -130,7 +131,7 @@ LogicalResult sinkThroughPad(graph::PadOp op, PatternRewriter &rewriter) {
   });
 }
 
-/// Where the spatial dimensions stay neighbours, the window may look at the operand in its own order.
+/// Only if the spatial dimensions are neighbours, and in the same order, before the transpose too.
 LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getData());
   if (!transpose)
@@ -141,7 +142,7 @@ LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
     if (perm[first + i] != perm[first] + i)
       return failure();
   int64_t before = perm[first]; // the first spatial dimension of the operand in its own order
-  // Result dimensions of both windows: those before the spatial ones, outputs, window positions, those behind.
+  // Result dimensions of both windows: dimensions before the spatial ones, outputs, taps, dimensions after.
   auto at = [&](int64_t dim) { return dim >= before + spatial ? dim + spatial : dim; };
   SmallVector<int64_t> order;
   for (int64_t dim : perm) {
@@ -157,7 +158,7 @@ LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
   });
 }
 
-/// Operands are read through maps: a transpose is another map.
+/// A contraction reads its operands through maps, so a transpose of an operand becomes another map.
 LogicalResult absorbIntoContract(graph::ContractOp op, PatternRewriter &rewriter) {
   SmallVector<Value> operands(op->getOperands());
   SmallVector<AffineMap> maps = {op.getMap(0), op.getMap(1), op.getMap(2)};
@@ -194,10 +195,10 @@ LogicalResult absorbIntoGather(graph::GatherOp op, PatternRewriter &rewriter) {
 
 //===- Reshapes beside transposes ---------------------------------------------------------------------------------===//
 //
-// Reshapes rise above transposes where they can: all that split dimensions, and those that merge dimensions which move
-// together. A merge that needs its transpose stays behind it, and lets a second transpose pass to meet the first.
+// Reshapes rise above transposes if possible: all splits, and merges of dimensions that move together. Any other merge
+// stays behind its transpose, and lets a second transpose sink through it to meet the first.
 
-/// Replaces each dimension by `count` of its own: the permutation of the finer shape.
+/// The permutation after splitting dimension i into counts[i] dimensions.
 SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) {
   SmallVector<int64_t> first(counts.size(), 0), result;
   for (size_t dim = 1; dim < counts.size(); ++dim)
@@ -208,7 +209,8 @@ SmallVector<int64_t> refined(ArrayRef<int64_t> perm, ArrayRef<unsigned> counts) 
   return result;
 }
 
-/// transpose(merge(transpose(x))) -> merge(transpose(x)), by both permutations; dimensions of size 1 may come and go.
+/// transpose(merge(transpose(x))) -> merge(transpose(x)), with the composed permutation. Dimensions of size 1 may
+/// appear or disappear.
 LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = op.getData().getDefiningOp<graph::ReshapeOp>();
   graph::TransposeOp first = reshape ? transposeOf(reshape.getData()) : graph::TransposeOp();
@@ -216,7 +218,7 @@ LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
     return failure();
   Sizes from = sizesOf(reshape.getData()), to = sizesOf(reshape);
   SmallVector<unsigned> counts; // for each dimension of `to`
-  for (const DimGroup &group : dimGroups(from, to)) {
+  for (const ReassociationGroup &group : reassociation(from, to)) {
     if (countReal(to, group.toBegin, group.toEnd) > 1)
       return failure(); // it does more than merge
     counts.append(group.toCount(), 0);
@@ -228,7 +230,7 @@ LogicalResult sinkMerge(graph::TransposeOp op, PatternRewriter &rewriter) {
     else if (group.fromCount() > 0)
       return failure();
   }
-  SmallVector<int64_t> perm; // of both transposes at once: one step, or the merge would rise again in between
+  SmallVector<int64_t> perm; // both transposes in one step; in two steps the merge would rise again
   for (int64_t dim : refined(op.getPerm(), counts))
     perm.push_back(first.getPerm()[dim]);
   Rebuild build(rewriter, op);
@@ -244,7 +246,7 @@ LogicalResult raiseSplit(graph::ReshapeOp op, PatternRewriter &rewriter) {
   Sizes from = sizesOf(transpose), to = sizesOf(op);
   SmallVector<Sizes> pieces(from.size()); // of each dimension after the transpose
   bool splits = false;
-  for (const DimGroup &group : dimGroups(from, to)) {
+  for (const ReassociationGroup &group : reassociation(from, to)) {
     bool split = group.fromCount() == 1 && countReal(to, group.toBegin, group.toEnd) > 1;
     if (!split && countReal(to, group.toBegin, group.toEnd) > 1 && countReal(from, group.fromBegin, group.fromEnd) > 1)
       return failure();
@@ -266,8 +268,9 @@ LogicalResult raiseSplit(graph::ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The dimensions of x, in order, that `group` of transpose(x) merges; those of size 1 count only if there is no other.
-SmallVector<int64_t> mergedDims(const DimGroup &group, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> perm) {
+/// The dimensions of x that `group` of transpose(x) merges, in order. Dimensions of size 1 are left out unless there is
+/// no other.
+SmallVector<int64_t> mergedDims(const ReassociationGroup &group, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> dims;
   for (unsigned i = group.fromBegin; i < group.fromEnd; ++i)
     if (!isUnit(sizes[i]))
@@ -275,17 +278,17 @@ SmallVector<int64_t> mergedDims(const DimGroup &group, ArrayRef<AffineExpr> size
   return dims.empty() ? SmallVector<int64_t>{perm[group.fromBegin]} : dims;
 }
 
-/// merge(transpose(x)) -> transpose(merge(x)), where each group of merged dimensions is a group of x too. Dimensions of
-/// size 1 may lie anywhere: (1, L, 64) transposed to (1, 64, L) and merged to (64, L) is (L, 64) transposed.
+/// merge(transpose(x)) -> transpose(merge(x)), if the merged dimensions are neighbours in x too. Dimensions of size 1
+/// may be anywhere: (1, L, 64) transposed to (1, 64, L) and merged to (64, L) is (L, 64) transposed.
 LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getData());
   if (!transpose)
     return failure();
   ArrayRef<int64_t> perm = transpose.getPerm();
   Sizes data = sizesOf(transpose.getData()), from = sizesOf(transpose), to = sizesOf(op), merged;
-  SmallVector<DimGroup> groups = dimGroups(from, to);
+  SmallVector<ReassociationGroup> groups = reassociation(from, to);
   SmallVector<int64_t> first; // of each group, in x
-  for (const DimGroup &group : groups) {
+  for (const ReassociationGroup &group : groups) {
     if (group.toCount() != 1 || group.fromCount() == 0)
       return failure();
     SmallVector<int64_t> dims = mergedDims(group, from, perm);
@@ -296,7 +299,7 @@ LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
   }
   if (groups.size() == from.size())
     return failure();
-  // The groups in x's order, and back.
+  // The groups in the order of x, and the inverse permutation.
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
   llvm::sort(order, [&](int64_t a, int64_t b) { return first[a] < first[b]; });
   for (int64_t group : order)

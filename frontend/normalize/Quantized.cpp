@@ -1,4 +1,4 @@
-// Follows arithmetic back to the integers that it dequantizes.
+// Traces arithmetic back to the integers.
 #include "frontend/normalize/Quantized.h"
 
 #include "frontend/normalize/Rebuild.h"
@@ -57,7 +57,7 @@ static Value accessedBy(Value value, SmallVectorImpl<Operation *> &accesses) {
   return value;
 }
 
-/// `value` without its scale: integers as i32, or as i8 that a cast to floats widens by itself.
+/// The integers that `value` multiplies by its scale: i32, or i8 if they are directly cast to floats.
 static Value withoutScale(Value value, std::optional<QuantizationParameter> &scale) {
   auto isCast = [](Value v) { return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(v.getDefiningOp()); };
   if (auto product = value.getDefiningOp<arith::MulFOp>()) {

@@ -1,4 +1,4 @@
-// Integers behind floating point: what a dequantized tensor is made of.
+// Recognizes dequantized tensors: the integers, and the parameters applied to them.
 //
 //     mulf(sitofp(subi(ext q, zero)), scale)      q of i8, zero and scale of one element or one along a dimension
 #pragma once
@@ -11,34 +11,34 @@ namespace tilewright::normalize {
 
 /// One number, or one for each coordinate along `dim` of the integers.
 struct QuantizationParameter {
-  std::optional<double> number; // known, and the same everywhere; or
+  std::optional<double> number; // if it is one known number; otherwise
   mlir::Value value;            // of rank 0, or of rank 1 along `dim`
   int64_t dim = -1;
 
   bool isVector() const { return dim >= 0; }
 };
 
-/// (integers - zero - offset) * scale, with `accesses` on top of it.
+/// accesses((integers - zero - offset) * scale)
 struct Quantized {
   mlir::Value integers; // of i8
   bool isUnsigned = false;
   llvm::SmallVector<mlir::Operation *> accesses;    // the outermost first
-  std::optional<QuantizationParameter> zero, scale; // the zero point, where it is not one known number
+  std::optional<QuantizationParameter> zero, scale; // `zero` only if it is not one known number, which is the offset
   int64_t offset = 0;
 
-  /// What is subtracted, if that is one known number.
+  /// The zero point, if it is one known number.
   std::optional<int64_t> knownZero() const { return zero ? std::nullopt : std::optional(offset); }
   bool hasZero() const { return knownZero() != 0; }
 };
 
-/// Follows `value`, of f32 or i32, to the integers that it is computed from. Accesses that fill with anything but zero
-/// end the way.
+/// Traces `value`, of f32 or i32, back to the integers it was dequantized from. Nothing if there are none, or behind an
+/// access that fills with a value other than zero.
 std::optional<Quantized> quantizedOf(mlir::Value value);
 
-/// The elements of a constant vector or scalar, widening casts included; nothing if it is not known.
+/// The elements of a constant vector or scalar, possibly behind widening casts. Nothing if it is not constant.
 std::optional<llvm::SmallVector<double>> knownNumbers(mlir::Value value);
 
-/// The bytes of a constant of i8; empty if they are elsewhere.
+/// The bytes of a constant of i8; empty if they are not available.
 llvm::ArrayRef<int8_t> bytesOf(graph::ConstantOp constant);
 
 } // namespace tilewright::normalize

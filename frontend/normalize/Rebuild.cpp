@@ -1,4 +1,4 @@
-// Accesses and elementwise operations rebuilt with other sizes.
+// Creates accesses and elementwise operations with other sizes.
 #include "frontend/normalize/Rebuild.h"
 
 #include "frontend/graph/Sizes.h"
@@ -47,7 +47,7 @@ RankedTensorType Rebuild::type(ArrayRef<AffineExpr> sizes, Value elementsLike) c
   return graph::makeTensorType(context(), sizes, tensorOf(elementsLike).getElementType());
 }
 
-/// Splats have no shape to speak of: they are made anew.
+/// A splat constant of another shape, instead of an access of `data`; null if that is not a splat.
 static Value splatOf(PatternRewriter &rewriter, Value data, RankedTensorType type) {
   auto constant = data.getDefiningOp<arith::ConstantOp>();
   auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();

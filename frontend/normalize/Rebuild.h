@@ -1,4 +1,4 @@
-// Building blocks of normalization: accesses made in the place, and in the name, of an operation that they replace.
+// Building blocks of rewrites: creates accesses at the place of the operation that they replace, and for its ONNX node.
 #pragma once
 
 #include "frontend/graph/GraphOps.h"
@@ -23,7 +23,7 @@ llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
 std::vector<std::byte> permuted(std::span<const std::byte> bytes, llvm::ArrayRef<int64_t> shape,
                                 llvm::ArrayRef<int64_t> perm, size_t elementBytes);
 
-/// Creates operations at `origin`, with its location and its ONNX node. Each function returns its operand where there
+/// Creates operations in front of `origin`, with its location and ONNX node. Each function returns its operand if there
 /// is nothing to do.
 class Rebuild {
 public:
@@ -32,18 +32,18 @@ public:
   }
 
   mlir::Value reshape(mlir::Value data, mlir::ArrayRef<mlir::AffineExpr> sizes);
-  /// result dimension i is operand dimension perm[i]
+  /// Result dimension i is operand dimension perm[i].
   mlir::Value transpose(mlir::Value data, llvm::ArrayRef<int64_t> perm);
   mlir::Value broadcast(mlir::Value data, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<mlir::AffineExpr> sizes);
   mlir::Value reduce(graph::ReduceOp like, mlir::Value input, llvm::ArrayRef<int64_t> axes);
-  /// `op` on other operands of these sizes.
+  /// The elementwise operation `op` on other operands, which have these sizes.
   mlir::Value elementwise(mlir::Operation *op, mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineExpr> sizes);
 
   mlir::RankedTensorType type(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Value elementsLike) const;
   mlir::MLIRContext *context() const { return origin->getContext(); }
 
 private:
-  /// Names the ONNX node that the new operation works for.
+  /// Sets the ONNX node of a new operation.
   template <typename Op> mlir::Value named(Op op) {
     if (mlir::Attribute node = origin->getAttr(graph::nodeAttr))
       op->setAttr(graph::nodeAttr, node);

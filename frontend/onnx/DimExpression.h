@@ -1,4 +1,4 @@
-// dim_param strings: "batch", "seq + 1", "2*batch".
+// Parses dim_param strings: "batch", "seq + 1", "2*batch".
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -10,8 +10,8 @@
 
 namespace tilewright {
 
-/// Parses sums, products, quotients (//, /) and remainders of integers and names. `symbol` says what a name stands for
-/// (null: unknown). Null if the text is nothing of that kind: it is a name of its own then.
+/// Parses sums, products, quotients (//, /) and remainders of integers and names. `symbol` gives the expression for a
+/// name, or null if it is unknown. Null if the text is not such an expression; it is then a name itself.
 mlir::AffineExpr parseDimExpression(mlir::MLIRContext *context, std::string_view text,
                                     const std::function<mlir::AffineExpr(std::string_view)> &symbol);
 

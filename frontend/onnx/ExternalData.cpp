@@ -1,4 +1,4 @@
-// The checks are made on the open file, not on its name: what was checked is what is read.
+// All checks are made on the open file, not on its path, so that the file that was checked is the one that is read.
 #include "frontend/onnx/ExternalData.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ bool isBelow(const std::string &path, const std::string &root) {
          (root.back() == '/' || path[root.size()] == '/');
 }
 
-/// Why `location` may not be opened, or nothing.
+/// Why `location` must not be opened, or nothing.
 std::optional<std::string> objection(const std::string &location) {
   std::filesystem::path path(location);
   if (location.empty() || location.find('\0') != std::string::npos)

@@ -1,4 +1,4 @@
-// mmap behind a shared pointer, and the sentences for what can go wrong with a file.
+// mmap behind a shared pointer, and its error messages.
 #include "frontend/onnx/MappedFile.h"
 
 #include "runtime/plan/MemoryRanges.h"
@@ -15,7 +15,7 @@
 namespace tilewright {
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // not to wait for a pipe's writer
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // does not block on a pipe
   if (descriptor < 0)
     return Status(Code::Io, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
   Expected<MappedFile> file = map(descriptor, path);

@@ -1,4 +1,4 @@
-// A whole file mapped for reading: how models and weights come in without being copied.
+// A file mapped into memory for reading, so that models and weights are not copied.
 #pragma once
 
 #include "runtime/Status.h"
@@ -10,11 +10,11 @@
 
 namespace tilewright {
 
-/// Bytes stay valid while any copy of the MappedFile lives.
+/// The bytes are valid as long as any copy of the MappedFile.
 class MappedFile {
 public:
   static Expected<MappedFile> open(const std::string &path);
-  /// Maps the open file `descriptor`, which stays the caller's. `path` is only for diagnostics.
+  /// Maps the open file `descriptor`, which the caller still owns. `path` is only for diagnostics.
   static Expected<MappedFile> map(int descriptor, const std::string &path);
 
   std::span<const std::byte> bytes() const { return view; }

@@ -1,7 +1,7 @@
-// The table of schemas, and the check of a node against its row.
+// The table of schemas, and the check of a node against it.
 #include "frontend/onnx/OpSchema.h"
 
-#include "frontend/import/ImportFailure.h"
+#include "frontend/state/ImportFailure.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,7 +17,7 @@ constexpr int32_t many = std::numeric_limits<int32_t>::max();
 
 #include "frontend/onnx/OpSchemas.inc"
 
-/// The kinds of attributes in the order of Attribute's alternatives, and what they are called.
+/// The kinds of attributes, in the order of the alternatives of Attribute.
 struct Kind {
   char letter;
   std::string_view name;
@@ -42,7 +42,7 @@ void checkCount(std::string_view what, int32_t found, int32_t least, int32_t mos
     malformed("expected {} {}{}, got {}", countText(least, most), what, least == most && most == 1 ? "" : "s", found);
 }
 
-/// The names of the types of a set, at most as many as a sentence can hold.
+/// The names of the types in a set, abbreviated if there are many.
 std::string typeText(uint64_t set) {
   std::string names;
   int shown = 0, left = 0;
@@ -107,7 +107,7 @@ void checkSchema(const onnx::NodeProto &proto, const NodeBuilder::Node &node) {
   const OpSchema *schema = findSchema(node.domain, node.op, node.opset);
   if (!schema)
     return;
-  // Empty names at the end are no inputs, but they count for the least number: Resize-11 lists an empty `roi`.
+  // Empty names at the end are absent inputs, but they count toward the minimum: Resize-11 lists an empty `roi`.
   int32_t given = std::clamp(schema->leastInputs, static_cast<int32_t>(node.inputs.size()),
                              std::max<int32_t>(proto.input_size(), node.inputs.size()));
   checkCount("input", given, schema->leastInputs, schema->mostInputs);

@@ -1,7 +1,6 @@
-// What the specifications say of every operator: how many inputs and outputs, of which types, with which attributes.
+// The schemas of all operators: numbers of inputs and outputs, their types, and attributes.
 //
-// Handlers and reference kernels are formulas that may take this for granted: a node that breaks its schema is refused
-// before either sees it, with one sentence, as ONNX Runtime refuses it.
+// A node that violates its schema is refused before any handler or reference kernel sees it, so these may rely on it.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
@@ -14,10 +13,11 @@
 
 namespace tilewright {
 
-/// One version of one operator. `inputs` has a word for each formal input: a letter for its type variable ('-' for
-/// none; inputs of one letter have one type), the number of its set of types in `typeSets`, and '+' where it may be
-/// repeated. `attributes` has a word for each one: name=KIND, and '!' where it must be given; kinds are i, f, s, t, g,
-/// p, y (int, float, string, tensor, graph, sparse tensor, type), in capitals for lists.
+/// One version of one operator.
+///  * `inputs` has a word for each formal input: a letter for its type variable (inputs with the same letter have the
+///    same type; '-' for none), the number of its set of types in `typeSets`, and '+' if it may be repeated.
+///  * `attributes` has a word for each attribute: name=KIND, with '!' if it is required. Kinds are i, f, s, t, g, p, y
+///    (int, float, string, tensor, graph, sparse tensor, type), in capitals for lists.
 struct OpSchema {
   std::string_view domain, op;
   int64_t since;
@@ -25,10 +25,10 @@ struct OpSchema {
   std::string_view inputs, attributes;
 };
 
-/// The schema that holds at `opset`, or null for an operator that the table does not know.
+/// The schema at `opset`; null if the operator is not in the table.
 const OpSchema *findSchema(std::string_view domain, std::string_view op, int64_t opset);
 
-/// Malformed if the node breaks its schema. `proto` is the same node as the model has it.
+/// Malformed if the node violates its schema. `proto` is the same node in the model.
 void checkSchema(const onnx::NodeProto &proto, const NodeBuilder::Node &node);
 
 } // namespace tilewright

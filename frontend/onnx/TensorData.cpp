@@ -1,4 +1,4 @@
-// Where ONNX keeps the elements of a tensor, and how they become bytes.
+// Finds the elements of a TensorProto and decodes them.
 #include "frontend/onnx/TensorData.h"
 
 #include "runtime/reference/Kernel.h"
@@ -19,7 +19,7 @@ Status malformedTensor(const std::string &name, std::string why) {
   return Status(Code::Malformed, fmt::format("tensor '{}': {}", name, why));
 }
 
-/// Looks at `bytes`, which `owner` keeps alive, without copying if they are aligned for `type`.
+/// A tensor that shares `bytes`, which `owner` keeps alive; a copy if they are not aligned for `type`.
 Tensor shareBytes(DType type, Shape shape, std::span<const std::byte> bytes, const std::shared_ptr<const void> &owner) {
   auto *data = const_cast<std::byte *>(bytes.data());
   if (owner && reinterpret_cast<uintptr_t>(data) % elementBytes(type) == 0)
@@ -30,7 +30,8 @@ Tensor shareBytes(DType type, Shape shape, std::span<const std::byte> bytes, con
   return copy;
 }
 
-/// Elements as files hold them: types of less than a byte share bytes, the first element in the lowest bits.
+/// Decodes elements as stored in files, where types of less than a byte are packed, with the first element in the
+/// lowest bits.
 Tensor fromPacked(DType type, Shape shape, std::span<const std::byte> bytes, const std::shared_ptr<const void> &owner) {
   int64_t bits = findDType(type)->bits;
   if (bits >= 8)
@@ -48,7 +49,7 @@ template <typename To, typename Field> void copyAs(Tensor &tensor, const Field &
   std::transform(field.begin(), field.end(), tensor.data<To>(), [](auto value) { return static_cast<To>(value); });
 }
 
-/// The typed field that holds elements of `type`, if any does.
+/// The field of TensorProto for elements of a type.
 struct TypedField {
   const char *name;
   int64_t size;
@@ -126,8 +127,8 @@ uint64_t mix(uint64_t &state) { // splitmix64
   return z ^ (z >> 31);
 }
 
-/// Uniform weights whose layer keeps the variance of what it reads; vectors (scales, biases, variances) lie around 1,
-/// indices are 0.
+/// Random weights, uniform, scaled so that a layer preserves the variance of its input. Vectors (scales, biases,
+/// variances) are around 1. Integers are 0.
 Tensor inventWeights(DType type, Shape shape, const std::string &name, uint64_t seed) {
   Tensor tensor = Tensor::allocate(type, shape);
   int64_t count = tensor.count();
@@ -189,7 +190,7 @@ Expected<DType> checkedDType(int32_t code, const std::string &name) {
 }
 
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name) {
-  int64_t bytes = type == DType::String ? 1 : elementBytes(type); // each has at least a length
+  int64_t bytes = type == DType::String ? 1 : elementBytes(type); // a lower bound: each has a length
   bool empty = std::ranges::find(dims, 0) != dims.end();
   for (int64_t dim : dims) {
     if (dim < 0)
@@ -228,7 +229,7 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
                                          tilewright::name(*type), fmt::join(shape, ", "), proto.raw_data().size()));
     return fromPacked(*type, std::move(shape), std::as_bytes(std::span(proto.raw_data())), source.owner);
   }
-  // In typed fields a complex number takes two entries, and numbers of less than a byte share one.
+  // In typed fields a complex number has two entries, and numbers of less than a byte share one.
   bool shares = findDType(*type)->bits < 8;
   int64_t count =
       shares ? packedBytes(*type, elementCount(shape)) : *bytes / elementBytes(*type) * (isComplex(*type) ? 2 : 1);

@@ -1,4 +1,4 @@
-// TensorProto to Tensor: every way ONNX stores elements, with exact lengths.
+// Decodes TensorProto to Tensor, from all the ways in which ONNX stores elements.
 #pragma once
 
 #include "frontend/onnx/ExternalData.h"
@@ -16,14 +16,14 @@ struct TensorSource {
   std::optional<uint64_t> randomWeights; // seed for external data that is absent
 };
 
-/// Decodes `proto`; `name` is how diagnostics call it. Unsupported: types that no kernel holds. Malformed: negative or
-/// overflowing dimensions, no data or data in two places, data of another length, external data outside its file.
+/// Decodes `proto`, which diagnostics call `name`. Unsupported: types that no kernel handles. Malformed: negative or
+/// overflowing dimensions, data that is missing, in two places or of the wrong length, external data beyond its file.
 Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string &name, const TensorSource &source);
 
-/// Checked product of dimensions with the element size, at most 2^40 bytes; Malformed otherwise.
+/// The product of dimensions and element size. Malformed if it is more than 2^40 bytes.
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name);
 
-/// The row of an ONNX element type, or Unsupported.
+/// The element type for an ONNX code, or Unsupported.
 Expected<DType> checkedDType(int32_t code, const std::string &name);
 
 } // namespace tilewright

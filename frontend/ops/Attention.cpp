@@ -1,8 +1,8 @@
-// Scaled dot-product attention and rotary position embedding, as ONNX spells them since opset 23.
+// Scaled dot-product attention and rotary position embedding, as specified since opset 23.
 //
 //   scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V      a query that may see no key gives zeros
-#include "frontend/ops/Handlers.h"
 #include "frontend/builder/Heads.h"
+#include "frontend/ops/Handlers.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -42,7 +42,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Which key each query may see: causality, windows and padding; nothing where all may see all.
+/// Which keys each query may attend to, from causality, windows and padding. Nothing if there is no restriction.
 std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past) {
   bool causal = b.integer("is_causal", 0);
   int64_t left = b.integer("left_window_size", -1), right = b.integer("right_window_size", -1);
@@ -53,7 +53,7 @@ std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past
   std::optional<Term> sees;
   auto require = [&](Term condition) { sees = sees ? b.apply<arith::AndIOp>(*sees, condition) : condition; };
   auto atMost = [&](Term x, Term y) { return b.compare(F::OLE, I::sle, x, y); };
-  if (b.has(6)) { // lengths without padding, by batch: the last query is at the last of them
+  if (b.has(6)) { // sequence lengths by batch, without padding: the last query is at the last position
     b.unify(b.sizes(6)[0], scores[0], "lengths");
     Term length = b.broadcast(b.convert(b.raw(6), b.type(6), DType::I64), scores, {0});
     require(b.compare(F::OLT, I::slt, key, length));
@@ -70,10 +70,10 @@ std::optional<Term> visible(NodeBuilder &b, const Sizes &scores, AffineExpr past
   return sees;
 }
 
-/// scores + mask; what a boolean mask forbids, and what a mask that is too short does not cover, is -infinity.
+/// scores + mask. Keys that a boolean mask forbids, or that a short mask does not cover, get -infinity.
 Term masked(NodeBuilder &b, Term scores) {
   Term mask = b.in(3);
-  if (b.type(3) != DType::Bool && !isFloat(b.type(3))) // integers are added as numbers
+  if (b.type(3) != DType::Bool && !isFloat(b.type(3))) // masks of integers are added
     mask = b.convert(mask, b.type(3), scores.element().isF64() ? DType::F64 : DType::F32);
   AffineExpr keys = scores.sizes()[3], covered = mask.sizes().back();
   bool isBool = mask.element().isInteger(1);
@@ -129,7 +129,7 @@ void attention(NodeBuilder &b) {
     scores = b.select(*sees, scores, b.like(scores, -infinity));
   show(2, scores);
   Term peak = b.reduce(ReduceKind::Max, scores, {3});
-  bool mayBeEmpty = sees || b.has(3); // a row without any key: its maximum is -infinity, its sum 0
+  bool mayBeEmpty = sees || b.has(3); // a row may have no key: then its maximum is -infinity and its sum 0
   if (mayBeEmpty)
     peak = b.select(b.compare(F::OEQ, I::eq, peak, b.like(peak, -infinity)), b.like(peak, 0), peak);
   Term raised = b.exp(scores - b.spread(peak, scores, {3})), sum = b.reduce(ReduceKind::Sum, raised, {3});
@@ -143,7 +143,8 @@ void attention(NodeBuilder &b) {
   b.out(v, b.type(2), 2);
 }
 
-/// Pairs of elements turned by the angle of their position: halves of a head, or neighbours if interleaved.
+/// Rotates pairs of elements by an angle that depends on the position. Pairs are the two halves of a head, or
+/// neighbours if interleaved.
 void rotaryEmbedding(NodeBuilder &b) {
   b.expectRank(0, 3, 4);
   b.expectRank(1, b.has(3) ? 2 : 3), b.expectRank(2, b.has(3) ? 2 : 3);

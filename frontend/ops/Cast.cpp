@@ -1,10 +1,10 @@
-// Casts, also from and to the types that are only stored: floats of 8 and 4 bits, integers of 4 and 2.
+// Casts, including those of storage-only types: floats of 8 and 4 bits, integers of 4 and 2 bits.
 //
-// A small float is taken apart and put together by integer arithmetic on the bits of a float32, as
-// runtime/reference/SmallFloat.h says by formulas. With M bits of mantissa and bias B:
+// Small floats are encoded and decoded by integer arithmetic on the bits of a float32; runtime/reference/SmallFloat.h
+// has the formulas. With M bits of mantissa and bias B, the pattern of x is:
 //
-//     pattern of x = bits(x) rounded to 23 - M bits, exponent rebased                 where |x| >= 2^(1 - B)
-//                    bits(|x| + 2^(24 - B - M)) less those of that power              below: the addition rounds to the subnormals
+//     if |x| >= 2^(1 - B)    bits(x) rounded to M mantissa bits, with the exponent rebased
+//     below (subnormals)     bits(|x| + 2^(24 - B - M)) - bits(2^(24 - B - M)): the addition rounds
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -101,14 +101,14 @@ Term encode(NodeBuilder &b, const SmallFormat &format, Term x, bool saturate) {
   pattern = bits.pick(tooLarge, stays ? format.largest : format.infinity ? format.largest + 1 : format.nan, pattern);
   if (!format.unsignedZero)
     return toByte(b, bits.bitOr(bits.pick(isNaN, format.nan, pattern), sign));
-  Term plain = bits.equals(pattern, 0); // zero, which has no sign, as NaN has none
+  Term plain = bits.equals(pattern, 0); // zero has no sign in these formats, nor has NaN
   if (!stays)
     plain = b.apply<arith::OrIOp>(plain, tooLarge);
   Term result = b.select(plain, pattern, bits.bitOr(pattern, sign));
   return toByte(b, bits.pick(isNaN, format.nan, result));
 }
 
-/// The exponent alone, 255 for NaN.
+/// Decodes a type that only has an exponent (E8M0). 255 is NaN.
 Term decodePower(NodeBuilder &b, Term x) {
   Bits bits(b);
   Term pattern = bytes(b, x), value = bits.left(pattern, 23);
@@ -138,7 +138,7 @@ Term encodePower(NodeBuilder &b, Term x, bool saturate) {
 
 bool isNarrow(DType type) { return findDType(type)->bits < 8 && !isFloat(type); }
 
-/// The low bits of a number truncated to 32, as the reference has it.
+/// Encodes narrow integers: the low bits of a number truncated to 32 bits, as in the reference.
 Term encodeNarrow(NodeBuilder &b, Term x, DType from, DType to) {
   int bits = static_cast<int>(findDType(to)->bits);
   bool isSigned = findDType(to)->isSigned;
@@ -151,7 +151,7 @@ Term encodeNarrow(NodeBuilder &b, Term x, DType from, DType to) {
   return b.apply<arith::ShRSIOp>(b.apply<arith::ShLIOp>(low, number(8 - bits)), number(8 - bits));
 }
 
-/// What a type that is only stored stands for while computing; x in that type.
+/// Converts x from a storage-only type to the type that computations use for it.
 std::pair<Term, DType> decoded(NodeBuilder &b, Term x, DType type) {
   if (const SmallFormat *format = smallFormat(type))
     return {decode(b, *format, x), DType::F32};
@@ -186,7 +186,7 @@ void castTo(NodeBuilder &b, DType to) {
 void cast(NodeBuilder &b) { castTo(b, static_cast<DType>(b.integer("to", 0))); }
 void castLike(NodeBuilder &b) { castTo(b, b.type(1)); }
 
-/// The same bits under another type of the same width.
+/// Reinterprets the bits as another type of the same width.
 void bitCast(NodeBuilder &b) {
   auto to = static_cast<DType>(b.integer("to", 0));
   DType from = b.type(0);

@@ -1,4 +1,4 @@
-// Elementwise operators: each a formula on terms.
+// Elementwise operators: each is a formula on terms.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -29,7 +29,8 @@ void comparison(NodeBuilder &b, F f, I whenSigned, I whenUnsigned) {
   b.out(b.compare(f, asSigned ? whenSigned : whenUnsigned, b.in(0), b.in(1)), DType::Bool);
 }
 
-/// Whole exponents up to 4 are products, as are halves square roots: exact, and much cheaper than exp(y log x).
+/// Computes integer exponents up to 4 by products and half-integers by square roots, which is more exact and much
+/// cheaper than exp(y log x).
 std::optional<Term> simplePower(NodeBuilder &b, Term x, double y) {
   if (y == 1)
     return x;
@@ -88,7 +89,7 @@ void mean(NodeBuilder &b) {
 void mod(NodeBuilder &b) {
   Term x = b.in(0), y = b.in(1);
   Term remainder = isFloat(b.type(0)) ? b.apply<arith::RemFOp>(x, y) : x - b.divideIntegers(x, y, isSigned(b)) * y;
-  if (b.integer("fmod", 0) == 0 && isSigned(b)) { // the sign of the divisor
+  if (b.integer("fmod", 0) == 0 && isSigned(b)) { // the result has the sign of the divisor
     Term differ = b.apply<arith::AndIOp>(
         b.compare(F::ONE, I::ne, remainder, b.like(remainder, 0)),
         b.apply<arith::XOrIOp>(less(b, remainder, 0), less(b, b.together(y, remainder).first, 0)));
@@ -103,9 +104,9 @@ void mod(NodeBuilder &b) {
 
 namespace {
 
-/// An integer to a known whole power is repeated squares, which wrap as the reference's. Otherwise the power in f64,
-/// whose error is a few units in the last place: within 2^-40 of a whole number it is that number, if the type has 32
-/// bits or less.
+/// An integer to a known integer power is computed by repeated squaring, which wraps as in the reference. Other powers
+/// are computed in f64. As their error is a few units in the last place, a result within 2^-40 of an integer is taken
+/// to be that integer, for types of up to 32 bits.
 Term integerPower(NodeBuilder &b, Term x, std::optional<double> exponent) {
   if (exponent && b.rank(1) <= b.rank(0) && *exponent >= 0 && *exponent == std::floor(*exponent) &&
       *exponent < 0x1p31) {
@@ -167,8 +168,7 @@ void bitShift(NodeBuilder &b) {
            fmt::format("expected direction to be LEFT or RIGHT, got '{}'", direction));
   b.expect(!isFloat(b.type(0)) && b.type(0) != DType::Bool, fmt::format("expected integers, got {}", name(b.type(0))));
   int width = static_cast<int>(x.element().getIntOrFloatBitWidth());
-  // By the width or more, or by a negative amount, is undefined to the machine: what is left is what the sign alone
-  // gives.
+  // Machine shifts by the width or more (or by negative amounts) are undefined. Here they give 0, or the sign.
   Term tooFar = b.compare(F::OGE, I::uge, y, b.like(y, width)), last = b.like(y, width - 1);
   if (direction == "RIGHT" && isSigned(b))
     return b.out(b.apply<arith::ShRSIOp>(x, b.select(tooFar, last, y)));
@@ -205,7 +205,7 @@ void tan(NodeBuilder &b) {
 void asin(NodeBuilder &b) { b.out(b.apply<math::AsinOp>(b.in(0))); }
 void acos(NodeBuilder &b) { b.out(b.apply<math::AcosOp>(b.in(0))); }
 void atan(NodeBuilder &b) { b.out(b.apply<math::AtanOp>(b.in(0))); }
-/// From exp(x) - 1, which is exact near 0; where that is large the rest does not count, and may be no number.
+/// Computed from exp(x) - 1, which is accurate near 0. If that is large, the other term is negligible and may be NaN.
 void sinh(NodeBuilder &b) {
   Term up = b.apply<math::ExpM1Op>(b.in(0));
   b.out(0.5 * b.select(greater(b, up, 1e9), up, up + up / (up + 1.0)));
@@ -224,7 +224,7 @@ void atanh(NodeBuilder &b) {
   b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x)));
 }
 
-/// sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), which keeps small x
+/// sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), which is accurate for small x.
 void asinh(NodeBuilder &b) {
   Term x = b.in(0), size = b.abs(x), square = x * x;
   Term positive = b.apply<math::Log1pOp>(size + square / (1.0 + b.sqrt(square + 1.0)));
@@ -242,7 +242,8 @@ void sign(NodeBuilder &b) {
   Term x = b.in(0);
   if (!isSigned(b))
     return b.out(b.select(b.compare(F::ONE, I::ne, x, b.like(x, 0)), b.like(x, 1), b.like(x, 0)));
-  b.out(b.select(greater(b, x, 0), b.like(x, 1), b.select(less(b, x, 0), b.like(x, -1), x))); // zeros and NaN stay
+  b.out(b.select(greater(b, x, 0), b.like(x, 1),
+                 b.select(less(b, x, 0), b.like(x, -1), x))); // zeros and NaN are unchanged
 }
 
 //===- Activations ------------------------------------------------------------------------------------------------===//
@@ -342,7 +343,7 @@ void clipInputs(NodeBuilder &b) {
 
 void identity(NodeBuilder &b) { b.forward(0); }
 
-/// Inference: the data passes, the mask (where somebody reads it) is all true.
+/// In inference the data is unchanged, and the mask, if anything reads it, is all true.
 void dropout(NodeBuilder &b) {
   if (b.has(2) && b.scalarConstant(2).value_or(1) != 0 && b.scalarConstant(1).value_or(1) != 0)
     decline("training mode is not compiled");

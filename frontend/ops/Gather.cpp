@@ -1,4 +1,4 @@
-// Reads at computed coordinates.
+// Gather and its relatives: reads at computed coordinates.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -8,7 +8,7 @@ namespace {
 
 SmallVector<int64_t> range(int64_t begin, int64_t end) { return llvm::to_vector(llvm::seq<int64_t>(begin, end)); }
 
-/// Indices that count up by one step are a slice, which costs nothing.
+/// A gather with evenly increasing constant indices is a slice, which is free.
 std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
   const Tensor *constant = b.constant(1);
   std::optional<int64_t> size = graph::constantSize(b.sizes(0)[axis]);
@@ -51,7 +51,7 @@ Term indexTerm(NodeBuilder &b, AffineExpr size) {
 
 } // namespace
 
-/// data[:axis] + indices + data[axis+1:]
+/// The result has the sizes data[:axis] + indices + data[axis+1:].
 void gather(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", 0), b.rank(0));
   if (std::optional<Term> sliced = gatherAsSlice(b, axis))
@@ -69,7 +69,7 @@ void gather(NodeBuilder &b) {
   b.out(b.gather(data, {spread}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), sizes));
 }
 
-/// out[i, j] = data[i, index[i, j]] for axis 1
+/// For axis 1: out[i, j] = data[i, index[i, j]].
 void gatherElements(NodeBuilder &b) {
   int64_t axis = b.axis(b.integer("axis", 0), b.rank(0)), rank = b.rank(0);
   b.expect(b.rank(1) == rank, fmt::format("expected indices of rank {}, got {}", rank, b.rank(1)));
@@ -88,7 +88,7 @@ void gatherElements(NodeBuilder &b) {
   b.out(b.gather(data, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), index.sizes()));
 }
 
-/// out[t] = x[length - 1 - t] for the first `length` of each sequence, which differ in length; the rest stays.
+/// out[t] = x[length - 1 - t] for t < length of the sequence, x[t] for the rest.
 void reverseSequence(NodeBuilder &b) {
   int64_t batch = b.integer("batch_axis", 1), time = b.integer("time_axis", 0), rank = b.rank(0);
   b.expect(rank >= 2 && batch + time == 1 && batch * time == 0,
@@ -100,15 +100,14 @@ void reverseSequence(NodeBuilder &b) {
   Term length = b.along(b.convert(b.raw(1), b.type(1), DType::I64), x, batch),
        at = b.iota(x.sizes(), time, length.element());
   Term isReversed = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, at, length);
-  Term index =
-      b.select(isReversed, length - at - b.like(at, 1), at); // lengths that leave the sequence are refused when running
+  Term index = b.select(isReversed, length - at - b.like(at, 1), at); // invalid lengths are refused at run time
   SmallVector<AffineExpr> coordinates;
   for (int64_t dim = 0; dim < rank; ++dim)
     coordinates.push_back(getAffineDimExpr(dim == time ? rank : dim, b.state.context));
   b.out(b.gather(x, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), x.sizes()));
 }
 
-/// The last dimension of indices names leading coordinates (after batch_dims) of data.
+/// The last dimension of `indices` holds the leading coordinates (after batch_dims) in `data`.
 void gatherND(NodeBuilder &b) {
   int64_t batch = b.integer("batch_dims", 0);
   b.expect(b.rank(0) >= 1 && b.rank(1) >= 1,

@@ -1,4 +1,4 @@
-// The handlers, by family: one function an operator, in the order of OpTable.cpp.
+// The handlers: one function for each operator, by family.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
@@ -34,7 +34,7 @@ void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder 
 // MatMul.cpp
 void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &),
     einsum(NodeBuilder &);
-// Shape.cpp
+// shape/Reshape.cpp, shape/Slice.cpp, shape/Pad.cpp, shape/Coordinates.cpp, shape/RunTimeShape.cpp
 void reshape(NodeBuilder &), flatten(NodeBuilder &), squeeze(NodeBuilder &), unsqueeze(NodeBuilder &),
     transpose(NodeBuilder &), expand(NodeBuilder &);
 void tile(NodeBuilder &), slice(NodeBuilder &), split(NodeBuilder &), concat(NodeBuilder &), pad(NodeBuilder &),
@@ -43,7 +43,7 @@ void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilde
     oneHot(NodeBuilder &), constantOfShape(NodeBuilder &), range(NodeBuilder &);
 // Gather.cpp
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
-// Grid.cpp
+// image/Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
 // Reduce.cpp
 void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &),
@@ -58,9 +58,9 @@ void softmax(NodeBuilder &), logSoftmax(NodeBuilder &), layerNormalization(NodeB
 void skipLayerNormalization(NodeBuilder &), skipSimplifiedLayerNormalization(NodeBuilder &);
 void instanceNormalization(NodeBuilder &), groupNormalization(NodeBuilder &), batchNormalization(NodeBuilder &);
 void lrn(NodeBuilder &), lpNormalization(NodeBuilder &), meanVarianceNormalization(NodeBuilder &);
-// Conv.cpp
+// image/Conv.cpp
 void conv(NodeBuilder &), convInteger(NodeBuilder &), qlinearConv(NodeBuilder &), convTranspose(NodeBuilder &);
-// Pool.cpp
+// image/Pool.cpp
 void maxPool(NodeBuilder &), averagePool(NodeBuilder &), lpPool(NodeBuilder &);
 void globalAveragePool(NodeBuilder &), globalMaxPool(NodeBuilder &), globalLpPool(NodeBuilder &);
 // Quantize.cpp
@@ -75,25 +75,25 @@ void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuild
 void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
 void recurrence(NodeBuilder &), recurrentLengths(NodeBuilder &), recurrentInputs(NodeBuilder &),
     recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
-/// Whether the steps have a formula for each activation that a recurrence names.
+/// The activations that a recurrence names, and whether each of them is compiled.
 std::vector<std::string> activationNames(NodeBuilder &);
 bool areCompiledActivations(NodeBuilder &);
 // Sort.cpp
 void topK(NodeBuilder &);
 // Training.cpp: ai.onnx.preview.training
 void adagrad(NodeBuilder &), adam(NodeBuilder &), momentum(NodeBuilder &);
-// Resize.cpp
+// image/Resize.cpp
 void resize(NodeBuilder &), upsample(NodeBuilder &);
 
-// Fused.cpp: com.microsoft
+// contrib/Fused.cpp: com.microsoft
 void fusedMatMul(NodeBuilder &), fusedGemm(NodeBuilder &), gemmFastGelu(NodeBuilder &), fusedConv(NodeBuilder &),
     nhwcConv(NodeBuilder &), nhwcMaxPool(NodeBuilder &);
 void channelGroupNorm(NodeBuilder &), embedLayerNormalization(NodeBuilder &), biasSoftmax(NodeBuilder &),
     biasSplitGelu(NodeBuilder &), biasAdd(NodeBuilder &), expandDims(NodeBuilder &);
-// FusedAttention.cpp: com.microsoft
+// contrib/FusedAttention.cpp: com.microsoft
 void contribAttention(NodeBuilder &), quantizedAttention(NodeBuilder &), multiHeadAttention(NodeBuilder &),
     groupQueryAttention(NodeBuilder &), contribRotaryEmbedding(NodeBuilder &);
-// QuantizedFused.cpp: com.microsoft
+// contrib/QuantizedFused.cpp: com.microsoft
 void qLinearBinary(NodeBuilder &), qLinearUnary(NodeBuilder &), qLinearSoftmax(NodeBuilder &),
     qLinearWhere(NodeBuilder &), qLinearConcat(NodeBuilder &), qLinearPool(NodeBuilder &),
     qLinearReduceMean(NodeBuilder &), contribQLinearConv(NodeBuilder &);

@@ -1,4 +1,4 @@
-// Losses: log-probabilities read at the labels, weighted and averaged.
+// Losses: log-probabilities gathered at the labels, weighted and averaged.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ using tilewright::graph::ReduceKind;
 namespace tilewright::ops {
 namespace {
 
-/// scores [N, C, d...] at labels [N, d...], times minus the label's weight; labels that are ignored count nothing.
+/// -weight[label] * scores[N, label, d...] for labels [N, d...]. Ignored labels have weight 0.
 void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) {
   Term label = b.convert(b.raw(labelInput), b.type(labelInput), DType::I64);
   Sizes sizes = scores.sizes(), wanted = sizes;
@@ -55,7 +55,7 @@ void lossOf(NodeBuilder &b, Term scores, size_t labelInput, size_t weightInput) 
 
 void negativeLogLikelihoodLoss(NodeBuilder &b) { lossOf(b, b.in(0), 1, 2); }
 
-/// The loss of log-softmax along dimension 1; the log-probabilities themselves are output 1.
+/// The loss of log-softmax along dimension 1. Output 1 is the log-probabilities.
 void softmaxCrossEntropyLoss(NodeBuilder &b) {
   Term x = b.in(0);
   b.expect(x.rank() >= 2, fmt::format("expected scores of rank 2 or more, got {}", x.rank()));

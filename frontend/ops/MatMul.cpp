@@ -1,4 +1,4 @@
-// Matrix products: every spelling becomes a contraction with as few loops as say it.
+// Matrix products: each becomes a contraction with as few loops as possible.
 #include "frontend/ops/Handlers.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tilewright::ops {
 namespace {
 
-/// [..., M, K] x [K, N]: the leading dimensions are rows too.
+/// [..., M, K] x [K, N]: the leading dimensions are merged with the rows.
 Term matmulByMatrix(NodeBuilder &b, Term lhs, Term rhs) {
   Sizes sizes = lhs.sizes();
   AffineExpr depth = sizes.pop_back_val();
@@ -18,7 +18,7 @@ Term matmulByMatrix(NodeBuilder &b, Term lhs, Term rhs) {
   return b.reshape(result, sizes);
 }
 
-/// Batch dimensions broadcast, then one batch loop each.
+/// Broadcasts the batch dimensions; each becomes a batch loop.
 Term matmulBatched(NodeBuilder &b, Term lhs, Term rhs) {
   Sizes left = lhs.sizes(), right = rhs.sizes();
   Sizes batch = b.broadcastSizes({Sizes(left.begin(), left.end() - 2), Sizes(right.begin(), right.end() - 2)});
@@ -43,7 +43,7 @@ Term matmulOf(NodeBuilder &b, Term lhs, Term rhs) {
   Sizes right = rhs.sizes();
   bool oneMatrix =
       llvm::all_of(llvm::ArrayRef(right).drop_back(2), [](AffineExpr size) { return graph::constantSize(size) == 1; });
-  if (oneMatrix && right.size() > 2 && lhs.rank() >= rhs.rank()) // [1, 1, K, N] is a matrix
+  if (oneMatrix && right.size() > 2 && lhs.rank() >= rhs.rank()) // [1, 1, K, N] is one matrix
     rhs = b.reshape(rhs, llvm::ArrayRef(right).take_back(2));
   Term result = rhs.rank() == 2 ? matmulByMatrix(b, lhs, rhs) : matmulBatched(b, lhs, rhs);
   Sizes sizes = result.sizes();
@@ -54,7 +54,7 @@ Term matmulOf(NodeBuilder &b, Term lhs, Term rhs) {
   return b.reshape(result, sizes);
 }
 
-/// Zero points make integers signed 32-bit differences; without them i8 stays i8 where the sign allows.
+/// An integer operand minus its zero point, in 32 bits. Without a zero point, signed bytes remain i8.
 Term shifted(NodeBuilder &b, size_t i, size_t zeroPoint, int64_t alongDim) {
   Term x = b.convert(b.raw(i), b.type(i), DType::I32);
   if (!b.has(zeroPoint))
@@ -76,7 +76,7 @@ void matmulInteger(NodeBuilder &b) {
   b.out(matmulOf(b, lhs, rhs), DType::I32);
 }
 
-/// a, its scale and zero point; b, scale, zero point; scale and zero point of y.
+/// Inputs: a, its scale and zero point; b, its scale and zero point; scale and zero point of y.
 void qlinearMatmul(NodeBuilder &b) {
   auto scalar = [&](size_t i) {
     Term scale = b.in(i);
@@ -111,7 +111,7 @@ void gemm(NodeBuilder &b) {
 
 namespace {
 
-/// "bij,bjk->bik": one label a dimension; an ellipsis becomes capital letters.
+/// "bij,bjk->bik": a label for each dimension. The dimensions of an ellipsis get capital letters.
 struct Equation {
   std::vector<std::string> inputs;
   std::string output;
@@ -156,7 +156,7 @@ Equation parseEquation(NodeBuilder &b) {
       equation.output.replace(at, 3, letters);
     return equation;
   }
-  // Without an arrow: the ellipsis, then what occurs once, in alphabetical order.
+  // Without an arrow, the output has the ellipsis, then the labels that occur once, in alphabetical order.
   std::map<char, int> uses;
   for (const std::string &labels : equation.inputs)
     for (char label : labels)
@@ -168,7 +168,7 @@ Equation parseEquation(NodeBuilder &b) {
   return equation;
 }
 
-/// Sums what neither the output nor `other` names; declines a label twice in one operand (a diagonal).
+/// Sums over labels that nothing else has. Declines a label that occurs twice in one operand (a diagonal).
 Term sumAlone(NodeBuilder &b, Term x, std::string &labels, const std::string &needed) {
   SmallVector<int64_t> axes;
   std::string kept;
@@ -211,7 +211,7 @@ void einsum(NodeBuilder &b) {
   for (char label : equation.output)
     if ((equation.inputs[0] + equation.inputs[1]).find(label) == std::string::npos)
       malformed("expected every label of the output in an operand, '{}' is in none", label);
-  // Batch loops, rows, columns: a contraction's own order; then the order that the equation asks for.
+  // The contraction's result has batch loops, rows and columns in this order; a transpose follows if needed.
   std::string batch, rows, columns;
   for (char label : equation.output) {
     bool left = equation.inputs[0].find(label) != std::string::npos,
@@ -219,7 +219,7 @@ void einsum(NodeBuilder &b) {
     (left && right ? batch : left ? rows : columns) += label;
   }
   std::string order = batch + rows + columns;
-  // A dimension of size 1 that broadcasts against a real one under the same label is rare enough for the reference.
+  // Broadcasting within one label (size 1 against another size) is rare, and left to the reference.
   for (size_t i = 0; i < equation.inputs[0].size(); ++i)
     if (size_t j = equation.inputs[1].find(equation.inputs[0][i]); j != std::string::npos)
       if ((graph::constantSize(lhs.sizes()[i]) == 1) != (graph::constantSize(rhs.sizes()[j]) == 1))

@@ -1,4 +1,4 @@
-// Softmax and the normalizations, each in f32 from the first operation to the last.
+// Softmax and the normalizations. All of their arithmetic is in f32.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ namespace {
 
 SmallVector<int64_t> range(int64_t begin, int64_t end) { return llvm::to_vector(llvm::seq<int64_t>(begin, end)); }
 
-/// The node's input with the softmax axis: before opset 13 everything from `axis` on is one row.
+/// The input, reshaped so that softmax is along one axis: before opset 13, everything from `axis` on is one row.
 struct Rows {
   Term x;
   int64_t axis;
@@ -39,7 +39,7 @@ Term normalized(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon, 
   return centered * b.spread(scale, x, axes);
 }
 
-/// 1 / sqrt(mean of squares + epsilon) along `axes`, for each element.
+/// 1 / sqrt(mean of squares + epsilon) along `axes`, broadcast to the sizes of x.
 Term rootMeanSquareInverse(NodeBuilder &b, Term x, ArrayRef<int64_t> axes, double epsilon) {
   return b.spread(1.0 / b.sqrt(b.mean(x * x, axes) + epsilon), x, axes);
 }
@@ -48,7 +48,7 @@ Term f32Input(NodeBuilder &b, size_t i) {
   return b.type(i) == DType::F64 ? b.raw(i) : b.convert(b.raw(i), b.type(i), DType::F32);
 }
 
-/// com.microsoft: input + skip + the bias at `bias`, which is the fourth output too.
+/// com.microsoft: input + skip + the input `bias`. The sum is the fourth output too.
 Term skipSum(NodeBuilder &b, size_t bias) {
   b.expectRank(0, 1, 8);
   if (b.wants(1) || b.wants(2))
@@ -99,7 +99,7 @@ void rmsNormalization(NodeBuilder &b) {
   SmallVector<int64_t> axes = range(axis, x.rank());
   Term inverse = 1.0 / b.sqrt(b.mean(x * x, axes) + b.real("epsilon", 1e-5));
   b.out(x * b.spread(inverse, x, axes) * f32Input(b, 1), b.type(1));
-  if (b.wants(1)) // of SimplifiedLayerNormalization
+  if (b.wants(1)) // only SimplifiedLayerNormalization has it
     b.out(b.keepDims(inverse, x, axes, true), DType::F32, 1);
 }
 
@@ -122,7 +122,7 @@ void instanceNormalization(NodeBuilder &b) {
   b.out(y * b.along(b.in(1), x, 1) + b.along(b.in(2), x, 1));
 }
 
-/// Groups of channels normalize together; scale and bias are per channel since opset 21, per group before.
+/// Normalizes groups of channels. Scale and bias are per channel since opset 21, per group before.
 void groupNormalization(NodeBuilder &b) {
   b.expectRank(0, 3, 8);
   Term x = b.in(0);
@@ -140,7 +140,8 @@ void groupNormalization(NodeBuilder &b) {
   b.out(y * b.along(b.in(1), y, 1) + b.along(b.in(2), y, 1));
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias; constant parameters become one scale and one shift a channel.
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias. Constant parameters are folded into one factor and one summand
+/// for each channel.
 void batchNormalization(NodeBuilder &b) {
   if (b.integer("training_mode", 0) || (b.node.opset < 7 && !b.integer("is_test", 0)))
     decline("training mode is not compiled");
@@ -170,7 +171,7 @@ void batchNormalization(NodeBuilder &b) {
   b.out(x * b.along(b.constantTerm(scale), x, 1) + b.along(b.constantTerm(shift), x, 1));
 }
 
-/// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta: the sum is one over windows of
+/// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta. The sum is a reduction over windows of
 /// channels.
 void lrn(NodeBuilder &b) {
   int64_t size = b.integer("size", 1), low = (size - 1) / 2;
@@ -192,8 +193,8 @@ void lpNormalization(NodeBuilder &b) {
   b.expect(p == 1 || p == 2, fmt::format("expected p = 1 or 2, got {}", p));
   Term x = b.in(0);
   Term norm = b.reduce(ReduceKind::Sum, p == 1 ? b.abs(x) : x * x, {axis});
-  Term isZero = b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, norm,
-                          b.like(norm, 0)); // nothing to scale: zeros stay
+  Term isZero =
+      b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, norm, b.like(norm, 0)); // a norm of 0 leaves zeros
   norm = b.select(isZero, b.like(norm, 1), p == 1 ? norm : b.sqrt(norm));
   b.out(x / b.spread(norm, x, {axis}));
 }

@@ -1,13 +1,17 @@
-// The operators that are compiled. Order: domain, operator, opset; a test checks it, so that lookup may search by
-// halves.
+// The operators that are compiled, ordered by domain, operator and opset for binary search. A test checks the order.
 #include "frontend/ops/OpTable.h"
 
-#include "frontend/builder/Compose.h"
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/Signal.h"
 
 namespace tilewright {
 namespace {
+
+/// The handler of a standard operator that another domain has copied as it was at `opset`.
+template <Handler handler, int64_t opset> void copied(NodeBuilder &b) {
+  b.node.opset = opset;
+  handler(b);
+}
 
 constexpr OpRow rows[] = {
     {"", "Abs", 1, ops::abs},
@@ -177,7 +181,7 @@ constexpr OpRow rows[] = {
     {"com.microsoft", "BiasGelu", 1, ops::biasGelu},
     {"com.microsoft", "BiasSoftmax", 1, ops::biasSoftmax},
     {"com.microsoft", "BiasSplitGelu", 1, ops::biasSplitGelu},
-    {"com.microsoft", "DequantizeLinear", 1, ops::copied<ops::dequantizeLinear, 21>},
+    {"com.microsoft", "DequantizeLinear", 1, copied<ops::dequantizeLinear, 21>},
     {"com.microsoft", "DynamicQuantizeLSTM", 1, ops::recurrence},
     {"com.microsoft", "DynamicQuantizeMatMul", 1, ops::dynamicQuantizeMatMul},
     {"com.microsoft", "EmbedLayerNormalization", 1, ops::embedLayerNormalization},
@@ -188,10 +192,10 @@ constexpr OpRow rows[] = {
     {"com.microsoft", "FusedMatMul", 1, ops::fusedMatMul},
     {"com.microsoft", "FusedMatMulActivation", 1, ops::fusedMatMul},
     {"com.microsoft", "GatherBlockQuantized", 1, ops::gatherBlockQuantized},
-    {"com.microsoft", "GatherND", 1, ops::copied<ops::gatherND, 13>},
+    {"com.microsoft", "GatherND", 1, copied<ops::gatherND, 13>},
     {"com.microsoft", "Gelu", 1, ops::gelu},
     {"com.microsoft", "GemmFastGelu", 1, ops::gemmFastGelu},
-    {"com.microsoft", "GridSample", 1, ops::copied<ops::gridSample, 16>},
+    {"com.microsoft", "GridSample", 1, copied<ops::gridSample, 16>},
     {"com.microsoft", "GroupNorm", 1, ops::channelGroupNorm},
     {"com.microsoft", "GroupQueryAttention", 1, ops::groupQueryAttention},
     {"com.microsoft", "MatMulIntegerToFloat", 1, ops::matMulIntegerToFloat},
@@ -213,15 +217,15 @@ constexpr OpRow rows[] = {
     {"com.microsoft", "QLinearSigmoid", 1, ops::qLinearUnary},
     {"com.microsoft", "QLinearSoftmax", 1, ops::qLinearSoftmax},
     {"com.microsoft", "QLinearWhere", 1, ops::qLinearWhere},
-    {"com.microsoft", "QuantizeLinear", 1, ops::copied<ops::quantizeLinear, 21>},
+    {"com.microsoft", "QuantizeLinear", 1, copied<ops::quantizeLinear, 21>},
     {"com.microsoft", "QuickGelu", 1, ops::quickGelu},
-    {"com.microsoft", "Range", 1, ops::copied<ops::range, 11>},
+    {"com.microsoft", "Range", 1, copied<ops::range, 11>},
     {"com.microsoft", "RotaryEmbedding", 1, ops::contribRotaryEmbedding},
     {"com.microsoft", "SkipGroupNorm", 1, ops::channelGroupNorm},
     {"com.microsoft", "SkipLayerNormalization", 1, ops::skipLayerNormalization},
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, ops::skipSimplifiedLayerNormalization},
     {"com.microsoft", "TransposeMatMul", 1, ops::fusedMatMul},
-    {"com.microsoft", "Trilu", 1, ops::copied<ops::trilu, 14>},
+    {"com.microsoft", "Trilu", 1, copied<ops::trilu, 14>},
     // What the import itself writes (ImportRecurrent.cpp)
     {"tilewright", "GruStep", 1, ops::gruStep},
     {"tilewright", "LstmStep", 1, ops::lstmStep},

@@ -10,7 +10,7 @@ using Handler = void (*)(NodeBuilder &);
 struct OpRow {
   std::string_view domain; // "" is ai.onnx
   std::string_view op;
-  int64_t since; // the first opset whose meaning the handler has; the row holds until a later one of the same operator
+  int64_t since; // first opset that the handler implements; valid until the next row of the same operator
   Handler handler;
 };
 

@@ -1,4 +1,4 @@
-// Quantization: scale and zero point, for a tensor or along one axis.
+// Quantization with a scale and a zero point for the tensor or for each element of one axis.
 #include "frontend/ops/Handlers.h"
 
 using namespace mlir;
@@ -7,7 +7,7 @@ using tilewright::graph::ReduceKind;
 namespace tilewright::ops {
 namespace {
 
-/// A parameter of one element or one along `axis`, with the rank of the data.
+/// A parameter of one element, or a vector along `axis`, broadcast to the data.
 Term parameter(NodeBuilder &b, size_t i, Term like, DType type) {
   if (b.integer("block_size", 0) != 0)
     decline("blocked quantization is not compiled");
@@ -25,8 +25,8 @@ bool isQuantized(DType type) {
   return type == DType::U8 || type == DType::I8 || type == DType::I16 || type == DType::U16;
 }
 
-/// round(y) + zero, saturated to `type`; no number becomes the lowest. Signed bytes are unsigned ones less 128, so that
-/// who wants either finds it.
+/// round(y) + zero, saturated to `type`; NaN becomes the lowest number. Signed bytes are computed as unsigned bytes -
+/// 128, so that an integer contraction can use either form.
 Term saturated(NodeBuilder &b, Term y, std::optional<Term> zero, DType type) {
   if (!isQuantized(type))
     decline("quantization to {} is not compiled", name(type));
@@ -74,7 +74,7 @@ void dequantizeLinear(NodeBuilder &b) {
   b.out(y, b.type(1));
 }
 
-/// The range of x with 0 in it, in 255 steps.
+/// Maps the range of x, extended to include 0, to 0..255.
 void dynamicQuantizeLinear(NodeBuilder &b) {
   Term x = b.in(0);
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));

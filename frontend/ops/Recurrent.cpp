@@ -1,9 +1,10 @@
-// The operators that a recurrence is written as (ImportRecurrent.cpp). Each has the recurrence's attributes, the
-// direction's number as `direction_index`, and of the parameters those of the direction. States and sequences are in
-// f32 where the model computes in halves. Weights of bytes are [K, gates * H], and have a scale and a zero point.
-#include "frontend/sizes/RunTimeSizes.h"
-#include "frontend/builder/Compose.h"
+// The operators that RNN, GRU and LSTM are expanded into (ImportRecurrent.cpp). Each has the attributes of the original
+// node, `direction_index`, and the parameters of its direction only. States and sequences are f32 where the model has
+// half types. Quantized weights are [K, gates * H] with a scale and a zero point.
 #include "frontend/builder/ExactMath.h"
+#include "frontend/ops/Compose.h"
+#include "frontend/ops/Handlers.h"
+#include "frontend/sizes/RunTimeSizes.h"
 
 using namespace mlir;
 
@@ -14,7 +15,7 @@ namespace {
 
 struct Activation {
   std::string_view name;
-  double alpha, beta; // what they are when the node does not say
+  double alpha, beta; // the defaults
   bool takesAlpha, takesBeta;
   Term (*function)(NodeBuilder &b, Term x, double alpha, double beta);
 };
@@ -55,17 +56,17 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W
-  std::optional<Term> late;      // [H, H], the weights of a gate that waits for others
-  Term bias;                     // [gates * H], of the recurrence; zero where there is none
+  std::optional<Term> late;      // [H, H], the weights of a gate that depends on other gates
+  Term bias;                     // [gates * H], of the recurrence; zeros if absent
   std::optional<Term> peepholes; // [3 * H]
   Term hidden, cell;             // [B, H]
   int64_t size;                  // H
   std::vector<Activation> activations;
   std::optional<double> clip;
 
-  /// H elements of the last dimension.
+  /// The part of gate i: H elements of the last dimension.
   Term gate(Term all, int64_t i) const { return b.slice(all, all.rank() - 1, b.number(i * size), b.number(size)); }
-  /// h R^T of the gates that do not wait.
+  /// h R^T for the gates that do not depend on other gates.
   Term recur() const {
     if (ofBytes())
       return roundedFirst(b,
@@ -79,7 +80,7 @@ struct Cell {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
   }
   bool ofBytes() const { return b.has(9); }
-  /// A product whose sum with another is rounded twice where weights are bytes.
+  /// A product that is rounded before it is added to another, if weights are quantized (ExactMath.h).
   Term product(Term x, Term y) const { return ofBytes() ? roundedFirst(b, x * y) : x * y; }
   Term activate(size_t which, Term value) const {
     if (clip)
@@ -109,7 +110,7 @@ void stepLstm(Cell &c) {
   c.hidden = c.activate(0, c.peep(c.gate(all, 1), 1, c.cell)) * c.plain(2, c.cell);
 }
 
-/// The activations of the direction, with alpha and beta taken in order from the attributes of all directions.
+/// The activations of the direction. Their alphas and betas are taken in order from attributes for all directions.
 std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> defaults) {
   std::vector<std::string> names = activationNames(b);
   size_t each = defaults.size(), first = static_cast<size_t>(b.integer("direction_index", 0)) * each;
@@ -131,7 +132,7 @@ std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> d
   return {all.begin() + first, all.begin() + first + each};
 }
 
-/// Where a sequence is over, its state stays, and its elements are zero.
+/// After the end of a sequence its state is kept and its elements are zero: `next` or `otherwise`.
 Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
   if (!b.has(6))
     return next;
@@ -143,7 +144,7 @@ Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
 
 DType computedType(NodeBuilder &b, size_t i) { return isHalf(b.type(i)) ? DType::F32 : b.type(i); }
 
-/// (x, R, late R, B, P, turn, sequence_lens, h, c, scale and zero point of R) to (h, c, y): c for an LSTM alone.
+/// (x, R, late R, B, P, turn, sequence_lens, h, c, scale and zero point of R) to (h, c, y); c only for an LSTM.
 void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &defaults, void (*formula)(Cell &)) {
   for (size_t i : {0, 1, 7})
     b.expectRank(i, 2);
@@ -156,7 +157,7 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
   Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
   std::optional<double> clip = b.hasAttribute("clip") ? std::optional(b.real("clip", 0)) : std::nullopt;
   Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), clip};
-  if (c.ofBytes()) { // in ONNX Runtime's order and with its functions
+  if (c.ofBytes()) { // in the order and with the functions of ONNX Runtime
     if (b.has(3))
       c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
     for (Activation &activation : c.activations)
@@ -183,7 +184,7 @@ std::vector<std::string> activationNames(NodeBuilder &b) {
 
 bool areCompiledActivations(NodeBuilder &b) { return llvm::all_of(activationNames(b), findActivation); }
 
-/// A recurrence that ImportRecurrent.cpp did not write as steps: says why.
+/// Declines a recurrence that ImportRecurrent.cpp could not expand, with the reason.
 void recurrence(NodeBuilder &b) {
   for (const std::string &name : activationNames(b))
     if (!findActivation(name))
@@ -208,7 +209,7 @@ void recurrentInputs(NodeBuilder &b) {
           ? roundedFirst(b, productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4)))
           : b.contract(rows, b.in(1), "ri,gi->rg");
   result = b.reshape(result, {sizes[0], sizes[1], columns});
-  if (b.has(2) && !ofBytes) // that of bytes is added in the step
+  if (b.has(2) && !ofBytes) // the step adds the bias of quantized weights
     result = result + b.slice(b.in(2), 0, b.number(0), columns);
   b.out(result, computedType(b, 0));
 }
@@ -227,7 +228,7 @@ void recurrentState(NodeBuilder &b) {
   b.out(first, computedType(b, 0));
 }
 
-/// (X, sequence_lens) to sequence_lens, where each is from 0 to the number of steps.
+/// (X, sequence_lens) to sequence_lens. Checks that each is from 0 to the number of steps.
 void recurrentLengths(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 1);
   Term lengths = b.convert(b.raw(1), b.type(1), DType::I64);

@@ -1,6 +1,6 @@
-// Reductions, with axes as attribute or input, and what is built from them: ArgMax, CumSum, Hardmax.
-#include "frontend/sizes/RunTimeSizes.h"
+// Reductions, with axes as an attribute or input, and operators built on them: ArgMax, CumSum, Hardmax.
 #include "frontend/ops/Handlers.h"
+#include "frontend/sizes/RunTimeSizes.h"
 
 #include <numeric>
 
@@ -18,13 +18,13 @@ struct Reduction {
   bool nothing; // noop_with_empty_axes
 };
 
-/// How many axes there are, where that is all that is known of them.
+/// The number of axes, if their values are only known at run time.
 std::optional<int64_t> unknownAxes(NodeBuilder &b) {
   bool contentsUnknown = !b.hasAttribute("axes") && isRunTime(b, 1) && b.rank(1) == 1;
   return contentsUnknown ? graph::constantSize(b.sizes(1)[0]) : std::nullopt;
 }
 
-/// Axes that are an input may be told by how many they are, when their contents are not known: none, or all.
+/// The axes, if they are known. Their number is enough if it is zero or the rank.
 std::optional<std::vector<int64_t>> axesOf(NodeBuilder &b) {
   std::optional<int64_t> count = unknownAxes(b);
   if (count && (*count == 0 || *count == b.rank(0))) {
@@ -46,8 +46,8 @@ Reduction reductionOf(NodeBuilder &b) {
   return reduction;
 }
 
-/// `x` without the node's axes, or with sizes of 1 there: `combine(x, axes)` drops some. Over axes that only running
-/// tells it is called for one after the other, each in the middle of three dimensions.
+/// Reduces the node's axes with `combine(x, axes)`, which removes dimensions, and keeps them with size 1 if the node
+/// says so. Axes that are only known at run time are reduced one after the other, each in a three-dimensional view.
 template <typename Combine> Term overAxes(NodeBuilder &b, Term x, Combine combine) {
   std::optional<int64_t> count = unknownAxes(b);
   if (!count || *count == 0 || *count >= b.rank(0)) {
@@ -64,19 +64,19 @@ template <typename Combine> Term overAxes(NodeBuilder &b, Term x, Combine combin
   return b.conform(x, result);
 }
 
-/// before(x), reduced, after(sum): each Reduce* is one of these.
+/// after(reduce(before(x))): the form of every Reduce operator.
 template <typename Before, typename After>
 void reduceWith(NodeBuilder &b, ReduceKind kind, Before before, After after) {
   Term x = b.in(0);
   bool isUnsigned = !findDType(b.type(0))->isSigned;
-  if (isUnsigned && (kind == ReduceKind::Max || kind == ReduceKind::Min)) { // reductions of integers are signed
+  if (isUnsigned && (kind == ReduceKind::Max || kind == ReduceKind::Min)) { // graph.reduce compares signed integers
     if (b.type(0) == DType::U64)
       decline("reductions of uint64 are not compiled");
     x = b.convert(x, b.type(0), b.type(0) == DType::U32 ? DType::I64 : DType::I32);
   }
   Term reduced = after(
       overAxes(b, before(x), [&](Term part, llvm::ArrayRef<int64_t> axes) { return b.reduce(kind, part, axes); }));
-  if (b.type(0) == DType::Bool && kind == ReduceKind::Max) // of nothing, which is no truth
+  if (b.type(0) == DType::Bool && kind == ReduceKind::Max) // the maximum of no elements is false
     reduced = b.maximum(reduced, 0);
   b.out(reduced.element() == elementType(b.state.context, b.type(0)) || isFloat(b.type(0))
             ? reduced
@@ -114,7 +114,7 @@ void reduceMean(NodeBuilder &b) {
   b.out(overAxes(b, b.in(0), [&](Term x, llvm::ArrayRef<int64_t> axes) { return b.mean(x, axes); }));
 }
 
-/// max + log(sum(exp(x - max))), with the maximum 0 where it is not finite.
+/// max + log(sum(exp(x - max))), with 0 for a maximum that is not finite.
 void reduceLogSumExp(NodeBuilder &b) {
   if (!isFloat(b.type(0)))
     decline("ReduceLogSumExp of integers is not compiled");
@@ -130,12 +130,12 @@ void reduceLogSumExp(NodeBuilder &b) {
 
 namespace {
 
-/// The first (or last) position along `axis` where x has its extreme: max, then the least matching coordinate.
+/// The first (or last) position of the maximum or minimum along `axis`: reduces x, then the coordinates that match.
 Term extremePosition(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, bool last) {
   Type i64 = b.state.builder.getI64Type();
   Term extreme = b.spread(b.reduce(kind, x, {axis}), x, {axis});
   Term position = b.iota(x.sizes(), axis, i64);
-  Term hit = b.compare(F::UEQ, I::eq, x, extreme); // a NaN matches itself
+  Term hit = b.compare(F::UEQ, I::eq, x, extreme); // unordered, so that NaN matches
   Term missing = b.splatInteger(x.sizes(), i64, last ? -1 : std::numeric_limits<int64_t>::max());
   return b.reduce(last ? ReduceKind::Max : ReduceKind::Min, b.select(hit, position, missing), {axis});
 }
@@ -154,7 +154,7 @@ void argExtreme(NodeBuilder &b, ReduceKind kind) {
 void argMax(NodeBuilder &b) { argExtreme(b, ReduceKind::Max); }
 void argMin(NodeBuilder &b) { argExtreme(b, ReduceKind::Min); }
 
-/// 1 at the first maximum, 0 elsewhere. Before opset 13 over all dimensions from `axis` on.
+/// 1 at the first maximum, 0 elsewhere. Before opset 13 the maximum is over all dimensions from `axis` on.
 void hardmax(NodeBuilder &b) {
   bool flattens = b.node.opset < 13;
   int64_t axis = b.axis(b.integer("axis", flattens ? 1 : -1), b.rank(0), flattens);
@@ -171,8 +171,7 @@ void hardmax(NodeBuilder &b) {
 
 namespace {
 
-/// out[i] = the sum, or product, over j of x[j] where j <= i: a reduction over a masked copy along a new last
-/// dimension.
+/// out[i] = sum or product of x[j] over j <= i: a reduction along a new last dimension, with a mask.
 Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
   bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);
   int64_t rank = x.rank();
@@ -180,7 +179,7 @@ Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
   sizes.push_back(x.sizes()[axis]); // [..., i, ..., j]
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   dims[axis] = rank;
-  // dims must increase for a broadcast, so j is made last first.
+  // Move j to the end first, because a broadcast cannot reorder dimensions.
   SmallVector<int64_t> perm, kept;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (dim != axis)

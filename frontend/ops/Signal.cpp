@@ -1,4 +1,4 @@
-// Fourier transforms as contractions with a constant matrix of cosines and sines, and convolutions that carry a state.
+// Fourier transforms, as contractions with a constant matrix of cosines and sines, and convolutions with a state.
 //
 //   DFT     x [rest, n, part] . turns [n, part, k, part'] -> [rest, k, part']
 //   STFT    windows of the signal [batch, frame, n] . window[n] turns [n, k, part] -> [batch, frame, k, part]
@@ -16,13 +16,13 @@ namespace {
 constexpr int64_t maxTurns = 1 << 23; // elements of the matrix
 
 struct Transform {
-  int64_t length, known, bins; // of the transform; of the elements that are not zero padding; of the result
+  int64_t length, known, bins; // of the transform; without zero padding; of the result
   int64_t parts, made;         // 1 real, 2 complex: of the operand, of the result
-  bool inverse, half;          // half: the operand is the half of a spectrum that determines the other
+  bool inverse, half;          // half: the operand is one half of a conjugate-symmetric spectrum
 };
 
-/// e^(-+2 pi i n k / length) as [known, parts, bins, made] in f64. An element of half a spectrum counts for its
-/// conjugate too.
+/// e^(-+2 pi i n k / length) as [known, parts, bins, made] in f64. An element of half a spectrum also stands for its
+/// conjugate.
 Tensor turnsOf(const Transform &t) {
   Tensor tensor = Tensor::allocate(DType::F64, {t.known, t.parts, t.bins, t.made});
   double *to = tensor.data<double>(), sign = t.inverse ? 1 : -1,
@@ -42,7 +42,7 @@ Tensor turnsOf(const Transform &t) {
   return tensor;
 }
 
-/// The axis is an attribute in opset 17 (1 without), an input since 20 (-2 without).
+/// The axis is an attribute in opset 17 (default 1) and an input since opset 20 (default -2).
 int64_t transformedAxis(NodeBuilder &b) {
   int64_t axis = b.integer("axis", 1);
   if (b.node.opset >= 20) {
@@ -90,7 +90,7 @@ void dft(NodeBuilder &b) {
   Transform t = transformOf(b, b.sizes(0)[axis]);
   if (t.known < 1 || double(t.known) * t.parts * t.bins * t.made > maxTurns)
     decline("a transform of {} elements is not compiled", t.length);
-  Term x = b.convert(b.raw(0), b.type(0), DType::F64); // sums that cancel are zero to more than single precision
+  Term x = b.convert(b.raw(0), b.type(0), DType::F64); // in f64, because sums that cancel must be nearly zero
   if (graph::constantSize(x.sizes()[axis]) != t.known)
     x = b.slice(x, axis, b.number(0), b.number(t.known));
   SmallVector<int64_t> order, back(rank);
@@ -167,7 +167,7 @@ void cosineWindow(NodeBuilder &b) {
         type);
 }
 
-/// A depthwise convolution over [past, x], whose end is the next past.
+/// A depthwise convolution over [state, x]; the end of this concatenation is the next state.
 void causalConvWithState(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 3);
   Sizes sizes = b.sizes(0);

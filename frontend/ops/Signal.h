@@ -1,4 +1,4 @@
-// Handlers of Fourier transforms, and of convolutions that carry a state.
+// Handlers of Fourier transforms and of convolutions with a state.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"

@@ -1,12 +1,12 @@
-// TopK without sorting: an element's place is how many stand before it, and each result looks for the element at its
-// place.
+// TopK without sorting: the rank of an element is the number of elements ahead of it, and each result selects the
+// element with its rank.
 //
-//   place[j]  = count of i where x[i] is better than x[j], or as good and i < j
-//   index[k]  = sum over j of j where place[j] = k          value[k] = x[index[k]]
+//   rank[j]   = number of i with x[i] better than x[j], or equal and i < j
+//   index[k]  = sum of all j with rank[j] = k          value[k] = x[index[k]]
 //
-// Both compare all pairs along the axis, which pays while it is short.
-#include "frontend/sizes/RunTimeSizes.h"
+// Both compare all pairs along the axis, which is fast if it is short.
 #include "frontend/ops/Handlers.h"
+#include "frontend/sizes/RunTimeSizes.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -15,7 +15,7 @@ using tilewright::graph::ReduceKind;
 
 namespace tilewright::ops {
 
-/// Whether `a` stands before `b` by value alone: no number is larger than any other.
+/// Whether `a` is ahead of `b` by value. NaN counts as the largest number.
 static Term isAhead(NodeBuilder &b, Term a, Term c, bool largest, bool isSigned) {
   if (!largest)
     std::swap(a, c);
@@ -26,7 +26,7 @@ static Term isAhead(NodeBuilder &b, Term a, Term c, bool largest, bool isSigned)
 }
 
 void topK(NodeBuilder &b) {
-  constexpr int64_t longest = 512; // beyond it the reference, which sorts, is faster
+  constexpr int64_t longest = 512; // for longer axes the reference, which sorts, is faster
   int64_t rank = b.rank(0);
   b.expect(rank >= 1, "expected a tensor of rank 1 or more, got a scalar");
   int64_t axis = b.axis(b.integer("axis", -1), rank);
@@ -40,7 +40,7 @@ void topK(NodeBuilder &b) {
       graph::constantSize(k[0]).value_or(0) < 0)
     malformed("expected k from 0 to {}, got {}", b.state.print(size), b.state.print(k[0]));
   Term x = b.in(0);
-  // [..., i] against [..., j], the axis last
+  // Compares [..., i] with [..., j]; the axis is last.
   SmallVector<int64_t> order, back(rank), asRows, asColumns;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (dim != axis)

@@ -1,4 +1,4 @@
-// Optimizers: new values of each of n tensors X from its gradient G and one or two states V, H.
+// Optimizers: update each of n tensors X, given its gradient G and one or two states V, H.
 //
 //   inputs    rate, count, X1..Xn, G1..Gn, V1..Vn, H1..Hn        outputs    X1..Xn, V1..Vn, H1..Hn
 #include "frontend/ops/Handlers.h"

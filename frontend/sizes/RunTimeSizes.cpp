@@ -1,4 +1,4 @@
-// Index arithmetic on scalars, in a kernel; see RunTimeSizes.h.
+// Index arithmetic on scalars, which becomes part of a kernel.
 #include "frontend/sizes/RunTimeSizes.h"
 
 #include <limits>

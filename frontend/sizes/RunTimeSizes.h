@@ -1,4 +1,4 @@
-// Sizes from numbers that only running tells: elements of inputs, and what a node computes from them.
+// Sizes that are only known at run time: elements of inputs, and what a node computes from them.
 //
 //   RunTimeSizes sizes(b);
 //   AffineExpr count = sizes.add(limit - start, b.number(1));
@@ -6,8 +6,8 @@
 //   sizes.read();
 //   b.out(b.iota({count}, ...));
 //
-// The numbers become one vector, which a kernel computes, and the plan reads it: each element is a symbol like any
-// other from then on.
+// A kernel computes all of a node's numbers into one vector, the plan reads it (graph.read_sizes), and each element is
+// a symbol from then on.
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
@@ -18,12 +18,12 @@ class RunTimeSizes {
 public:
   explicit RunTimeSizes(NodeBuilder &b) : b(b) {}
 
-  /// A scalar of i64 as a size; negative ones are refused when running. Kernels that follow are tried at import as if
-  /// it were `like`.
+  /// Makes an i64 scalar a size. Negative values are an error at run time. `like` stands for it in trial runs at import
+  /// (HostCallResults.h).
   mlir::AffineExpr add(Term number, mlir::AffineExpr like);
-  /// Refuses to run, with this sentence, where a scalar of i1 is false.
+  /// Makes it a run-time error with this message if an i1 scalar is false.
   void require(Term condition, const std::string &expected);
-  /// Once, before anything that has one of these sizes, and when nothing declines any more.
+  /// Emits the read. To be called once, before anything uses one of the sizes, and after the last `decline`.
   void read();
 
 private:
@@ -33,18 +33,18 @@ private:
   std::vector<std::pair<mlir::AffineExpr, std::string>> conditions;
 };
 
-/// Axes of a tensor that only running tells; how many they are is known.
+/// Axes of a tensor that are only known at run time. Their number is known.
 class RunTimeAxes {
 public:
-  /// The elements of input `i`, which must be distinct and within -rank and rank - 1.
+  /// The elements of input `i`, which must be distinct and from -rank to rank - 1.
   RunTimeAxes(NodeBuilder &b, size_t i, int64_t rank, RunTimeSizes &sizes);
 
-  const std::vector<Term> &axes() const { return list; } // from 0 on
+  const std::vector<Term> &axes() const { return list; } // none negative
   int64_t count() const { return static_cast<int64_t>(list.size()); }
-  /// Whether `dim` is one of the first `count`.
+  /// Whether `dim` is among the first `count` axes.
   Term contains(int64_t dim, int64_t count) const;
   Term contains(int64_t dim) const { return contains(dim, count()); }
-  /// How many of them are below `dim`.
+  /// The number of axes less than `dim`.
   Term below(int64_t dim) const;
 
 private:
@@ -52,13 +52,13 @@ private:
   std::vector<Term> list;
 };
 
-/// A tensor of any rank as [before, along, after] one axis.
+/// The sizes of a tensor reshaped to three dimensions: before an axis, along it, after it.
 struct AxisView {
   mlir::AffineExpr before, along, after;
   Sizes sizes() const { return {before, along, after}; }
 };
 
-/// Whether the elements of input `i` are there and not known.
+/// Whether input `i` is present and its contents are only known at run time.
 bool isRunTime(NodeBuilder &b, size_t i);
 /// An i64 scalar.
 Term scalarOf(NodeBuilder &b, mlir::AffineExpr number);
@@ -67,13 +67,13 @@ Term isEqual(Term a, Term b);
 Term isBelow(Term a, Term b);
 Term either(Term a, Term b);
 Term both(Term a, Term b);
-/// How many times `step` goes from `first` to `last`, which it does not reach: 0 if it leads away from it.
+/// The number of elements of first, first + step, ... before `last`; 0 if `step` leads away from it.
 Term stepsBetween(Term first, Term last, Term step);
-/// a modulo m, from 0 to m - 1.
+/// a modulo m, in 0..m-1.
 Term floorModulo(Term a, Term m);
-/// The views of a tensor of `sizes` along each of the axes in turn, where those before it have become 1.
+/// For each axis in turn the view along it of a tensor of `sizes` in which the axes before it have been reduced to 1.
 std::vector<AxisView> viewsAlong(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, RunTimeSizes &read);
-/// `sizes` where the axes have become 1, or are gone.
+/// `sizes` with the axes set to 1 if `keep`, or removed.
 Sizes sizesWithout(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, bool keep, RunTimeSizes &read);
 
 } // namespace tilewright

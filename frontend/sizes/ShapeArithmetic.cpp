@@ -1,5 +1,4 @@
-// One small function for each operator that exporters compute shapes with. Each returns nothing where the answer is not
-// decidable.
+// A function for each operator that exporters use to compute shapes. It returns nothing if the result is not known.
 //
 //   Shape(x : tensor<?x128>) -> [s0, 128]      Concat([s0], [-1]) -> [s0, -1]      Mul([s0], [128]) -> [s0 * 128]
 #include "frontend/sizes/ShapeArithmetic.h"
@@ -17,7 +16,7 @@ using Follow = Result (*)(NodeBuilder &);
 
 std::optional<int64_t> constantAt(const Sizes &elements, size_t i) { return graph::constantSize(elements[i]); }
 
-/// All elements of input `i` as numbers, if they are.
+/// The elements of input `i`, if all are known numbers.
 std::optional<std::vector<int64_t>> numbers(NodeBuilder &b, size_t i) {
   if (!b.has(i))
     return std::nullopt;
@@ -40,7 +39,7 @@ Contents vectorOf(NodeBuilder &b, Sizes elements) {
   return {sizes, std::move(elements)};
 }
 
-/// -1, 0 or 1 if the sign of the expression is the same for all sizes (which are at least 1), otherwise nothing.
+/// The sign of the expression (-1, 0 or 1) if it is the same for all sizes of at least 1, otherwise nothing.
 std::optional<int> signOf(AffineExpr expr) {
   if (auto constant = graph::constantSize(expr))
     return *constant > 0 ? 1 : *constant < 0 ? -1 : 0;
@@ -140,7 +139,7 @@ Result gather(NodeBuilder &b) {
   return Contents{b.sizes(1), std::move(elements)};
 }
 
-/// The sizes of an input with known contents, which are numbers.
+/// The sizes of an input with known contents, which are constant.
 SmallVector<int64_t> shapeOf(NodeBuilder &b, size_t i) {
   return llvm::map_to_vector(b.sizes(i), [](AffineExpr size) { return *graph::constantSize(size); });
 }
@@ -209,7 +208,7 @@ Result reshape(NodeBuilder &b) {
   auto total = static_cast<int64_t>(contents(b, 0).size()), rest = total;
   for (int64_t &size : *shape)
     if (size < -1 || size == 0 || (size > 0 && rest % size))
-      return std::nullopt; // what copies a size, or is wrong, is the handler's
+      return std::nullopt; // the handler copies sizes and reports errors
     else if (size > 0)
       rest /= size;
   auto unknown = llvm::find(*shape, -1);
@@ -326,9 +325,9 @@ template <bool product> Result reduce(NodeBuilder &b) {
 
 struct FollowRow {
   std::string_view op;
-  size_t contentsNeeded; // how many leading inputs must have known contents
+  size_t contentsNeeded; // of that many leading inputs
   Follow follow;
-  std::optional<DType> result = std::nullopt; // otherwise that of the last input whose contents are needed
+  std::optional<DType> result = std::nullopt; // otherwise the type of the last of these inputs
 };
 
 constexpr size_t all = SIZE_MAX;

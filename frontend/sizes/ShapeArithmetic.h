@@ -1,4 +1,4 @@
-// Shape arithmetic: the contents of small integer tensors followed as expressions in symbols, so that none of it
+// Shape arithmetic: computes the contents of small integer tensors as expressions in symbols, so that none of it
 // reaches the IR.
 #pragma once
 

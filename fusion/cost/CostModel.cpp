@@ -1,7 +1,7 @@
-// Costs by counting: how much work would be repeated.
+// Estimates how much work a fusion would repeat.
 #include "fusion/cost/CostModel.h"
 
-#include "fusion/Legality.h"
+#include "fusion/OnnxNodes.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
@@ -15,7 +15,7 @@ using namespace tilewright::fusion;
 
 namespace {
 
-/// Additions that one element costs; anything elementwise that is not listed costs one.
+/// The cost of one element, in additions. Elementwise operations that are not listed cost 1.
 struct WorkRow {
   llvm::StringLiteral op;
   unsigned work;
@@ -30,29 +30,29 @@ constexpr WorkRow workTable[] = {
 };
 constexpr unsigned transcendental = 12; // any other function of the math dialect
 
-/// Limits of repeated work for each element read. They are small because the saving is small: one pass over memory. A
-/// contraction reads each element of an operand so often that nothing pays but renaming and conversion, and so does a
-/// window: even the maximum with zero in front of a pooling of 3x3 costs more than writing and reading it (1.5 times
-/// the parts, on the host). Only what one ONNX node spells as a reduction of a window (the squares of a local response
-/// normalization) stays with it.
+/// Limits of the work that may be repeated, for each element read. They are small because fusion only saves one pass
+/// over memory. Contractions and windows read each element of an operand so often that only accesses and conversions
+/// pay: even max(x, 0) in front of a 3x3 pooling costs more than writing and reading its result (on the host 1.5 times
+/// the two kernels). An exception is work of the same ONNX node, such as the squares of a local response normalization.
 constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 0;
 constexpr unsigned reducedOperandLimit = 4;
-constexpr unsigned broadcastLimit = 4; // what does not vary along a tile's lanes is computed once for all of them
-/// What writing a value and reading it again costs, in additions: three hyperbolic tangents for one element lose to
-/// memory, two do not.
+constexpr unsigned broadcastLimit = 4; // not 0, because a value that is equal in all lanes of a tile is computed once
+/// The cost of writing a value and reading it again, in additions. Measured: computing tanh three times for an element
+/// is slower than storing it, computing it twice is not.
 constexpr double passOverMemory = 12;
 
-/// Rows of fewer elements leave nothing to do while a function's long chain of multiplications runs, and a vector's
-/// lanes idle at their end; what other nodes compute around a reduction is then better done in a kernel of its own (exp
-/// before a sum of 40: 1.56 times the parts; of 64: 0.95; tanh: 1.25 times at 256, 1.0 at 1,024).
+/// In a row of fewer elements there is too little independent work to hide the latency of a function, and lanes idle at
+/// the row's end. Elementwise work of other nodes beyond `work` is then faster in a kernel of its own. Measured time of
+/// the fused kernel relative to two kernels: exp before a sum of 40 elements 1.56, of 64 elements 0.95; tanh before 256
+/// elements 1.25, before 1,024 elements 1.0.
 struct RowLimit {
   double elements;
   unsigned work;
 };
 constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
 
-/// Nothing is measured when compiling: a size that only running tells counts as this much.
+/// The assumed value of symbols.
 constexpr int64_t nominalSize = 64;
 
 SmallVector<int64_t> nominalSizes(Value value) {
@@ -69,7 +69,7 @@ double elementsOf(Value value) {
   return count;
 }
 
-/// True if the broadcast's result has more elements than its operand: by a dimension that is not 1.
+/// True if the broadcast's result has more elements than its operand.
 bool repeats(graph::BroadcastOp op) {
   auto count = [](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -78,7 +78,7 @@ bool repeats(graph::BroadcastOp op) {
   return count(op.getData()) != count(op.getResult());
 }
 
-/// The operations of one kernel, and what is computed before some of its values.
+/// The operations of one kernel, and questions about what its values are computed from.
 class Kernel {
 public:
   explicit Kernel(ArrayRef<Operation *> ops) : members(ops.begin(), ops.end()) {}
@@ -99,7 +99,7 @@ public:
 
 private:
   bool isCutAlong(Value value, ArrayRef<int64_t> dims) const;
-  /// Visits the members that `values` are computed from until `visit` says no; whether it never did.
+  /// Visits the members that `values` are computed from, until `visit` returns false. True if it never did.
   bool walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit) const;
 
   llvm::SmallPtrSet<Operation *, 16> members;
@@ -119,8 +119,8 @@ bool Kernel::walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit
   return true;
 }
 
-/// True if the accesses through which the kernel reads `value` compute more again than a pass over memory would cost:
-/// each slice, gather and pad pulls the elements that it needs, and a concatenation pulls every input at every place.
+/// True if the accesses that read `value` repeat more work than a pass over memory costs. Each slice, gather and pad
+/// computes the elements that it needs, and a concatenation computes every input for each element of its result.
 bool Kernel::repeatsReads(Value value) const {
   double times = 0, count = 0;
   bool readInPlace = false;
@@ -140,8 +140,9 @@ bool Kernel::repeatsReads(Value value) const {
   return times > 1 && exceeds(value, passOverMemory / (times - 1));
 }
 
-/// True if a window slides over what is computed, or over what a broadcast repeats (an image enlarged to its nearest
-/// neighbours), whose coordinates would be divided for every element of every window, with no load contiguous.
+/// True if the operand of a window is computed with too much work, or contains a broadcast (as in nearest-neighbour
+/// resizing). In that case every element of every window would need divisions for its coordinates, and no load would be
+/// contiguous.
 bool Kernel::slidesOverWork(graph::WindowOp window) const {
   bool repeated = !walk(window.getData(), [](Operation *op) {
     auto broadcast = dyn_cast<graph::BroadcastOp>(op);
@@ -152,8 +153,9 @@ bool Kernel::slidesOverWork(graph::WindowOp window) const {
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
 }
 
-/// True if `value` is a slice that is shorter than its buffer along one of `dims`. Its ends lie inside of the buffer,
-/// so reading past them is no fault that a guard of the load sees: each element would be compared with them.
+/// True if `value` is a slice that is shorter than its buffer along one of `dims`. The bounds check of a load cannot
+/// tell the ends of such a slice, which lie inside of the buffer, so each element's coordinate would have to be
+/// compared.
 bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
   auto slice = value.getDefiningOp<graph::SliceOp>();
   if (!slice || !members.contains(slice))
@@ -163,21 +165,21 @@ bool Kernel::isCutAlong(Value value, ArrayRef<int64_t> dims) const {
   return llvm::any_of(dims, [&](int64_t dim) { return from[dim] != to[dim]; });
 }
 
-/// True if a window pads the borders of a slice (1.25 times the parts for a 3x39 convolution, on the host).
+/// True if a window pads the borders of a slice. Measured on the host for a 3x39 convolution: 1.25 times two kernels.
 bool Kernel::padsSlice(graph::WindowOp window) const {
   return isCutAlong(window.getData(), window.getDims()) &&
          llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
 }
 
-/// True if a concatenation joins slices along the axis that they shorten, as a roll does (5 times the parts, on the
-/// host).
+/// True if a concatenation joins slices along the axis that they are cut along, as a roll does. Measured on the host: 5
+/// times the time of separate kernels.
 bool Kernel::joinsSlices(graph::ConcatOp concat) const {
   return llvm::any_of(concat.getInputs(),
                       [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
 }
 
-/// The concatenation whose pieces a transpose makes neighbours, as a shuffle of channels does: each element would be
-/// chosen by its place, and no load would be contiguous (three times the parts, on the host).
+/// The concatenation whose parts a transpose interleaves, as a channel shuffle does. Each element would choose its
+/// source, and no load would be contiguous. Measured on the host: three times two kernels. Null if there is none.
 graph::ConcatOp Kernel::interleavedBy(graph::TransposeOp transpose) const {
   Value value = transpose.getData();
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
@@ -186,7 +188,7 @@ graph::ConcatOp Kernel::interleavedBy(graph::TransposeOp transpose) const {
   int64_t last = transpose.getPerm().back(), rank = transpose.getPerm().size();
   if (!concat || !members.contains(concat) || last == rank - 1)
     return {};
-  // Both in elements: what one step along the dimension skips, and the whole dimension.
+  // In elements: the stride of a dimension, and its stride times its size.
   auto span = [](Value value, int64_t dim) {
     SmallVector<int64_t> sizes = nominalSizes(value);
     double step = 1;
@@ -215,7 +217,7 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
-/// The first operation that is too much for rows as short as the root's.
+/// The operation that exceeds the limit for the length of the root's rows; null if none does.
 static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geometry) {
   Value input = geometry.root->getOperand(0);
   double full = elementsOf(input), row = full / std::max(1.0, elementsOf(geometry.root->getResult(0)));
@@ -255,7 +257,7 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
       if (graph::ConcatOp concat = kernel.interleavedBy(transpose))
         return Refusal{Reason::RepeatsWork, concat};
     if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
-      // What follows a reduction of this kernel is computed once a row and kept.
+      // A value that follows a reduction of this kernel is computed once for each row and kept.
       bool keptByRow = kernel.reachesReduction(broadcast.getData());
       if (!keptByRow && kernel.exceeds(broadcast.getData(), broadcastLimit))
         return Refusal{Reason::RepeatsWork, op};

@@ -1,20 +1,21 @@
-// What fusion costs and saves, from sizes alone: nothing is measured when compiling.
+// The cost of fusion: work that would be repeated, computed from sizes alone.
 #pragma once
 
-#include "fusion/groups/FusionGroup.h"
+#include "fusion/Geometry.h"
 
 namespace tilewright::fusion {
 
-/// Work of one element of `op`, in additions: 0 for what only renames or converts.
+/// The work for one element of `op`, in additions; 0 for accesses and conversions.
 unsigned elementWork(mlir::Operation *op);
 
-/// Why a kernel of `ops` with `geometry` would repeat work that memory should hold instead; null if it would not.
-///  * What feeds a contraction is computed again for every tile of the other operand's loop.
-///  * What feeds a window is computed again for every window that covers it.
-///  * What is read by slices, gathers, pads and concatenations is computed again by each, wherever it is read.
-///  * What is read through a broadcast is computed again for every repetition.
-///  * What a window pads of a slice, a roll joins of slices, or a transpose of a concatenation makes neighbours, is
-///    chosen for each element.
+/// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nothing if it would
+/// not.
+///  * An operand of a contraction is computed again for every tile along the other operand's loop.
+///  * The operand of a window is computed again for every window that covers it.
+///  * The operand of a slice, gather, pad or concatenation is computed again by each of them.
+///  * The operand of a broadcast is computed again for every repetition.
+///  * A window that pads a slice, a concatenation of slices (a roll), and a transpose of a concatenation (a channel
+///    shuffle) compute for each element which source it comes from.
 std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 
 } // namespace tilewright::fusion

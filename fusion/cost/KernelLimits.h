@@ -1,28 +1,27 @@
-// How much one kernel may hold, so that its registers and the time to compile it stay bounded whatever the model is.
+// Limits for the size of a kernel, which bound register use and compile time for any model.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
 
-/// A chain as long as this already does more arithmetic than its reads and writes take, so a longer one gains nothing,
-/// while registers run short and a code generator's time grows faster than the code. Real models stay far below: the
-/// largest kernels of the tables hold 80 operations, work of 100, 55 arguments, and 3 reshapes in a row. Where a limit
-/// ended a kernel, `--explain-fusion` says "too-large".
+/// A kernel of this size is already bound by arithmetic, so a larger one gains nothing, but runs out of registers and
+/// takes disproportionately long to compile. Real models stay far below: the largest kernels of the published
+/// comparison have 80 operations, work of 100, 55 arguments and 3 reshapes in a row. If a limit prevents a fusion,
+/// `--explain-fusion` says "too-large".
 struct KernelLimits {
   unsigned operations = 128;
-  unsigned work = 512;      // of one element, in additions: 42 exponentials
+  unsigned work = 512;      // for one element, in additions: 42 exponentials
   unsigned arguments = 128; // tensors read from memory; CUDA has room for 500 pointers
-  unsigned tiles =
-      512; // values, each counted once for every place that accesses lead to: v[i] + v[i + 1] needs v twice
-  unsigned reshapes = 6; // on a path. Those that do not cancel make coordinates that double with each
+  unsigned tiles = 512;     // values, counted once for each access path: v[i] + v[i + 1] needs two tiles of v
+  unsigned reshapes = 6;    // on a path: each that does not cancel doubles the size of the coordinates
 };
 inline constexpr KernelLimits kernelLimits;
 
-/// Whether both groups together hold more operations or work than one kernel should.
+/// Whether both groups together exceed the limit of operations or work.
 bool isTooLarge(const Group &a, const Group &b);
 
-/// Why a kernel of `ops` with `geometry` would be too large by what it reads and where; null if it would not.
-std::optional<Refusal> tooManyPlaces(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
+/// The refusal of a kernel of `ops` that exceeds the limit of tiles, reshapes or arguments; nothing if it does not.
+std::optional<Refusal> tooManyTiles(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 
 } // namespace tilewright::fusion

@@ -1,4 +1,4 @@
-// Counting of arithmetic and of unique bytes.
+// Counts arithmetic and bytes.
 #include "fusion/cost/Traffic.h"
 
 #include "fusion/cost/CostModel.h"
@@ -19,8 +19,7 @@ static AffineExpr bytesOf(Type type) {
   return countOf(type) * static_cast<int64_t>(std::max(1u, bits / 8)); // bool is a byte
 }
 
-/// Each loop's size is that of an operand's dimension; what names the loop (lhs, rhs, result) says whether it is batch,
-/// m, n or k.
+/// Each loop is a batch, m, n or k loop depending on which of lhs, rhs and result have it.
 static Product productOf(graph::ContractOp op) {
   AffineExpr one = getAffineConstantExpr(1, op.getContext());
   Product product{{one, one, one, one}, cast<RankedTensorType>(op.getLhs().getType()).getElementType()};
@@ -68,7 +67,7 @@ AffineExpr fusion::flopsOf(graph::KernelOp kernel) {
   return graph::canonicalSize(flops);
 }
 
-/// What is read of `argument`: all of it, unless every use is an access that reads one element for each of its own.
+/// The bytes of `argument` that are read: all of them, unless every use is a slice or gather.
 static AffineExpr bytesRead(BlockArgument argument) {
   AffineExpr whole = bytesOf(argument.getType()), parts = getAffineConstantExpr(0, argument.getContext());
   for (Operation *user : argument.getUsers()) {
@@ -78,7 +77,7 @@ static AffineExpr bytesRead(BlockArgument argument) {
     unsigned bits = cast<RankedTensorType>(argument.getType()).getElementTypeBitWidth();
     parts = parts + countOf(user->getResult(0).getType()) * static_cast<int64_t>(std::max(1u, bits / 8));
   }
-  // A slice repeated, or a gather that reads rows twice, reads no more than there is.
+  // Overlapping slices, or gathers that read an element twice, do not read more than all of it.
   auto constantWhole = dyn_cast<AffineConstantExpr>(whole),
        constantParts = dyn_cast<AffineConstantExpr>(graph::canonicalSize(parts));
   return constantWhole && constantParts && constantWhole.getValue() < constantParts.getValue() ? whole : parts;

@@ -1,16 +1,15 @@
-// How much arithmetic a kernel does and how many bytes it must move, as expressions in the symbols.
+// The arithmetic of a kernel and the bytes that it must move, as expressions in symbols.
 #pragma once
 
 #include "frontend/graph/GraphOps.h"
 
 namespace tilewright::fusion {
 
-/// Floating-point operations: two for each step of a contraction, one for each element of a reduction's input and of
-/// elementwise work.
+/// Operations: two for each step of a contraction, one for each element that a reduction reads or an elementwise
+/// operation computes.
 mlir::AffineExpr flopsOf(graph::KernelOp kernel);
 
-/// The size of a contraction as one product for each batch: (batch, m, n, k). A convolution is the product of its
-/// windows with its filters.
+/// A contraction as a batched matrix product: (batch, m, n, k). A convolution multiplies its windows with its filters.
 struct Product {
   std::array<mlir::AffineExpr, 4> sizes;
   mlir::Type type; // of the operands' elements
@@ -19,7 +18,8 @@ struct Product {
 /// Every contraction of the kernel, in order.
 llvm::SmallVector<Product> productsOf(graph::KernelOp kernel);
 
-/// Unique bytes read and written. An argument that is only read through slices or gathers counts what those read.
+/// Bytes read and written, each counted once. An argument that is only read through slices or gathers counts what they
+/// read.
 mlir::AffineExpr bytesOf(graph::KernelOp kernel);
 
 } // namespace tilewright::fusion

@@ -1,4 +1,4 @@
-// Carries accesses and widening casts to their readers, from the last to the first so that chains travel as a whole.
+// From the last operation to the first, so that chains move as a whole.
 //
 //     %b = graph.broadcast %bias            group 1: %b, %0 = add %x, %b
 //     %0 = arith.addf %x, %b           ->   group 2: %b' (a copy), %1 = add %y, %b'
@@ -26,7 +26,7 @@ static bool isCarried(Operation *op, Carry what) {
   if (isa<graph::TransposeOp>(op))
     return what == Carry::Transposes;
   if (isa<graph::GatherOp>(op))
-    return false; // reads memory at random: once is enough
+    return false; // its reads are irregular, so do them once
   return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);
 }
 
@@ -39,7 +39,7 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
     if (llvm::none_of(
             uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
       continue;
-    // A copy is read by one group only, so that neither outputs nor paths around stand in the way.
+    // A copy that only this group reads cannot fail because of other outputs or of paths through other groups.
     bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());
     Operation *carried = isLast ? op : graph.copyFor(op, uses);
     GeometryOrRefusal geometry = checkUnion(graph, *graph.groupOf(carried), *reader);

@@ -1,18 +1,18 @@
-// What only renames or widens elements goes to its readers before the rules look at anything else.
+// Moves accesses and widening casts into the groups of their readers, before the rules are applied.
 #pragma once
 
-#include "fusion/groups/FormGroups.h"
+#include "fusion/FusionMode.h"
 #include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
 
 enum class Carry {
-  Free,       // broadcasts, slices, pads, windows, reshapes, iotas, widening casts: nobody wants them in memory
-  Transposes, // those too that no producer stores permuted
+  Free,       // broadcasts, slices, pads, windows, reshapes, iotas, widening casts
+  Transposes, // these too: the transposes that no producer's epilogue has taken
 };
 
-/// Puts each such operation into the group of its reader, a copy for each if several read it. Reading through it is
-/// free; its result in memory would be bytes written for nothing.
+/// Puts each such operation into the group that reads it; if several do, a copy into each. Reading through an access is
+/// free, while storing its result would cost memory traffic.
 void carryAccesses(GroupGraph &graph, FusionMode mode, Carry what);
 
 } // namespace tilewright::fusion

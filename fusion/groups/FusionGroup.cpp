@@ -1,4 +1,4 @@
-// Groups of operations: membership, order, convexity, merging.
+// Membership, order, convexity and merging of groups.
 #include "fusion/groups/FusionGroup.h"
 
 #include "fusion/cost/CostModel.h"
@@ -18,12 +18,12 @@ GroupGraph::GroupGraph(func::FuncOp main) : function(main), lateSizes(main) {
   Group *last = nullptr;
   for (Operation &op : main.front().without_terminator())
     if (!isConstantLike(&op)) {
-      own(&op, last);
+      createGroup(&op, last);
       last = groups.back().get();
     }
 }
 
-void GroupGraph::own(Operation *op, Group *anchor) {
+void GroupGraph::createGroup(Operation *op, Ordered *anchor) {
   auto group = std::make_unique<Group>();
   group->ops = {op};
   group->work = elementWork(op);
@@ -87,12 +87,11 @@ bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const
   return false;
 }
 
-/// Uses that one search for a path may look at. Groups that stand further apart in the graph are not worth the time to
-/// find out.
+/// How many uses a search for a path may visit. Groups further apart are not worth the compile time.
 static constexpr unsigned longestSearch = 2000;
 
-/// The groups that `from` leads to and that stand before `to`; nothing if one of them leads to `to`, or if the search
-/// is too long.
+/// The groups reachable from `from` that are ordered before `to`. Nothing if one of them leads to `to`, or if the
+/// search is too long.
 std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from, const Group &to) const {
   llvm::SetVector<Group *> reached;
   unsigned looked = 0;
@@ -119,17 +118,17 @@ bool GroupGraph::pathAround(const Group &from, const Group &to) const {
          !reachedBetween(from, to);
 }
 
-/// `into`, about to take `from` in, moves to where everything that either reads is before it, and everything that reads
-/// either is behind.
-void GroupGraph::placeUnion(Group &into, Group &from) {
+/// Moves `into`, before it takes in `from`, to a position behind everything that either of them reads and in front of
+/// everything that reads either of them.
+void GroupGraph::orderUnion(Group &into, Group &from) {
   bool fromIsFirst = GroupOrder::isBefore(from, into);
   Group &first = fromIsFirst ? from : into, &last = fromIsFirst ? into : from;
   Group *anchor = &last;
   if (!isReadByOthers(first, last)) {
-    // Nothing between reads the first, so the last one's place will do.
+    // Nothing in between reads the first, so the position of the last is right.
   } else if (!readsOthers(last, first)) {
     anchor = &first;
-  } else if (auto between = reachedBetween(first, last)) { // no path around: checked before
+  } else if (auto between = reachedBetween(first, last)) { // move what reads the first behind the last
     llvm::sort(*between, [](const Group *a, const Group *b) { return GroupOrder::isBefore(*a, *b); });
     for (Group *moved : llvm::reverse(*between)) {
       order.erase(*moved);
@@ -144,7 +143,7 @@ void GroupGraph::placeUnion(Group &into, Group &from) {
 }
 
 void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
-  placeUnion(into, from);
+  orderUnion(into, from);
   into.ops = united(into, from);
   into.geometry = std::move(geometry);
   into.rules.insert_range(from.rules);
@@ -162,7 +161,7 @@ Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
   for (OpOperand *use : uses)
     use->set(copy->getResult(0));
   lateSizes.addCopy(op, copy);
-  own(copy, groupOf(op));
+  createGroup(copy, groupOf(op));
   return copy;
 }
 
@@ -189,12 +188,12 @@ bool GroupGraph::release(Operation *op) {
   group.work -= elementWork(op);
   ++group.version;
   bool isRead = llvm::any_of(op->getUsers(), [&](Operation *user) { return groupOf(user) == &group; });
-  own(op, isRead ? group.place.before : &group);
+  createGroup(op, isRead ? group.before : &group);
   return true;
 }
 
 SmallVector<int64_t> Group::nodes() const {
-  // What was shared between nodes (a scalar, a cast) counts for those that the group works for anyway.
+  // An operation shared by several nodes (a scalar, a cast) counts only if the group computes none of these otherwise.
   llvm::SetVector<int64_t> own;
   for (Operation *op : ops)
     if (SmallVector<int64_t> nodes = normalize::nodesOf(op); nodes.size() == 1)
@@ -209,16 +208,15 @@ SmallVector<int64_t> Group::nodes() const {
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }
 
 namespace {
-/// A walk's place in a group: the next of its operations, and what the last one depends on that the walk has not
-/// followed yet.
+/// The state of the walk in a group.
 struct Visit {
   Group *group;
-  unsigned op = 0;
-  SmallVector<Group *> open = {}; // the next is at the end
+  unsigned op = 0;                // the next operation
+  SmallVector<Group *> open = {}; // what the last operation depends on and is not visited yet, in reverse order
 };
 } // namespace
 
-/// Depth first over what each group reads: producers come out before their readers.
+/// Depth first along dependences, so that producers come before their readers.
 SmallVector<Group *> GroupGraph::inOrder() const {
   SmallVector<Group *> order;
   llvm::DenseSet<Group *> done;

@@ -1,8 +1,7 @@
-// Groups of @main's operations, and the graph that they form.
+// Groups of operations of @main, and the graph that they form.
 //
-// In the beginning every operation is a group of its own. Groups only ever merge, along an edge from producer to
-// consumer, so the graph of groups stays acyclic as long as each merge is convex: no path may leave the pair and come
-// back.
+// At first every operation is a group of its own. Then groups merge along edges from producers to consumers. The graph
+// stays acyclic because every merge is convex: no path leaves the two groups and comes back.
 #pragma once
 
 #include "fusion/Geometry.h"
@@ -17,22 +16,21 @@
 
 namespace tilewright::fusion {
 
-struct Group {
+struct Group : Ordered {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   Geometry geometry;
-  llvm::SetVector<llvm::StringRef> rules; // by which it grew, in the order in which each was first applied
+  llvm::SetVector<llvm::StringRef> rules; // that formed it, in the order of their first application
   bool onHost = false;                    // data-dependent: never merges
-  unsigned work = 0;                      // of one element, in additions
-  unsigned version = 0;                   // grows with each change of `ops`
-  OrderPlace place;
+  unsigned work = 0;                      // for one element, in additions
+  unsigned version = 0;                   // incremented by each change of `ops`
 
-  /// A reshape alone: between kernels it is the same memory under another shape, and no work.
+  /// Whether the group is a single reshape, which costs nothing between kernels: the same memory with another shape.
   bool isView() const;
-  /// The ONNX nodes whose work the group does, in program order.
+  /// The ONNX nodes that the group computes, in program order.
   llvm::SmallVector<int64_t> nodes() const;
 };
 
-/// A value of `producer` that `user`, an operation of `consumer`, reads.
+/// `user`, an operation of `consumer`, reads `value`, a result of `producer`.
 struct Edge {
   Group *producer;
   Group *consumer;
@@ -44,43 +42,44 @@ class GroupGraph {
 public:
   explicit GroupGraph(mlir::func::FuncOp main);
 
-  /// The group of `op`; null for constants, sizes and the terminator.
+  /// The group of an operation; null for constants, sizes and the terminator.
   Group *groupOf(mlir::Operation *op) const { return owners.lookup(op); }
   Group *groupOf(mlir::Value value) const { return value.getDefiningOp() ? groupOf(value.getDefiningOp()) : nullptr; }
 
-  /// All groups, each before those that read its values or wait for sizes that it binds (ties in program order).
+  /// All groups in a topological order. A group that needs a size comes after the group that binds it. Ties are in
+  /// program order.
   llvm::SmallVector<Group *> inOrder() const;
-  /// Every operation that belongs to a group, in program order.
+  /// All operations of groups, in program order.
   llvm::SmallVector<mlir::Operation *> operations() const;
 
-  /// The members of both, in program order.
+  /// The operations of both groups, in program order.
   static llvm::SmallVector<mlir::Operation *> united(const Group &a, const Group &b);
-  /// True if some path leads from `from` to `to` through a third group, or if that takes too long to find out.
+  /// True if a path leads from `from` to `to` through a third group. Also true if the search takes too long.
   bool pathAround(const Group &from, const Group &to) const;
 
-  /// Moves everything of `from` into `into`, which then has `geometry`.
+  /// Moves the operations of `from` into `into`, whose geometry becomes `geometry`.
   void merge(Group &into, Group &from, Geometry geometry);
-  /// Copies `op`, a group of its own, for some of its uses; the copy is a group of its own.
+  /// Copies `op`, the only operation of its group, for some of its uses. The copy becomes a group of its own.
   mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
-  /// Undoes copyFor.
+  /// Reverts copyFor.
   void dropCopy(mlir::Operation *copy, mlir::Operation *original);
-  /// Takes `op` out of its group: it is a group of its own again, and the rest gets new outputs. False if the rest
-  /// could not be a kernel.
+  /// Moves `op` out of its group into one of its own, and updates the outputs of the rest. False if the rest cannot be
+  /// a kernel.
   bool release(mlir::Operation *op);
 
   mlir::func::FuncOp main() const { return function; }
 
 private:
-  /// Makes `op` a group of its own, placed behind `anchor`.
-  void own(mlir::Operation *op, Group *anchor);
-  /// Where `op` depends on: what computes its operands, and the host calls that bind its sizes; and what depends on it.
-  /// With null for what is in no group.
+  /// Creates a group for `op`, ordered after `anchor`.
+  void createGroup(mlir::Operation *op, Ordered *anchor);
+  /// The groups that `op` depends on (they compute its operands or bind its sizes), and the groups that depend on it.
+  /// Null for operations that are in no group.
   llvm::SmallVector<Group *> sourcesOf(mlir::Operation *op) const;
   llvm::SmallVector<Group *> readersOf(mlir::Operation *op) const;
   bool readsOthers(const Group &group, const Group &producer) const;
   bool isReadByOthers(const Group &group, const Group &consumer) const;
   std::optional<llvm::SmallVector<Group *>> reachedBetween(const Group &from, const Group &to) const;
-  void placeUnion(Group &into, Group &from);
+  void orderUnion(Group &into, Group &from);
 
   mlir::func::FuncOp function;
   LateSizes lateSizes;

@@ -1,5 +1,5 @@
-// A topological order of groups that is kept while they merge, so that a search for a path between two groups ends at
-// the later one.
+// A topological order that is maintained while groups merge. It bounds the search for a path between two groups: the
+// search can stop at the later one.
 //
 //     before:  a  b  c  d      merging a into d, where c reads a:      after:  b  ad  c
 #pragma once
@@ -8,27 +8,26 @@
 
 namespace tilewright::fusion {
 
-struct Group;
-
-/// A group's place: neighbours, and a label that grows from the first to the last.
-struct OrderPlace {
-  Group *before = nullptr, *after = nullptr;
+/// An element of a GroupOrder: its neighbours, and a label that increases from the first element to the last.
+struct Ordered {
+  Ordered *before = nullptr, *after = nullptr;
   uint64_t label = 0;
 };
 
-/// Comparing costs nothing, moving a group a few steps; now and then all labels are given out again.
+/// A linked list whose elements can be compared in constant time. Insertion takes constant time too, except that from
+/// time to time all labels are assigned again.
 class GroupOrder {
 public:
-  void append(Group &group) { insertAfter(last, group); }
-  /// A null anchor stands for the place in front of the first.
-  void insertAfter(Group *anchor, Group &group);
-  void erase(Group &group);
-  static bool isBefore(const Group &a, const Group &b);
+  void append(Ordered &element) { insertAfter(last, element); }
+  /// A null anchor inserts in front of the first element.
+  void insertAfter(Ordered *anchor, Ordered &element);
+  void erase(Ordered &element);
+  static bool isBefore(const Ordered &a, const Ordered &b) { return a.label < b.label; }
 
 private:
   void relabel();
 
-  Group *first = nullptr, *last = nullptr;
+  Ordered *first = nullptr, *last = nullptr;
 };
 
 } // namespace tilewright::fusion

@@ -1,4 +1,4 @@
-// Builds kernel bodies out of groups.
+// Copies operations, then removes intermediate rounding.
 #include "fusion/groups/KernelBody.h"
 
 #include "frontend/graph/Sizes.h"
@@ -12,7 +12,7 @@ using namespace tilewright::fusion;
 
 namespace {
 
-/// Copies a group into a kernel, outputs first, operands before their users.
+/// Copies values of a group into a kernel, each after its operands.
 class BodyBuilder {
 public:
   BodyBuilder(const Group &group, Block &body, SmallVectorImpl<Value> &inputs)
@@ -30,7 +30,7 @@ public:
       for (Value operand : op->getOperands())
         copy(operand);
       Operation *clone = builder.clone(*op, mapping);
-      // Only a failing gather is reported at its node: everything else is the same for equal layers.
+      // Without their nodes, kernels of equal layers are equal. A gather keeps its node for the run-time error message.
       if (!isa<graph::GatherOp>(op))
         forgetNodes(clone);
     } else {
@@ -53,8 +53,7 @@ private:
   IRMapping mapping;
 };
 
-/// `value`, which accesses lead from a truncation to, as it would be without the truncation; null if it is no such
-/// value.
+/// If `value` is a truncation, possibly behind accesses: the same value without it, of type `wide`. Otherwise null.
 Value unrounded(Value value, Type wide, OpBuilder &builder) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -77,7 +76,7 @@ Value unrounded(Value value, Type wide, OpBuilder &builder) {
 
 } // namespace
 
-/// extf(truncf(x)) is x: inside one kernel a value keeps the precision that it was computed in.
+/// Replaces extf(truncf(x)) by x: inside one kernel a value keeps the precision in which it was computed.
 static void keepPrecision(Block &body) {
   OpBuilder builder(body.getParentOp()->getContext());
   for (Operation &op : llvm::make_early_inc_range(body))

@@ -1,4 +1,4 @@
-// A group's operations as a kernel's body.
+// Builds the body of a kernel from the operations of a group.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"
@@ -7,9 +7,9 @@
 
 namespace tilewright::fusion {
 
-/// A new kernel at the end of `module`; `inputs` become the values that its arguments stand for. Operations follow
-/// their outputs depth first, so that equal groups give equal text. Scalars and splats are inside; other constants are
-/// arguments. Rounding to a half type and back inside the kernel is left out.
+/// Adds a kernel to the end of `module`. Sets `inputs` to the operands for its arguments. Operations are ordered depth
+/// first from the outputs, so that equal groups give equal text. Scalars and splats are copied into the kernel; other
+/// constants become arguments. Conversions to a half type and back are removed.
 graph::KernelOp buildKernel(const Group &group, llvm::StringRef name, mlir::ModuleOp module,
                             llvm::SmallVectorImpl<mlir::Value> &inputs);
 

@@ -1,4 +1,4 @@
-// Which host call or read binds which symbol, and who needs it.
+// Finds the operation that binds each symbol, and the operations that need it.
 #include "fusion/groups/LateSizes.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -17,11 +17,11 @@ using namespace tilewright::fusion;
 namespace {
 using Symbols = llvm::SmallSet<unsigned, 4>;
 
-/// Reads expressions for the symbols in them; those of symbols that others define are the others.
+/// Collects the symbols of expressions and types. A defined symbol is replaced by those it is computed from.
 class SymbolReader {
 public:
   explicit SymbolReader(Operation *module) {
-    for (const graph::SizeDefinition &definition : graph::definitionsOf(module)) { // none needs a later one
+    for (const graph::SizeDefinition &definition : graph::definitionsOf(module)) { // each after those it needs
       Symbols &symbols = defined[definition.symbol];
       for (AffineExpr side : {definition.lhs, definition.rhs})
         read(side, symbols);
@@ -50,11 +50,11 @@ private:
 };
 } // namespace
 
-/// Whether `op` binds sizes while running.
+/// Whether `op` binds sizes at run time.
 static bool bindsSizes(Operation &op) { return isa<graph::HostCallOp, graph::ReadSizesOp>(op); }
 
-/// The host call or the read that binds each symbol that no input has: the first in the model's order, in which
-/// whatever needs a size follows it.
+/// For each symbol that no input binds, the first operation in the model's order that binds it. Everything that needs
+/// the symbol comes later in that order.
 static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, const SymbolReader &reader) {
   Symbols early;
   for (Type type : main.getArgumentTypes())
@@ -88,7 +88,7 @@ LateSizes::LateSizes(func::FuncOp main) {
   if (binderOf.empty())
     return;
   for (Operation &op : main.front().without_terminator()) {
-    if (isa<graph::DimsOp>(op)) // its readers wait for it
+    if (isa<graph::DimsOp>(op)) // its readers wait instead
       continue;
     Symbols needed, held;
     for (Value operand : op.getOperands())
@@ -110,14 +110,14 @@ LateSizes::LateSizes(func::FuncOp main) {
       binders[&op] = std::move(calls);
   }
   if (!binders.empty())
-    placeBehindBinders(main.front());
+    moveBehindBinders(main.front());
 }
 
-/// Places what is ready in program order. Where all wait for each other, the first stops waiting: whoever makes the
-/// plan says what is wrong.
-void LateSizes::placeBehindBinders(Block &block) {
+/// A topological sort that otherwise keeps the program order. In a cycle the first operation stops waiting; building
+/// the plan then reports the error.
+void LateSizes::moveBehindBinders(Block &block) {
   SmallVector<Operation *> ops;
-  llvm::DenseMap<Operation *, size_t> position, open; // how many of those that each depends on are not placed yet
+  llvm::DenseMap<Operation *, size_t> position, open; // `open`: how many dependences are not placed yet
   for (Operation &op : block.without_terminator()) {
     position[&op] = ops.size();
     ops.push_back(&op);

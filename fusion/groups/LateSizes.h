@@ -1,8 +1,7 @@
-// Sizes that only a host call tells, and the operations that need them without reading what the call returns.
+// Sizes that a host call or read_sizes binds at run time, and operations that need them without reading its results.
 //
-// A `graph.dims` of a late size, or an iota or a broadcast over one, reads no value of the host call that binds the
-// size's symbol. Groups must stay in an order in which the call comes first, so for them these operations depend on it
-// as if they read it.
+// A graph.dims of such a size, or an iota or broadcast of such a size, has no operand that is a result of the call that
+// binds the symbol. The call must still come first, so groups treat these operations as if they read its result.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,20 +11,19 @@ namespace tilewright::fusion {
 
 class LateSizes {
 public:
-  /// Moves operations of `main` behind the host calls that they wait for: until now nothing asked for more than
-  /// operands in front.
+  /// Moves operations of `main` behind the calls that bind their sizes.
   explicit LateSizes(mlir::func::FuncOp main);
 
-  /// The host calls that bind sizes that `op` needs and that none of its operands has, each once.
+  /// The calls that bind sizes that `op` needs and that are not sizes of its operands.
   llvm::ArrayRef<mlir::Operation *> bindersOf(mlir::Operation *op) const { return list(binders, op); }
-  /// The other way round: the operations that wait for `call`.
+  /// The reverse: the operations that wait for `call`.
   llvm::ArrayRef<mlir::Operation *> waitingFor(mlir::Operation *call) const { return list(waiting, call); }
 
   void addCopy(mlir::Operation *op, mlir::Operation *copy);
   void drop(mlir::Operation *op);
 
 private:
-  void placeBehindBinders(mlir::Block &block);
+  void moveBehindBinders(mlir::Block &block);
 
   using Lists = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *, 2>>;
   static llvm::ArrayRef<mlir::Operation *> list(const Lists &lists, mlir::Operation *op) {

@@ -1,6 +1,7 @@
-// Moves groups into kernels and shares equal ones.
+// Outlining, and merging of equal kernels.
 #include "fusion/groups/OutlineGroups.h"
 
+#include "fusion/OnnxNodes.h"
 #include "fusion/cost/Traffic.h"
 #include "fusion/groups/KernelBody.h"
 
@@ -14,17 +15,15 @@ using namespace tilewright::fusion;
 
 static constexpr size_t longestName = 4; // operator types in a kernel's name
 
-/// "matmul_add_gelu": what the model calls the nodes inside; the root's name for what it does not name.
+/// The operators of the group's ONNX nodes, as "matmul_add_gelu"; the name of the root if it has none.
 static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, ModuleOp module) {
-  auto table = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
   SmallVector<std::string> parts;
   for (int64_t node : nodes) {
-    if (!table || node >= static_cast<int64_t>(table.size()))
-      continue;
-    std::string type = cast<StringAttr>(table[node]).getValue().rsplit('|').second.lower();
-    llvm::erase_if(type, [](char c) { return !llvm::isAlnum(c); });
-    if (!type.empty() && !llvm::is_contained(parts, type))
-      parts.push_back(type);
+    std::optional<NodeLabel> label = labelOf(module, node);
+    std::string op = label ? label->op.lower() : "";
+    llvm::erase_if(op, [](char c) { return !llvm::isAlnum(c); });
+    if (!op.empty() && !llvm::is_contained(parts, op))
+      parts.push_back(op);
   }
   if (parts.empty())
     return graph::stringifyRootKind(group.geometry.kind).str();
@@ -33,7 +32,7 @@ static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, Modul
   return llvm::join(parts, "_") + (more ? "_etc" : "");
 }
 
-/// The kernel's arithmetic and traffic, where the plan and the bench table look for them.
+/// Notes the kernel's arithmetic and traffic on the launch, for the plan and the bench table.
 static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<int64_t> nodes, ModuleOp module) {
   auto symbols = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   auto expression = [&](AffineExpr value) {
@@ -87,7 +86,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
 
 //===- Sharing ----------------------------------------------------------------------------------------------------===//
 
-/// The kernel's body as text with its values numbered from 0: equal kernels have equal text.
+/// The kernel's body as text with values numbered from 0, so that equal kernels have equal text.
 static std::string signature(graph::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);

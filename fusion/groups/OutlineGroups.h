@@ -1,4 +1,4 @@
-// Groups become kernels, each called by a launch; equal kernels become one.
+// Moves each group into a kernel that a launch calls, and merges equal kernels.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"
@@ -7,13 +7,13 @@
 
 namespace tilewright::fusion {
 
-/// The launch (or the operation that stays in @main: a host call or a view) that each group became.
+/// The operation in @main that each group became: a launch, or the host call or view itself.
 using OutlinedGroups = llvm::DenseMap<Group *, mlir::Operation *>;
 
-/// Consumes `graph`: its operations move into kernels at the end of the module.
+/// Moves the operations of `graph` into kernels at the end of the module. `graph` must not be used any more.
 OutlinedGroups outlineGroups(GroupGraph &graph, mlir::ModuleOp module);
 
-/// One kernel for all launches of equal ones. Arguments whose operand is a constant at every launch are marked so.
+/// Merges equal kernels. Marks the arguments whose operand is a constant at every launch.
 void shareKernels(mlir::ModuleOp module);
 
 } // namespace tilewright::fusion

@@ -1,9 +1,9 @@
-// A contraction takes the elementwise work that follows it: bias, scale, residual, activation, casts, and the
-// permutation of its result.
+// A contraction takes the elementwise work that follows it: bias, scale, residual, activation, casts, and transposes of
+// its result.
 //
 //     contract -> { elementwise, reshape, transpose }  =>  one kernel that stores the last value only
-#include "fusion/rules/RuleTable.h"
 #include "fusion/rules/Copies.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

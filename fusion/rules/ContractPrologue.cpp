@@ -1,5 +1,5 @@
-// A contraction computes its operands as it reads them, where that is cheap: accesses, casts, a scale. Work that only
-// its epilogue needs (a mask, say) comes in by the same door.
+// A contraction computes its operands while it reads them, if that is cheap: accesses and casts. This rule also merges
+// work that only the epilogue needs, such as a mask.
 #include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;

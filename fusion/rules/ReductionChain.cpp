@@ -1,4 +1,4 @@
-// Reductions over the same rows share a kernel, however many there are: a softmax is two, a normalization is two.
+// Reductions over the same rows share a kernel, however many there are: softmax and layer normalization have two.
 //
 //     reduce <max> -> sub, exp -> reduce <sum> -> div  =>  one kernel that holds its row
 #include "fusion/rules/RuleTable.h"

@@ -1,8 +1,9 @@
-// A reduction takes the elementwise work that follows it, on its rows and, through a broadcast, on their elements.
+// A reduction takes the elementwise work that follows it, on its results and, through a broadcast, on the elements of
+// its rows.
 //
 //     reduce -> { elementwise, broadcast back, reshape, transpose }  =>  one kernel
-#include "fusion/rules/RuleTable.h"
 #include "fusion/rules/Copies.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace tilewright::fusion;
 

@@ -1,4 +1,4 @@
-// A reduction computes its input as it reads it.
+// A reduction computes its input while it reads it.
 //
 //     { elementwise, accesses } -> reduce  =>  one kernel; the input is also stored if others read it
 #include "fusion/rules/RuleTable.h"

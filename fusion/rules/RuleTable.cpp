@@ -3,9 +3,9 @@
 
 using namespace tilewright::fusion;
 
-/// Epilogues first: there a value is consumed in registers, where a prologue may be computed more than once. Pointwise
-/// work that no root took forms kernels of its own, and only what is left then is considered as a contraction's
-/// prologue. The rows apply in order, again and again until none finds an edge.
+/// Epilogues come first, because they consume a value in registers, while a prologue may be computed more than once.
+/// Then the pointwise work that no root took forms kernels of its own, and only after that prologues of contractions
+/// are considered. The rules are applied in this order until none of them applies any more.
 static constexpr Rule rules[] = {
     {"contract-epilogue", Round::Epilogues, FusionMode::Epilogue, contractEpilogue},
     {"reduction-epilogue", Round::Epilogues, FusionMode::Epilogue, reductionEpilogue},

@@ -1,29 +1,29 @@
-// The fusion rules, in the order in which they are tried: which two groups may become one, seen from their roles.
+// The fusion rules, in the order in which they are tried: which two groups may merge, by the kinds of their roots.
 //
-// A rule speaks of roles only. Whether the union is one kernel is decided by Geometry, whether it pays by CostModel.
+// Whether the union can be one kernel is decided by Geometry, and whether that pays by CostModel.
 #pragma once
 
-#include "fusion/groups/FormGroups.h"
+#include "fusion/FusionMode.h"
 #include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
 
-/// From which round on a rule is tried. Transposes are carried to their readers between the two.
+/// The first round in which a rule is tried. Between the rounds, transposes are carried to their readers.
 enum class Round {
-  Epilogues, // roots take what follows them, permutations of their results too
+  Epilogues, // roots take what follows them, including transposes of their results
   All,
 };
 
 struct Rule {
-  llvm::StringLiteral name; // as --explain-fusion=json says which rules made a kernel
+  llvm::StringLiteral name; // as in --explain-fusion=json
   Round first;
-  FusionMode from; // the least eager mode that applies it between ONNX nodes; inside one node every rule applies
+  FusionMode from; // the first mode that applies it between ONNX nodes; inside one node every rule applies
   bool (*admits)(const Edge &edge);
 };
 
 llvm::ArrayRef<Rule> ruleTable();
 
-// rules/<Rule>.cpp: an edge's groups by their roots, and nothing that Geometry or CostModel decides.
+// In rules/<Rule>.cpp.
 bool contractEpilogue(const Edge &edge);
 bool reductionEpilogue(const Edge &edge);
 bool reductionChain(const Edge &edge);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "frontend/import/Importer.h"
-#include "tests/reference/Interpreter.h"
+#include "tests/reference/GraphInterpreter.h"
 #include "runtime/Tensor.h"
 #include "runtime/reference/Reference.h"
 

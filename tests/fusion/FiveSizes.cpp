@@ -1,4 +1,4 @@
-// Compiles for symbols, runs at sizes.
+// Compiles with symbolic sizes, runs at actual ones.
 #include "tests/fusion/FiveSizes.h"
 #include "runtime/Devices.h"
 
@@ -58,7 +58,7 @@ Expected<std::vector<Tensor>> run(const std::shared_ptr<const runtime::Program> 
   return (*context)->run(inputs);
 }
 
-/// Sums may be taken in another order, and again in every layer.
+/// With a tolerance, because each layer may sum in another order.
 void expectClose(const std::vector<Tensor> &expected, const std::vector<Tensor> &found) {
   ASSERT_EQ(expected.size(), found.size());
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -8,8 +8,8 @@ namespace tilewright::test {
 
 enum class Verdict { Ran, Refused };
 
-/// Fails the test where results differ or a bug of ours shows. Refused: the compiler says, by a sentence, that it
-/// cannot; printed. With `compiledOnly` no node may run through the reference.
+/// Fails the test if results differ or an internal error occurs. Refused: the compiler does not support the model; its
+/// message is printed. With `compiledOnly` no node may run through the reference.
 Verdict compareAtFiveSizes(const RandomModel &model, unsigned seed, bool compiledOnly);
 
 } // namespace tilewright::test

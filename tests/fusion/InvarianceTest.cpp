@@ -1,5 +1,5 @@
-// The same groups whatever the order and the names in the model's file: a graph is shuffled, and its grouped form
-// compared as text.
+// Groups do not depend on the order of nodes and the names in a model: shuffles a graph and compares the grouped IR as
+// text.
 #include "frontend/graph/GraphOps.h"
 #include "frontend/normalize/Normalize.h"
 #include "fusion/groups/FormGroups.h"

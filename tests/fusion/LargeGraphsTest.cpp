@@ -1,6 +1,6 @@
-// Graphs of thousands of nodes: kernels stay within their limits, code grows as the graph does, and chains whose paths
-// double compile at all. Nothing here measures time; scripts/compile-times does. What is not linear shows as a test
-// that does not end.
+// Graphs of thousands of nodes: kernels stay within their limits, code grows linearly, and chains with exponentially
+// many paths compile. These tests do not measure time, which scripts/compile-times does, but do not end if something is
+// exponential.
 #include "backend/Pipeline.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/import/Importer.h"
@@ -39,7 +39,7 @@ onnx::ModelProto chain(std::vector<std::string> ops, unsigned count) {
   return model.model();
 }
 
-/// Operands from the last few values, so that many paths lead from each node to each other.
+/// Operands are among the last few values, so that many paths lead from each node to the others.
 onnx::ModelProto tangle(unsigned seed, unsigned count) {
   ModelBuilder model("tangle", DType::F32);
   std::mt19937 random(seed);

@@ -1,7 +1,6 @@
-// The same groups for the same model, however it is written: names, order, identities, swapped operands, spelled-out
-// composites.
-#include "frontend/import/Importer.h"
+// Groups do not depend on how a model is written: names, order, identities, swapped operands, decomposed operators.
 #include "frontend/graph/GraphOps.h"
+#include "frontend/import/Importer.h"
 #include "frontend/normalize/Normalize.h"
 #include "fusion/groups/FormGroups.h"
 #include "models/Demos.h"

@@ -1,4 +1,4 @@
-// Random graphs of every kind of operation that normalization moves and fusion groups.
+// Random graphs of all kinds of operations that normalization rewrites and fusion groups.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

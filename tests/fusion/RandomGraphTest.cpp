@@ -9,7 +9,7 @@
 #include "fusion/groups/FormGroups.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
-#include "tests/reference/Interpreter.h"
+#include "tests/reference/GraphInterpreter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

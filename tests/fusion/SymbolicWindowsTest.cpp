@@ -50,67 +50,83 @@ models::Value weight(ModelBuilder &m, int64_t first, int64_t second, int64_t ker
   return m.weight("w", shape, 0.3);
 }
 
-std::vector<Case> windows() {
+/// Cases over one, two and three dimensions.
+struct CaseList {
   std::vector<Case> cases;
-  for (size_t n = 1; n <= 3; ++n) {
-    auto add = [&](const char *name, auto build) { cases.push_back({name + std::to_string(n) + "d", n, build}); };
-    for (int64_t group : {1, 2, 4})
-      add(group == 1   ? "Conv"
-          : group == 2 ? "ConvGrouped"
-                       : "ConvDepthwise",
-          [group](ModelBuilder &m, models::Value x, size_t n) {
-            return m.op(
-                "Conv", {x, weight(m, 8, 4 / group, 3, n)},
-                {{"group", group}, {"strides", List(n, 2)}, {"dilations", List(n, 2)}, {"pads", List(2 * n, 2)}});
-          });
-    for (const char *automatic : {"SAME_UPPER", "SAME_LOWER"}) {
-      std::string suffix = automatic == std::string("SAME_UPPER") ? "Upper" : "Lower", mode = automatic;
-      add(("ConvSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("Conv", {x, weight(m, 6, 4, 3, n)}, {{"strides", List(n, 2)}, {"auto_pad", mode}});
-      });
-      add(("DepthwiseSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("Conv", {x, weight(m, 4, 1, 2, n)},
-                    {{"group", int64_t(4)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
-      });
-      add(("MaxPoolSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("MaxPool", {x}, {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
-      });
-      add(("AveragePoolSame" + suffix).c_str(), [mode](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op("AveragePool", {x}, {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
-      });
-    }
-    for (int64_t ceil : {0, 1}) {
-      std::string suffix = ceil ? "Ceil" : "";
-      add(("MaxPool" + suffix).c_str(), [ceil](ModelBuilder &m, models::Value x, size_t n) {
-        return m.op(
-            "MaxPool", {x},
-            {{"kernel_shape", List(n, 2)}, {"strides", List(n, 2)}, {"pads", List(2 * n, 1)}, {"ceil_mode", ceil}});
-      });
-      for (int64_t padding : {0, 1})
-        add(("AveragePool" + suffix + (padding ? "WithPadding" : "")).c_str(),
-            [ceil, padding](ModelBuilder &m, models::Value x, size_t n) {
-              return m.op("AveragePool", {x},
-                          {{"kernel_shape", List(n, 3)},
-                           {"strides", List(n, 2)},
-                           {"pads", List(2 * n, 1)},
-                           {"ceil_mode", ceil},
-                           {"count_include_pad", padding}});
-            });
-    }
-    for (int64_t group : {1, 2, 4})
-      add(group == 1   ? "ConvTranspose"
-          : group == 2 ? "ConvTransposeGrouped"
-                       : "ConvTransposeDepthwise",
-          [group](ModelBuilder &m, models::Value x, size_t n) {
-            return m.op("ConvTranspose", {x, weight(m, 4, 2, 3, n)},
-                        {{"group", group},
-                         {"strides", List(n, 2)},
-                         {"dilations", List(n, 2)},
-                         {"pads", List(2 * n, 1)},
-                         {"output_padding", List(n, 1)}});
-          });
+  template <typename Build> void add(const std::string &name, Build build) {
+    for (size_t n = 1; n <= 3; ++n)
+      cases.push_back({name + std::to_string(n) + "d", n, build});
   }
-  return cases;
+};
+
+std::vector<Case> convolutions() {
+  CaseList list;
+  for (int64_t group : {1, 2, 4})
+    list.add(group == 1   ? "Conv"
+             : group == 2 ? "ConvGrouped"
+                          : "ConvDepthwise",
+             [group](ModelBuilder &m, models::Value x, size_t n) {
+               return m.op(
+                   "Conv", {x, weight(m, 8, 4 / group, 3, n)},
+                   {{"group", group}, {"strides", List(n, 2)}, {"dilations", List(n, 2)}, {"pads", List(2 * n, 2)}});
+             });
+  for (int64_t group : {1, 2, 4})
+    list.add(group == 1   ? "ConvTranspose"
+             : group == 2 ? "ConvTransposeGrouped"
+                          : "ConvTransposeDepthwise",
+             [group](ModelBuilder &m, models::Value x, size_t n) {
+               return m.op("ConvTranspose", {x, weight(m, 4, 2, 3, n)},
+                           {{"group", group},
+                            {"strides", List(n, 2)},
+                            {"dilations", List(n, 2)},
+                            {"pads", List(2 * n, 1)},
+                            {"output_padding", List(n, 1)}});
+             });
+  return std::move(list.cases);
+}
+
+std::vector<Case> automaticPaddings() {
+  CaseList list;
+  for (const char *automatic : {"SAME_UPPER", "SAME_LOWER"}) {
+    std::string suffix = automatic == std::string("SAME_UPPER") ? "Upper" : "Lower", mode = automatic;
+    list.add("ConvSame" + suffix, [mode](ModelBuilder &m, models::Value x, size_t n) {
+      return m.op("Conv", {x, weight(m, 6, 4, 3, n)}, {{"strides", List(n, 2)}, {"auto_pad", mode}});
+    });
+    list.add("DepthwiseSame" + suffix, [mode](ModelBuilder &m, models::Value x, size_t n) {
+      return m.op("Conv", {x, weight(m, 4, 1, 2, n)},
+                  {{"group", int64_t(4)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
+    });
+    list.add("MaxPoolSame" + suffix, [mode](ModelBuilder &m, models::Value x, size_t n) {
+      return m.op("MaxPool", {x}, {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
+    });
+    list.add("AveragePoolSame" + suffix, [mode](ModelBuilder &m, models::Value x, size_t n) {
+      return m.op("AveragePool", {x}, {{"kernel_shape", List(n, 3)}, {"strides", List(n, 2)}, {"auto_pad", mode}});
+    });
+  }
+  return std::move(list.cases);
+}
+
+std::vector<Case> poolings() {
+  CaseList list;
+  for (int64_t ceil : {0, 1}) {
+    std::string suffix = ceil ? "Ceil" : "";
+    list.add("MaxPool" + suffix, [ceil](ModelBuilder &m, models::Value x, size_t n) {
+      return m.op(
+          "MaxPool", {x},
+          {{"kernel_shape", List(n, 2)}, {"strides", List(n, 2)}, {"pads", List(2 * n, 1)}, {"ceil_mode", ceil}});
+    });
+    for (int64_t padding : {0, 1})
+      list.add("AveragePool" + suffix + (padding ? "WithPadding" : ""),
+               [ceil, padding](ModelBuilder &m, models::Value x, size_t n) {
+                 return m.op("AveragePool", {x},
+                             {{"kernel_shape", List(n, 3)},
+                              {"strides", List(n, 2)},
+                              {"pads", List(2 * n, 1)},
+                              {"ceil_mode", ceil},
+                              {"count_include_pad", padding}});
+               });
+  }
+  return std::move(list.cases);
 }
 
 std::vector<Case> resizes() {
@@ -145,7 +161,9 @@ TEST_P(SymbolicWindows, CompileForEverySize) {
 }
 
 auto nameOf = [](const auto &info) { return info.param.name; };
-INSTANTIATE_TEST_SUITE_P(Windows, SymbolicWindows, testing::ValuesIn(windows()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Convolutions, SymbolicWindows, testing::ValuesIn(convolutions()), nameOf);
+INSTANTIATE_TEST_SUITE_P(AutomaticPaddings, SymbolicWindows, testing::ValuesIn(automaticPaddings()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Poolings, SymbolicWindows, testing::ValuesIn(poolings()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Resizes, SymbolicWindows, testing::ValuesIn(resizes()), nameOf);
 
 } // namespace

@@ -1,4 +1,4 @@
-// arith and math on tensors: one line an operation.
+// Operations of arith and math on tensors: a line for each.
 #include "tests/reference/InterpretedValue.h"
 
 #include <bit>
@@ -74,7 +74,7 @@ std::optional<double> binaryReal(Operation *op, double x, double y) {
       .Default([](auto) { return std::nullopt; });
 }
 
-/// Two's complement, computed without overflow; division by zero is kept out by the importer's guards.
+/// Two's complement, computed without overflow. Division by zero gives 0; the importer's guards exclude it.
 std::optional<int64_t> binaryInteger(Operation *op, int64_t x, int64_t y, Type type) {
   auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y), zx = zeroExtended(x, type),
        zy = zeroExtended(y, type);
@@ -171,14 +171,14 @@ bool compareInteger(arith::CmpIPredicate predicate, int64_t x, int64_t y, Type t
   return false;
 }
 
-int64_t toInteger(double value) { // what does not fit saturates here; the IR leaves it open
+int64_t toInteger(double value) { // saturates; in the IR the result is undefined
   return std::isnan(value)                 ? 0
          : value >= 9.2233720368547758e18  ? INT64_MAX
          : value <= -9.2233720368547758e18 ? INT64_MIN
                                            : static_cast<int64_t>(value);
 }
 
-/// Casts that change between floats and integers, or widen and narrow integers.
+/// Casts between floats and integers, and between integers of different widths.
 bool interpretCast(Operation *op, const InterpretedValue &x, InterpretedValue &result) {
   for (int64_t i = 0; i < result.count(); ++i) {
     if (llvm::isa<arith::SIToFPOp>(op))
@@ -202,7 +202,7 @@ bool interpretCast(Operation *op, const InterpretedValue &x, InterpretedValue &r
   return true;
 }
 
-/// The bits of an element: of a float as its own format has them.
+/// The bits of an element, of a float in its own format.
 APInt bitsOf(const InterpretedValue &x, int64_t i) {
   auto real = llvm::dyn_cast<FloatType>(x.element);
   if (!real)
@@ -229,11 +229,14 @@ void interpretBitcast(const InterpretedValue &x, InterpretedValue &result) {
 
 } // namespace
 
-InterpretedValue::InterpretedValue(Type element, Shape shape) : element(element), shape(std::move(shape)) {
+InterpretedValue::InterpretedValue(Type element, Shape shape, Rounding rounding)
+    : element(element), shape(std::move(shape)), rounding(rounding) {
   isFloat() ? reals.resize(count()) : integers.resize(count());
 }
 
-void InterpretedValue::setReal(int64_t i, double value) { reals[i] = rounded(value, element); }
+void InterpretedValue::setReal(int64_t i, double value) {
+  reals[i] = rounding == Rounding::None ? value : rounded(value, element);
+}
 void InterpretedValue::setInteger(int64_t i, int64_t value) { integers[i] = wrapped(value, element); }
 
 void InterpretedValue::copy(int64_t i, const InterpretedValue &other, int64_t from) {

@@ -1,4 +1,6 @@
-// Tile kernels, program by program.
+// Runs the programs of a grid one after the other.
+#include "tests/reference/TileInterpreter.h"
+
 #include "frontend/graph/Sizes.h"
 #include "tests/tilegen/Elements.h"
 
@@ -45,7 +47,7 @@ private:
     dense.elements.assign(dense.count(), NAN);
     return dense;
   }
-  /// The coordinates of an element, and whether they are below the bounds.
+  /// Appends the coordinates of an element, and returns whether they are within the bounds.
   bool live(ArrayRef<int64_t> offsets, AffineMap bounds, ArrayRef<int64_t> point,
             SmallVectorImpl<int64_t> &coordinates);
   unsigned bufferOf(Value buffer) { return cast<BlockArgument>(buffer).getArgNumber(); }

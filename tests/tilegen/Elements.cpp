@@ -1,7 +1,9 @@
 // Single elements of arith and math operations, in double precision.
 #include "tests/tilegen/Elements.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>

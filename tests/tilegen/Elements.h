@@ -1,7 +1,7 @@
-// What both interpreters share: points of boxes, and single elements of arith and math operations.
+// For the tile interpreter: points of boxes, and single elements of arith and math operations.
 #pragma once
 
-#include "tests/reference/Interpreters.h"
+#include "mlir/IR/Operation.h"
 
 namespace tilewright::tests {
 

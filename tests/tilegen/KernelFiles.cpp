@@ -2,6 +2,7 @@
 #include "tests/tilegen/KernelFiles.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tests/reference/GraphInterpreter.h"
 #include "tilegen/emit/EmitTiles.h"
 #include "tilegen/schedule/SelectSchedule.h"
 
@@ -93,7 +94,10 @@ KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<i
     buffers.push_back(from ? pack(inputs.back(), from.getValue(), cast<tile::BufferType>(kernel.getArgumentTypes()[i]))
                            : inputs.back());
   }
-  expected = interpretGraph(source, inputs, moduleSymbols);
+  auto interpreted = graph::interpretKernel(source, inputs, moduleSymbols);
+  if (!interpreted)
+    llvm::report_fatal_error(llvm::Twine(interpreted.status().message()));
+  expected = std::move(*interpreted);
   for (const Dense &output : expected)
     buffers.push_back({output.shape, std::vector<double>(output.elements.size(), NAN)});
   for (int64_t symbol : kernel.getSymbolsAttr().asArrayRef())

@@ -2,7 +2,8 @@
 // their graphs make of them.
 #pragma once
 
-#include "tests/reference/Interpreters.h"
+#include "frontend/graph/GraphOps.h"
+#include "tests/reference/TileInterpreter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -1,5 +1,7 @@
-// com.microsoft: what ONNX Runtime's optimizers fuse, taken apart again; it fuses by our own rules from there.
-#include "frontend/builder/Compose.h"
+// com.microsoft: operators that ONNX Runtime's optimizers fused, decomposed into standard operators. Our own rules then
+// decide what is fused.
+#include "frontend/ops/Compose.h"
+#include "frontend/ops/Handlers.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -12,7 +14,7 @@ namespace tilewright::ops {
 
 namespace {
 
-/// A factor of FusedMatMul with its matrix dimensions last: `batch` says that the first dimension is the matrix's rows.
+/// An operand of FusedMatMul with its matrix dimensions last. `batch`: the rows of the matrix are the first dimension.
 ImportedValue *factor(NodeBuilder &b, size_t i, bool batch, bool transposed) {
   int64_t rank = b.rank(i);
   if (rank < 2 || (!batch && !transposed))
@@ -52,7 +54,7 @@ void gemmFastGelu(NodeBuilder &b) {
 
 namespace {
 
-/// activation(Conv(X, W, B) + Z), with channels last on request.
+/// activation(Conv(X, W, B) + Z), with channels last if `last`.
 void convolve(NodeBuilder &b, bool last) {
   auto image = [&](size_t i) { return last ? imageFirst(b, given(b, i)) : given(b, i); };
   b.expectRank(0, 3, 8);
@@ -78,7 +80,7 @@ void nhwcMaxPool(NodeBuilder &b) {
   give(b, imageLast(b, composed(b, "MaxPool", {imageFirst(b, given(b, 0))}, b.node.attributes)));
 }
 
-/// Group normalization of x + skip + bias with channels last (or not), and SiLU on request.
+/// Group normalization of x + skip + bias with channels first or last, optionally followed by SiLU.
 void channelGroupNorm(NodeBuilder &b) {
   bool last = b.integer("channels_last", 1), skips = b.node.op == "SkipGroupNorm";
   b.expectRank(0, 3, 8);
@@ -108,7 +110,8 @@ void channelGroupNorm(NodeBuilder &b) {
 
 //===- Rows -------------------------------------------------------------------------------------------------------===//
 
-/// LayerNormalization of word + position (+ segment) embeddings; output 1 counts the words of each row of the mask.
+/// LayerNormalization of word + position (+ segment) embeddings. Output 1 is the number of words in each row of the
+/// mask.
 void embedLayerNormalization(NodeBuilder &b) {
   b.expectRank(0, 2);
   const Sizes ids = b.sizes(0);
@@ -138,14 +141,14 @@ void embedLayerNormalization(NodeBuilder &b) {
   b.out(b.reduce(ReduceKind::Sum, b.select(isWord, b.like(mask, 1), b.like(mask, 0)), {1}), DType::I32, 1);
 }
 
-/// Softmax of data + bias over everything from `axis` on.
+/// Softmax of data + bias, over all dimensions from `axis` on.
 void biasSoftmax(NodeBuilder &b) {
   ImportedValue *sum = valueOf(b, b.in(0) + b.in(1), b.type(0));
   b.expect(sum->sizes == b.sizes(0), "expected a bias that broadcasts to the data");
   give(b, composed(b, "Softmax", {sum}, {{"axis", b.integer("axis", 1)}}, 11));
 }
 
-/// The left half of x + bias times Gelu of the right one.
+/// The left half of x + bias times Gelu of the right half.
 void biasSplitGelu(NodeBuilder &b) {
   Term x = b.in(0) + b.in(1);
   AffineExpr half = x.rank() >= 1 ? graph::divideExactly(x.sizes().back(), b.number(2)) : AffineExpr();

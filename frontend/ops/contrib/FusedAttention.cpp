@@ -1,10 +1,11 @@
-// com.microsoft: attention as ONNX Runtime spells it, with projections, key-value caches and rotary embedding inside.
+// com.microsoft: attention operators of ONNX Runtime, which include projections, key-value caches and rotary embedding.
 //
 //   scores = softcap(scale * Q K^T) + biases      Y = softmax(scores) V      heads: [batch, heads, steps, size]
 //
-// A mask adds `mask_filter_value` (-10000); what causality or a window forbids gets no weight.
-#include "frontend/builder/Compose.h"
+// A mask adds `mask_filter_value` (-10000). Keys that causality or a window excludes get weight 0.
 #include "frontend/builder/Heads.h"
+#include "frontend/ops/Compose.h"
+#include "frontend/ops/Handlers.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -18,14 +19,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 //===- The shared middle ------------------------------------------------------------------------------------------===//
 
-/// All by heads; keys and values in their storage type.
+/// Operands of the attention formula, split by heads. Keys and values are in their storage type.
 struct Attend {
   Term q, k, v;
   double scale, softcap = 0;
   SmallVector<Term> biases = {}; // each broadcasts to the scores
-  std::optional<Term>
-      sees = {},
-      sink = {}; // which scores count, in their sizes; one more score for each head [heads], whose value is zero
+  std::optional<Term> sees = {},
+                      sink = {}; // which scores count; one more score for each head [heads], for a value of zero
 
   Term operator()(NodeBuilder &b, DType type) const {
     AffineExpr heads = q.sizes()[1];
@@ -68,8 +68,8 @@ double scaleOf(NodeBuilder &b, AffineExpr size) {
   return 1 / std::sqrt(static_cast<double>(*constant));
 }
 
-/// The bias of a mask in any of its forms: lengths [batch], ends and starts [2 * batch], or ones for what may be seen,
-/// with one or two dimensions more than keys.
+/// The bias for a mask in any of its forms: lengths [batch], ends and starts [2 * batch], or ones for visible keys,
+/// [batch, keys] with up to two dimensions more.
 Term maskBias(NodeBuilder &b, size_t i, AffineExpr batch, AffineExpr queries, AffineExpr keys) {
   double filter = b.real("mask_filter_value", -10000);
   b.expectRank(i, 1, 4);
@@ -109,7 +109,7 @@ Term causal(NodeBuilder &b, const Sizes &scores) {
   return b.compare(F::OLE, I::sle, b.iota(scores, 3, i64), position);
 }
 
-/// What Attention and MultiHeadAttention do once they have heads.
+/// The part of Attention and MultiHeadAttention after splitting into heads.
 void finish(NodeBuilder &b, Attend attend, size_t mask, size_t bias, DType type) {
   Sizes scores{attend.q.sizes()[0], attend.q.sizes()[1], attend.q.sizes()[2], attend.k.sizes()[2]};
   if (b.has(mask))
@@ -166,7 +166,7 @@ void contribAttention(NodeBuilder &b) {
   attendProjected(b, b.has(2) ? projected + b.in(2) : projected, 3, 4, 5, b.type(0));
 }
 
-/// The projection's operands are integers with scales and zero points.
+/// Attention with a projection of quantized operands.
 void quantizedAttention(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 2);
   Term sum =
@@ -214,7 +214,7 @@ void multiHeadAttention(NodeBuilder &b) {
 
 namespace {
 
-/// The standard RotaryEmbedding of heads at positions [batch, steps].
+/// Applies the standard RotaryEmbedding to heads at positions [batch, steps].
 Term rotated(NodeBuilder &b, Term x, DType type, size_t cosines, Term positions, bool interleaved) {
   b.expectRank(cosines, 2), b.expectRank(cosines + 1, 2);
   std::optional<int64_t> half = graph::constantSize(b.sizes(cosines)[1]);
@@ -238,7 +238,7 @@ void contribRotaryEmbedding(NodeBuilder &b) {
       b.integer("rotary_embedding_dim", 0) || b.rank(0) == 4 ? b.integer("num_heads", 0) : *size / (2 * *half);
   Term x = byHeads(b, b.raw(0), heads), positions = b.convert(b.raw(1), b.type(1), DType::I64);
   Sizes wanted{x.sizes()[0], x.sizes()[2]};
-  if (positions.rank() == 1) { // where the first step is
+  if (positions.rank() == 1) { // the position of the first step
     b.unify(positions.sizes()[0], b.number(1), "first positions");
     positions = b.broadcast(b.reshape(positions, {}), wanted) + b.iota(wanted, 1, positions.element());
   }
@@ -250,9 +250,9 @@ void contribRotaryEmbedding(NodeBuilder &b) {
 
 namespace {
 
-/// Where new keys and values go, by batch [batch].
+/// Where new keys and values are written into the cache.
 struct CachePlan {
-  AffineExpr steps, total, kept, length; // of the step, in all, of the cache before and after
+  AffineExpr steps, total, kept, length; // new steps, all steps, sizes of the cache before and after
   Term past;                             // keys before the first query
 
   explicit CachePlan(NodeBuilder &b, AffineExpr batch, AffineExpr steps) : steps(steps), total(b.knownSize(6)) {
@@ -282,7 +282,7 @@ struct CachePlan {
     }
   }
 
-  /// The cache with the new keys or values behind `past`, zeros after them.
+  /// The cache with the new keys or values written after the past ones, and zeros after them.
   Term appended(NodeBuilder &b, std::optional<Term> cache, Term fresh) const {
     Sizes sizes = fresh.sizes();
     if (!cache && length == steps)
@@ -312,7 +312,7 @@ struct CachePlan {
     return b.broadcast(past, sizes, {0}) + b.iota(sizes, 1, past.element());
   }
 
-  /// Which keys each query sees.
+  /// Which keys each query may attend to.
   Term visible(NodeBuilder &b, const Sizes &scores) const {
     Type i64 = b.state.builder.getI64Type();
     Term key = b.iota(scores, 3, i64), position = b.iota(scores, 2, i64) + b.broadcast(past, scores, {0});
@@ -325,7 +325,7 @@ struct CachePlan {
   }
 };
 
-/// Queries, keys and values by heads, taken apart if they are packed.
+/// Queries, keys and values split by heads, and unpacked if they are one tensor.
 SmallVector<Term> groupedHeads(NodeBuilder &b) {
   int64_t heads = b.integer("num_heads", 0), keyHeads = b.integer("kv_num_heads", 0);
   b.expect(heads > 0 && keyHeads > 0,
@@ -338,7 +338,7 @@ SmallVector<Term> groupedHeads(NodeBuilder &b) {
           b.slice(all, 1, b.number(heads + keyHeads), b.number(keyHeads))};
 }
 
-/// Each head's query or key divided by its root mean square.
+/// Divides each head's query or key by its root mean square.
 Term normalizedHeads(NodeBuilder &b, Term x, DType type, size_t weight) {
   ImportedValue *y = composed(b, "RMSNormalization", {valueOf(b, x, type), given(b, weight)},
                               {{"epsilon", static_cast<float>(b.real("qk_norm_epsilon", 1e-6))}}, 23);

@@ -1,5 +1,6 @@
-// com.microsoft QLinear*, products of integers with scales, and weights of a few bits in blocks.
-#include "frontend/builder/Compose.h"
+// com.microsoft: the QLinear operators, integer products with scales, and weights quantized to few bits in blocks.
+#include "frontend/ops/Compose.h"
+#include "frontend/ops/Handlers.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -10,12 +11,12 @@ namespace {
 
 //===- Dequantize, an operator on floats, quantize ----------------------------------------------------------------===//
 
-/// The real numbers that input `value` stands for, with scale and zero point in the two inputs behind it.
+/// Dequantizes input `value`; the next two inputs are its scale and zero point.
 ImportedValue *realOf(NodeBuilder &b, size_t value) {
   return composed(b, "DequantizeLinear", {given(b, value), given(b, value + 1), given(b, value + 2)});
 }
 
-/// Output 0 is y, quantized by the scale at `scale` and the zero point behind it, in the type of input `like`.
+/// Sets output 0 to y, quantized with input `scale` and the zero point after it, in the type of input `like`.
 void giveQuantized(NodeBuilder &b, ImportedValue *y, size_t scale, size_t like) {
   ImportedValue *zero = given(b, scale + 1);
   if (!zero)
@@ -81,7 +82,7 @@ void contribQLinearConv(NodeBuilder &b) {
 
 namespace {
 
-/// A vector of one element as a scalar, which broadcasts to results of any rank.
+/// Reshapes a vector of one element to a scalar, which broadcasts to any rank.
 Term scalarOrVector(NodeBuilder &b, Term x) {
   return x.rank() == 1 && graph::constantSize(x.sizes()[0]) == 1 ? b.reshape(x, {}) : x;
 }
@@ -133,8 +134,7 @@ void dynamicQuantizeMatMul(NodeBuilder &b) {
 
 namespace {
 
-/// What a constant of packed bytes holds, `bits` each, low bits first: rows of `width` numbers, each row in whole
-/// bytes.
+/// Unpacks numbers of `bits` bits from bytes, low bits first: rows of `width` numbers that each start at a byte.
 std::vector<int64_t> unpackedConstant(const Tensor &packed, int64_t rows, int64_t width, int64_t bits) {
   std::vector<int64_t> numbers;
   int64_t rowBytes = (width * bits + 7) / 8;
@@ -155,7 +155,7 @@ struct BlockWeights {
   }
 };
 
-/// number - zero point as a constant [N, blocks, block] of bytes, or of 16-bit integers for 8 bits.
+/// number - zero point, as a constant [N, blocks, block] of bytes (of 16-bit integers for 8-bit weights).
 Tensor centeredWeights(const BlockWeights &w, const Tensor &packed, const Tensor *zeros) {
   std::vector<int64_t> numbers = unpackedConstant(packed, w.n * w.blocks, w.block, w.bits), zero;
   if (zeros)
@@ -173,7 +173,7 @@ Tensor centeredWeights(const BlockWeights &w, const Tensor &packed, const Tensor
 
 } // namespace
 
-/// A product with weights that lie in blocks along K: unpacked to bytes here, dequantized in front of the product.
+/// A product with weights in blocks along K. They are unpacked to bytes at import and dequantized before the product.
 void matMulNBits(NodeBuilder &b) {
   BlockWeights w(b);
   const Tensor *packed = b.constant(1), *zeros = b.constant(3);
@@ -194,7 +194,7 @@ void matMulNBits(NodeBuilder &b) {
   DType held = w.bits == 8 ? DType::I16 : DType::I8;
   Term weights =
       b.convert(b.constantTerm(centeredWeights(w, *packed, packedZeros ? zeros : nullptr)), held, DType::F32);
-  if (b.has(3) && !packedZeros) // in floats, from 0; the constant is centered
+  if (b.has(3) && !packedZeros) // a zero point in floats
     weights = weights + (static_cast<double>(int64_t(1) << (w.bits - 1)) - byBlock(3));
   weights = b.reshape(weights * byBlock(2), {b.number(w.n), b.number(w.blocks * w.block)});
   if (w.k != w.blocks * w.block)
@@ -211,7 +211,7 @@ void matMulNBits(NodeBuilder &b) {
   b.out(b.has(5) ? y + b.in(5) : y);
 }
 
-/// Rows of a table that is quantized in blocks along the last dimension: gathered as bytes, then unpacked and scaled.
+/// Gathers rows of a table that is quantized in blocks along the last dimension: as bytes, then unpacked and scaled.
 void gatherBlockQuantized(NodeBuilder &b) {
   int64_t bits = b.integer("bits", 4), block = b.integer("block_size", 128), rank = b.rank(0);
   if (b.type(0) != DType::U8 || rank != 2 || (bits != 2 && bits != 4 && bits != 8) ||
@@ -224,7 +224,7 @@ void gatherBlockQuantized(NodeBuilder &b) {
   if (!packed || !blocks || block <= 0 || *packed * 8 / bits != *blocks * block)
     decline("a table whose rows are not a whole number of blocks is not compiled");
   Term rows = termOf(b, composed(b, "Gather", {given(b, 0), given(b, 1)}));
-  /// [..., bytes] as [..., bytes * 8 / bits] floats.
+  /// [..., bytes] to [..., bytes * 8 / bits] floats.
   auto unpack = [&](Term bytes, DType type) {
     int64_t many = 8 / bits;
     Term x = b.convert(bytes, type, DType::I32);
@@ -247,8 +247,8 @@ void gatherBlockQuantized(NodeBuilder &b) {
   Term scales = termOf(b, composed(b, "Gather", {given(b, 2), given(b, 1)}));
   if (b.has(3)) {
     Term zeros = unpack(termOf(b, composed(b, "Gather", {given(b, 3), given(b, 1)})), DType::U8);
-    numbers = numbers -
-              byBlock(b.slice(zeros, zeros.rank() - 1, b.number(0), b.number(*blocks))); // half a byte may be left over
+    numbers = numbers - byBlock(b.slice(zeros, zeros.rank() - 1, b.number(0),
+                                        b.number(*blocks))); // the last byte may be half used
   } else {
     numbers = numbers - static_cast<double>(int64_t(1) << (bits - 1));
   }

@@ -1,5 +1,5 @@
-// Models with bytes flipped, dropped and repeated: the importer refuses or accepts them, but neither crashes nor blames
-// itself.
+// Models with bytes flipped, dropped and repeated: the importer refuses or accepts them, but never crashes or reports
+// an internal error.
 #include "tests/frontend/TinyModel.h"
 
 #include <random>

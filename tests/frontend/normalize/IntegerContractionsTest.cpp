@@ -1,4 +1,4 @@
-// Which convolutions of bytes stay convolutions of bytes.
+// Which convolutions of bytes become contractions of bytes.
 #include "tests/frontend/TinyModel.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -9,7 +9,7 @@ using namespace tilewright::test;
 
 namespace {
 
-/// Contractions of bytes in a padded ConvInteger of `channels`, whose zero point only running tells.
+/// The number of contractions of bytes for a padded ConvInteger of `channels` with a zero point known at run time.
 int contractionsOfBytes(int channels) {
   TinyModel m;
   m.input("x", {1, channels, "h", "w"}).output("y");

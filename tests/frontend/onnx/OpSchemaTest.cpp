@@ -1,5 +1,4 @@
-// The table of schemas is in order, its words can be read, and nodes that break their schema are refused by what it
-// says.
+// The table of schemas is well-formed and ordered, and nodes that violate their schema are refused.
 #include "frontend/onnx/OpSchema.h"
 
 #include "frontend/import/Importer.h"
@@ -21,10 +20,10 @@ TEST(OpSchemaTest, FindsTheNewestVersionUpToTheOpset) {
   EXPECT_EQ(findSchema("com.microsoft", "FusedMatMul", 1)->leastInputs, 2);
 }
 
-/// Only then does the search by halves find every row.
+/// Binary search needs the order.
 TEST(OpSchemaTest, KnowsEveryOperatorThatIsCompiled) {
   for (const OpRow &row : opTable())
-    if (row.domain != "tilewright") // what only the import writes
+    if (row.domain != "tilewright") // only the importer generates these
       EXPECT_NE(findSchema(row.domain, row.op, std::max<int64_t>(row.since, 28)), nullptr)
           << row.domain << " " << row.op;
 }

@@ -1,4 +1,4 @@
-// Where ONNX keeps elements of narrow and of complex types.
+// Elements of narrow and of complex types.
 #include "frontend/onnx/TensorData.h"
 
 #include <gtest/gtest.h>

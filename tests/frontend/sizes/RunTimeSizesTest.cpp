@@ -1,4 +1,5 @@
-// Integers that only running tells: one import serves every value of them, and computes what the reference does.
+// Integer inputs that are only known at run time: one import serves all their values, and computes what the reference
+// does.
 #include "tests/frontend/TinyModel.h"
 
 using namespace tilewright;
@@ -8,7 +9,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// A node's inputs: samples of a shape, or numbers that change from run to run.
+/// An input of a node: samples of a shape, or numbers that change from run to run.
 struct Operand {
   DType type = DType::F32;
   Shape shape;
@@ -81,7 +82,7 @@ protected:
     module = std::move(*imported);
   }
 
-  /// All inputs of the node, absent ones undefined.
+  /// All inputs of the node; absent ones are undefined.
   std::vector<Tensor> inputsWith(const std::vector<Numbers> &run) const {
     std::vector<Tensor> all;
     size_t next = 0;

@@ -1,4 +1,4 @@
-// Every row of the table of rules has a case in tests/lit/fusion in which it makes a kernel.
+// Every rule of the table forms a kernel in some case of tests/lit/fusion.
 #include "fusion/rules/RuleTable.h"
 #include "fusion/FusionReport.h"
 
@@ -32,7 +32,7 @@ TEST(RuleTableTest, EveryRuleHasACase) {
   MLIRContext context;
   context.loadDialect<graph::GraphDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   std::set<std::string> seen;
-  for (const auto &entry : std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/tests/lit/fusion")) {
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(TILEWRIGHT_SOURCE_DIR "/tests/lit/fusion")) {
     if (entry.path().extension() != ".mlir")
       continue;
     auto file = llvm::MemoryBuffer::getFile(entry.path().string());
@@ -48,7 +48,7 @@ TEST(RuleTableTest, EveryRuleHasACase) {
   }
   std::set<std::string> names;
   for (const fusion::Rule &rule : fusion::ruleTable()) {
-    EXPECT_TRUE(names.insert(rule.name.str()).second) << rule.name.str() << " stands twice";
+    EXPECT_TRUE(names.insert(rule.name.str()).second) << rule.name.str() << " is listed twice";
     EXPECT_TRUE(seen.contains(rule.name.str())) << rule.name.str() << " makes no kernel in tests/lit/fusion";
   }
 }

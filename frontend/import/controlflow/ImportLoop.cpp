@@ -1,0 +1,260 @@
+// Loops: imports the body until its types are consistent, then emits flow.loop.
+//
+// The sizes of what a body carries may change from one iteration to the next. The body is therefore imported several
+// times: first as if no size changed, then with fresh symbols for the sizes that did, until the types of its results
+// are those of its arguments.
+#include "frontend/flow/FlowOps.h"
+#include "frontend/import/ObjectTypes.h"
+#include "frontend/import/controlflow/LoopForm.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+/// A body with bodies of its own that is nested deeper than this is imported once, with a fresh symbol for every size:
+/// each level would multiply the attempts.
+constexpr int deepestRepeated = 3;
+constexpr int mostAttempts = 6;
+
+bool holdsBodies(const onnx::GraphProto &graph) {
+  return llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
+    return llvm::any_of(node.attribute(), [](const auto &attribute) { return attribute.has_g(); });
+  });
+}
+
+/// The number of iterations if the import knows it, otherwise null.
+AffineExpr knownTrips(ImportState &state, ImportedValue *trips) {
+  const Sizes *elements = trips ? state.elementsOf(*trips) : nullptr;
+  if (!elements || elements->size() != 1)
+    return {};
+  if (std::optional<int64_t> number = graph::constantSize(elements->front()))
+    return state.number(std::max<int64_t>(0, *number));
+  return llvm::isa<AffineSymbolExpr>(elements->front()) ? elements->front() : AffineExpr();
+}
+
+} // namespace
+
+//===- The body ---------------------------------------------------------------------------------------------------===//
+
+std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &form, Scope &scope) {
+  std::unique_ptr<Body> body = beginBody(scope);
+  ImportState &inside = body->state;
+  int next = 0;
+  auto scalar = [&](DType type) { // of rank 0, or of rank 1 if the body declares that
+    const auto &info = form.graph->input(next++);
+    Sizes sizes(std::min(1, info.type().tensor_type().shape().dim_size()), inside.number(1));
+    ImportedValue *value = inside.addInput(info.name(), type, sizes);
+    define(info.name(), value, body->scope);
+    return value;
+  };
+  if (form.counted) {
+    scalar(DType::I64);
+    form.conditionArgument = scalar(DType::Bool);
+  }
+  for (auto [initial, carried] : llvm::zip_equal(form.initial, form.carried)) {
+    const std::string &name = form.graph->input(next++).name();
+    Sizes sizes = initial->sizes;
+    for (auto [size, varies] : llvm::zip_equal(sizes, carried.varies))
+      size = varies ? inside.freshSymbol("c") : size;
+    carried.argument =
+        carried.isInvariant ? capture(*body, *initial) : inside.addInput(name, initial->type, sizes, carried.element);
+    define(name, carried.argument, body->scope);
+  }
+  for (ImportedValue *scanned : form.scanned) {
+    const std::string &name = form.graph->input(next++).name();
+    define(name, inside.addInput(name, scanned->type, Sizes(llvm::drop_begin(scanned->sizes))), body->scope);
+  }
+  importBodyNodes(*body, *form.graph);
+  return body;
+}
+
+/// Whether the types of the body's results are those of its arguments. If not, updates `form` for the next attempt.
+bool ModelImporter::hasStableTypes(LoopForm &form, Body &body) {
+  bool stable = true;
+  for (auto [i, carried] : llvm::enumerate(form.carried)) {
+    ImportedValue *&result = body.outputs[form.firstCarried() + i];
+    if (carried.argument->type == DType::Optional && result->type != DType::Optional) {
+      carried.wrapsOptional = true;
+      std::string name = form.graph->output(static_cast<int>(form.firstCarried() + i)).name();
+      ModelImporter(*this, body.state).importNode(generateNode("Optional", {name}, name + "/held"), body.scope);
+      result = body.scope.values.at(name + "/held");
+    }
+    ImportedValue &in = *carried.argument, &out = *result;
+    if (in.type != out.type)
+      malformed("expected what it carries to keep its type, got {} and then {} for '{}'", name(in.type), name(out.type),
+                in.name);
+    if (in.rank() != out.rank())
+      unsupported("it carries '{}' in rank {} and then in rank {}", in.name, in.rank(), out.rank());
+    if (carried.isInvariant)
+      continue;
+    if (&in == &out && form.assumesStableSizes) {
+      carried.isInvariant = true, stable = false;
+      continue;
+    }
+    for (auto [d, sizes] : llvm::enumerate(llvm::zip_equal(in.sizes, out.sizes)))
+      if (!carried.varies[d] && body.state.resolve(std::get<0>(sizes)) != body.state.resolve(std::get<1>(sizes)))
+        carried.varies[d] = true, stable = false;
+    if (OnnxTypePtr both = commonType(carried.element, out.element); !sameType(both, carried.element))
+      carried.element = both, stable = false;
+  }
+  form.conditional =
+      form.counted && body.outputs[0] != form.conditionArgument && constantBool(body.state, *body.outputs[0]) != true;
+  return stable;
+}
+
+void ModelImporter::importLoopForm(const onnx::NodeProto &proto, LoopForm &form, Scope &scope) {
+  int inputs = (form.counted ? 2 : 0) + static_cast<int>(form.initial.size() + form.scanned.size());
+  int collected = static_cast<int>(form.reverseCollected.size());
+  int outputs = static_cast<int>(form.firstCarried() + form.initial.size()) + collected;
+  if (form.graph->input_size() != inputs || form.graph->output_size() != outputs)
+    malformed("expected a body of {} inputs and {} outputs because of the node's, got {} and {}", inputs, outputs,
+              form.graph->input_size(), form.graph->output_size());
+  for (ImportedValue *initial : form.initial)
+    form.carried.push_back({false, false, SmallVector<bool>(initial->rank(), false), initial->element, nullptr});
+  if (scope.depth >= deepestRepeated && holdsBodies(*form.graph))
+    form.assumeAllSizesVary();
+  Operation *last = lastOperation();
+  std::unique_ptr<Body> body;
+  for (int attempt = 0; !body; ++attempt) {
+    ImportReport before = state.report;
+    try {
+      std::unique_ptr<Body> made = importLoopBody(form, scope);
+      if (made->isPoisoned())
+        return poisonOutputs(proto, scope);
+      if (hasStableTypes(form, *made)) {
+        body = std::move(made);
+        break;
+      }
+    } catch (ImportFailure &) { // perhaps only because sizes were assumed not to change
+      if (!form.assumesStableSizes)
+        throw;
+      form.assumeAllSizesVary();
+    }
+    state.report = before;
+    if (attempt == mostAttempts / 2)
+      form.assumeAllSizesVary();
+    if (attempt > mostAttempts)
+      unsupported("what it carries changes its type in every turn");
+  }
+  emitLoop(proto, form, *body, scope);
+  labelNewOperations(nodeName(proto, scope), proto.op_type(), last);
+}
+
+//===- The operation ----------------------------------------------------------------------------------------------===//
+
+struct ModelImporter::LoopResults : BodyResults {
+  SmallVector<ImportedValue *>
+      yielded;                    // the body's results: first the condition if there is one, then one for each value
+  SmallVector<std::string> names; // of these
+
+  void addResult(ImportState &state, ImportedValue *inBody, Sizes sizes, OnnxTypePtr element) {
+    ImportedValue *value = state.newValue(inBody->name);
+    value->type = inBody->type, value->sizes = std::move(sizes), value->element = std::move(element);
+    yielded.push_back(inBody), names.push_back(inBody->name);
+    add(state, value);
+  }
+};
+
+/// Adds the carried values to `results`, and returns their initial values.
+SmallVector<Value> ModelImporter::addCarried(const LoopForm &form, const Body &body, LoopResults &results) {
+  SmallVector<Value> initial;
+  for (auto [i, carried] : llvm::enumerate(form.carried)) {
+    if (carried.isInvariant)
+      continue;
+    initial.push_back(state.materialize(*form.initial[i]));
+    Sizes sizes = form.initial[i]->sizes;
+    for (auto [size, varies] : llvm::zip_equal(sizes, carried.varies))
+      size = varies ? state.freshSymbol("u") : size;
+    results.addResult(state, body.outputs[form.firstCarried() + i], sizes, carried.element);
+  }
+  return initial;
+}
+
+/// Adds the results that are stacked from all iterations.
+void ModelImporter::addCollected(const LoopForm &form, const Body &body, LoopResults &results) {
+  bool runsAllTrips = !form.conditional && !form.condition;
+  AffineExpr trips = !form.counted  ? form.scanned[0]->sizes[0]
+                     : runsAllTrips ? knownTrips(state, form.trips)
+                                    : AffineExpr();
+  trips = trips ? trips : state.freshSymbol("u");
+  for (size_t i = 0; i < form.reverseCollected.size(); ++i) {
+    ImportedValue *slice = body.outputs[form.firstCarried() + form.carried.size() + i];
+    if (isObject(slice->type))
+      unsupported("it collects slices of {}, which only tensors of numbers have", name(slice->type));
+    Sizes sizes{trips};
+    for (AffineExpr size : slice->sizes)
+      sizes.push_back(sizeOutside(body, size));
+    results.addResult(state, slice, sizes, nullptr);
+  }
+}
+
+void ModelImporter::emitLoop(const onnx::NodeProto &proto, LoopForm &form, Body &body, Scope &scope) {
+  LoopResults results;
+  if (form.conditional)
+    results.yielded.push_back(body.outputs[0]), results.names.push_back("condition");
+  SmallVector<Value> carried = addCarried(form, body, results), scanned;
+  addCollected(form, body, results);
+  for (ImportedValue *value : form.scanned)
+    scanned.push_back(state.materialize(*value));
+  finishBody(body, results.yielded, results.names);
+  AffineMap sizes = body.sizes();
+  std::string bodyName = state.addBody(body.state);
+  auto flags = [](const std::vector<bool> &list) { return SmallVector<bool>(list.begin(), list.end()); };
+  auto op = flow::LoopOp::create(state.builder, state.location, results.types, bodyName, sizes,
+                                 form.trips ? state.materialize(*form.trips) : Value(),
+                                 form.condition ? state.materialize(*form.condition) : Value(), carried, scanned,
+                                 body.captures, flags(form.reverseScanned), flags(form.reverseCollected), form.counted,
+                                 form.conditional);
+  results.attach(state, op);
+  defineLoopOutputs(proto, form, results, scope);
+}
+
+void ModelImporter::defineLoopOutputs(const onnx::NodeProto &proto, const LoopForm &form, const LoopResults &results,
+                                      Scope &scope) {
+  auto next = results.values.begin();
+  for (int i = 0; i < proto.output_size(); ++i) {
+    bool isCarried = i < static_cast<int>(form.carried.size());
+    ImportedValue *result = isCarried && form.carried[i].isInvariant ? form.initial[i] : *next++;
+    int64_t axis = isCarried ? 0 : form.collectedAxes[i - form.carried.size()];
+    if (!isCarried && axis != 0)
+      result = moveDimension(*result, 0, axis < 0 ? axis + result->rank() : axis);
+    if (proto.output(i).empty())
+      continue;
+    if (isCarried && form.carried[i].wrapsOptional) {
+      define(proto.output(i) + "/held", result, scope);
+      importNode(generateNode("OptionalGetElement", {proto.output(i) + "/held"}, proto.output(i)), scope);
+    } else {
+      define(proto.output(i), result, scope);
+    }
+  }
+}
+
+//===- Loop -------------------------------------------------------------------------------------------------------===//
+
+void ModelImporter::importLoop(const onnx::NodeProto &proto, Scope &scope) {
+  LoopForm form;
+  form.graph = &graphAttribute(proto, "body");
+  form.counted = true;
+  auto input = [&](int i) {
+    return i < proto.input_size() && !proto.input(i).empty() ? lookup(proto.input(i), scope, "it") : nullptr;
+  };
+  form.trips = input(0), form.condition = input(1);
+  if (form.trips && form.trips->type != DType::I64)
+    malformed("expected a trip count of int64, got {}", name(form.trips->type));
+  if (form.condition)
+    expectCondition(*form.condition);
+  if (form.condition && constantBool(state, *form.condition) == true)
+    form.condition = nullptr;
+  for (int i = 2; i < proto.input_size(); ++i)
+    form.initial.push_back(lookup(proto.input(i), scope, "it"));
+  int collected = form.graph->output_size() - 1 - static_cast<int>(form.initial.size());
+  if (collected < 0 || proto.output_size() > static_cast<int>(form.initial.size()) + collected)
+    malformed("expected a body with a condition, {} carried values and what it collects, got {} outputs",
+              form.initial.size(), form.graph->output_size());
+  form.reverseCollected.assign(collected, false);
+  form.collectedAxes.assign(collected, 0);
+  importLoopForm(proto, form, scope);
+}
+
+} // namespace tilewright

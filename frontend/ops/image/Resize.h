@@ -1,0 +1,11 @@
+// The general form of resizing, for what Resize.cpp cannot express as accesses with constant indices.
+#pragma once
+
+#include "frontend/sizes/RunTimeSizes.h"
+
+namespace tilewright::ops {
+
+/// Resizes by an input of scales or by an input of sizes, which need not be known at import.
+void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::optional<size_t> sizesInput);
+
+} // namespace tilewright::ops

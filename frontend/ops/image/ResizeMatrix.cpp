@@ -1,0 +1,235 @@
+// Resize with scales or sizes that are only known at run time, and the modes that need more than two gathers: cubic,
+// antialiased, cropped.
+//
+//   position(i)   the source position of result coordinate i: an f64 vector for each axis
+//   nearest       x[round(position)]
+//   linear        x[floor(position)] and its neighbour, weighted
+//   otherwise     a product with a matrix:   y[.., i, ..] = sum over t of W[i, t] * x[.., clamp(t - border), ..]
+//                                            W[i, t] = kernel((t - border - position(i)) * stretch)
+#include "frontend/ops/image/Resize.h"
+
+using namespace mlir;
+using F = arith::CmpFPredicate;
+using I = arith::CmpIPredicate;
+
+namespace tilewright::ops {
+namespace {
+
+struct Options {
+  std::string mode, coordinates, nearest, policy;
+  double cubic, extrapolation;
+  bool excludeOutside, antialias;
+
+  explicit Options(NodeBuilder &b) {
+    bool old = b.node.opset < 11; // before there were coordinate modes: asymmetric, rounded down
+    mode = b.text("mode", "nearest");
+    if (mode == "bilinear" || mode == "trilinear")
+      mode = "linear";
+    coordinates = old ? "asymmetric" : b.text("coordinate_transformation_mode", "half_pixel");
+    nearest = old ? "floor" : b.text("nearest_mode", "round_prefer_floor");
+    policy = b.text("keep_aspect_ratio_policy", "stretch");
+    cubic = b.real("cubic_coeff_a", -0.75), extrapolation = b.real("extrapolation_value", 0);
+    excludeOutside = b.integer("exclude_outside", 0), antialias = b.integer("antialias", 0);
+    b.expect(mode == "nearest" || mode == "linear" || mode == "cubic",
+             fmt::format("expected mode to be nearest, linear or cubic, got '{}'", mode));
+    b.expect(
+        policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+        fmt::format("expected keep_aspect_ratio_policy to be stretch, not_larger or not_smaller, got '{}'", policy));
+  }
+  bool isCropped() const { return coordinates == "tf_crop_and_resize"; }
+  /// Taps on each side of a position, if the kernel is not stretched.
+  int64_t reach() const { return mode == "cubic" ? 2 : 1; }
+};
+
+/// One axis: scalars in f64, and the sizes as expressions.
+struct ResizedAxis {
+  int64_t dim;
+  AffineExpr from, to;
+  Term scale, roiStart, roiEnd;
+  AffineExpr border; // how far taps may be outside of the source
+};
+
+Term real(NodeBuilder &b, AffineExpr size) { return b.convert(scalarOf(b, size), DType::I64, DType::F64); }
+Term realScalar(NodeBuilder &b, double value) { return b.splat({}, b.state.builder.getF64Type(), value); }
+Term isAbove(Term a, Term b) { return a.builder->compare(F::OGT, I::sgt, a, b); }
+
+/// The source position of every result coordinate.
+Term coordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis) {
+  const std::string &mode = options.coordinates;
+  Term i = b.convert(b.iota({axis.to}, 0, b.state.builder.getI64Type()), DType::I64, DType::F64);
+  Term input = real(b, axis.from), output = real(b, axis.to), length = axis.scale * input;
+  Term isOne = b.compare(F::OEQ, I::eq, length, realScalar(b, 1)),
+       span = b.select(isOne, realScalar(b, 1), length - 1.0);
+  Term centered = (i + 0.5) / axis.scale - 0.5;
+  if (mode == "half_pixel")
+    return centered;
+  if (mode == "half_pixel_symmetric")
+    return input * 0.5 * (1.0 - output / length) + centered;
+  if (mode == "pytorch_half_pixel")
+    return b.select(isAbove(output, realScalar(b, 1)), centered, b.like(centered, 0));
+  if (mode == "align_corners")
+    return b.select(isOne, b.like(i, 0), i * (input - 1.0) / span);
+  if (mode == "asymmetric")
+    return i / axis.scale;
+  if (mode == "tf_half_pixel_for_nn")
+    return (i + 0.5) / axis.scale;
+  if (!options.isCropped())
+    malformed("expected a coordinate_transformation_mode that Resize has, got '{}'", mode);
+  Term middle = (axis.roiStart + axis.roiEnd) * (input - 1.0) * 0.5;
+  return b.select(isOne, middle,
+                  axis.roiStart * (input - 1.0) + i * (axis.roiEnd - axis.roiStart) * (input - 1.0) / span);
+}
+
+/// Positions in f64 as indices, clamped to 0..from-1.
+Term sourceIndex(NodeBuilder &b, Term position, const ResizedAxis &axis) {
+  return b.convert(b.minimum(b.maximum(position, 0), real(b, axis.from) - 1.0), DType::F64, DType::I64);
+}
+
+Term nearestIndex(NodeBuilder &b, const std::string &mode, Term x) {
+  Term low = b.apply<math::FloorOp>(x), half = b.like(x, 0.5);
+  if (mode == "floor")
+    return low;
+  if (mode == "ceil")
+    return b.apply<math::CeilOp>(x);
+  b.expect(mode == "round_prefer_floor" || mode == "round_prefer_ceil",
+           fmt::format("expected a nearest_mode that Resize has, got '{}'", mode));
+  Term up = b.compare(mode == "round_prefer_ceil" ? F::OGE : F::OGT, I::sge, x - low, half);
+  return b.select(up, low + 1.0, low);
+}
+
+/// The interpolation kernel: a triangle for mode linear, Keys' function with coefficient a for mode cubic.
+Term kernel(NodeBuilder &b, const Options &options, Term x) {
+  x = b.abs(x);
+  double a = options.cubic;
+  if (options.mode == "linear")
+    return b.maximum(1.0 - x, 0);
+  Term near = ((a + 2) * x - (a + 3)) * x * x + 1.0, far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return b.select(isAbove(b.like(x, 1), x), near, b.select(isAbove(b.like(x, 2), x), far, b.like(x, 0)));
+}
+
+Term timesMatrix(NodeBuilder &b, const Options &options, const ResizedAxis &axis, Term x, Term position) {
+  AffineExpr taps = graph::canonicalSize(axis.from + axis.border * 2);
+  Sizes matrix{axis.to, taps};
+  Term at =
+      b.convert(b.iota({taps}, 0, b.state.builder.getI64Type()) - scalarOf(b, axis.border), DType::I64, DType::F64);
+  Term distance = b.broadcast(at, matrix, {1}) - b.broadcast(position, matrix, {0});
+  if (options.antialias)
+    distance = distance * b.minimum(axis.scale, 1.0);
+  Term weights = kernel(b, options, distance);
+  if (options.excludeOutside) {
+    Term last = real(b, axis.from) - 1.0;
+    Term outside = either(isAbove(b.like(at, 0), at), isAbove(at, last));
+    weights = b.select(b.broadcast(outside, matrix, {1}), b.like(weights, 0), weights);
+  }
+  if (options.excludeOutside || options.antialias)
+    weights = weights / b.spread(b.reduce(graph::ReduceKind::Sum, weights, {1}), weights, {1});
+  weights = b.convert(weights, DType::F64, x.element().isF64() ? DType::F64 : DType::F32);
+  SmallVector<int64_t> order, back(x.rank());
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (dim != axis.dim)
+      order.push_back(dim);
+  order.push_back(axis.dim);
+  for (auto [to, from] : llvm::enumerate(order))
+    back[from] = static_cast<int64_t>(to);
+  Term rows = b.transpose(b.take(x, {axis.dim}, {sourceIndex(b, at, axis)}), order);
+  Sizes sizes = rows.sizes(), rest(sizes.begin(), sizes.end() - 1);
+  Term product = b.contract(b.reshape(rows, {b.product(rest), taps}), weights, "rt,it->ri");
+  sizes.back() = axis.to;
+  return b.transpose(b.reshape(product, sizes), back);
+}
+
+Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis, Term x) {
+  Term position = coordinates(b, options, axis), result = x;
+  if (options.mode == "nearest") {
+    result = b.take(x, {axis.dim}, {sourceIndex(b, nearestIndex(b, options.nearest, position), axis)});
+  } else if (options.mode == "linear" && !options.antialias && !options.excludeOutside) {
+    Term below = b.apply<math::FloorOp>(position);
+    Term low = b.take(x, {axis.dim}, {sourceIndex(b, below, axis)}),
+         high = b.take(x, {axis.dim}, {sourceIndex(b, below + 1.0, axis)});
+    Term weight =
+        b.along(b.convert(position - below, DType::F64, x.element().isF64() ? DType::F64 : DType::F32), low, axis.dim);
+    result = low * (1.0 - weight) + high * weight;
+  } else {
+    result = timesMatrix(b, options, axis, x, position);
+  }
+  if (!options.isCropped())
+    return result;
+  Term last = real(b, axis.from) - 1.0;
+  Term outside =
+      either(b.compare(F::ULT, I::slt, position, b.like(position, 0)), b.compare(F::UGT, I::sgt, position, last));
+  result = b.widen(result); // select has no half types
+  return b.select(b.along(outside, result, axis.dim), b.like(result, options.extrapolation), result);
+}
+
+/// Sets scales from sizes, and makes them equal if the aspect ratio policy says so. Returns the sizes.
+std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes,
+                            std::vector<Term> sizes) {
+  std::optional<Term> common;
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
+    axis.scale = b.convert(size, DType::I64, DType::F64) / real(b, axis.from);
+    bool larger = options.policy == "not_smaller";
+    common = !common ? axis.scale : larger ? b.maximum(*common, axis.scale) : b.minimum(*common, axis.scale);
+  }
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes))
+    if (options.policy != "stretch") {
+      axis.scale = *common;
+      size = b.convert(b.apply<math::FloorOp>(*common * real(b, axis.from) + 0.5), DType::F64, DType::I64);
+    }
+  return sizes;
+}
+
+/// Sets sizes from scales, in float32 as all implementations of shape inference do: 0.7f * 10 is then 7.
+std::vector<Term> setSizes(NodeBuilder &b, std::vector<ResizedAxis> &axes, const std::vector<Term> &scales,
+                           RunTimeSizes &read) {
+  std::vector<Term> sizes;
+  for (auto [axis, scale] : llvm::zip_equal(axes, scales)) {
+    read.require(b.compare(F::OGT, I::sgt, scale, b.like(scale, 0)), "expected scales above 0");
+    axis.scale = b.convert(scale, DType::F32, DType::F64);
+    Term from = b.convert(scalarOf(b, axis.from), DType::I64, DType::F32);
+    sizes.push_back(b.convert(b.apply<math::FloorOp>(scale * from), DType::F32, DType::I64));
+  }
+  return sizes;
+}
+
+} // namespace
+
+void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::optional<size_t> sizesInput) {
+  Options options(b);
+  RunTimeSizes read(b);
+  std::vector<ResizedAxis> axes;
+  std::vector<int64_t> dims = b.integers("axes").value_or(std::vector<int64_t>());
+  for (int64_t dim = 0; dim < b.rank(0) && !b.hasAttribute("axes"); ++dim)
+    dims.push_back(dim);
+  for (int64_t dim : dims) {
+    axes.push_back({b.axis(dim, b.rank(0)), {}, {}, {}, {}, {}, {}});
+    axes.back().from = b.sizes(0)[axes.back().dim];
+  }
+  std::vector<Term> given = sizesInput ? b.scalars(*sizesInput) : b.scalars(*scalesInput, DType::F32);
+  b.expect(given.size() == axes.size(), fmt::format("expected {} scales or sizes, got {}", axes.size(), given.size()));
+  std::vector<Term> sizes = sizesInput ? setScales(b, options, axes, given) : setSizes(b, axes, given, read);
+  if (options.isCropped()) {
+    std::vector<Term> roi = b.scalars(1, DType::F64);
+    b.expect(roi.size() == 2 * axes.size(),
+             fmt::format("expected a roi of {} elements, got {}", 2 * axes.size(), roi.size()));
+    for (size_t i = 0; i < axes.size(); ++i)
+      axes[i].roiStart = roi[i], axes[i].roiEnd = roi[i + axes.size()];
+  }
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
+    axis.to = read.add(size, axis.from);
+    axis.border = b.number(options.reach() + 1);
+    if (options.antialias) {
+      Term reach = static_cast<double>(options.reach()) / b.minimum(axis.scale, 1.0);
+      axis.border = read.add(b.convert(b.minimum(b.apply<math::CeilOp>(reach), 1 << 20) + 1.0, DType::F64, DType::I64),
+                             axis.border);
+    }
+  }
+  Term x = options.mode == "nearest" ? b.raw(0) : b.in(0);
+  if (!x.isFloat() && (options.mode != "nearest"))
+    decline("resizing integers by mode '{}' is not compiled", options.mode);
+  read.read();
+  for (const ResizedAxis &axis : axes)
+    x = resizeAlong(b, options, axis, x);
+  b.out(x);
+}
+
+} // namespace tilewright::ops

@@ -1,0 +1,32 @@
+// What the caller of the importer may choose.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct ImportOptions {
+  /// Sizes of inputs by name, as `--shapes` gives them. A symbol that one input fixes is fixed everywhere.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// A seed: files of external data that are missing are replaced by random weights.
+  std::optional<uint64_t> randomWeights;
+  /// Runs every node through the reference, even where a handler could compile it: `verify --against interpreter`.
+  bool allAsReference = false;
+  /// What to do with two sizes that meet in a broadcast when either may turn out to be 1. By default they are assumed
+  /// to be equal; if this is set, the broadcast is decided at run time: slower, but right for all sizes.
+  bool broadcastWhenRunning = false;
+  /// A node that only the reference can run is an error (`--no-fallback`).
+  bool noFallback = false;
+  /// The default answer where a rank depends on whether two sizes are equal (as when a dimension is dropped if it is
+  /// 1).
+  bool sizesAreEqual = false;
+  /// Answers already decided for this attempt, by the node that asked.
+  std::map<std::string, bool, std::less<>> settled;
+};
+
+} // namespace tilewright

@@ -1,0 +1,93 @@
+// Asks Legality again for each remaining edge.
+#include "fusion/ExplainFusion.h"
+
+#include "fusion/Legality.h"
+#include "fusion/OnnxNodes.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+/// `value`, or what it is a view of.
+static Value behindViews(const GroupGraph &graph, Value value) {
+  for (Group *group = graph.groupOf(value); group && group->isView(); group = graph.groupOf(value))
+    value = group->ops.front()->getOperand(0);
+  return value;
+}
+
+/// Whether the root of the consumer depends on the producer. If not, the values are only combined after the root, as by
+/// a residual connection.
+static bool feedsRoot(const GroupGraph &graph, const Edge &edge) {
+  llvm::SmallPtrSet<Operation *, 16> fed;
+  for (Operation *op : edge.consumer->ops)
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return fed.contains(operand.getDefiningOp()) || graph.groupOf(behindViews(graph, operand)) == edge.producer;
+        }))
+      fed.insert(op);
+  return fed.contains(edge.consumer->geometry.root);
+}
+
+/// Reasons whose sentences say that one root depends on the other.
+static bool isBetweenRoots(Reason reason) {
+  return reason == Reason::SecondReduction || reason == Reason::ReductionOfContraction ||
+         reason == Reason::OtherLoops || reason == Reason::WindowIsRepeated;
+}
+
+/// Why an edge was not fused. If it would be legal, the value is needed in memory by several kernels.
+static Reason whyNot(const GroupGraph &graph, FusionMode mode, const Edge &edge) {
+  GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
+  if (auto *refusal = std::get_if<Refusal>(&verdict)) {
+    bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
+    return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot
+                                                                                       : refusal->reason;
+  }
+  return mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
+}
+
+/// One edge for each pair of groups, seen through views.
+static std::vector<Edge> edgesBetweenGroups(const GroupGraph &graph) {
+  std::vector<Edge> edges;
+  llvm::DenseSet<std::pair<Group *, Group *>> seen;
+  for (Operation *op : graph.operations())
+    for (Value operand : op->getOperands()) {
+      Value computed = behindViews(graph, operand);
+      Edge edge{graph.groupOf(computed), graph.groupOf(op), computed, op};
+      if (edge.producer && edge.producer != edge.consumer && !edge.consumer->isView() &&
+          seen.insert({edge.producer, edge.consumer}).second)
+        edges.push_back(edge);
+    }
+  return edges;
+}
+
+static std::string nodeName(ModuleOp module, int64_t node) {
+  std::optional<NodeLabel> label = labelOf(module, node);
+  return label ? label->name.str() : "node " + std::to_string(node);
+}
+
+UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionMode mode, ModuleOp module) {
+  UnnamedReport unnamed{{mode, {}, {}}, {}};
+  llvm::DenseMap<Group *, size_t> index;
+  for (Group *group : graph.inOrder()) {
+    if (group->isView())
+      continue;
+    index[group] = unnamed.groups.size();
+    unnamed.groups.push_back(group);
+    std::vector<std::string> nodes;
+    for (int64_t node : group->nodes())
+      nodes.push_back(nodeName(module, node));
+    unnamed.report.launches.push_back(
+        {"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
+  }
+  for (const Edge &edge : edgesBetweenGroups(graph))
+    unnamed.report.edges.push_back({index.at(edge.producer), index.at(edge.consumer),
+                                    nodeName(module, nodeOf(edge.value.getDefiningOp())),
+                                    nodeName(module, nodeOf(edge.user)), whyNot(graph, mode, edge)});
+  return unnamed;
+}
+
+FusionReport fusion::withKernelNames(UnnamedReport unnamed, const OutlinedGroups &outlined) {
+  for (auto [group, launch] : llvm::zip_equal(unnamed.groups, unnamed.report.launches))
+    if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group)))
+      launch.kernel = op.getKernel().str();
+  return std::move(unnamed.report);
+}

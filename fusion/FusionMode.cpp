@@ -1,0 +1,28 @@
+// Names of modes, and what they allow.
+#include "fusion/FusionMode.h"
+
+#include "fusion/OnnxNodes.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+std::optional<FusionMode> fusion::parseFusionMode(StringRef name) {
+  return llvm::StringSwitch<std::optional<FusionMode>>(name)
+      .Case("none", FusionMode::None)
+      .Case("epilogue", FusionMode::Epilogue)
+      .Case("all", FusionMode::All)
+      .Default(std::nullopt);
+}
+
+llvm::StringRef fusion::name(FusionMode mode) {
+  constexpr llvm::StringLiteral names[] = {"none", "epilogue", "all"};
+  return names[static_cast<size_t>(mode)];
+}
+
+bool fusion::modeAllows(FusionMode mode, FusionMode from, Value value, Operation *user) {
+  Operation *producer = value.getDefiningOp();
+  return mode >= from || (nodeOf(producer) == nodeOf(user) && nodeOf(user) >= 0);
+}

@@ -1,0 +1,24 @@
+// How much is fused: the modes of --fuse.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+#include <optional>
+
+namespace tilewright::fusion {
+
+enum class FusionMode {
+  None,     // one kernel for each ONNX node
+  Epilogue, // contractions and reductions take the elementwise work that follows them
+  All,      // every rule of the table
+};
+
+/// "none", "epilogue" or "all".
+std::optional<FusionMode> parseFusionMode(llvm::StringRef name);
+llvm::StringRef name(FusionMode mode);
+
+/// Whether a rule that applies from mode `from` on may put `value` and its `user` into one kernel. Inside one ONNX node
+/// every rule applies.
+bool modeAllows(FusionMode mode, FusionMode from, mlir::Value value, mlir::Operation *user);
+
+} // namespace tilewright::fusion

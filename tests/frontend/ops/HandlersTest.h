@@ -1,0 +1,42 @@
+// Every handler against the reference: a model of one node is imported, interpreted, and compared with what
+// runtime/reference computes for the node. The node must compile: no fallback. The cases are in files by family.
+#pragma once
+
+#include "tests/frontend/TinyModel.h"
+
+namespace tilewright::test {
+
+struct Input {
+  Shape shape;
+  DType type = DType::F32;
+  std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or uint8
+  bool absent = false;
+  bool isWeights = false; // random, but constant
+};
+
+/// A random input that is constant.
+inline Input weights(Shape shape) {
+  Input input{std::move(shape)};
+  input.isWeights = true;
+  return input;
+}
+
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+
+struct Case {
+  std::string op;
+  std::vector<Input> inputs;
+  std::vector<std::pair<std::string, AttributeValue>> attributes = {};
+  int opset = 17;
+  int outputs = 1;
+  std::string domain = "";
+};
+
+std::ostream &operator<<(std::ostream &out, const Case &test);
+std::string caseName(const testing::TestParamInfo<Case> &info);
+/// The cases, as operators of com.microsoft.
+std::vector<Case> ofMicrosoft(std::vector<Case> cases);
+
+class HandlersTest : public testing::TestWithParam<Case> {};
+
+} // namespace tilewright::test

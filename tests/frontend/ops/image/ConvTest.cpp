@@ -1,0 +1,74 @@
+// Convolutions and poolings.
+#include "tests/frontend/ops/HandlersTest.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+std::vector<Case> convolutions() {
+  using List = std::vector<int64_t>;
+  return {
+      {"Conv", {{{1, 3, 7, 8}}, {{4, 3, 3, 3}}, {{4}}}, {{"pads", List{1, 1, 1, 1}}, {"strides", List{2, 1}}}},
+      {"Conv", {{{2, 3, 5, 5}}, {{4, 3, 1, 1}}}},
+      {"Conv", {{{2, 3, 5, 5}}, {{4, 3, 1, 1}}}, {{"strides", List{2, 2}}}},
+      {"Conv", {{{1, 4, 6, 6}}, {{4, 1, 3, 3}}}, {{"group", int64_t(4)}, {"dilations", List{2, 2}}}},
+      {"Conv", {{{1, 2, 6, 6}}, {{6, 1, 3, 3}}, {{6}}}, {{"group", int64_t(2)}}},
+      {"Conv", {{{1, 4, 6, 6}}, {{6, 2, 3, 3}}}, {{"group", int64_t(2)}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"Conv", {{{1, 3, 10}}, {{2, 3, 4}}}, {{"auto_pad", std::string("SAME_LOWER")}, {"strides", List{2}}}},
+      {"Conv", {{{1, 2, 4, 5, 6}}, {{3, 2, 2, 2, 2}}}},
+      // Taps that only meet padding
+      {"Conv", {{{1, 3, 1, 1}}, {{4, 3, 3, 3}}}, {{"pads", List{1, 1, 1, 1}}}},
+      {"Conv", {{{1, 3, 2, 3}}, {{4, 3, 7, 5}}, {{4}}}, {{"pads", List{3, 4, 3, 4}}, {"strides", List{2, 1}}}},
+      {"Conv", {{{1, 3, 2, 2}}, {{4, 3, 3, 3}}}, {{"pads", List{2, 3, 2, 3}}, {"dilations", List{2, 3}}}},
+      {"Conv",
+       {{{1, 4, 1, 2}}, {{4, 1, 3, 3}}},
+       {{"group", int64_t(4)}, {"pads", List{1, 1, 1, 1}}, {"strides", List{2, 2}}}},
+      {"Conv", {{{1, 3, 1}}, {{2, 3, 5}}}, {{"pads", List{7, 0}}}},
+      {"MaxPool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{3, 2}}, {"strides", List{2, 2}}, {"pads", List{1, 0, 1, 1}}}},
+      {"MaxPool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
+      {"MaxPool", {{{1, 3, 7}, DType::U8}}, {{"kernel_shape", List{3}}}},
+      {"AveragePool", {{{1, 3, 7, 8}}}, {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}}},
+      {"AveragePool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{3, 3}}, {"pads", List{1, 1, 1, 1}}, {"count_include_pad", int64_t(1)}}},
+      {"AveragePool",
+       {{{1, 3, 7, 8}}},
+       {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
+      {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
+      {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 3}}, {{2}}}},
+      {"ConvTranspose",
+       {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}},
+       {{"strides", List{2, 3}}, {"pads", List{1, 0, 1, 1}}, {"output_padding", List{1, 0}}}},
+      {"ConvTranspose", {{{1, 4, 5}}, {{4, 1, 3}}}, {{"group", int64_t(2)}, {"dilations", List{2}}}},
+      {"ConvTranspose",
+       {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}},
+       {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{3}}, {"output_shape", List{10}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{2}}}},
+      // By phases, where the weights are constants and the stride divides the result.
+      {"ConvTranspose", {{{2, 3, 4, 5}}, weights({3, 2, 2, 2}), {{2}}}, {{"strides", List{2, 2}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, weights({3, 2, 4, 4})}, {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}}},
+      {"ConvTranspose",
+       {{{1, 3, 4, 5}}, weights({3, 2, 3, 3})},
+       {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}, {"output_padding", List{1, 1}}}},
+      {"ConvTranspose", {{{1, 2, 4, 3}}, weights({2, 3, 1, 5})}, {{"strides", List{1, 3}}, {"pads", List{0, 2, 0, 0}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 2})}, {{"strides", List{4}}, {"output_padding", List{2}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 7})}, {{"strides", List{2}}, {"pads", List{6, 5}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 2})}, {{"strides", List{2}}, {"pads", List{2, 2}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{3}}, {"pads", List{1, 2}}}},
+      {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
+      {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
+  };
+}
+
+} // namespace
+
+namespace tilewright::test {
+
+INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
+
+} // namespace tilewright::test

@@ -1,0 +1,185 @@
+// Work that a fusion would repeat stays in a kernel of its own: in front of windows, gathers, concatenations, and for values
+// that are read more than once.
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
+
+// Even one operation in front of windows that overlap.
+// CHECK: relu is not fused with pool because work would be repeated for every use of its result
+module attributes {graph.nodes = ["relu|Relu", "pool|MaxPool"]} {
+  func.func @main(%x: tensor<1x8x8x4xf32>, %z: tensor<1x8x8x4xf32>) -> tensor<1x6x6x4xf32> {
+    %0 = arith.maximumf %x, %z {graph.node = 0 : i64} : tensor<1x8x8x4xf32>
+    %1 = graph.window %0 dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x8x8x4xf32> -> tensor<1x6x6x3x3x4xf32>
+    %2 = graph.reduce <max> %1 axes [3, 4] {graph.node = 1 : i64} : tensor<1x6x6x3x3x4xf32> -> tensor<1x6x6x4xf32>
+    return %2 : tensor<1x6x6x4xf32>
+  }
+}
+
+// -----
+
+// The squares of a local response normalization are the node's own.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["lrn|LRN"]} {
+  func.func @main(%x: tensor<8x64xf32>) -> tensor<6x64xf32> {
+    %0 = arith.mulf %x, %x {graph.node = 0 : i64} : tensor<8x64xf32>
+    %1 = graph.window %0 dims [0] strides [1] dilations [1] low [0] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<8x64xf32> -> tensor<6x3x64xf32>
+    %2 = graph.reduce <sum> %1 axes [1] {graph.node = 0 : i64} : tensor<6x3x64xf32> -> tensor<6x64xf32>
+    return %2 : tensor<6x64xf32>
+  }
+}
+
+// -----
+
+// An image enlarged to its nearest neighbours, under a convolution's windows: only renaming, but a division for each tap.
+// CHECK: resize is not fused with conv because
+module attributes {graph.nodes = ["resize|Resize", "conv|Conv"]} {
+  func.func @main(%x: tensor<1x4x8xf32>, %w: tensor<3x8x8xf32>) -> tensor<1x6x8xf32> {
+    %0 = graph.broadcast %x dims [0, 1, 3] {graph.node = 0 : i64} : tensor<1x4x8xf32> -> tensor<1x4x2x8xf32>
+    %1 = graph.reshape %0 {graph.node = 0 : i64} : tensor<1x4x2x8xf32> -> tensor<1x8x8xf32>
+    %2 = graph.window %1 dims [1] strides [1] dilations [1] low [0] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x8x8xf32> -> tensor<1x6x3x8xf32>
+    %3 = graph.contract %2, %w maps [affine_map<(b, x, k, c, m) -> (b, x, k, c)>, affine_map<(b, x, k, c, m) -> (k, c, m)>, affine_map<(b, x, k, c, m) -> (b, x, m)>] {graph.node = 1 : i64} : tensor<1x6x3x8xf32>, tensor<3x8x8xf32> -> tensor<1x6x8xf32>
+    return %3 : tensor<1x6x8xf32>
+  }
+}
+
+// -----
+
+// A function of a small table, gathered often. The same gathered once for every element it has (below) is free.
+// CHECK: exp is not fused with gather because work would be repeated for every use of its result
+module attributes {graph.nodes = ["exp|Exp", "gather|Gather"]} {
+  func.func @main(%x: tensor<10xf32>, %i: tensor<1000xi64>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<10xf32>
+    %1 = graph.gather %0[%i : tensor<1000xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 1 : i64} : tensor<10xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["exp|Exp", "gather|Gather"]} {
+  func.func @main(%x: tensor<1000xf32>, %i: tensor<1000xi64>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
+    %1 = graph.gather %0[%i : tensor<1000xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// Every input of a concatenation is pulled at every place of its result.
+// CHECK-DAG: a is not fused with cat because work would be repeated for every use of its result
+// CHECK-DAG: b is not fused with cat because work would be repeated for every use of its result
+module attributes {graph.nodes = ["a|Exp", "b|Exp", "cat|Concat"]} {
+  func.func @main(%x: tensor<64x8xf32>, %y: tensor<64x8xf32>, %z: tensor<64x8xf32>) -> tensor<64x24xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<64x8xf32>
+    %1 = math.exp %y {graph.node = 1 : i64} : tensor<64x8xf32>
+    %2 = graph.concat axis 1 %0, %1, %z {graph.node = 2 : i64} : tensor<64x8xf32>, tensor<64x8xf32>, tensor<64x8xf32> -> tensor<64x24xf32>
+    return %2 : tensor<64x24xf32>
+  }
+}
+
+// -----
+
+// Three slices of one function, of nearly all of it.
+// CHECK: f is not fused with
+// CHECK-SAME: because work would be repeated for every use of its result
+module attributes {graph.nodes = ["f|Exp", "a|Slice", "b|Slice", "c|Slice", "add|Add"]} {
+  func.func @main(%x: tensor<1000xf32>) -> tensor<998xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
+    %1 = graph.slice %0 offsets affine_map<() -> (0)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %2 = graph.slice %0 offsets affine_map<() -> (1)> strides [1] {graph.node = 2 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %3 = graph.slice %0 offsets affine_map<() -> (2)> strides [1] {graph.node = 3 : i64} : tensor<1000xf32> -> tensor<998xf32>
+    %4 = arith.addf %1, %2 {graph.node = 4 : i64} : tensor<998xf32>
+    %5 = arith.addf %4, %3 {graph.node = 4 : i64} : tensor<998xf32>
+    return %5 : tensor<998xf32>
+  }
+}
+
+// -----
+
+// Functions on rows: on 40 elements they wait for themselves, on 64 they do not.
+// CHECK: exp is not fused with sum because the reduced rows are too short to hide what would be computed on them
+module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
+  func.func @main(%x: tensor<1000x40xf32>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000x40xf32>
+    %1 = graph.reduce <sum> %0 axes [1] {graph.node = 1 : i64} : tensor<1000x40xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
+  func.func @main(%x: tensor<1000x64xf32>) -> tensor<1000xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000x64xf32>
+    %1 = graph.reduce <sum> %0 axes [1] {graph.node = 1 : i64} : tensor<1000x64xf32> -> tensor<1000xf32>
+    return %1 : tensor<1000xf32>
+  }
+}
+
+// -----
+
+// A shuffle of channels: what the transpose makes neighbours are pieces of the concatenation.
+// CHECK: cat is not fused with shuffle because work would be repeated for every use of its result
+module attributes {graph.nodes = ["cat|Concat", "shuffle|Transpose"]} {
+  func.func @main(%x: tensor<128x20xf32>, %y: tensor<128x20xf32>) -> tensor<128x20x2xf32> {
+    %0 = graph.concat axis 1 %x, %y {graph.node = 0 : i64} : tensor<128x20xf32>, tensor<128x20xf32> -> tensor<128x40xf32>
+    %1 = graph.reshape %0 {graph.node = 1 : i64} : tensor<128x40xf32> -> tensor<128x2x20xf32>
+    %2 = graph.transpose %1 perm [0, 2, 1] {graph.node = 1 : i64} : tensor<128x2x20xf32> -> tensor<128x20x2xf32>
+    return %2 : tensor<128x20x2xf32>
+  }
+}
+
+// -----
+
+// A roll: the slices end inside of the buffer.
+// CHECK: fusion all: 3 launches
+// CHECK: head is not fused with roll because work would be repeated for every use of its result
+module attributes {graph.nodes = ["head|Slice", "tail|Slice", "roll|Concat"]} {
+  func.func @main(%x: tensor<128x20xf32>) -> tensor<128x20xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<128x20xf32> -> tensor<32x20xf32>
+    %1 = graph.slice %x offsets affine_map<() -> (32, 0)> strides [1, 1] {graph.node = 1 : i64} : tensor<128x20xf32> -> tensor<96x20xf32>
+    %2 = graph.concat axis 0 %1, %0 {graph.node = 2 : i64} : tensor<96x20xf32>, tensor<32x20xf32> -> tensor<128x20xf32>
+    return %2 : tensor<128x20xf32>
+  }
+}
+
+// -----
+
+// The pieces of a detector's boxes stay whole where the transpose puts each box's numbers together.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["cat|Concat", "boxes|Transpose"]} {
+  func.func @main(%x: tensor<84x6400xf32>, %y: tensor<84x1600xf32>) -> tensor<8000x84xf32> {
+    %0 = graph.concat axis 1 %x, %y {graph.node = 0 : i64} : tensor<84x6400xf32>, tensor<84x1600xf32> -> tensor<84x8000xf32>
+    %1 = graph.transpose %0 perm [1, 0] {graph.node = 1 : i64} : tensor<84x8000xf32> -> tensor<8000x84xf32>
+    return %1 : tensor<8000x84xf32>
+  }
+}
+
+// -----
+
+// Borders that a window pads lie inside of the sliced buffer; a slice along channels, or one that nothing pads, is only an offset.
+// CHECK: fusion all: 2 launches
+// CHECK: crop is not fused with padded because work would be repeated for every use of its result
+module attributes {graph.nodes = ["crop|Slice", "padded|Conv"]} {
+  func.func @main(%x: tensor<1x40x8xf32>, %w: tensor<3x8x16xf32>) -> tensor<1x32x16xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0, 0)> strides [1, 1, 1] {graph.node = 0 : i64} : tensor<1x40x8xf32> -> tensor<1x32x8xf32>
+    %1 = graph.window %0 dims [1] strides [1] dilations [1] low [1] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x32x8xf32> -> tensor<1x32x3x8xf32>
+    %2 = graph.contract %1, %w maps [affine_map<(n, m, o, t, c) -> (n, m, t, c)>, affine_map<(n, m, o, t, c) -> (t, c, o)>, affine_map<(n, m, o, t, c) -> (n, m, o)>]
+        {graph.node = 1 : i64} : tensor<1x32x3x8xf32>, tensor<3x8x16xf32> -> tensor<1x32x16xf32>
+    return %2 : tensor<1x32x16xf32>
+  }
+}
+
+// -----
+
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["crop|Slice", "padded|Conv"]} {
+  func.func @main(%x: tensor<1x32x40xf32>, %w: tensor<3x8x16xf32>) -> tensor<1x32x16xf32> {
+    %0 = graph.slice %x offsets affine_map<() -> (0, 0, 4)> strides [1, 1, 1] {graph.node = 0 : i64} : tensor<1x32x40xf32> -> tensor<1x32x8xf32>
+    %1 = graph.window %0 dims [1] strides [1] dilations [1] low [1] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<1x32x8xf32> -> tensor<1x32x3x8xf32>
+    %2 = graph.contract %1, %w maps [affine_map<(n, m, o, t, c) -> (n, m, t, c)>, affine_map<(n, m, o, t, c) -> (t, c, o)>, affine_map<(n, m, o, t, c) -> (n, m, o)>]
+        {graph.node = 1 : i64} : tensor<1x32x3x8xf32>, tensor<3x8x16xf32> -> tensor<1x32x16xf32>
+    return %2 : tensor<1x32x16xf32>
+  }
+}
