@@ -1,7 +1,7 @@
 // Canonical size expressions and dimension strings.
 #include "frontend/graph/Sizes.h"
-#include "frontend/onnx/DimExpression.h"
 #include "frontend/graph/Shapes.h"
+#include "frontend/onnx/DimExpression.h"
 
 #include "mlir/IR/MLIRContext.h"
 

@@ -310,9 +310,10 @@ static Status checkOptions(const VerifyCommand &command) {
   bool isThere =
       fs::is_directory(command.against) || (fs::is_regular_file(command.against) && command.against.ends_with(".npz"));
   if (command.againstFolder() && !isThere)
-    return {Code::Io,
-            fmt::format("--against {}: expected reference, unfused, unedited, a folder or FILE.npz; it is none of these",
-                        command.against)};
+    return {
+        Code::Io,
+        fmt::format("--against {}: expected reference, unfused, unedited, a folder or FILE.npz; it is none of these",
+                    command.against)};
   return {};
 }
 
@@ -379,7 +380,8 @@ void addVerifyCommand(CLI::App &app, int &exitCode) {
       ->add_option(
           "--against", options->against,
           "reference (every operator as plain loops), unfused, or a folder: test data, or values by name (.npy, "
-          ".npz) as run --outputs writes them; for a stage's IR unedited, what the stage before it gives, is the default")
+          ".npz) as run --outputs writes them; for a stage's IR unedited, what the stage before it gives, is the "
+          "default")
       ->transform([](const std::string &text) { return text == "interpreter" ? "reference" : text; }) // its old name
       ->capture_default_str();
   command->add_flag("--per-node", options->perNode,
