@@ -1,4 +1,4 @@
-// A folder of one test's own: tests run several at a time, and a name that two of them share is a race.
+// A private folder for a test: tests run in parallel, so shared file names would race.
 #pragma once
 
 #include <cstdio>
@@ -10,8 +10,7 @@
 
 namespace tilewright::test {
 
-/// A new, empty folder below the system's temporary one, removed with all that is in it. Ends the program where none
-/// can be made.
+/// A new, empty folder below the system's temporary one, removed with its contents. Aborts if it cannot be created.
 class ScratchFolder {
 public:
   ScratchFolder() {

@@ -1,10 +1,10 @@
-# Verbs for the folders' CMakeLists.txt: a library of all sources of a folder, TableGen, and the third-party libraries they link.
+# Functions for the folders' CMakeLists.txt: a library of all sources of a folder, TableGen, and the third-party libraries they link.
 
 find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# Debian has no static libfmt, and the release binary takes nothing but glibc along: fmt is used from its headers.
+# fmt is used from its headers: Debian has no static libfmt, and the release binary depends on nothing but glibc.
 find_package(fmt REQUIRED)
 find_library(XXHASH_STATIC libxxhash.a REQUIRED)
 
@@ -25,8 +25,8 @@ function(useMlir target)
   target_precompile_headers(${target} REUSE_FROM tilewright_pch)
 endfunction()
 
-# addMlirLibrary(NAME [EXCLUDE REGEX]): this folder's sources as one static library on MLIR. A folder without sources yet is an
-# interface library, so that what links it can be written already.
+# addMlirLibrary(NAME [EXCLUDE REGEX]): this folder's sources as one static library that uses MLIR. A folder without sources becomes
+# an interface library, so that others can link it already.
 function(addMlirLibrary name)
   collectSources(sources ${ARGN})
   if(NOT "${sources}" MATCHES "[.]cpp")
@@ -103,7 +103,7 @@ function(finishGenerated library)
   endif()
 endfunction()
 
-# finishExecutable(TARGET): what every executable on MLIR needs besides its libraries.
+# finishExecutable(TARGET): settings for every executable that uses MLIR.
 function(finishExecutable target)
   if(TILEWRIGHT_STATIC)
     target_link_libraries(${target} PRIVATE tilewright_link)

@@ -13,9 +13,9 @@ separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(tilewright_mlir INTERFACE ${definitions})
 
 if(TILEWRIGHT_STATIC)
-  # Debian's exports name libLLVM.so in every MLIR archive. A static link that follows them succeeds, loads a second LLVM, and aborts at
-  # start with "Option registered more than once": so every mention of the shared libraries is taken out first.
-  # All of MLIR's archives are offered, so that nobody keeps a list: the linker takes only the members that something refers to.
+  # Debian's exports refer to libLLVM.so in every MLIR archive. A static link that follows them succeeds, loads a second LLVM, and aborts at
+  # start with "Option registered more than once": so every reference to the shared libraries is removed first.
+  # All of MLIR's archives are listed, so that no list must be maintained: the linker takes only members that are referenced.
   find_library(ZLIB_STATIC libz.a REQUIRED)
   get_property(mlirTargets GLOBAL PROPERTY MLIR_ALL_LIBS)
   set(mlirLibraries)
@@ -35,7 +35,7 @@ if(TILEWRIGHT_STATIC)
       list(APPEND mlirLibraries ${library})
     endif()
   endforeach()
-  # Whatever LLVMSupport was built with (Z3, XML), nothing of ours reaches; LLVMExtensions would ask for Polly (link/NoPolly.cpp).
+  # Our code never reaches what LLVMSupport was built with (Z3, XML); LLVMExtensions would require Polly (link/NoPolly.cpp).
   set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "rt;dl;m;${ZLIB_STATIC};zstd::libzstd_static;LLVMDemangle")
   set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES "LLVMSupport")
 
@@ -45,12 +45,12 @@ if(TILEWRIGHT_STATIC)
   target_link_options(tilewright_mlir INTERFACE LINKER:--gc-sections LINKER:--icf=all LINKER:--strip-all -static-libstdc++ -static-libgcc)
 else()
   target_link_libraries(tilewright_mlir INTERFACE lldELF lldCommon MLIR LLVM)
-  # clang-22 counts this folder among its own, so CMake would leave it out of the run path.
+  # clang-22 considers this folder a system folder, so CMake would omit it from the run path.
   target_link_options(tilewright_mlir INTERFACE LINKER:-rpath,${LLVM_LIBRARY_DIR})
 endif()
 
-# MLIR's headers cost seconds in every file, so those that most files need are parsed once. Every library and test on MLIR shares this
-# one precompiled header (so a missing #include shows only with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
+# MLIR's headers cost seconds in every file, so those that most files need are precompiled. All libraries and tests that use MLIR share this
+# precompiled header (so a missing #include shows only with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
 add_library(tilewright_pch OBJECT ${CMAKE_SOURCE_DIR}/scripts/cmake/Pch.cpp)
 target_link_libraries(tilewright_pch PUBLIC tilewright_mlir fmt::fmt-header-only)
 target_compile_options(tilewright_pch PRIVATE "SHELL:-Xclang -fno-pch-timestamp")

@@ -8,13 +8,13 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 
-# -fPIC by hand, not by POSITION_INDEPENDENT_CODE: that would give executables -fPIE, and clang refuses a precompiled header made with
-# the other of the two. Function sections let the linker drop what a static LLVM brings along.
+# -fPIC explicitly, not by POSITION_INDEPENDENT_CODE: that would give executables -fPIE, and clang refuses a precompiled header made with
+# the other flag. Function sections let the linker drop unused code of a static LLVM.
 add_compile_options(-fPIC -ffunction-sections -fdata-sections -Wall -Wextra -Werror)
 add_link_options(-fuse-ld=lld-22)
 include_directories(${CMAKE_SOURCE_DIR})
 
-# Not "function": it reads a signature in front of every callee, and the kernels that we map have none.
+# Not "function": it reads a signature in front of every callee, which compiled kernels do not have.
 if(TILEWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${TILEWRIGHT_SANITIZE} -fno-sanitize=vptr,function -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${TILEWRIGHT_SANITIZE})
@@ -24,8 +24,8 @@ if(TILEWRIGHT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Precompiled headers carry time stamps and paths that ccache must be told to overlook, so that a file compiled in one checkout is a hit in
-# another. What stands for the header's content is a sum that we write beside it (Llvm.cmake): its own bytes name the checkout.
+# Precompiled headers contain time stamps and paths, which ccache must ignore so that a file compiled in one checkout is a hit in
+# another. It identifies the header by a checksum that we write beside it (Llvm.cmake), since the header's own bytes contain the checkout's path.
 find_program(CCACHE ccache)
 if(CCACHE)
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
@@ -34,5 +34,5 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
-# CMake's default also includes the header's text by its absolute path, which does nothing but tell checkouts apart.
+# CMake's default also includes the header by its absolute path, whose only effect is that checkouts differ.
 set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)

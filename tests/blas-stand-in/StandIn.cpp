@@ -1,5 +1,5 @@
-// Stands in for OpenBLAS, cuBLAS and rocBLAS where they are not installed: the functions that `bench` opens, which say
-// on stderr what they were asked for and refuse what the real ones refuse.
+// Stands in for OpenBLAS, cuBLAS and rocBLAS where they are not installed: the functions that `bench` calls, which
+// print their arguments on stderr and reject what the real ones reject.
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Once for each product.
+/// Prints `what` once for each distinct product.
 void say(const std::string &what) {
   static std::set<std::string> said;
   if (said.insert(what).second)
@@ -61,7 +61,8 @@ int cublasGemmStridedBatchedEx(void *handle, int transA, int transB, int m, int 
                strideA == 1ll * m * k && strideB == 1ll * k * n && strideC == 1ll * m * n;
   if (!sound)
     return invalidValue;
-  std::memset(c, 0, batch * strideC * columns(typeC)); // the whole result is written: the memory must be there
+  // Writes the whole result, so that too small a buffer is detected.
+  std::memset(c, 0, batch * strideC * columns(typeC));
   say("gemm " + std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k) + " of " + std::to_string(batch));
   return 0;
 }

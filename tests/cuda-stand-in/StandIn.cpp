@@ -1,6 +1,6 @@
-// A stand-in for libcuda.so.1, so that the CUDA device's calls, their order and its errors are tested on machines
-// without a GPU: what is CUDA's own beside tests/gpu-stand-in. A context must be current; PTX is not compiled, only
-// searched for the names of its kernels.
+// A stand-in for libcuda.so.1, to test the CUDA device's calls, their order and its errors on machines without a GPU.
+// Has the functions that only CUDA has; tests/gpu-stand-in has the others. A context must be current; PTX is not
+// compiled, only searched for the names of its kernels.
 #include "tests/gpu-stand-in/StandIn.h"
 
 #include "runtime/cuda/CudaDriver.h"

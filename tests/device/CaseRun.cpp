@@ -1,4 +1,4 @@
-// Filling and judging the memory of device cases.
+// Fills the memory of device cases, and checks it.
 #include "tests/device/CaseRun.h"
 
 #include <algorithm>
@@ -40,10 +40,10 @@ std::string verdict(const DeviceCase &c, const CaseBuffer &output, uint64_t erro
   const std::byte *elements = output.bytes.data() + CaseBuffer::guard;
   for (int64_t i = 0; i < spec.count && size > 1; ++i) {
     bool poisoned = std::all_of(elements + i * size, elements + (i + 1) * size, isPoison);
-    if (poisoned && !checkElement(c, elements, i).empty()) // two bytes may be poison by chance
+    if (poisoned && !checkElement(c, elements, i).empty()) // a correct element of two bytes may equal the poison
       return fmt::format("element {} was not written", i);
   }
-  // All of a small output, a spread of a large one, and both ends.
+  // Checks all elements of a small output, a sample of a large one, and both ends.
   int64_t step = spec.count <= 1 << 16 ? 1 : spec.count / 20011 | 1;
   for (int64_t i = 0; i < spec.count; i += step)
     if (std::string wrong = checkElement(c, elements, i); !wrong.empty())

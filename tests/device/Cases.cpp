@@ -1,4 +1,4 @@
-// Numbers for device conformance, and the list of families.
+// Input numbers of device conformance, and the list of families.
 #include "tests/device/Cases.h"
 
 #include "runtime/reference/Half.h"
@@ -17,7 +17,7 @@ double inputValue(const BufferSpec &spec, size_t buffer, int64_t index) {
     return double(x % uint64_t(spec.below));
   if (findDType(spec.type)->isFloat)
     return rounded(spec.type, double(x >> 11) * 0x1p-52 - 1);
-  return double(int64_t(x % 101) - 50); // twice that is an i8
+  return double(int64_t(x % 101) - 50); // twice that fits i8
 }
 
 void store(DType type, std::byte *at, double value) {

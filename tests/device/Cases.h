@@ -1,7 +1,8 @@
-// The cases of device conformance: a tile kernel each, what goes in, and what must come out by plain loops in double.
+// The cases of device conformance: each is a tile kernel, its inputs, and the expected outputs by plain loops in
+// double.
 //
 // Three programs share this list. `tilewright-device-cases` compiles it to a folder; `tilewright-device-check` runs
-// that folder on a device, where no compiler need be; and tests/backend/gpu runs the small cases on an imitated GPU.
+// that folder on a device without a compiler; and tests/backend/gpu runs the small cases on an imitated GPU.
 #pragma once
 
 #include "runtime/DType.h"
@@ -16,8 +17,7 @@
 
 namespace tilewright::test {
 
-/// A buffer of the kernel. Inputs hold numbers in [-1, 1), or in [0, below) where that is not 0; the output is
-/// poisoned.
+/// A buffer of the kernel. Inputs hold numbers in [-1, 1), or in [0, below) if that is not 0; the output is poisoned.
 struct BufferSpec {
   DType type = DType::F32;
   int64_t count = 0;
@@ -26,7 +26,7 @@ struct BufferSpec {
 
 /// Element `index` of input buffer number `buffer`, the same on every machine.
 double inputValue(const BufferSpec &spec, size_t buffer, int64_t index);
-/// As `type` holds it.
+/// The value rounded to `type`.
 double rounded(DType type, double value);
 void store(DType type, std::byte *at, double value);
 double load(DType type, const std::byte *at);
@@ -38,11 +38,11 @@ struct DeviceCase {
   std::vector<BufferSpec> buffers = {}; // the last one is the output
   std::vector<int64_t> scalars = {};
   std::array<int64_t, 3> grid = {1, 1, 1};
-  /// What output element `index` must be.
+  /// The expected output element.
   std::function<double(int64_t index)> expected = {};
   double tolerance = 1e-5; // times 1 + |expected|
   uint64_t errorWord = 0;
-  bool small = false; // quick enough for an imitated GPU
+  bool small = false; // fast enough for an imitated GPU
 };
 
 std::vector<DeviceCase> deviceCases();

@@ -1,5 +1,5 @@
 // tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases
-// that tilewright-device-cases compiled, and judges them.
+// that tilewright-device-cases compiled, and checks their outputs.
 //
 // Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the
 // folder has an injected fault): 0 if some case failed.
@@ -17,7 +17,7 @@
 using namespace tilewright;
 using namespace tilewright::test;
 
-/// The least number of cases that must have passed, by what they are about.
+/// The least number of cases that must pass, by family, type, layout or edge.
 // clang-format off
 static const std::map<std::string, int> quotas = {
     {"family pointwise", 60}, {"family row reduction", 40}, {"family matmul", 80}, {"family gemv", 40},
@@ -39,7 +39,7 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
   return std::vector<std::byte>(bytes, bytes + text.size());
 }
 
-/// Runs one case; the Status is the device's failure, the string the case's.
+/// Runs one case. A Status is a failure of the device, the string that of the case.
 static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c,
                                      const nlohmann::json &row, const std::string &target, const std::string &folder) {
   bool amd = target.starts_with("gfx");
@@ -88,9 +88,9 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
   return verdict(c, output, *errorWord);
 }
 
-using Counts = std::map<std::string, std::pair<int, int>>; // of a family, type, layout or edge: passed, all
+using Counts = std::map<std::string, std::pair<int, int>>; // by family, type, layout or edge: passed, all
 
-/// Prints how many cases passed. True if it was all of them that ran, and fewer passed than must.
+/// Prints how many cases passed. True if all cases ran and a quota was missed.
 static bool missesQuota(const Counts &counts, bool all) {
   bool misses = false;
   for (auto &[key, count] : counts) {

@@ -1,8 +1,8 @@
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-waits]: compiles every case for a GPU into
 // a folder that tilewright-device-check runs.
 //
-// OUT/cases.json lists for each case how it is launched; its code is in a file of its name, of PTX or a code object.
-// Faults are built in on purpose where asked for.
+// OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
+// inject faults.
 #include "tests/device/Cases.h"
 
 #include "backend/Dialects.h"
@@ -34,8 +34,8 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
   return compileNvptx(*module, target, {.faults = faults});
 }
 
-/// Makes every s_waitcnt of CDNA's machine code an s_nop ("AMD Instinct MI300 ISA", SOPP): results are used before they
-/// are there.
+/// Replaces every s_waitcnt in CDNA machine code by an s_nop ("AMD Instinct MI300 ISA", SOPP), so that results are used
+/// before they are ready.
 static void dropWaits(std::vector<std::byte> &bytes) {
   constexpr uint32_t wait = 0xbf8c0000, mask = 0xffff0000, nop = 0xbf800000;
   for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
     bool tooBig =
         amd && !code &&
         code.status().message().find("bytes of shared memory because a block has that much") != std::string::npos;
-    if (tooBig) { // the tiles of this case are made for NVIDIA's blocks
+    if (tooBig) { // the tiles of this case are for NVIDIA's shared memory
       std::cout << "left out " << c.name << ": " << code.status().message() << "\n";
       continue;
     }

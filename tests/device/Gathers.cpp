@@ -1,4 +1,4 @@
-// Rows picked by indices that come from data: checked, reported, and replaced by a legal one if they are bad.
+// Rows gathered at indices from data, which are checked; bad ones are reported and replaced by a valid one.
 #include "tests/device/Cases.h"
 
 #include <algorithm>

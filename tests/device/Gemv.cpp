@@ -1,4 +1,4 @@
-// Contractions as sums of products: a few rows of a block each, with the reduced loop a dimension of the tile.
+// The gemv schedule: sums of products over a dimension of the tile, a few rows per block.
 #include "tests/device/Cases.h"
 
 #include <cmath>

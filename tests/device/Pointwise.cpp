@@ -1,4 +1,4 @@
-// Elementwise kernels: every type, every length, broadcasts, transpositions, and more blocks than 16 bits count.
+// Elementwise kernels: types, lengths, broadcasts, transpositions, and more than 65535 blocks.
 #include "tests/device/Cases.h"
 
 #include <cmath>

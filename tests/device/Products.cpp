@@ -1,5 +1,5 @@
-// Contractions: types, layouts of the operands, prologues that cannot be copied as they are, ragged edges in every
-// dimension, and what meets their results behind the loop.
+// Contractions: types, operand layouts, prologues that prevent asynchronous copies, ragged edges in every dimension,
+// and epilogues.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -9,15 +9,15 @@ namespace tilewright::test {
 
 namespace {
 enum class Tail {
-  Bias,     // y = a * b + bias, of the type that sums are of
-  Residual, // y = a * b + r, of the operands' type: what lanes exchange for wide loads and stores of halves
+  Bias,     // y = a * b + bias, in the type of the sums
+  Residual, // y = a * b + r, in the operands' type: lanes exchange halves for wide loads and stores
 };
 struct Product {
   DType type;
   int64_t m, n, k, bm, bn, bk, warps, stages;
   bool transposedA = false, transposedB = false, prologue = false;
   Tail tail = Tail::Bias;
-  bool runTimeColumns = false;               // is n known only when running? Then there are two versions of each access
+  bool runTimeColumns = false;               // n is known only at run time: each access has two versions
   bool unsignedA = false, unsignedB = false; // of bytes
 };
 } // namespace
@@ -104,7 +104,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
       fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
 }
 
-/// Rounding to the result's type, and of the sums, which grows with the square root of their length.
+/// Rounding to the result's type, plus that of the sums, which grows with the square root of their length.
 static double toleranceOf(const Product &p) {
   if (p.type == DType::I8)
     return 0;
@@ -144,8 +144,8 @@ static DeviceCase product(const Product &p, std::string edge) {
   return c;
 }
 
-/// Bytes: instructions of one warp and of four, either sign on either side, and operands that run along k outside and
-/// not.
+/// Bytes: instructions of one warp and of four, signed and unsigned on either side, and operands that are contiguous
+/// along k in memory or not.
 static void addByteCases(std::vector<DeviceCase> &cases) {
   for (bool at : {false, true})
     for (bool bt : {false, true})
@@ -183,13 +183,13 @@ static void addHalfCases(std::vector<DeviceCase> &cases) {
         cases.push_back(product({type, 257, 1021, 768, 128, 256, 32, 8, 4, at, bt}, "prime"));
         cases.push_back(product({type, 128, 64, 96, 128, 64, 32, 4, 2, at, bt, true}, "multiple of 8"));
         cases.push_back(product({type, 256, 256, 2048, 128, 128, 64, 4, 3, at, bt}, "power of two"));
-        // Steps of 64 k, which instructions that read shared memory by themselves need: one step, then pipelines in
-        // which products of two steps overlap, with a warpgroup's part in one panel or several, and operands that pass
-        // through registers.
+        // Steps of 64 k, as instructions need that read shared memory directly (wgmma): one step, then pipelines in
+        // which the products of two steps overlap, with a warpgroup's part in one panel or several, and operands that
+        // pass through registers.
         cases.push_back(product({type, 64, 64, 64, 64, 64, 64, 4, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 61, 67, 331, 64, 64, 64, 4, 4, at, bt}, "prime"));
         cases.push_back(
-            product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots come round twice
+            product({type, 64, 72, 520, 64, 64, 64, 4, 4, at, bt}, "multiple of 8")); // slots are reused twice
         cases.push_back(product({type, 96, 248, 56, 64, 256, 64, 4, 4, at, bt}, "multiple of 8"));
         cases.push_back(product({type, 250, 120, 64, 256, 128, 64, 8, 4, at, bt}, "power of two"));
         cases.push_back(product({type, 96, 248, 136, 64, 128, 64, 8, 4, at, bt}, "multiple of 8"));

@@ -1,4 +1,4 @@
-// Reductions of rows: within a warp, across warps, several rows a block, rows longer than a tile.
+// Reductions of rows: within a warp, across warps, several rows per block, rows longer than a tile.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -76,7 +76,7 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
   return c;
 }
 
-/// The sum and the largest of each row, walked in steps: y[r] = sum + max. Also of integers.
+/// The sum plus the maximum of each row, in steps along the row: y[r] = sum + max. Also for integers.
 static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
   DeviceCase c{.name = fmt::format("walk_{}_{}x{}", typeText(type), rows, columns),
                .family = "row reduction",
@@ -115,7 +115,7 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
                          isFloat ? "-100.0" : "-100", one, isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
   c.buffers = {{type, rows * columns}, {type, rows}};
   c.expected = [spec = c.buffers[0], columns](int64_t i) {
-    double sum = 0, largest = columns % 256 ? 0 : -100; // the last step's dead elements are zeros
+    double sum = 0, largest = columns % 256 ? 0 : -100; // elements out of bounds in the last step are zeros
     for (int64_t j = 0; j < columns; ++j) {
       double x = inputValue(spec, 0, i * columns + j);
       sum += x;
@@ -136,7 +136,7 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(softmax(type, 4, 1024, 1, 1024, 4));
     cases.push_back(softmax(type, 3, 1023, 1, 1024, 8));
     cases.push_back(softmax(type, 2, 1025, 1, 2048, 8));
-    cases.push_back(softmax(type, 5, 64, 2, 64, 2, true)); // rows begin aligned, or not
+    cases.push_back(softmax(type, 5, 64, 2, 64, 2, true)); // aligned and unaligned rows
     cases.push_back(softmax(type, 5, 61, 2, 64, 2, true));
     cases.push_back(softmax(type, 4, 1000, 1, 1024, 4, true));
     cases.push_back(softmax(type, 4, 1021, 1, 1024, 4, true));

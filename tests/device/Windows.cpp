@@ -1,5 +1,5 @@
-// Convolutions as contractions through a window's map, and pooling: loads with guards, loops over a window around the
-// loop over channels.
+// Convolutions as contractions of a window, and pooling: guarded loads, and loops over the window around the loop over
+// channels.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -32,7 +32,7 @@ static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t b
       fmt::format("!tile.buffer<{}, () -> ({}, {}, {}, {})>", text, w.kernel, w.kernel, w.channels, w.filters);
   std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text),
               tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
-  // The window's position is added through index operands of tile.size: row = oh * stride + kh - pad.
+  // The window's position is added by index operands of tile.size: row = oh * stride + kh - pad.
   std::string kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %f: {1}, %y: {2})
         attributes {{grid = affine_map<() -> ({3}, {4}, 1)>,
@@ -107,7 +107,7 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
   return c;
 }
 
-/// The largest of each window; outside counts as minus infinity.
+/// The maximum of each window; elements outside count as minus infinity.
 static DeviceCase pooling(const Window &w, std::string edge) {
   DeviceCase c{.name = fmt::format("pool_{}", describe(w)),
                .family = "window",

@@ -1,5 +1,5 @@
-// An index that only the data tell and that is out of range ends a run with an error, wherever the operation runs: in a
-// kernel, in a small graph of integers beside the kernels, or in the reference.
+// An out-of-range index in data ends a run with an error, wherever the operation runs: in a kernel, in integer
+// arithmetic between kernels, or in the reference.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"
@@ -14,7 +14,7 @@ using namespace tilewright::test;
 
 namespace {
 
-/// A model of int64 input `i`, whose good and bad values each suit every other use of it.
+/// A model with int64 input `i`; `good` and `bad` are values of `i`, in range for all uses but the tested one.
 struct Row {
   const char *name;
   std::vector<int64_t> shape, good, bad;

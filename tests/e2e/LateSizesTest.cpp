@@ -1,4 +1,4 @@
-// Sizes that a reference kernel tells while the plan runs: what follows it is bound, checked and placed then.
+// Sizes that a reference kernel determines while the plan runs: steps behind it are bound, checked and placed then.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"
@@ -42,7 +42,7 @@ protected:
   }
 };
 
-/// The positive ones of x, as `to`: how many they are, only the data know.
+/// Adds `to`, the positive elements of x, whose number depends on the data.
 TinyModel &positives(TinyModel &model, const std::string &to) {
   model.input("x", {"n"}).output("y").floats("nothing", {}, {0});
   model.node("Greater", {"x", "nothing"}, {"isPositive"});
@@ -50,7 +50,7 @@ TinyModel &positives(TinyModel &model, const std::string &to) {
   return model;
 }
 
-/// Of `count` elements `positive` are.
+/// `count` elements, of which `positive` are positive.
 Tensor numbers(int64_t count, int64_t positive) {
   Tensor tensor = Tensor::allocate(DType::F32, {count});
   for (int64_t i = 0; i < count; ++i)
@@ -90,8 +90,8 @@ TEST_P(LateSizes, AreGuarded) {
   EXPECT_EQ(tooLong.status().code(), Code::Malformed) << tooLong.status().message();
 }
 
-/// The size of what Compress returns is read beside an elementwise operation on which Compress itself waits, with x in
-/// both: no kernel may hold the two.
+/// One operation reads the size of Compress's result, another one computes Compress's input, both from x: they must not
+/// be in one kernel.
 TEST_P(LateSizes, AreNotReadBeforeTheyAreKnown) {
   TinyModel model;
   model.input("x", {3}).output("y").floats("nothing", {}, {0});

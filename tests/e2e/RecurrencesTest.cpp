@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM compiled, for lengths that are unrolled and that are loops, beside the reference.
+// Compiled RNN, GRU and LSTM compared with the reference, for unrolled lengths and for loops.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"
@@ -20,7 +20,7 @@ struct Row {
   void (*change)(onnx::NodeProto *);
   bool batchFirst = false;
   DType type = DType::F32;
-  bool ofBytes = false; // com.microsoft's, with a scale and a zero point for each direction
+  bool ofBytes = false; // DynamicQuantizeLSTM, with a scale and a zero point for each direction
 };
 
 void reverse(onnx::NodeProto *node) { setAttribute(node, "direction", std::string("reverse")); }
@@ -61,7 +61,7 @@ struct Input {
   DType type;
 };
 
-/// The node's inputs for a sequence of so many steps; a name that is empty where the row leaves one out.
+/// The node's inputs for a sequence of `steps`; omitted ones have an empty name.
 std::vector<Input> inputsOf(const Row &row, int64_t steps) {
   int64_t d = row.directions, columns = row.gates * hidden;
   Shape states = row.batchFirst ? Shape{batch, d, hidden} : Shape{d, batch, hidden};
@@ -83,7 +83,7 @@ std::vector<Input> inputsOf(const Row &row, int64_t steps) {
   return inputs;
 }
 
-/// Y, Y_h and Y_c of the row's node, whose number of steps is `steps` or, where that is 0, a symbol.
+/// A model of the row's node with outputs Y, Y_h and Y_c; the number of steps is symbolic if `steps` is 0.
 TinyModel modelOf(const Row &row, int64_t steps) {
   TinyModel model;
   std::vector<std::string> names, outputs = {"y", "h", "c"};
@@ -137,7 +137,7 @@ Expected<std::vector<Tensor>> run(const TinyModel &model, PlanMode mode, const s
 
 class Recurrences : public testing::TestWithParam<Row> {};
 
-/// 4 steps are unrolled, 40 are a loop, and of a symbol of steps every number is.
+/// 4 steps are unrolled; 40 and a symbolic number are a loop.
 TEST_P(Recurrences, AreCompiled) {
   for (auto [declared, steps] : {std::pair<int64_t, int64_t>{4, 4}, {40, 40}, {0, 1}, {0, 7}}) {
     std::vector<Tensor> inputs = sampleInputs(GetParam(), steps);
@@ -154,7 +154,7 @@ TEST_P(Recurrences, AreCompiled) {
   }
 }
 
-/// What ONNX does not allow is refused as the reference does.
+/// Sequence lengths that ONNX forbids are refused, as in the reference.
 TEST(Recurrence, RefusesLengthsThatAreNotOfTheSequence) {
   for (const Row &row : rows)
     for (int64_t declared : {4, 40, 0})

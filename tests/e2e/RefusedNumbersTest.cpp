@@ -1,5 +1,5 @@
-// Axes, shapes and bounds that only running tells: the compiled plan refuses those that the operator must not have, in
-// a sentence at the node, and goes on to serve those that it may have.
+// Axes, shapes and bounds known only at run time: the compiled plan refuses invalid ones with a sentence that names the
+// node, and then still runs valid ones.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"
@@ -18,10 +18,10 @@ using Numbers = std::vector<int64_t>;
 
 struct Case {
   std::string op;
-  std::vector<Dim> data; // none where the operator reads numbers alone
+  std::vector<Dim> data; // the shape of the data; empty if the operator has only lists of numbers
   size_t lists;          // how many inputs are lists of numbers
   std::vector<Numbers> good;
-  std::vector<std::pair<std::vector<Numbers>, std::string>> bad; // and part of the sentence
+  std::vector<std::pair<std::vector<Numbers>, std::string>> bad; // and a part of the sentence
   size_t outputs = 1;
   std::string mode = "";
 };

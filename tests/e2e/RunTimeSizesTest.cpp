@@ -1,6 +1,5 @@
-// One artifact without given shapes serves every batch and sequence length: compiled once, fused, unfused and by the
-// reference, it runs at each size and the three agree; its code is loaded once, so nothing is compiled for a size, by
-// the driver either.
+// One artifact with symbolic sizes serves every batch and sequence length: fused, unfused and reference plans agree at
+// each size. The code is loaded once, so not even the driver compiles for a size.
 #include "backend/Pipeline.h"
 #include "models/Random.h"
 #include "runtime/Devices.h"
@@ -16,7 +15,7 @@ using namespace tilewright::runtime;
 
 namespace {
 
-/// The plans of one demo model, each in a context of its own: fused and unfused on `device`, the reference on the host.
+/// A context for each plan of a demo model: fused and unfused on `device`, the reference on the host.
 class Demo {
 public:
   Demo(const std::string &name, std::shared_ptr<Device> device) {

@@ -1,4 +1,4 @@
-// The end-to-end check can fail: two weights swapped in a published model are seen by its expected outputs.
+// The end-to-end check can fail: it detects two swapped weights in a published model.
 #include "runtime/Status.h"
 #include "tests/ScratchFolder.h"
 

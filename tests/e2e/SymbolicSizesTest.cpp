@@ -1,5 +1,5 @@
-// Sizes that the import cannot prove: one artifact of symbolic sizes gives at each of them what the reference gives for
-// these sizes, and where a model does not take sizes, running says so in a sentence.
+// Sizes that import cannot prove: at all sizes, one artifact with symbolic sizes agrees with the reference compiled for
+// them, and refuses sizes that the model does not accept with a sentence.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"
@@ -97,13 +97,13 @@ std::vector<SymbolicCase> windows() {
     withAxis(meeting.model.node("Concat", {"b", "a"}, {"z"}), 1);
     list.push_back(std::move(meeting));
   }
-  // The last window begins inside: with a kernel of 1 and a stride of 2 it never rounds up.
+  // The last window must begin inside, so with a kernel of 1 and a stride of 2 ceil_mode has no effect.
   SymbolicCase last{"WindowsThatBeginInside", TinyModel(), {{{1, 2, 8, 8}}, {{1, 2, 7, 5}}, {{1, 2, 1, 2}}}};
   last.model.input("x", {"n", 2, "h", "w"}).output("y");
   pool(last.model, "y", 1, 2, 0, true);
   list.push_back(std::move(last));
-  // Where the slice begins is the lesser of 0 and a size that may be negative: 0, in every image that has a window. The
-  // rows of what is left are one image's channels or several images'.
+  // The slice begins at the lesser of 0 and a size that may be negative, which is 0 for every image that has a window.
+  // Its rows are the channels of one image or of several.
   SymbolicCase sliced{"ASliceThatBeginsAtTheLesserOfTwo", TinyModel(), {{{2, 3, 20, 16}}, {{1, 3, 9, 7}}}};
   TinyModel &m = sliced.model.input("x", {"n", 3, "h", "w"}).output("y");
   m.integers("first", {1}, {0}), m.integers("second", {1}, {1});
@@ -125,8 +125,8 @@ std::vector<SymbolicCase> paddings() {
     setAttribute(padding.model.node("Pad", {"x", "crops"}, {"cropped"}), "mode", std::string(mode));
     list.push_back(std::move(padding));
   }
-  // As TorchScript writes F.pad: paddings from the last dimension on, turned around. The table has one row for all rows
-  // of z.
+  // F.pad as TorchScript writes it: paddings from the last dimension to the first, reversed. The table has one row for
+  // all rows of z.
   SymbolicCase turned{"PaddingOfSymbolicSize", TinyModel(), {{{5}, {2, 11}}, {{3}, {4, 7}}}, {}};
   TinyModel &m = turned.model.input("x", {"w"}).input("z", {"n", "2 * w + 1"}).output("y");
   m.floats("table", {1, 3}, {1, 2, 3}), m.integers("one", {1}, {1}), m.integers("none", {2}, {0, 0}),
@@ -144,8 +144,8 @@ std::vector<SymbolicCase> paddings() {
   return list;
 }
 
-/// Convolutions of bytes whose border is a zero point that only running tells: over one window, groups, and a lone row
-/// of the image.
+/// Convolutions of bytes whose padding is a zero point known only at run time: a single window, groups, and an image of
+/// one row.
 std::vector<SymbolicCase> bytes() {
   std::vector<SymbolicCase> list;
   for (bool isSigned : {true, false})
@@ -169,7 +169,7 @@ std::vector<SymbolicCase> bytes() {
   return list;
 }
 
-/// Operators of the reference whose result's rank no trial with small sizes tells.
+/// Reference operators whose result's rank a trial run with small sizes cannot determine.
 std::vector<SymbolicCase> untried() {
   std::vector<SymbolicCase> list;
   SymbolicCase scatter{
@@ -204,7 +204,7 @@ std::vector<SymbolicCase> slices() {
     slice.model.node("Relu", {"a"}, {"y"});
     list.push_back(std::move(slice));
   }
-  // As many as another input has, of a table that may have fewer.
+  // A slice as long as another input, of a table that may be shorter.
   SymbolicCase table{"SliceOfSoManyAsThereAre", TinyModel(), {{{1, 4}, {3, 4}}, {{3, 4}, {3, 4}}, {{5, 4}, {3, 4}}}};
   table.model.input("x", {"n", 4}).input("t", {"m", 4}).output("y").integers("zero", {1}, {0});
   setAttribute(table.model.node("Shape", {"x"}, {"count"}), "end", int64_t(1));
@@ -239,7 +239,7 @@ std::vector<SymbolicCase> reshapes() {
   behind.floats("w", {2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   behind.node("MatMul", {"x", "w"}, {"product"});
   behind.node("Relu", {"r"}, {"y"});
-  // Windows of 4 x 4, as a transformer of images cuts them.
+  // Windows of 4 x 4, as in a vision transformer.
   SymbolicCase cut{
       "WindowsOfAnImage", TinyModel(), {{{1, 8, 8, 2}}, {{2, 4, 12, 2}}, {{1, 16, 4, 2}}}, {{{1, 6, 8, 2}}}};
   TinyModel &m = cut.model;
@@ -294,7 +294,7 @@ std::vector<SymbolicCase> others() {
   depth.model.input("x", {"n", "c", "h", "w"}).output("y");
   setAttribute(depth.model.node("DepthToSpace", {"x"}, {"y"}), "blocksize", int64_t(2));
   list.push_back(std::move(depth));
-  // The model says the rank; without axes, any size may be the one that is dropped.
+  // The model declares the rank; Squeeze without axes may drop any size.
   for (int rank : {0, 1}) {
     SymbolicCase squeeze{rank ? "SqueezeOfWhatIsNotOne" : "SqueezeToAScalar", TinyModel(13), {}, {}};
     squeeze.runs = rank ? std::vector<std::vector<Shape>>{{{5}}, {{2}}} : std::vector<std::vector<Shape>>{{{1}}};
@@ -310,7 +310,7 @@ std::vector<SymbolicCase> others() {
   return list;
 }
 
-/// Anchors of two maps of features: floats that count up, as many as the maps have elements, which only running tells.
+/// Anchors of two feature maps: a range of floats as long as the maps have elements, which is known only at run time.
 SymbolicCase grid() {
   SymbolicCase detection{"AGridOfAnchors", TinyModel(), {{{1, 2, 8, 8}}, {{1, 2, 6, 10}}, {{1, 2, 7, 9}}}};
   TinyModel &m = detection.model;
@@ -332,7 +332,7 @@ SymbolicCase grid() {
   return detection;
 }
 
-/// Loops without a turn, of sizes that are known and of such that are not.
+/// Loops without an iteration, with known and unknown sizes.
 std::vector<SymbolicCase> nothing() {
   std::vector<SymbolicCase> list;
   for (std::string op : {"ReduceMax", "ReduceSum", "ReduceProd", "GlobalMaxPool"}) {
@@ -358,8 +358,7 @@ std::vector<SymbolicCase> cases() {
   return list;
 }
 
-/// A layer of attention that reads its caches and gives them back longer by the new tokens, with positions from a
-/// table.
+/// An attention layer that reads its caches and returns them extended by the new tokens, with positions from a table.
 TinyModel decoder() {
   TinyModel m;
   m.input("x", {"b", "s", 8}).input("pastKeys", {"b", 2, "p", 4}).input("pastValues", {"b", 2, "p", 4});
@@ -398,7 +397,7 @@ TinyModel decoder() {
   return m;
 }
 
-/// Ten steps with the caches fed back, from none: three tokens first, then one a step.
+/// Ten steps with the caches fed back, beginning with empty ones: three tokens first, then one per step.
 TEST(Decoder, RunsTenStepsWithItsCachesFedBack) {
   TinyModel model = decoder();
   for (PlanMode mode : {PlanMode::All, PlanMode::None}) {

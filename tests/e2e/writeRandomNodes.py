@@ -3,7 +3,7 @@ ONNX Runtime's outputs, as folders that `tilewright test FOLDER` runs. A case th
 
     build/venv/bin/python tests/e2e/writeRandomNodes.py build/random-nodes 20 && build/release/tilewright test build/random-nodes
 
-What differs is either a fault of ours, or one of ONNX Runtime's that docs/decisions.md should name.
+A difference is either a bug of ours, or one of ONNX Runtime's that docs/decisions.md should mention.
 """
 import pathlib
 import random

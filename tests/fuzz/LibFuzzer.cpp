@@ -10,12 +10,12 @@ using namespace tilewright::test;
 
 static const FuzzTarget *target = nullptr;
 
-/// While a target runs that has a limit: a mutated size is refused as it is where memory ends, and does not keep the
+/// The limit of allocations while a target runs: mutated sizes then fail as if out of memory, instead of keeping the
 /// reference busy for minutes.
 static size_t mostBytes = SIZE_MAX;
 
-/// Where there is no memory, AddressSanitizer's own operator new ends the process; this one throws, as the standard's
-/// does, and what handles std::bad_alloc is fuzzed too.
+/// Throws std::bad_alloc like the standard operator, so that its handlers are fuzzed too; AddressSanitizer's would end
+/// the process.
 void *operator new(size_t bytes) {
   void *memory = bytes > mostBytes ? nullptr : std::malloc(bytes);
   return memory ? memory : throw std::bad_alloc();

@@ -18,7 +18,7 @@ namespace tilewright::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// Makes every checksum right that lies inside the file; a table that does not is left to be refused.
+/// Corrects every checksum that lies inside the file; a table that does not is left as it is, to be refused.
 static void repairChecksums(Bytes &bytes) {
   format::Header header;
   if (bytes.size() < sizeof header)
@@ -42,7 +42,7 @@ static void repairChecksums(Bytes &bytes) {
   std::memcpy(bytes.data(), &header, sizeof header);
 }
 
-/// Whether a run of the plan asks for no more than a few megabytes: a mutated size is not a fault.
+/// Whether a run needs no more than a few megabytes. Larger mutated sizes are not faults, and are skipped.
 static bool isSmall(const std::vector<Tensor> &inputs) {
   int64_t bytes = 0;
   for (const Tensor &input : inputs)

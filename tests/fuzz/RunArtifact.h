@@ -1,4 +1,4 @@
-// Opens the bytes of an artifact whose checksums are wrong for being mutated, and runs what loads.
+// Repairs the checksums of a mutated artifact, opens it, and runs it if it loads.
 #pragma once
 
 #include "runtime/Status.h"
@@ -8,10 +8,9 @@
 
 namespace tilewright::test {
 
-/// Writes the right checksums over those in `bytes`, opens it, and runs its plans on the null device, and on the host
-/// where they have no code of their own (a mutated plan may call good code with wrong sizes, against which nothing but
-/// trust in the artifact helps). Sizes of run-time symbols are small. What a mutation makes of an artifact is refused
-/// by a sentence or runs.
+/// Corrects the checksums in `bytes`, opens the artifact, and runs its plans on the null device, and on the host if
+/// they have no code (a mutated plan may call correct code with wrong sizes, which nothing can detect). Symbolic sizes
+/// are small. A mutated artifact must be refused by a sentence, or run.
 Status openAndRun(std::span<const std::byte> bytes);
 
 } // namespace tilewright::test

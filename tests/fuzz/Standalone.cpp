@@ -1,9 +1,9 @@
-// Where there is no libFuzzer: every file below FOLDER as it is, then COUNT times one of them with a few bytes changed.
+// Replays without libFuzzer: every file below FOLDER as it is, then COUNT times one of them with a few bytes changed.
 //
 //   tilewright-fuzz-replay TARGET COUNT FOLDER...
 //
-// The same inputs in the same order every time. An input that crashes is known by its number: COUNT is then that
-// number, and TILEWRIGHT_FUZZ_KEEP names a file for the last input that was tried.
+// Inputs and their order are deterministic. To reproduce a crash, set COUNT to the number of the input;
+// TILEWRIGHT_FUZZ_KEEP names a file that receives the last input tried.
 #include "tests/fuzz/Targets.h"
 
 #include <algorithm>

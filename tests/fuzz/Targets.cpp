@@ -51,7 +51,7 @@ void fuzzDimExpression(std::span<const uint8_t> bytes) {
                      [](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, &context); });
 }
 
-/// Stages are read from files, beside which their constants lie.
+/// Stages are read from files, with their constants beside them.
 void fuzzStage(std::span<const uint8_t> bytes) {
   static ScratchFolder scratch;
   static mlir::DialectRegistry registry = [] {
@@ -59,8 +59,8 @@ void fuzzStage(std::span<const uint8_t> bytes) {
     registerDialects(all);
     return all;
   }();
-  constexpr int runsOfContext =
-      1000; // a context keeps every type and attribute that it has seen, and takes long to make
+  // A context never frees types and attributes, and is slow to create, so it is replaced after this many inputs.
+  constexpr int runsOfContext = 1000;
   static std::unique_ptr<mlir::MLIRContext> context;
   static int runs = 0;
   if (runs++ % runsOfContext == 0) {
@@ -75,7 +75,7 @@ void fuzzStage(std::span<const uint8_t> bytes) {
 void fuzzArtifact(std::span<const uint8_t> bytes) {
   try {
     expectSentence(openAndRun(std::as_bytes(bytes)));
-  } catch (const std::bad_alloc &) { // a plan may ask for more memory than there is; callers catch this, and say so
+  } catch (const std::bad_alloc &) { // a plan may need more memory than there is; callers report this
   }
 }
 

@@ -1,5 +1,5 @@
-// What reads bytes of a stranger, each as a function of bytes. A target aborts where an answer is not allowed (an
-// internal error, an empty sentence); crashes and hangs are the fuzzer's to see.
+// The parsers of untrusted bytes, each as a function of bytes. A target aborts on a forbidden result (an internal
+// error, an empty sentence); the fuzzer detects crashes and hangs.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace tilewright::test {
 struct FuzzTarget {
   std::string_view name;
   void (*run)(std::span<const uint8_t> bytes);
-  /// What one allocation may take; beyond it std::bad_alloc is thrown, which such a target must catch. LLVM's code lets
-  /// none through.
+  /// The limit of one allocation, beyond which std::bad_alloc is thrown; the target must catch it. Not for targets that
+  /// run LLVM, whose code is not exception-safe.
   size_t mostBytes = SIZE_MAX;
 };
 

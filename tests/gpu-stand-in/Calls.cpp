@@ -1,4 +1,4 @@
-// The functions that both libraries have, under the names of one of them.
+// The functions that both libraries have, exported under the names of one.
 #include "tests/gpu-stand-in/StandIn.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Result called(const std::string &name) {
 }
 
 World::~World() {
-  // After a call that failed on purpose something may be left that it would have freed.
+  // After an injected failure, what the failed call would have freed may remain.
   if (injectedInto || (device.empty() && pinned.empty() && handles.empty() && retained == 0))
     return;
   std::fprintf(stderr, "left over in the driver: %zu device allocations, %zu pinned ones, %zu handles, %d contexts\n",
@@ -55,10 +55,10 @@ static bool inside(const std::map<const void *, size_t> &allocations, const void
   return offset <= size && bytes <= size - offset;
 }
 
-/// Whether the stream captures; 1 and 2 are the default streams, which cannot.
+/// Whether the stream is capturing; 1 and 2 are the default streams, which cannot.
 static bool captures(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) > 2 && stream->capture; }
 
-/// Runs `work` now, or notes it if the stream captures.
+/// Runs `work` now, or records it if the stream is capturing.
 static Result act(StreamHandle stream, std::function<Result()> work) {
   if (Result current = deviceIsCurrent(); current != success)
     return current;
@@ -109,7 +109,7 @@ DRIVER_CALL(cuMemAlloc_v2, hipMalloc)(DevicePointer *pointer, size_t bytes) {
   if (bytes > deviceBytes() - world.bytes)
     return outOfMemory;
   *pointer = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
-  std::memset(*pointer, 0xa5, bytes); // what was not written is seen
+  std::memset(*pointer, 0xa5, bytes); // poisons it, so that reads of unwritten memory are detected
   world.device[*pointer] = bytes;
   world.bytes += bytes;
   return success;
@@ -147,7 +147,7 @@ DRIVER_CALL(cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync)(DevicePointer target, cons
                                                       StreamHandle stream) {
   CALLED;
   if (captures(stream) && !inside(world.pinned, source, bytes))
-    return captureUnsupported; // its bytes may be gone when the graph runs
+    return captureUnsupported; // host memory may be freed before the graph runs
   return act(stream, [=] {
     if (!inside(world.device, target, bytes))
       return illegalAddress;

@@ -58,8 +58,7 @@ static std::function<Result()> workOf(const std::string &name, const unsigned (&
     if (name == kernel.name) {
       KernelCall call = {{}, {grid[0], grid[1], grid[2]}};
       for (size_t i = 0; i < kernel.parameters; ++i)
-        call.parameters.push_back(
-            *static_cast<uint64_t *>(parameters[i])); // a launch takes its parameters' values at once
+        call.parameters.push_back(*static_cast<uint64_t *>(parameters[i])); // parameters are copied at the launch
       return [run = kernel.run, call] { return run(call), success; };
     }
   return [] { return success; };

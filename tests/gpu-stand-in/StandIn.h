@@ -1,10 +1,10 @@
-// What the stand-ins for libcuda.so.1 and libamdhip64.so share: memory is host memory and streams run at once, but a
-// driver's rules hold.
+// The common part of the stand-ins for libcuda.so.1 and libamdhip64.so: memory is host memory and streams run
+// synchronously, but a driver's rules are checked.
 //
-// Addresses must lie in live allocations, a capturing stream notes instead of runs and refuses what a capture forbids,
-// and what is left over at exit is a failure. Code is not executed: the runtime's test kernels are known by name
-// (tests/runtime/TestKernels.h) and computed in C++, the launch of any other kernel is only noted. Environment
-// variables of the tests' own make it record and fail:
+// Addresses must lie in live allocations, a capturing stream records instead of running and rejects what a capture
+// forbids, and a leak at exit is a failure. Code is not executed: the runtime's test kernels are known by name
+// (tests/runtime/TestKernels.h) and computed in C++; launches of other kernels are only recorded. Environment variables
+// make it log and fail:
 //   STAND_IN_LOG      a file that gets a line for each call, with the kernel's name and grid for a launch
 //   STAND_IN_FAIL     the call that fails with error 999: its number, from 1, or the name of a function
 //                     whose first call it is
@@ -55,7 +55,7 @@ using namespace runtime::gpu;
 inline constexpr Result invalidValue = 1, invalidDevice = 101, noBinary = 209, notFound = 500, illegalAddress = 700,
                         launchFailure = 719, captureUnsupported = 900, unknown = 999;
 
-/// Everything alive, so that wrong handles, wrong addresses and leaks are seen.
+/// All live objects, to detect wrong handles, wrong addresses and leaks.
 struct World {
   std::mutex mutex;
   std::map<const void *, size_t> device, pinned; // address to bytes
@@ -70,7 +70,7 @@ extern World world;
 
 /// The number in an environment variable, or `otherwise`.
 size_t setting(const char *name, size_t otherwise);
-/// Notes a call; what it must return at once, if it is the one to fail.
+/// Logs a call. Returns the error if this is the call that must fail.
 Result called(const std::string &name);
 #define CALLED                                                                                                         \
   if (Result injected = called(__func__); injected != success)                                                         \
@@ -92,19 +92,19 @@ template <typename Handle> Result destroy(Handle *handle) {
   return success;
 }
 
-/// Runs or notes a launch. Parameters are pointers to 64-bit values, in the order of KernelAbi.h.
+/// Runs or records a launch. Parameters are pointers to 64-bit values, in the order of KernelAbi.h.
 Result launch(FunctionHandle function, const unsigned (&grid)[3], const unsigned (&block)[3], StreamHandle stream,
               void **parameters);
 
-// What each library has in its own way.
-/// Success, or what a call returns when no device is current on this thread.
+// What the two libraries implement differently.
+/// Success, or the error of calls without a current device on this thread.
 Result deviceIsCurrent();
-/// The names of the kernels in an image; or none, and why.
+/// The names of the kernels in an image. If it is rejected, `why` is the error.
 std::set<std::string> kernelsOf(const void *image, Result &why, std::string &log);
 
 } // namespace tilewright::test::standin
 
-/// A function of the library under both names' choice: CUDA's stand-in is compiled with STAND_IN_CUDA.
+/// An exported function, named by CUDA or HIP: CUDA's stand-in is compiled with STAND_IN_CUDA.
 #define EXPORTED(result) extern "C" __attribute__((visibility("default"))) result
 #ifdef STAND_IN_CUDA
 #define DRIVER_CALL(cuda, hip) EXPORTED(Result) cuda

@@ -1,9 +1,9 @@
-// A stand-in for libamdhip64.so, so that the HIP device's calls, their order and its errors are tested on machines
-// without a GPU: what is HIP's own beside tests/gpu-stand-in. Code objects are not executed, only searched for the
-// names of their kernels, and refused as HIP would:
+// A stand-in for libamdhip64.so, to test the HIP device's calls, their order and its errors on machines without a GPU.
+// Has the functions that only HIP has; tests/gpu-stand-in has the others. Code objects are not executed, only searched
+// for the names of their kernels, and rejected as HIP would:
 //   STAND_IN_ARCHITECTURE  the device's; "gfx942:sramecc+:xnack-" by default
-// HIP 6; with STAND_IN_HIP5 defined HIP 5, which has the structure of properties in its old layout alone, and loads
-// code objects up to version 4.
+// It is HIP 6; with STAND_IN_HIP5 defined, HIP 5, which has only the old layout of the device properties and loads code
+// objects up to version 4.
 #include "tests/gpu-stand-in/StandIn.h"
 
 #include "runtime/hip/HipDriver.h"

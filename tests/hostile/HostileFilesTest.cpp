@@ -22,7 +22,7 @@ using namespace tilewright::test;
 
 namespace {
 
-/// What the command line's run does with a model, artifact or stage and these --inputs.
+/// Does what `tilewright run` does with a model, artifact or stage and these --inputs.
 Status openAndRun(const std::string &path, const std::vector<std::string> &inputs) {
   ModelOptions options;
   options.model = path;
@@ -46,7 +46,7 @@ void write(const std::string &path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Each test says how many files it tries at least; together they are more than 150.
+/// Each test states the least number of files that it tries; together more than 150.
 struct HostileFilesTest : testing::Test {
   ScratchFolder scratch;
   std::string model = scratch / "model.onnx";

@@ -1,4 +1,4 @@
-// Rows by what is spoiled: the model, its graph, its functions, its weights, the sizes that its nodes ask for.
+// Rows by what is malformed: the model, its graph, functions or weights, or the sizes that its nodes request.
 #include "tests/hostile/HostileModels.h"
 
 #include "tests/frontend/TinyModel.h"
@@ -116,7 +116,7 @@ void addGraphs(Rows &rows) {
   });
 }
 
-/// A chain of functions, each of which calls the next one twice.
+/// A chain of functions, each of which calls the next twice.
 void addFunctions(Rows &rows) {
   auto addFunction = [](ModelProto &m, const std::string &name, std::vector<std::string> calls) {
     onnx::FunctionProto *function = m.add_functions();
@@ -180,11 +180,11 @@ void addWeights(Rows &rows) {
          [](TensorProto &t) { t.clear_float_data(), t.set_data_location(TensorProto::EXTERNAL); });
 }
 
-/// A node `op` on x and integer constants that asks for what nobody can give.
+/// A node `op` on x and integer constants that requests an impossible size.
 struct Bomb {
   std::string what, op;
   std::vector<std::vector<int64_t>> constants;
-  std::vector<std::pair<std::string, std::vector<int64_t>>> attributes = {}; // a list where the name ends with '*'
+  std::vector<std::pair<std::string, std::vector<int64_t>>> attributes = {}; // a name that ends with '*' is a list
 };
 
 const Bomb bombs[] = {

@@ -13,10 +13,10 @@ namespace tilewright::test {
 /// y = Relu(x), x: float32 [2, 3].
 onnx::ModelProto reluModel();
 
-/// Zeros; `count` of them where that is another number than the shape asks for.
+/// Zeros: `count` of them, even if the shape has another number; -1: as many as the shape has.
 onnx::TensorProto floatTensor(const std::string &name, std::vector<int64_t> dims, int64_t count = -1);
 
-/// A model whose weight of two floats lies elsewhere.
+/// A model with a weight of two floats in an external file.
 onnx::ModelProto externalDataModel(const std::string &location, const std::string &offset, const std::string &length);
 
 struct HostileModel {

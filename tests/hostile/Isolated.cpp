@@ -29,11 +29,11 @@ static void limit(int resource, rlim_t value) {
   limit(RLIMIT_CPU, limits.seconds);
   limit(RLIMIT_AS, addressSpace() + limits.bytes);
   limit(RLIMIT_CORE, 0);
-  ::alarm(6 * limits.seconds); // waits that use no processor time end too
+  ::alarm(6 * limits.seconds); // ends waits too, which use no processor time
   Status status;
   try {
     status = body();
-  } catch (const std::bad_alloc &) { // as the command line has it
+  } catch (const std::bad_alloc &) { // as in the command line
     status = {Code::Device, "there is too little memory"};
   } catch (const std::exception &error) {
     status = {Code::Internal, fmt::format("an exception: {}", error.what())};

@@ -1,4 +1,4 @@
-// Runs what may crash, hang or eat memory in a process of its own.
+// Runs code that may crash, hang or exhaust memory in a process of its own.
 #pragma once
 
 #include "runtime/Status.h"
@@ -8,7 +8,7 @@
 
 namespace tilewright::test {
 
-/// How a body ended: with a Status, or by a signal (`signal` is its number then, and `status` means nothing).
+/// How a body ended: with a Status, or by a signal (then `signal` is its number, and `status` is meaningless).
 struct Ending {
   Status status;
   int signal = 0;
@@ -16,15 +16,15 @@ struct Ending {
 
 struct Limits {
   unsigned seconds = 10;              // of processor time
-  uint64_t bytes = uint64_t(1) << 30; // of memory beyond what this process has already
+  uint64_t bytes = uint64_t(1) << 30; // of memory in addition to what this process uses
 };
 
-/// Forks, so the body sees everything that this process has loaded, and nothing that it does comes back but its Status.
-/// This process must have no threads of its own.
+/// Forks: the body sees everything in this process, and only its Status comes back. This process must have no other
+/// threads.
 Ending runIsolated(const std::function<Status()> &body, Limits limits = {});
 
-/// Why `ending` is none that hostile input may lead to, or nothing. Right are: success, and exit codes 2 (inputs that
-/// do not fit), 3 (unsupported), 4 (malformed), 5 (no memory) and 6 (a file), each with one sentence of at most 300
+/// Why hostile input must not end like this; empty if it may. Allowed are success, and exit codes 2 (inputs that do not
+/// fit), 3 (unsupported), 4 (malformed), 5 (no memory) and 6 (a file), each with one sentence of at most 300
 /// characters.
 std::string objection(const Ending &ending);
 

@@ -1,8 +1,8 @@
-// Every operator of ONNX's own node tests, spoiled: compiled and run in a process of its own, it works, or it is
+// Mutations of every operator in ONNX's node tests: compiled and run in a process of its own, each must work or be
 // refused with a sentence.
 //
-// TILEWRIGHT_MALFORMED_NODES is how many mutations of each model are tried, evenly spread over all that there are: 4 by
-// default, and "all" is some 60,000 cases.
+// TILEWRIGHT_MALFORMED_NODES is the number of mutations of each model to try, spread evenly over all of them: 4 by
+// default; "all" is some 60,000 cases.
 #include "runtime/Devices.h"
 #include "tests/hostile/Isolated.h"
 #include "tests/hostile/NodeMutations.h"
@@ -36,7 +36,7 @@ std::vector<fs::path> models() {
   return found;
 }
 
-/// As the command line's run does.
+/// Does what `tilewright run` does.
 Status compileAndRun(const onnx::ModelProto &model) {
   CompileOptions options;
   options.modelPath = "model.onnx";
@@ -72,7 +72,7 @@ TEST(MalformedNodesTest, WorkOrAreRefusedWithASentence) {
     size_t count = std::min(mutationsEach(), mutations.size());
     for (size_t i = 0; i < count; ++i) {
       const Mutation &mutation =
-          mutations[(i * mutations.size() / count + model) % mutations.size()]; // others for each model
+          mutations[(i * mutations.size() / count + model) % mutations.size()]; // different ones for each model
       onnx::ModelProto spoiled = proto;
       mutation.apply(spoiled);
       Ending ending = runIsolated([&] { return compileAndRun(spoiled); });

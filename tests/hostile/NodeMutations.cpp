@@ -115,7 +115,7 @@ void addInputs(const onnx::GraphProto &graph, std::vector<Mutation> &out) {
   }
 }
 
-/// Inputs of integers that steer a node (axes, shapes, indices) become constants of bad contents.
+/// Turns integer inputs that control a node (axes, shapes, indices) into constants with bad contents.
 void addContents(const onnx::GraphProto &graph, std::vector<Mutation> &out) {
   for (int i = 1; i < std::min(graph.input_size(), 6); ++i) {
     const auto &type = graph.input(i).type().tensor_type();

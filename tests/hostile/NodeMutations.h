@@ -1,4 +1,4 @@
-// Ways to spoil a node that was right.
+// Mutations that make a valid node malformed.
 #pragma once
 
 #include "onnx/onnx.pb.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rules of the house that a program can check: columns, lengths of files and functions, files in a folder, cycles of includes.
+"""Checks house rules: columns, lengths of files and functions, files in a folder, include cycles.
 
     tests/house/checkHouse.py ROOT
 

@@ -18,7 +18,7 @@ config.substitutions.append(("%blas-stand-in", os.path.join(config.tilewrightBui
 config.substitutions.append(("%build", config.tilewrightBuild))
 config.substitutions.append(("%models", os.path.join(config.tilewrightBuild, "models", "demo")))
 
-try:  # a bare chroot has none
+try:  # a bare chroot has no pseudo-terminals
     for end in os.openpty():
         os.close(end)
     config.available_features.add("terminals")

@@ -1,4 +1,4 @@
-// The demo models are well-formed graphs, the same bytes every time, and scaled so that numbers mean something.
+// The demo models are well-formed, the same bytes every time, and scaled so that results neither vanish nor overflow.
 #include "models/Demos.h"
 #include "models/Random.h"
 #include "tests/ScratchFolder.h"

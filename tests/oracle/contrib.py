@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One-node models of com.microsoft and ai.onnx.ml with ONNX Runtime's answers, as folders that `tilewright test` reads.
+"""Writes one-node models of com.microsoft and ai.onnx.ml with ONNX Runtime's outputs, as folders that `tilewright test` reads.
 
     tests/oracle/contrib.py OUT [--rounds N] [--only OP]      then      tilewright test OUT
 

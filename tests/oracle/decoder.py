@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A small decoder of GroupQueryAttention, rotary embedding and 4-bit weights: a prompt, then ten steps with its caches fed back, beside
-ONNX Runtime, with a growing cache and with a shared buffer.
+"""Compares a small decoder (GroupQueryAttention, rotary embedding, 4-bit weights) with ONNX Runtime: a prompt, then ten steps with its
+caches fed back, with a growing cache and with a shared buffer.
 
     tests/oracle/decoder.py build/release/tilewright
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models that scikit-learn, LightGBM and XGBoost train, exported, with ONNX Runtime's answers, as folders that `tilewright test` reads.
+"""Exports models trained by scikit-learn, LightGBM and XGBoost, with ONNX Runtime's outputs, as folders that `tilewright test` reads.
 
     tests/oracle/tabular.py OUT          then      tilewright test OUT
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Small transformers as ONNX Runtime's tools leave them, with its answers, as folders that `tilewright test` reads: optimized (fused
+"""Writes small transformers after ONNX Runtime's tools, with its outputs, as folders that `tilewright test` reads: optimized (fused
 operators of com.microsoft), in float16, with 4-bit weights, quantized dynamically and statically.
 
     tests/oracle/transformers.py OUT          then      tilewright test OUT

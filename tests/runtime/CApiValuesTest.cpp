@@ -1,5 +1,5 @@
-// Outputs that are no tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence of
-// y and x.
+// Outputs that are not tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence
+// of y and x.
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/tilewright.h"
 
@@ -67,7 +67,7 @@ TEST(CApiValues, ShowsStringsAndSequences) {
   tilewright_device_free(device);
 }
 
-/// Tensors on GPUs of either vendor are told apart by DLPack's numbers.
+/// DLPack's numbers distinguish tensors on GPUs of either vendor.
 TEST(CApiValues, RefusesTensorsOfOtherDevices) {
   std::vector<std::byte> artifact = *serializeArtifact(stringPlan());
   tilewright_device *device = nullptr;

@@ -1,5 +1,5 @@
-# The runtime's promise: libtilewright.so needs nothing but the C and C++ libraries, shows nothing but the C interface, and neither it nor the static
-# library refers to a symbol of LLVM, MLIR or protobuf.
+# Checks that libtilewright.so needs nothing but the C and C++ libraries and exports nothing but the C interface, and that neither it nor the
+# static library refers to symbols of LLVM, MLIR or protobuf.
 #   cmake -D SHARED=libtilewright.so -D STATIC=libtilewright_runtime.a -D NM=llvm-nm -D READELF=llvm-readelf -P CheckLinkage.cmake
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,4 +1,4 @@
-// The C++ wrapper; and the C interface, which a program in C of its own uses.
+// The C++ wrapper; and the C interface, through a program in C.
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/tilewright.hpp"
 #include "tests/ScratchFolder.h"

@@ -1,7 +1,7 @@
-// The conformance suite of devices: every promise of Device.h, on every device of this machine that computes.
+// The conformance suite of devices: checks every promise of Device.h on every computing device of this machine.
 //
-// Buffers stand between guard bytes, which are checked after everything that writes. CTest runs the suite a second and
-// a third time with the stand-ins for NVIDIA's and AMD's drivers in their places.
+// Buffers lie between guard bytes, which are checked after every write. CTest runs the suite again with the stand-ins
+// for NVIDIA's and AMD's drivers.
 #include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/execute/Context.h"
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-// An allocation that cannot succeed must come back as null for the device to report, not end the program.
+// An allocation that cannot succeed must return null, which the device reports, instead of ending the program.
 extern "C" const char *__asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace tilewright::runtime {
@@ -82,7 +82,7 @@ protected:
     Expected<KernelHandle> handle = module_->kernel(kernel);
     TILEWRIGHT_TRY(handle);
     LaunchArgs args = {*handle, &kernel, buffers, scalars, grid, 64};
-    return stream.launch(args); // arguments are taken before this returns
+    return stream.launch(args); // arguments are copied before this returns
   }
 
   std::shared_ptr<Device> device_;
@@ -254,7 +254,7 @@ TEST_P(DeviceConformance, RefusesWhatItCannotDoInASentence) {
       std::string::npos);
   addBias.block = {1024, 1, 1};
   status = launch(*stream_, addBias, {nullptr, nullptr, nullptr}, {0}, {int64_t(1) << 22, 1, 1});
-  if (isCuda) // whose blocks are counted, not their threads; none of these does anything
+  if (isCuda) // CUDA limits blocks, not threads; none of these kernels does anything
     EXPECT_TRUE(status.ok()) << status.message();
   else
     EXPECT_NE(status.message().find("4194304 blocks of 1024 threads side by side"), std::string::npos)
@@ -308,10 +308,10 @@ TEST_P(DeviceConformance, RunsWholePlans) {
   EXPECT_EQ(times->size(), 2u);
 }
 
-/// y = trips times x + w, by a loop around a kernel; and once more where the bool input says so, by a branch inside of
-/// another turn. `kernelBlock` is the block of the kernel that adds w.
+/// Adds w to x in each of `trips` iterations, by a loop around a kernel; and, if the bool input is true, once more in
+/// each iteration, by a branch. `kernelBlock` is the block size of the kernel that adds w.
 static Plan loopAroundBranch(const std::string &target, std::array<uint32_t, 3> kernelBlock) {
-  Plan sum = SampleContents::plan(); // x + w as a body: turn, condition, x [batch, 4] -> y
+  Plan sum = SampleContents::plan(); // x + w as a body: iteration, condition, x [batch, 4] -> y
   sum.target = target;
   sum.kernels[0].block = kernelBlock;
   ExprBuilder build(sum.exprs);
@@ -325,19 +325,19 @@ static Plan loopAroundBranch(const std::string &target, std::array<uint32_t, 3> 
   same.kernels.clear(), same.groups.clear();
   same.steps = {Copy{SampleContents::y, SampleContents::x}};
 
-  Plan turn = sum;
-  turn.values = {{"turn", DType::I64, ValueKind::Input, {}, 0, none},
-                 {"condition", DType::Bool, ValueKind::Input, {}, 1, none},
-                 {"x", DType::F32, ValueKind::Input, {batch, four}, 2, none},
-                 {"again", DType::Bool, ValueKind::Input, {}, 3, none},
-                 {"w", DType::F32, ValueKind::Constant, {four}, 0, none},
-                 {"t", DType::F32, ValueKind::Temporary, {batch, four}, none, none},
-                 {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
-  turn.symbols = {{"batch", 2, 0}};
-  turn.inputs = {0, 1, 2, 3}, turn.outputs = {6};
+  Plan iteration = sum;
+  iteration.values = {{"iteration", DType::I64, ValueKind::Input, {}, 0, none},
+                      {"condition", DType::Bool, ValueKind::Input, {}, 1, none},
+                      {"x", DType::F32, ValueKind::Input, {batch, four}, 2, none},
+                      {"again", DType::Bool, ValueKind::Input, {}, 3, none},
+                      {"w", DType::F32, ValueKind::Constant, {four}, 0, none},
+                      {"t", DType::F32, ValueKind::Temporary, {batch, four}, none, none},
+                      {"y", DType::F32, ValueKind::Output, {batch, four}, 0, none}};
+  iteration.symbols = {{"batch", 2, 0}};
+  iteration.inputs = {0, 1, 2, 3}, iteration.outputs = {6};
   launch.buffers = {2, 4, 5};
-  turn.steps = {launch, Branch{3, {0, {}, {5, 3}}, {1, {}, {5, 3}}, {6}, {}, "if", none}};
-  turn.bodies = {sum, same};
+  iteration.steps = {launch, Branch{3, {0, {}, {5, 3}}, {1, {}, {5, 3}}, {6}, {}, "if", none}};
+  iteration.bodies = {sum, same};
 
   root.values = {{"x", DType::F32, ValueKind::Input, {batch, four}, 0, none},
                  {"trips", DType::I64, ValueKind::Input, {}, 1, none},
@@ -349,11 +349,11 @@ static Plan loopAroundBranch(const std::string &target, std::array<uint32_t, 3> 
   loop.tripCount = 1, loop.conditional = false, loop.carried = {0}, loop.body = {0, {}, {2}}, loop.finals = {3},
   loop.node = "loop";
   root.steps = {loop};
-  root.bodies = {turn};
+  root.bodies = {iteration};
   return root;
 }
 
-/// Every launch lies in a body, beside which recordings of the plan must not reach.
+/// All launches are in bodies, which recordings of the outer plan must not include.
 TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
   SampleContents sample;
   sample.contents.code = {code_};

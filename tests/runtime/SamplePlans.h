@@ -1,4 +1,4 @@
-// A small complete artifact that tests take apart: y = Relu(x) + w for x of [batch, 4].
+// A small complete artifact that tests modify: y = Relu(x) + w for x of [batch, 4].
 //
 //   x (input) ──HostCall Relu──▶ t (temporary) ──Launch addBias──▶ y (output)
 //                                w (constant)  ──┘

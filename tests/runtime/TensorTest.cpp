@@ -1,4 +1,4 @@
-// Memory for tensors of sizes that a stranger's file gives.
+// Memory for tensors with sizes from untrusted files.
 #include "runtime/Tensor.h"
 
 #include <gtest/gtest.h>

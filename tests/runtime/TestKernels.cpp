@@ -3,7 +3,7 @@
 
 using tilewright::HostKernelArgs;
 
-// A loop that the optimizer turns into a call of memset or memcpy would leave the section.
+// The optimizer could turn a loop into a call of memset or memcpy, which is outside of the section.
 #pragma clang optimize off
 
 /// y[row, :] = x[row, :] + bias; buffers x, bias, y; scalar: columns. A program is a row.
@@ -32,7 +32,7 @@ TEST_KERNEL gatherChecked(const HostKernelArgs *args, int64_t first, int64_t las
   }
 }
 
-/// Writes each program's number and, through the workspace, its coordinates: y[p] = (p, x, y, z). Buffer y.
+/// Writes each program's number and its coordinates, copied through the workspace: y[p] = (p, x, y, z). Buffer y.
 TEST_KERNEL writeCoordinates(const HostKernelArgs *args, int64_t first, int64_t last) {
   int64_t *y = static_cast<int64_t *>(args->buffers[0]);
   int64_t *scratch = static_cast<int64_t *>(args->workspace);

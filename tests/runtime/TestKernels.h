@@ -1,4 +1,4 @@
-// Host kernels for the runtime's tests, which have no compiler at hand.
+// Host kernels for the runtime's tests, which do not link the compiler.
 //
 // They are ordinary functions placed in a section of their own; the linker names that section's ends, and its bytes are
 // a code object: each function is freestanding and position-independent, as KernelAbi.h asks, because it calls nothing
@@ -21,7 +21,7 @@ CodeObject testKernels();
 /// The same kernels as PTX for sm_80 and later, for blocks of any size.
 CodeObject testKernelsPtx();
 
-/// The same kernels as what this device runs; for AMD's GPUs from the files that the build makes of TestKernels.ll.
+/// The same kernels for `device`; for AMD's GPUs from files that the build compiles from TestKernels.ll.
 CodeObject testKernelsFor(const DeviceInfo &device);
 
 } // namespace tilewright::runtime

@@ -1,4 +1,4 @@
-// The test kernels for AMD's GPUs, which the build makes of TestKernels.ll; and the ones for a device.
+// The test kernels for AMD's GPUs, which the build compiles from TestKernels.ll; and testKernelsFor.
 #include "tests/runtime/TestKernels.h"
 
 #include <fstream>

@@ -1,8 +1,8 @@
 // Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N]
 // [--v3] [--llvm OUT.ll] [--code OUT.bin]
 //
-// Buffers get random values; every symbol has the value of --symbol (1); constants in panels get random values too,
-// which costs the same as the right ones.
+// Buffers get random values; every symbol has the value of --symbol (1). Packed constants get random values too, which
+// does not change the time.
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
@@ -21,14 +21,14 @@
 
 using namespace tilewright;
 
-/// Processor time of this thread: other programs on the machine disturb it least.
+/// Processor time of this thread, which other programs on the machine disturb least.
 static double now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-/// GFLOP/s of one core at best: twelve independent chains of multiply-adds in 512-bit vectors.
+/// The peak GFLOP/s of one core: twelve independent chains of multiply-adds in 512-bit vectors.
 static double peakOf512() {
   double best = 0;
   for (int repeat = 0; repeat < 20; ++repeat) {
@@ -91,7 +91,7 @@ static BenchOptions parse(int argc, char **argv) {
   return options;
 }
 
-/// Times one kernel on invented buffers, and prints a row.
+/// Times one kernel on random buffers, and prints a row.
 static void timeKernel(tile::KernelOp kernel, const HostKernelCode &entry, char *code, const BenchOptions &options,
                        double peak) {
   auto evaluate = [&](mlir::AffineExpr size) {

@@ -1,4 +1,4 @@
-// What would end the process by a signal ends it with a sentence and an exit code; what is printed cannot harm a
+// Fatal errors end the process with a sentence and an exit code instead of a signal; printed text cannot harm a
 // terminal.
 #include "tools/tilewright/FatalErrors.h"
 
@@ -36,7 +36,7 @@ TEST(FatalErrorsDeathTest, WhatNobodyCatches) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto raise = [](auto what) {
     installFatalErrorHandlers();
-    std::thread([&] { throw what; }).join(); // nobody can catch it there
+    std::thread([&] { throw what; }).join(); // cannot be caught here
   };
   EXPECT_EXIT(raise(std::bad_alloc()), testing::ExitedWithCode(5), "too little memory");
   EXPECT_EXIT(raise(std::runtime_error("soup")), testing::ExitedWithCode(7), "a bug of ours: soup");

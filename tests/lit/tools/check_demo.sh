@@ -1,4 +1,4 @@
-# check_demo.sh SCRIPT FOLDER: the sizes in scripts/demo are those of the models, which are written to FOLDER.
+# check_demo.sh SCRIPT FOLDER: checks that the sizes in scripts/demo fit the models, which it writes to FOLDER.
 set -euo pipefail
 eval "$(sed -n '/^declare/,/^)/p' "$1")"
 test ${#sizes[@]} -ge 10

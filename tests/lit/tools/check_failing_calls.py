@@ -1,7 +1,7 @@
 """check_failing_calls.py cuda|hip STAND-IN ARTIFACT FOLDER: makes each call to the driver fail in turn.
 
-A run on the stand-in lists its calls; then the same once for each of them, which fails: exit code 5 and one sentence with the function's name.
-Functions that give something back cannot report: nothing is said of them nor of the calls around them, and the run succeeds. A
+A run on the stand-in lists its calls; the run is then repeated once for each call, which fails: expects exit code 5 and one sentence with the
+function's name. Functions that release something cannot report failures: if they, or the calls around them, fail, the run succeeds. A
 bench adds the functions that a run does not call, such as those for graphs and events.
 """
 import os
@@ -12,7 +12,7 @@ kind, library, artifact, folder = sys.argv[1:]
 releases = {"cuCtxPopCurrent_v2", "cuMemFree_v2", "cuMemFreeHost", "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuGraphDestroy",
             "cuGraphExecDestroy", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2", "hipFree", "hipHostFree", "hipStreamDestroy",
             "hipEventDestroy", "hipGraphDestroy", "hipGraphExecDestroy", "hipModuleUnload"}
-# Around each of the others: what makes the device current and puts back what was, and the waits before memory is freed.
+# Around each of these: calls that make the device current and restore the previous one, and waits before memory is freed.
 around = {"cuCtxPushCurrent_v2", "cuStreamSynchronize", "hipGetDevice", "hipSetDevice", "hipStreamSynchronize"}
 
 
@@ -33,8 +33,8 @@ def callsOf(command):
 
 
 def belongsToRelease(calls, number):
-    """Whether the call is made only to give something back: it does so, or the next one does beside those around it, or it belongs to the last
-    wait, which comes when all results are out and before memory is freed."""
+    """Whether the call only serves to release something: it does so itself, or the next call except those around it does, or it belongs to the
+    last wait, after all results are copied and before memory is freed."""
     lastRead = max(i for i, symbol in enumerate(calls, start=1) if symbol in ("cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync"))
     if number >= lastRead - (2 if kind == "hip" else 1):
         return True
@@ -43,12 +43,12 @@ def belongsToRelease(calls, number):
 
 
 def check(command, call, symbol, releasing):
-    """Whether the failure of this call was told; ends the test if that is wrong."""
+    """Whether the failure of this call was reported; ends the test if that is wrong."""
     failed = run(command, STAND_IN_FAIL=str(call))
     lines = [line for line in failed.stderr.splitlines() if line.startswith("tilewright: ") and " failed with " in line]
     told = len(lines) == 1 and lines[0].startswith(f"tilewright: {symbol} failed with ") and failed.returncode == 5
     silent = not lines and failed.returncode == 0
-    mayBeSilent = releasing or symbol == "hipSetDevice"  # which also puts back what was
+    mayBeSilent = releasing or symbol == "hipSetDevice"  # which also restores the previous device
     if not (told or (silent and mayBeSilent)) or (told and symbol in releases) or "left over" in failed.stderr:
         sys.exit(f"call {call} of {command[0]}, {symbol}: expected {'silence' if mayBeSilent else 'one sentence and exit code 5'}, got "
                  f"{failed.returncode} and: {failed.stderr}")
@@ -60,7 +60,7 @@ told = sum(check(["run", artifact], i, symbol, belongsToRelease(calls, i)) for i
 
 bench = ["bench", artifact, "--warmup-ms", "0", "--duration-ms", "1", "--no-groups", "--quiet"]
 seen = set(calls)
-for symbol in callsOf(bench):  # how many there are depends on the time that they take
+for symbol in callsOf(bench):  # their number depends on timing
     if symbol not in seen:
         seen.add(symbol)
         told += check(bench, symbol, symbol, symbol in releases)

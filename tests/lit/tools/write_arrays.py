@@ -1,4 +1,4 @@
-"""Writes arrays in every way that inputs may come in, with Python's own zip and nothing else; --compare DIR NPZ FOLDER compares outputs."""
+"""Writes arrays in every input format, with Python's standard library only; --compare DIR NPZ FOLDER compares outputs."""
 import os
 import struct
 import sys

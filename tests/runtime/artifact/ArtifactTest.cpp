@@ -30,7 +30,7 @@ static std::vector<format::SectionEntry> tableOf(const Bytes &file) {
   return table;
 }
 
-/// Writes an edited header and table back, with a checksum that agrees.
+/// Writes an edited header and table back, with a correct checksum.
 static void reseal(Bytes &file, format::Header header, const std::vector<format::SectionEntry> &table) {
   header.tableChecksum = 0;
   std::memcpy(file.data(), &header, sizeof header);
@@ -173,7 +173,7 @@ TEST(Artifact, RefusesUnknownStepsAndLyingCountsInsideAValidEnvelope) {
     if (!artifact.ok())
       EXPECT_EQ(artifact.status().code(), Code::Malformed);
   }
-  EXPECT_GT(refused, plan->bytes / 3); // names and messages may hold anything, structure may not
+  EXPECT_GT(refused, plan->bytes / 3); // changes in names and messages are valid, changes in structure are not
 }
 
 TEST(Artifact, MissingFileIsAnInputOutputError) {

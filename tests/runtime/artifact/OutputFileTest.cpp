@@ -1,4 +1,4 @@
-// Files appear whole or not at all; what is no regular file is written through.
+// Files are written completely or not at all; devices and pipes are written directly.
 #include "runtime/artifact/OutputFile.h"
 
 #include "tests/ScratchFolder.h"

@@ -1,4 +1,4 @@
-// Whole runs of small plans: on the host, and on the null device for what a device with its own memory sees.
+// Whole runs of small plans: on the host, and on the null device, which stands for devices with memory of their own.
 #include "runtime/execute/Context.h"
 #include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"
@@ -53,7 +53,7 @@ TEST(Context, RunsHostCallsAndKernelsAtAnyBatch) {
     EXPECT_EQ((*outputs)[0].shape(), (Shape{batch, 4}));
     EXPECT_EQ(contents((*outputs)[0]), expectedSample(x));
   }
-  EXPECT_EQ(context->counters().instances, 4u); // batch 7 was planned once
+  EXPECT_EQ(context->counters().instances, 4u); // batch 7 was instantiated once
 }
 
 TEST(Context, OutputsThatSomebodyHoldsStayAsTheyAre) {
@@ -175,8 +175,8 @@ TEST(Context, ABadGatherIndexIsOneSentenceAndTheNextRunIsClean) {
   EXPECT_EQ(contents((*outputs)[0]), (std::vector<float>{10, 13, 10}));
 }
 
-/// NonZero's count is known only once it has run; its result is viewed as a column, copied to the output, and its shape
-/// written as a tensor.
+/// The count of NonZero is known after it has run. Its result is viewed as a column and copied to the output, and its
+/// shape is written as a tensor.
 static SampleContents lateSample() {
   SampleContents sample;
   Plan plan;
@@ -298,7 +298,7 @@ TEST(Context, ProfileTimesEveryStep) {
   ASSERT_EQ(steps->size(), 2u);
   EXPECT_EQ((*steps)[0].beginMs, 0);
   EXPECT_GT((*steps)[1].ms, 0.0);
-  EXPECT_GE((*steps)[1].beginMs, (*steps)[0].ms); // when it began, not the sum of what took time before
+  EXPECT_GE((*steps)[1].beginMs, (*steps)[0].ms); // the begin, not the sum of the durations before
   EXPECT_EQ((*steps)[1].work.launches, 1u);
 }
 
@@ -322,7 +322,7 @@ TEST(Context, ContextsOfOneProgramRunAtOnce) {
   EXPECT_EQ(right, 200);
 }
 
-/// Three launches between temporaries, for a GPU that is not here.
+/// Three launches between temporaries, for an absent GPU.
 static Contents gpuContents(std::vector<std::byte> &code) {
   Contents contents;
   Plan plan = SampleContents::plan();
@@ -354,7 +354,7 @@ TEST(Context, ReplaysARecordingFromTheSecondRunWithTheSameSizesOn) {
   EXPECT_EQ(launches[0].buffers[2], launches[1].buffers[0]); // through the temporary
   EXPECT_NE(launches[1].buffers[0], launches[1].buffers[2]);
   EXPECT_EQ(launches[6], launches[0]);
-  ASSERT_TRUE(context->run(std::span(&six, 1)).ok()); // a larger arena moves everything
+  ASSERT_TRUE(context->run(std::span(&six, 1)).ok()); // a larger arena changes all addresses
   for (int run = 0; run < 3; ++run)
     ASSERT_TRUE(context->run(std::span(&five, 1)).ok());
   EXPECT_EQ(context->counters().instances, 2u);

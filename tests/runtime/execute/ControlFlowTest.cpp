@@ -63,7 +63,7 @@ std::vector<float> elements(const Tensor &tensor) {
   return {tensor.data<float>(), tensor.data<float>() + tensor.count()};
 }
 
-/// Through the file's bytes, so that writing, reading and verifying are part of every case.
+/// Serializes and reads the artifact, so that every case covers the writer, the reader and the verifier.
 std::unique_ptr<Context> load(const Contents &contents, const std::string &device = "host") {
   Expected<std::vector<std::byte>> bytes = serializeArtifact(contents);
   EXPECT_TRUE(bytes.ok()) << bytes.status().message();
@@ -103,7 +103,7 @@ TEST(Branch, RunsOneOfTwoBodies) {
     branchPlan(builder);
     std::unique_ptr<Context> context = load(contentsOf(builder), device);
     Tensor x = floats({3}, {1, -2, 3});
-    for (int turn = 0; turn < 3; ++turn) { // the second and third run in memory that is there
+    for (int turn = 0; turn < 3; ++turn) { // the second and third run reuse memory
       EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), x})[0]), (std::vector<float>{2, -4, 6}))
           << device;
       EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), x})[0]), (std::vector<float>{-1, 2, -3}))
@@ -135,7 +135,7 @@ TEST(Branch, BindsSizesInWhichBodiesDiffer) {
   EXPECT_EQ(run(*context, {scalar<uint8_t>(DType::Bool, 0), floats({5}, {1, 2, 3, 4, 5})})[0].shape(), Shape{10});
 }
 
-/// sum, terms = loop of `trips` turns: sum = sum + x, collecting -sum; sum and x of [2].
+/// sum, terms = loop of `trips` iterations: sum = sum + x, collecting -sum; sum and x of [2].
 void sumPlan(Builder &outer, bool late) {
   ExprId two = outer.number(2), trips = late ? outer.symbol("u") : outer.number(3);
   ValueId count = outer.input(DType::I64, {}), start = outer.input(DType::F32, {two}),
@@ -215,8 +215,7 @@ TEST(Loop, ResultsOfAnotherLengthThanThePlanSaysAreAnError) {
   EXPECT_EQ(outputs.status().message(), "node 'loop': 'v4' would have the shape [2, 2], expected [3, 2]");
 }
 
-/// x grows by itself until its condition, which the body computes, is false: x = Concat(x, x) while its size is below
-/// 20.
+/// x = Concat(x, x) while the condition that the body computes is true: its size is below 20.
 TEST(Loop, CarriesValuesThatGrowWhileACondtionHolds) {
   Builder builder;
   ExprId n = builder.symbol("n", 1, 0), u = builder.symbol("u");
@@ -284,7 +283,7 @@ TEST(Loop, CarriesSequences) {
     std::unique_ptr<Context> context = load(contentsOf(builder), device);
     std::vector<Tensor> outputs = run(*context, {scalar<int64_t>(DType::I64, 4), Tensor::of(DType::Sequence, {})});
     ASSERT_EQ(outputs[0].count(), 4) << device;
-    for (int64_t i = 0; i < 4; ++i) // each is a value of its own, not a look at the turn's number
+    for (int64_t i = 0; i < 4; ++i) // each is a value of its own, not a view of the iteration number
       EXPECT_EQ(*outputs[0].data<Tensor>()[i].data<int64_t>(), i) << device;
   }
 }

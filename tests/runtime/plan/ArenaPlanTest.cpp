@@ -1,5 +1,5 @@
-// The arena: no two buffers that live at once overlap, whatever the plan; and it is not larger than it must be where
-// that is known.
+// The arena: no two buffers that are live at the same time overlap, for any plan; and the arena has the least size
+// where that is known.
 #include "runtime/plan/ArenaPlan.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Pages of a file can be given back and are read again from it; memory of any other kind stays as it is.
+// Pages of a file can be released and are read from it again; memory of any other kind stays as it is.
 #include "runtime/plan/MemoryRanges.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ size_t residentPages(void *start) {
   return std::ranges::count_if(resident, [](unsigned char flags) { return flags & 1; });
 }
 
-/// The process's own pages of a mapping, which mincore does not tell for files: read from /proc.
+/// The process's resident pages of a mapping, from /proc: for files, mincore reports the page cache instead.
 size_t ownPages(const void *start) {
   std::FILE *map = std::fopen("/proc/self/pagemap", "rb");
   size_t present = 0;
@@ -44,13 +44,13 @@ TEST(MemoryRanges, FilePagesAreGivenBackAndReadAgain) {
   ASSERT_NE(start, MAP_FAILED);
   std::span<const std::byte> bytes(static_cast<const std::byte *>(start), size);
   EXPECT_FALSE(liesIn(Backing::File, bytes));
-  releasePages(bytes); // nothing is known of it: nothing happens
+  releasePages(bytes); // the range is not remembered, so nothing happens
   size_t before = ownPages(start);
   EXPECT_EQ(before, pages);
   rememberRange(bytes, Backing::File);
   EXPECT_TRUE(liesIn(Backing::File, bytes.subspan(5, 100)));
   EXPECT_FALSE(liesIn(Backing::HugePages, bytes));
-  releasePages(bytes.subspan(1)); // the first page is needed still
+  releasePages(bytes.subspan(1)); // the first page is only partly covered, so it stays
   EXPECT_EQ(ownPages(start), 1u);
   EXPECT_TRUE(std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte('w'); }));
   forgetRange(start);

@@ -139,7 +139,7 @@ TEST(ReferenceElementwise, TakesTheFloorOfQuotients) {
   expectOutputs({"Mod", 28, {{"fmod", int64_t{1}}}}, {vector({-4.3}), vector({2.1})}, {vector({-0.1})});
 }
 
-/// Before opset 7 a right operand is repeated only where the node says so, from an axis on.
+/// Before opset 7, the right operand is broadcast only with broadcast = 1, from an axis on.
 TEST(ReferenceElementwise, BroadcastsAsOldModelsSay) {
   Attributes along{{"broadcast", int64_t{1}}, {"axis", int64_t{0}}};
   expectOutputs({"Add", 6, along}, {floats({2, 2}, {1, 2, 3, 4}), vector({10, 20})},

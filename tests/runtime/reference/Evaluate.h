@@ -1,5 +1,5 @@
-// Small sentences for tests of reference kernels: tensors from literals, one node evaluated, values and messages
-// compared.
+// Helpers for tests of reference kernels: tensors from literals, evaluation of one node, comparison of values and
+// messages.
 #pragma once
 
 #include "runtime/reference/Reference.h"

@@ -1,4 +1,4 @@
-// DynamicQuantizeLSTM where bytes hold the input exactly is LSTM of the weights that its bytes stand for.
+// If bytes represent the input exactly, DynamicQuantizeLSTM equals LSTM with the dequantized weights.
 #include "tests/runtime/reference/Evaluate.h"
 
 using namespace tilewright;
@@ -17,7 +17,7 @@ TEST(ReferenceQuantizedRecurrent, IsTheStandardOperatorOfItsWeights) {
       weights.data<float>()[g * width + k] = (byte - 128) / 64.0f;
     }
   Tensor x = floats({1, 1, width}, {0, 255.0 / 128}),
-         still = Tensor::allocate(DType::U8, {1, hidden, gates}); // zeros stand for 0
+         still = Tensor::allocate(DType::U8, {1, hidden, gates}); // bytes that represent 0
   Tensor scale = vector({1.0 / 64}), zero = tensor(DType::U8, {1}, {128}), none = tensor(DType::U8, {1}, {0});
   Attributes attributes = {{"hidden_size", hidden}};
   auto expected = Node{"LSTM", 14, attributes, 3}({x, weights, Tensor::allocate(DType::F32, {1, gates, hidden})});

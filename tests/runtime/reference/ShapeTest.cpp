@@ -159,8 +159,8 @@ TEST(ReferenceShape, SelectsAndGenerates) {
 
 namespace tilewright::test {
 
-/// As ONNX Runtime: a backward slice that starts before the first element starts at it; negative pads crop before
-/// others repeat.
+/// As in ONNX Runtime: a backward slice that starts before the first element starts at it; negative pads crop before
+/// the others repeat.
 TEST(ReferenceShape, ClampsBackwardStartsAndCropsBeforePadding) {
   Tensor x = vector({1, 2, 3, 4, 5});
   expectOutputs({"Slice", 13}, {vector({1, 2}), indices({-5}), indices({-6}), indices({-1}), indices({-1})},

@@ -1,4 +1,4 @@
-// Element types of less than 16 bits, and the ways numbers get into them.
+// Element types of less than 16 bits, and conversions to them.
 #include "tests/runtime/reference/Evaluate.h"
 
 #include "runtime/reference/Kernel.h"
@@ -44,7 +44,7 @@ TEST(ReferenceTypes, RoundsIntoFloatsOfAByte) {
   }
 }
 
-/// Every pattern that is a number comes back through double.
+/// Every bit pattern of a number survives conversion to double and back.
 TEST(ReferenceTypes, KeepsEveryPattern) {
   for (DType type :
        {DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1}) {

@@ -1,4 +1,4 @@
-// The HTML report holds what was measured, names nothing outside itself, and lets no name of a model become markup.
+// The HTML report has the measurements, loads nothing from outside, and escapes names from models.
 #include "tools/tilewright/bench/BenchHtml.h"
 #include "tools/tilewright/bench/BenchTrace.h"
 
@@ -42,7 +42,7 @@ TEST(BenchHtml, LongestBarTakesTheWidthAndTheOthersTheirShare) {
   EXPECT_NE(page.find("<i class=\"unfused\" style=\"width: 70.00%\">"), std::string::npos) << page;
 }
 
-/// The conclusion before everything else, and a warning where nobody gave a size.
+/// The conclusion comes first, with a warning if a size was assumed.
 TEST(BenchHtml, ConclusionComesFirst) {
   BenchReport report = sample();
   std::string page = htmlReport(report), text = printReport(report, true);
@@ -57,7 +57,7 @@ TEST(BenchHtml, ConclusionComesFirst) {
   EXPECT_NE(htmlReport(report).find("the outputs differ beyond the tolerance"), std::string::npos);
 }
 
-/// Nothing is wider than a telephone but what scrolls by itself.
+/// Only elements that scroll on their own are wider than a phone.
 TEST(BenchHtml, HasNoWidthInPixels) {
   std::string page = htmlReport(sample());
   for (size_t at = page.find("<table>"); at != std::string::npos; at = page.find("<table>", at + 1))
@@ -98,7 +98,7 @@ TEST(BenchReport, MergesLaunchesOfOneKernelAndSortsByTime) {
   };
   std::vector<GroupRow> rows =
       mergedRows({row("a", 1, 0.1), row("b", 4, 0.4), row("a", 4, 0.4), row("", 0.5, 0.05), row("", 0.5, 0.05)});
-  ASSERT_EQ(rows.size(), 4u); // what is no kernel stays by itself
+  ASSERT_EQ(rows.size(), 4u); // steps that are not kernels are not merged
   EXPECT_EQ(rows[0].kernel, "a");
   EXPECT_EQ(rows[0].launches, 2u);
   EXPECT_DOUBLE_EQ(rows[0].fusedMs, 5);

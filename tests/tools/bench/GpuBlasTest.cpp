@@ -1,5 +1,5 @@
-// cuBLAS and rocBLAS through stand-ins for them and for the drivers: what is asked of them, in their own column-major
-// terms. (CTest: backend.CublasStandIn, backend.RocblasStandIn.)
+// cuBLAS and rocBLAS through stand-ins for them and for the drivers: checks the calls, in column-major terms. (CTest:
+// backend.CublasStandIn, backend.RocblasStandIn.)
 #include "runtime/Devices.h"
 #include "tools/tilewright/bench/VendorLibrary.h"
 
@@ -7,7 +7,7 @@
 
 using namespace tilewright;
 
-/// The run that counts has stand-ins for both, or the real ones.
+/// Where the library or the device is missing, checks the error only; CTest runs this again with stand-ins.
 static void askForProducts(const std::string &id, const std::string &file) {
   auto device = runtime::openDevice(id);
   auto library = device ? openVendorLibrary(**device) : device.status();

@@ -1,5 +1,4 @@
-// The roof that bench takes shares of: the slowest of what must happen, at the rate of the nearest memory that holds
-// everything.
+// The roofline of bench: the slower of moving and computing, at the rate of the smallest memory that holds all bytes.
 #include "tools/tilewright/bench/Measure.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// verify on models that really differ. In half precision x * x / x overflows node by node; fused it stays in float32
-// and does not: no fault has to be injected for the fused program to differ from the reference. Wrong weights stand
-// in for a fault against values in a folder.
+// verify on models with real differences. In half precision x * x / x overflows node by node, but not fused, where it
+// is computed in float32: no fault has to be injected for the fused program to differ from the reference. Wrong weights
+// stand in for a fault against values in a folder.
 #include "tests/ScratchFolder.h"
 #include "tools/tilewright/model/EvaluateModel.h"
 #include "tools/tilewright/model/ReduceModel.h"
@@ -128,7 +128,7 @@ TEST_F(Verify, ReducesToTheNodesThatDiffer) {
     EXPECT_TRUE(fs::exists(fs::path(bug) / file)) << file;
 
   std::string again = reduction["command"].get<std::string>().substr(strlen("tilewright "));
-  EXPECT_EQ(command(again).exitCode, int(Code::Differs)) << again;       // a shell takes it as it is
+  EXPECT_EQ(command(again).exitCode, int(Code::Differs)) << again;       // the printed command works in a shell
   EXPECT_EQ(command(again + " --fuse=none").exitCode, int(Code::Usage)); // the command says how to fuse
   EXPECT_EQ(command("verify '" + bug + "/model.onnx' --inputs '" + bug + "' --fuse=none").exitCode, 0);
   EXPECT_EQ(command("run '" + bug + "/model.onnx' --check '" + bug + "'").exitCode, int(Code::Differs));
@@ -180,7 +180,7 @@ TEST_F(Verify, HoldsNodesAgainstValuesInAFolder) {
   EXPECT_EQ(firstBad(nlohmann::json::parse(differs.out)), "last");
 }
 
-/// The reference is compiled for the inputs at hand: a size that the model computes need not be inferred.
+/// The reference is compiled for the sizes of the inputs, so sizes that the model computes are known.
 TEST_F(Verify, KnowsSizesThatTheModelComputes) {
   onnx::ModelProto model = overflowing<float>(DType::F32);
   onnx::GraphProto &graph = *model.mutable_graph();

@@ -1,6 +1,6 @@
 // Every option of every command over a model, an artifact and a stage: honoured, or refused by one sentence. The
-// options are CLI11's own list, so that a new one fails here until it has a row in OptionTable.cpp and, where it is
-// honoured, a sample below that shows it.
+// options are CLI11's own list, so a new one fails here until it has a row in OptionTable.cpp and, for inputs that it
+// applies to, a sample below that shows its effect.
 #include "tests/ScratchFolder.h"
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/model/OnnxModel.h"
@@ -78,7 +78,7 @@ onnx::ModelProto product() {
   return model;
 }
 
-/// Its weights are in a file that is not there.
+/// A model whose external weights are missing.
 onnx::ModelProto withoutWeights() {
   onnx::ModelProto model = product();
   onnx::TensorProto &weights = *model.mutable_graph()->mutable_initializer(0);
@@ -108,7 +108,7 @@ onnx::ModelProto throughReference() {
 
 constexpr int anyFailure = -2;
 
-/// What shows that an option was honoured. `@` stands for the file.
+/// Shows the effect of an option. `@` stands for the file.
 struct Sample {
   std::string_view command; // empty: every command without a sample of its own
   std::string_view option;
@@ -116,7 +116,7 @@ struct Sample {
   std::string_view
       arguments; // all but the file and the command's usual ones; with "alone " before them, without the usual ones too
   int exitCode = 0;
-  std::string_view says = {};   // part of what is said; with '!' before it, not said
+  std::string_view says = {};   // a part of the output; with '!' before it, absent from the output
   std::string_view writes = {}; // a file
   std::string_view model = {};  // instead of the product
 };
@@ -182,7 +182,7 @@ constexpr Sample samples[] = {
     {"inspect", "support", any, "alone --support", 0, "0 are unsupported"},
 };
 
-/// What a command needs besides, to be quick or to have something to do.
+/// Additional arguments of a command, which make it fast or give it something to do.
 constexpr std::pair<std::string_view, std::string_view> usual[] = {
     {"compile", "-o out.tw"},
     {"bench", "--duration-ms 1 --warmup-ms 0 --no-groups"},
@@ -313,7 +313,7 @@ TEST_F(Options, OverAModel) { walk(InputKind::Model, "product.onnx"); }
 TEST_F(Options, OverAnArtifact) { walk(InputKind::Artifact, "product.tw"); }
 TEST_F(Options, OverAStage) { walk(InputKind::Stage, "stages/0-import.mlir"); }
 
-/// What the samples take for granted: without the option, nothing of the kind is said.
+/// The premise of the samples: without the option, its effect does not show.
 TEST_F(Options, SamplesShowSomething) {
   EXPECT_EQ(in("run weightless.onnx").exitCode, 6);
   EXPECT_NE(in("run unique.onnx").said.find("remark"), std::string::npos);

@@ -1,4 +1,4 @@
-// .npy and .npz: what is written is read back, and no damage does more than an error.
+// .npy and .npz: files that are written can be read back, and damaged ones only give errors.
 #include "tools/tilewright/values/Npz.h"
 #include "tests/ScratchFolder.h"
 #include "tools/tilewright/values/Npy.h"
@@ -46,7 +46,7 @@ template <typename T> void put(std::string &text, size_t at, T value) {
   std::memcpy(text.data() + at, &value, sizeof value);
 }
 
-/// One deflated member, as np.savez_compressed writes it: `claimed` is the length that the directory promises.
+/// One deflated member, as np.savez_compressed writes it; `claimed` is its length in the directory.
 std::string deflatedArchive(const std::string &array, uint32_t claimed) {
   std::string packed(compressBound(array.size()), 0);
   z_stream stream = {};
@@ -98,8 +98,8 @@ TEST(Npz, DoesNotBelieveLengths) {
   }
 }
 
-/// Every byte altered in eight ways and every truncation: an error, or the very same arrays where the byte means
-/// nothing.
+/// Alters every byte in eight ways, and truncates at every byte: an error, or the same arrays if the byte does not
+/// matter.
 TEST(Npz, SurvivesDamage) {
   std::string good = twoArrays(), wanted = bytesOf(counting(DType::F32, {2, 3})) + bytesOf(counting(DType::U8, {5}));
   size_t refused = 0, tried = 0;
@@ -115,7 +115,7 @@ TEST(Npz, SurvivesDamage) {
     std::string data;
     for (const NamedTensor &array : *arrays)
       data += bytesOf(array.tensor);
-    EXPECT_TRUE(wanted.find(data) != std::string::npos); // fewer members may be claimed, none altered
+    EXPECT_TRUE(wanted.find(data) != std::string::npos); // a member may be missing, but not altered
   };
   for (size_t i = 0; i < good.size(); ++i) {
     check(good.substr(0, i));
@@ -125,7 +125,7 @@ TEST(Npz, SurvivesDamage) {
       check(bad);
     }
   }
-  EXPECT_GT(refused, tried * 3 / 4); // dates and the like mean nothing
+  EXPECT_GT(refused, tried * 3 / 4); // dates, for example, do not matter
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string bad = good;

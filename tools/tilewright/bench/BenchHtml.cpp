@@ -115,7 +115,7 @@ static std::string facts(const BenchReport &report) {
   };
   for (const auto &[name, text] : report.machine)
     add(name, text);
-  for (const auto &[what, rate] : roofFacts(report.peaks))
+  for (const auto &[what, rate] : describePeaks(report.peaks))
     add(what, rate);
   return list + "</dl>\n";
 }

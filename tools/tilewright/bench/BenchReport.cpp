@@ -248,7 +248,7 @@ static std::string groupsTable(const BenchReport &report) {
   return table.print();
 }
 
-std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks) {
+std::vector<std::pair<std::string, std::string>> describePeaks(const Peaks &peaks) {
   auto rate = [](double value, const char *unit) { return fmt::format("{:.1f} {}/s", value / 1e9, unit); };
   std::vector<std::pair<std::string, std::string>> facts = {
       {"copied (measured now)", rate(peaks.bytesPerSecond, "GB")}};
@@ -286,7 +286,7 @@ std::string printReport(const BenchReport &report, bool perKernel) {
   if (!perKernel)
     return text;
   text += "\nroof: ";
-  for (const auto &[what, rate] : roofFacts(report.peaks))
+  for (const auto &[what, rate] : describePeaks(report.peaks))
     text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ",\n      ", rate, what);
   text += "\n";
   text += report.vendor.empty() ? report.vendorAbsent

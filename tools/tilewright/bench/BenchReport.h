@@ -75,7 +75,7 @@ std::vector<GroupRow> mergedRows(const std::vector<GroupRow> &groups);
 Status timeVendor(runtime::Device &device, BenchReport &report);
 
 /// Name, memory, processors, threads and versions.
-std::vector<std::pair<std::string, std::string>> machineFacts(const runtime::DeviceInfo &device);
+std::vector<std::pair<std::string, std::string>> describeMachine(const runtime::DeviceInfo &device);
 
 /// Launches, host calls and bytes of a profiled run.
 BenchSide countSide(const runtime::Context &context, Latency latency, const std::vector<runtime::StepProfile> &profile);
@@ -93,7 +93,7 @@ std::string bytesText(double bytes);
 /// A row of the table of groups: name, runs, ms, share, parts unfused, vendor, GFLOP/s, GB/s, of roof, roof, nodes.
 std::vector<std::string> groupCells(const GroupRow &row);
 /// The measured peak rates, each with its name.
-std::vector<std::pair<std::string, std::string>> roofFacts(const Peaks &peaks);
+std::vector<std::pair<std::string, std::string>> describePeaks(const Peaks &peaks);
 
 std::string printReport(const BenchReport &report, bool perKernel);
 nlohmann::json jsonReport(const BenchReport &report);

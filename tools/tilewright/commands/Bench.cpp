@@ -179,7 +179,7 @@ static Status bench(BenchCommand &command) {
   report.model = command.model.model;
   report.device = (*device)->info().name;
   report.target = (*fused)->program().plan().target;
-  report.machine = machineFacts((*device)->info());
+  report.machine = describeMachine((*device)->info());
   for (size_t i = 0; i < inputs.size(); ++i)
     report.inputs.push_back(fmt::format("{} {} [{}]", (*fused)->program().input(i).name, name(inputs[i].type()),
                                         fmt::join(inputs[i].shape(), ", ")));

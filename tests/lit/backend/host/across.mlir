@@ -1,5 +1,5 @@
-// What lies along columns is transposed in registers or read in place, and never gathered: a right side that lies along k (few rows are dots,
-// more rows transpose it), a transpose.
+// Operands whose vector dimension is strided are transposed in registers or read in place, never gathered: a right side that is contiguous
+// along k (few rows become dot products, more rows transpose it), and a transpose.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4})" | FileCheck %s --check-prefix=SCHEDULE
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" -o %t.mlir
 // RUN: tilewright-opt %t.mlir --tilewright-code-print=target=x86-64-v4 -o /dev/null | FileCheck %s --implicit-check-not=gather

@@ -1,5 +1,5 @@
-// A product in half precision on Hopper: instructions that read shared memory by themselves, those of one step at work while the next starts,
-// and results that lanes exchange for stores of 16 bytes.
+// A product in half precision on Hopper: asynchronous instructions that read shared memory, which overlap with the next step, and results
+// that lanes exchange for stores of 16 bytes.
 // RUN: tilewright-opt %s --tilewright-code-print=target=sm_90a -o /dev/null | FileCheck %s
 // Other targets multiply the same tiles with their own instructions.
 // RUN: tilewright-opt %s --tilewright-code-print=target=sm_80 -o /dev/null | FileCheck %s --check-prefix=AMPERE

@@ -19,7 +19,7 @@ static std::string processorName() {
   return "unknown";
 }
 
-std::vector<std::pair<std::string, std::string>> machineFacts(const runtime::DeviceInfo &device) {
+std::vector<std::pair<std::string, std::string>> describeMachine(const runtime::DeviceInfo &device) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"device", fmt::format("{} ({})", device.name, device.id)},
       {"memory", fmt::format("{:.1f} GiB", device.memoryBytes / 1073741824.0)},
