@@ -1,11 +1,13 @@
 // Canonical size expressions and dimension strings.
 #include "frontend/graph/Sizes.h"
-#include "frontend/onnx/DimExpression.h"
 #include "frontend/graph/Shapes.h"
+#include "frontend/onnx/DimExpression.h"
 
 #include "mlir/IR/MLIRContext.h"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 using namespace mlir;
 using namespace tilewright;
@@ -44,6 +46,30 @@ TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
   for (int64_t a = 0; a < 40; ++a)
     for (int64_t b = 0; b < 20; ++b)
       ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(spelled, {}, {a, b})) << a << ", " << b;
+}
+
+/// Random sizes keep their values, and their canonical form is its own. (Divisors are positive.)
+TEST_F(SizesTest, CanonicalFormsKeepValues) {
+  std::mt19937 random(3);
+  auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 3000; ++round) {
+    SmallVector<AffineExpr> pool{s0, s1, number(pick(9) - 4)};
+    AffineExpr divisors[] = {number(1 + pick(8)), s0, s1 + 1, number(4)};
+    for (int step = 0; step < 6; ++step) {
+      AffineExpr a = pool[pick(pool.size())], b = pool[pick(pool.size())], by = divisors[pick(4)];
+      AffineExpr made[] = {a + b, a * b, a * (pick(9) - 3), a.floorDiv(by), a % by, a.ceilDiv(by), a - b};
+      pool.push_back(made[pick(7)]);
+    }
+    AffineExpr expr = pool.back(), canonical = canonicalSize(expr);
+    ASSERT_EQ(canonicalSize(canonical), canonical) << printSize(expr);
+    bool proved = isNonNegative(expr);
+    for (int64_t a = 1; a < 9; ++a)
+      for (int64_t b = 0; b < 9; ++b) {
+        ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(expr, {}, {a, b}))
+            << printSize(expr) << " at " << a << ", " << b;
+        ASSERT_TRUE(!proved || evaluate(expr, {}, {a, b}) >= 0) << printSize(expr) << " at " << a << ", " << b;
+      }
+  }
 }
 
 TEST_F(SizesTest, WhatIsNotNegative) {
