@@ -44,11 +44,3 @@ Value IndexEmitter::emit(AffineExpr expr) {
   }
   }
 }
-
-bool tilewright::fitsIn32(AffineExpr expr, ArrayRef<Facts> dims, ArrayRef<Facts> symbols) {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (!factsOf(expr, dims, symbols, 1).within(-most, most))
-    return false;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  return !binary || (fitsIn32(binary.getLHS(), dims, symbols) && fitsIn32(binary.getRHS(), dims, symbols));
-}

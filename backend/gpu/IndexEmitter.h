@@ -28,7 +28,4 @@ private:
   llvm::ArrayRef<tile::Facts> facts_, symbolFacts_;
 };
 
-/// Do this expression and all its parts fit in 32 bits?
-bool fitsIn32(mlir::AffineExpr expr, llvm::ArrayRef<tile::Facts> dims, llvm::ArrayRef<tile::Facts> symbols);
-
 } // namespace tilewright
