@@ -6,7 +6,11 @@
 //   store 16 rows                                                     y[c .. c+15, r] <- held[r, c .. c+15]
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
-#include "backend/host/Holding.h"
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
 
 using namespace mlir;
 
@@ -131,7 +135,7 @@ void Emitter::emitFromAcross(const Group &group, ArrayRef<Value> loads) {
 void Emitter::emitStoreAcross(Group &group, tile::StoreOp store) {
   Value value = store.getValue();
   SmallVector<Value> heavy;
-  collectHeavy(value, [&](Value other) { return held.count(other) != 0; }, heavy);
+  collectRegisterBlocked(value, [&](Value other) { return held.count(other) != 0; }, heavy);
   if (!heavy.empty())
     hold(group, value);
   emitGroup(group);

@@ -3,7 +3,11 @@
 // Accumulators live in allocas of one vector each, which the first pass turns into registers.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
-#include "backend/host/Holding.h"
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Intrinsics.h"
@@ -284,30 +288,6 @@ Rows Emitter::emitDot(tile::DotOp op, const Position &position) {
 
 //===- scf.for in registers ---------------------------------------------------------------------------------------===//
 
-/// The carried tiles that `result` needs at its own position: those that its yielded value reads, and so on.
-static SmallVector<unsigned> carriedFor(scf::ForOp op, unsigned result) {
-  SmallVector<unsigned> needed = {result};
-  llvm::SmallPtrSet<Value, 16> seen;
-  for (unsigned i = 0; i < needed.size(); ++i) {
-    SmallVector<Value> stack = {op.getBody()->getTerminator()->getOperand(needed[i])};
-    while (!stack.empty()) {
-      Value value = stack.pop_back_val();
-      if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
-        continue;
-      if (auto argument = dyn_cast<BlockArgument>(value)) {
-        if (argument.getOwner() == op.getBody() && !llvm::is_contained(needed, argument.getArgNumber() - 1))
-          needed.push_back(argument.getArgNumber() - 1);
-      } else if (Operation *definition = value.getDefiningOp(); op->isProperAncestor(definition)) {
-        stack.append(definition->operand_begin(), definition->operand_end());
-        if (auto inner = dyn_cast<scf::ForOp>(definition))
-          stack.append(inner.getBody()->getTerminator()->operand_begin(),
-                       inner.getBody()->getTerminator()->operand_end());
-      }
-    }
-  }
-  return needed;
-}
-
 /// The body where all guards hold, which it need not ask again.
 void Emitter::whereLive(ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body) {
   llvm::Value *all = nullptr;
@@ -327,7 +307,7 @@ Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) 
     fail(op, "expected a constant step");
     return pull(op.getInitArgs()[result], position);
   }
-  SmallVector<unsigned> carried = carriedFor(op, result);
+  SmallVector<unsigned> carried = carriedTilesOf(op, result);
   std::map<unsigned, SmallVector<llvm::Value *>> slots;
   for (unsigned i : carried)
     for (llvm::Value *value : pull(op.getInitArgs()[i], position)) {
@@ -342,7 +322,7 @@ Rows Emitter::emitFor(scf::ForOp op, unsigned result, const Position &position) 
   };
   auto turn = [&](Ix iv) {
     indices[op.getInductionVar()] = iv;
-    tile::LoadOp load = carried.size() == 1 ? loadOfTurn(op, result) : nullptr;
+    tile::LoadOp load = carried.size() == 1 ? loadOfIteration(op, result) : nullptr;
     whereLive(load ? commonGuards(load, position, op) : SmallVector<llvm::Value *>(), [&] {
       for (unsigned i : carried)
         remember(op.getRegionIterArg(i), position, read(i));

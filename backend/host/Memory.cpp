@@ -6,7 +6,11 @@
 // lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
-#include "backend/host/Holding.h"
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
 #include "backend/host/SpacedLoads.h"
 #include "runtime/plan/KernelAbi.h"
 

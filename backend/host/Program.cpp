@@ -6,7 +6,11 @@
 //   for row { y[row] = e / sum }
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
-#include "backend/host/Holding.h"
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/IR/Module.h"
@@ -35,6 +39,11 @@ Emitter::Emitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions 
       registerColumns = registers[1];
       registerDepth = registers.size() > 2 ? registers[2] : 0;
     }
+}
+
+/// Holds a store or another effect that must happen exactly once.
+static bool hasEffects(Operation *op) {
+  return op->walk([](tile::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 static constexpr int64_t mostRuns = 32; // of a row that is read run by run
@@ -72,7 +81,7 @@ bool Emitter::hold(Group &group, Value value, int64_t panel) {
   emitGroup(group);
   alone.shape = target.shape;
   alone.roots.push_back({nullptr, value, target});
-  if (loadsAcross(value, narrow))
+  if (loadsTransposed(value, narrow))
     emitLoadAcross(alone);
   else
     emitGroup(alone);
@@ -172,7 +181,7 @@ void Emitter::prepare(Group &group) {
     group.limits[axis] = math.min(group.limits[axis], math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
   }
   for (Group::Root &root : group.roots)
-    collectHeavy(
+    collectRegisterBlocked(
         root.store ? root.store.getValue() : root.value, [&](Value value) { return held.count(value) != 0; },
         group.heavy);
 }
@@ -210,7 +219,7 @@ void Emitter::flush() {
   if (current.size() == 1 && current.front().heavy.empty())
     for (Group::Root root : current.front().roots)
       if (root.store)
-        collectLoadsAcross(root.store.getValue(), narrow, across);
+        collectTransposedLoads(root.store.getValue(), narrow, across);
   if (!across.empty() && llvm::none_of(across, [&](Value value) { return held.count(value) != 0; }))
     return emitFromAcross(current.front(), across);
   std::function<void(unsigned)> nest = [&](unsigned axis) {
@@ -240,7 +249,7 @@ int64_t Emitter::runOfRow(const Group &group, Ix to) {
   const Group::Root &root = group.roots.front();
   if (group.roots.size() != 1 || !root.value || root.target.panel || to != math.constant(columns))
     return 0;
-  int64_t run = host::runOfRow(root.value, masks);
+  int64_t run = shortRunOfRow(root.value, masks);
   return run && columns % run == 0 && columns / run <= mostRuns ? run : 0;
 }
 
@@ -300,7 +309,7 @@ void Emitter::emitBlock(Block &block) {
   SharedValues shared(block);
   for (Operation &op : block.without_terminator()) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      if (storesAcross(store, narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
+      if (storesTransposed(store, narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
         emitStoreAcross(group, store);
       else
         addStore(group, store);
@@ -312,7 +321,7 @@ void Emitter::emitBlock(Block &block) {
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       bool inMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
-      bool inRegisters = !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && runsByPosition(loop) &&
+      bool inRegisters = !inMemory && !hasEffects(&op) && op.getNumResults() > 0 && isPositionwise(loop) &&
                          hasDirectOperands(&op, registerRows);
       if (!inRegisters) {
         emitGroup(group);
@@ -328,7 +337,7 @@ void Emitter::emitBlock(Block &block) {
     bool isReduction = isa<tile::ReduceOp>(op);
     for (Value result : op.getResults())
       if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
-          (isReduction || (isHeavy(&op) && !feedsOneStore(result)) || shared.isSharedAndCostly(result)))
+          (isReduction || (isRegisterBlocked(&op) && !feedsOneStore(result)) || shared.isSharedAndCostly(result)))
         hold(group, result);
   }
   emitGroup(group);

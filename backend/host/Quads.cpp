@@ -6,7 +6,11 @@
 // The constant operand ends with zeros, so what a row holds beyond its last k counts for nothing.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
-#include "backend/host/Holding.h"
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -14,12 +18,11 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-static constexpr int64_t quad = 4;
 static constexpr unsigned leastLanes = 4; // of a vector of words
 
 /// Whether the tile begins with a whole quad, and its left side lies in quads: in the workspace, or where it is.
 bool Emitter::canMultiplyQuads(tile::DotOp op) {
-  if (!multipliesQuads(op))
+  if (!multipliesPackedBytes(op))
     return false;
   auto load = op.getRhs().getDefiningOp<tile::LoadOp>();
   auto type = load.getResult().getType();

@@ -1,0 +1,105 @@
+#include "backend/host/plan/AccessOrder.h"
+
+#include "backend/host/Elementwise.h"
+#include "backend/host/plan/BackwardWalk.h"
+#include "backend/host/plan/Contiguity.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+/// The run of `load` along its rows; 0: it does not vary along them; nothing: it has none, or cannot be masked.
+static std::optional<int64_t> runOfLoad(tile::LoadOp load, bool masks) {
+  unsigned last = load.getResult().getType().getRank() - 1;
+  if (!load.getMap().isFunctionOfDim(last))
+    return 0;
+  std::optional<int64_t> run = contiguousRun(load.getMap(), last);
+  bool canMask = masks || load.getResult().getType().getElementType().getIntOrFloatBitWidth() >= 32;
+  return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
+}
+
+/// The run that all loads which `value` is computed from agree on. 0: none of them varies along its rows.
+static std::optional<int64_t> runBelow(Value value, bool masks) {
+  std::optional<int64_t> result = 0;
+  walkBackward(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    auto load = dyn_cast_or_null<tile::LoadOp>(op);
+    if (!result || (op && !load && (isElementwise(op) || isa<tile::BroadcastOp>(op))))
+      return result.has_value();
+    std::optional<int64_t> run = load ? runOfLoad(load, masks) : std::nullopt;
+    if (!run || (*run && *result && *run != *result))
+      result = std::nullopt;
+    else
+      result = std::max(*result, *run);
+    return false;
+  });
+  return result;
+}
+
+static constexpr int64_t leastRun = 3, longestRun = 16; // fits one vector and fills most of its lanes
+static constexpr int64_t leastReadersOfGathered = 4;    // rows that read a gathered one
+
+int64_t shortRunOfRow(Value value, bool masks) {
+  int64_t run = runBelow(value, masks).value_or(0);
+  return run >= leastRun && run <= longestRun ? run : 0;
+}
+
+unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow) {
+  int64_t run =
+      contiguousRun(store.getMap(), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1).value_or(0);
+  unsigned within = std::gcd(static_cast<unsigned>(run), widest);
+  return within >= narrow ? within : widest;
+}
+
+bool isGatheredOnce(tile::LoadOp load) {
+  RankedTensorType type = load.getResult().getType();
+  unsigned last = type.getRank() - 1;
+  if (type.getNumElements() != type.getShape().back() || type.getShape().back() == 1 || !load.getIndices().empty() ||
+      !load.getMap().isFunctionOfDim(last) || contiguousRun(load.getMap(), last) == 0)
+    return false;
+  return llvm::any_of(load->getUsers(), [&](Operation *user) {
+    auto broadcast = dyn_cast<tile::BroadcastOp>(user);
+    return broadcast &&
+           broadcast.getResult().getType().getNumElements() >= leastReadersOfGathered * type.getNumElements();
+  });
+}
+
+bool storesTransposed(tile::StoreOp store, unsigned lanes) {
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  if (type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes || type.getShape().back() < lanes)
+    return false;
+  AffineMap map = store.getMap();
+  std::optional<int64_t> run = contiguousRun(map, type.getRank() - 2);
+  return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) &&
+         !isa<BlockArgument>(store.getValue());
+}
+
+bool loadsTransposed(Value value, unsigned lanes) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isElementwise(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!load || !load.getIndices().empty() || type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes ||
+      type.getShape().back() < lanes)
+    return false;
+  AffineMap map = load.getMap();
+  unsigned row = type.getRank() - 2, column = type.getRank() - 1;
+  std::optional<int64_t> run = contiguousRun(map, row);
+  return run && *run % lanes == 0 && map.isFunctionOfDim(column) && !map.getResults().back().isFunctionOfDim(column);
+}
+
+void collectTransposedLoads(Value value, unsigned lanes, SmallVectorImpl<Value> &result) {
+  walkBackward(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (isa_and_nonnull<tile::LoadOp>(op) && loadsTransposed(next, lanes) && !llvm::is_contained(result, next))
+      result.push_back(next);
+    return op && isElementwise(op);
+  });
+}
+
+} // namespace tilewright::host

@@ -1,0 +1,33 @@
+// In which order the elements of a tile are best read and written: along rows, a short run at a time, or by columns.
+//
+// A row whose elements lie apart in memory would be gathered or scattered one by one. Where elements of one column lie
+// together instead, square blocks are read or written by columns and transposed in registers.
+#pragma once
+
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::host {
+
+/// The length of the runs of contiguous elements by which all loads that `value` is computed from read a row, counted
+/// from the row's start, if it is short: a window's columns. 0: it is long, or there is none. `masks`: elements of less
+/// than 32 bits can be masked.
+int64_t shortRunOfRow(mlir::Value value, bool masks);
+
+/// The widest vector, up to `widest` elements, that `store` need not scatter where its rows are contiguous in blocks of
+/// whole vectors only; no narrower than `narrow`.
+unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow);
+
+/// Whether `load` is one row that has to be gathered, and is broadcast to many rows: it is gathered once.
+bool isGatheredOnce(tile::LoadOp load);
+
+/// Whether `store` would scatter each row of its tile, but stores `lanes` rows of one column together.
+bool storesTransposed(tile::StoreOp store, unsigned lanes);
+
+/// Whether each row of `value`, a load perhaps converted, would be gathered, while `lanes` rows of one column lie
+/// together.
+bool loadsTransposed(mlir::Value value, unsigned lanes);
+
+/// The loads of which that is true that `value` is computed from element by element.
+void collectTransposedLoads(mlir::Value value, unsigned lanes, llvm::SmallVectorImpl<mlir::Value> &result);
+
+} // namespace tilewright::host

@@ -1,0 +1,24 @@
+// Which neighbours in a tile are neighbours in memory too.
+#pragma once
+
+#include "tilegen/tile/TileOps.h"
+
+#include <optional>
+
+namespace tilewright::host {
+
+/// The length of the blocks within which neighbours along tile dimension `dim` are neighbours in the buffer. 0: they are
+/// everywhere; nothing: they are nowhere.
+///
+///     (d0, d1) -> (d0 floordiv 28, d0 mod 28 + 3, d1)         along d1: 0
+///     (d0, d1) -> (d1, d0 floordiv 28, d0 mod 28 + 3)         along d0: 28, a row of an image
+///     (d0, d1) -> (d0, 2 * d1)                                along d1: nothing
+std::optional<int64_t> contiguousRun(mlir::AffineMap map, unsigned dim);
+
+/// The greatest common divisor of the numbers by which coordinate `dim` is divided in `expr`; 0 if it is not divided.
+int64_t divisorsOf(mlir::AffineExpr expr, unsigned dim);
+
+/// Whether neighbours along the tile's last dimension are neighbours in the buffer, whatever the alignment.
+bool isContiguous(tile::LoadOp load);
+
+} // namespace tilewright::host
