@@ -6,12 +6,12 @@
 // lie within 2^31 elements of each other, but for index tiles, which get 64 bits.
 #include "backend/host/Elementwise.h"
 #include "backend/host/Emitter.h"
+#include "backend/host/SpacedLoads.h"
 #include "backend/host/plan/AccessOrder.h"
 #include "backend/host/plan/CarriedTiles.h"
 #include "backend/host/plan/DotOperands.h"
 #include "backend/host/plan/RegisterBlocked.h"
 #include "backend/host/plan/SharedValues.h"
-#include "backend/host/SpacedLoads.h"
 #include "runtime/plan/KernelAbi.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -121,7 +121,7 @@ std::optional<Emitter::Lanes> Emitter::divideTerms(ArrayRef<Ix> terms, int64_t d
     for (Ix term : terms)
       (math.facts(term).divisor % unit == 0 ? multiples : others).push_back(term);
     Facts facts = math.facts(sum(others));
-    if (others.empty() || facts.min < 0 || facts.max >= unit)
+    if (others.empty() || !facts.within(0, unit - 1))
       continue;
     Lanes result;
     if (wantRest)
@@ -146,7 +146,7 @@ Emitter::Lanes Emitter::divideLanes(const Lanes &value, Ix divisor, bool wantRes
   if (!value.delta && stride && *stride > 0 && by) {
     Facts facts = math.facts(base);
     int64_t reach = *stride * (value.count - 1);
-    bool inside = facts.min >= 0 && facts.max < *by - reach;
+    bool inside = facts.within(0, *by - reach - 1);
     if (inside || reach < std::gcd(facts.divisor, *by))
       return wantRest ? rest(value.stride) : quotient(nullptr);
     if (*stride % *by == 0)
@@ -358,9 +358,9 @@ Emitter::Access Emitter::access(const Reference &reference, const Position &posi
   });
   SmallVector<Ix> terms = math.outermostFirst(address.base);
   for (size_t i = 0; i < terms.size();) {
-    unsigned depth = math.facts(terms[i]).depth;
+    unsigned depth = math.depthOf(terms[i]);
     Ix offset = math.constant(0);
-    for (; i < terms.size() && math.facts(terms[i]).depth == depth; ++i)
+    for (; i < terms.size() && math.depthOf(terms[i]) == depth; ++i)
       offset = math.add(offset, terms[i]);
     result.pointer = math.pointer(unit, result.pointer, offset);
   }

@@ -125,7 +125,7 @@ Held Emitter::holdRegisters(const Rows &registers, Ix column, Ix row, unsigned w
   llvm::Type *memory = vectorOf(toMemory(registers.front(), width)->getType()->getScalarType(), stride);
   Held scratch;
   scratch.base = slot(llvm::ArrayType::get(memory, count));
-  math.define(scratch.base, {0});
+  math.define(scratch.base, {}, 0);
   scratch.shape = {count, stride};
   scratch.rowStride = stride;
   scratch.origin = {column, row};

@@ -139,6 +139,15 @@ static Facts ceilDivide(const Facts &x, const Facts &by, int64_t vector) {
 
 bool isAlwaysLess(const Facts &a, const Facts &b) { return a.high && b.low && *a.high < *b.low; }
 
+bool isAtMost(const Facts &a, const Facts &b) { return a.high && b.low && *a.high <= *b.low; }
+
+Facts inductionOf(const Facts &first, const Facts &end, const Facts &step) {
+  Facts result = {std::gcd(first.divisor, step.divisor), first.low, subtract(end.high, 1)};
+  if (first.value() && step.value() && result.high && *result.high >= *result.low)
+    *result.high -= (*result.high - *result.low) % *step.low; // the last one reached
+  return result;
+}
+
 //===- Expressions ------------------------------------------------------------------------------------------------===//
 
 namespace {

@@ -52,8 +52,12 @@ Facts either(const Facts &a, const Facts &b);
 Facts floorDivide(const Facts &x, const Facts &by, int64_t vector = 1);
 Facts modulo(const Facts &x, const Facts &by, int64_t vector = 1);
 
-/// a < b in every lane.
+/// a < b, a <= b in every lane.
 bool isAlwaysLess(const Facts &a, const Facts &b);
+bool isAtMost(const Facts &a, const Facts &b);
+
+/// Facts about the variable of a loop that runs from `first` to below `end`.
+Facts inductionOf(const Facts &first, const Facts &end, const Facts &step);
 
 /// Facts about an expression, `vector` lanes at a time.
 Facts factsOf(mlir::AffineExpr expr, llvm::ArrayRef<Facts> dims, llvm::ArrayRef<Facts> symbols, int64_t vector = 1);

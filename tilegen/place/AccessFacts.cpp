@@ -25,22 +25,10 @@ SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned) {
   return facts;
 }
 
-static Facts inductionFacts(scf::ForOp loop) {
-  Facts lower = factsOf(loop.getLowerBound()), upper = factsOf(loop.getUpperBound()), step = factsOf(loop.getStep());
-  Facts result;
-  result.divisor = std::gcd(lower.divisor, step.divisor);
-  result.low = lower.low;
-  result.high = lastOf(upper.high);
-  if (result.low && result.high && step.low && step.low == step.high && lower.low == lower.high &&
-      *result.high >= *result.low)
-    result.high = *result.low + (*result.high - *result.low) / *step.low * *step.low; // the last one reached
-  return result;
-}
-
 static Facts argumentFacts(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto loop = dyn_cast<scf::ForOp>(parent); loop && argument == loop.getInductionVar())
-    return inductionFacts(loop);
+    return index::inductionOf(factsOf(loop.getLowerBound()), factsOf(loop.getUpperBound()), factsOf(loop.getStep()));
   Facts result;
   if (isa<KernelOp>(parent))
     result.low = 0; // a size
