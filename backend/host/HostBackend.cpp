@@ -4,8 +4,8 @@
 // registers and to combine instructions: a tenth of the time of -O3 for the same code.
 #include "backend/host/HostBackend.h"
 
-#include "backend/host/Emitter.h"
 #include "backend/host/FlatLink.h"
+#include "backend/host/KernelEmitter.h"
 #include "backend/math/MathExpansion.h"
 
 #include "llvm/IR/LegacyPassManager.h"
@@ -106,10 +106,10 @@ static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Mod
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
     expandMath(*copy);
-    host::Emitter emitter(llvmModule, *copy, options);
-    if (Status status = emitter.run(); !status)
-      return status;
-    code.kernels.push_back({kernel.getSymName().str(), 0, emitter.workspaceBytes()});
+    Expected<uint64_t> workspaceBytes = host::emitKernel(llvmModule, *copy, options);
+    if (!workspaceBytes)
+      return workspaceBytes.status();
+    code.kernels.push_back({kernel.getSymName().str(), 0, *workspaceBytes});
   }
   return Status();
 }

@@ -2,6 +2,7 @@
 // (runtime/plan/KernelAbi.h).
 #pragma once
 
+#include "backend/host/HostOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Status.h"
 
@@ -10,14 +11,6 @@
 #include <vector>
 
 namespace tilewright {
-
-struct HostOptions {
-  std::string cpu = "x86-64-v4"; // an x86-64 microarchitecture level: v3 (AVX2, FMA, F16C) or v4 (AVX-512)
-  unsigned vectorBits = 512;     // width of a vector register that code should use
-  std::string feature = {}; // beyond the level's: avx512vnni or avxvnni, products of bytes summed by fours; or none
-  std::string *llvmText = nullptr;     // receives the optimized LLVM IR, if set
-  std::string *assemblyText = nullptr; // receives the assembly, if set
-};
 
 struct HostKernelCode {
   std::string name;

@@ -56,6 +56,7 @@ public:
   /// Makes a value from elsewhere known, for the scopes from `depth` on.
   Ix define(llvm::Value *value, const Facts &facts, unsigned depth);
 
+  /// How many scopes are open.
   unsigned depth() const { return static_cast<unsigned>(scopes.size()); }
   /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs
   /// once.

@@ -1,16 +1,6 @@
-// The rows for which a window surely lies inside its image, where only running tells the image's size.
-//
-//   guard 0 <= 2 * row + kx - 1 < w, with kx in [0, 3)      holds for every kx where 1 <= row < (w - 2) floordiv 2 + 1
-//
-// Register tiles of such rows read without a comparison; the few rows before and after keep their guards.
-#include "backend/host/Emitter.h"
-#include "backend/host/plan/AccessOrder.h"
-#include "backend/host/plan/CarriedTiles.h"
-#include "backend/host/plan/DotOperands.h"
-#include "backend/host/plan/RegisterBlocked.h"
-#include "backend/host/plan/SharedValues.h"
+#include "backend/host/loops/InteriorRows.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -36,7 +26,7 @@ static std::optional<Span> spanOf(Value index) {
   return from && to && *from < *to ? std::optional(Span{*from, *to - 1}) : std::nullopt;
 }
 
-/// The coordinates of `load` that are alive along its dimension `i`.
+/// The coordinates of `load` inside of its bounds along its dimension `i`.
 static std::optional<Span> spanOf(tile::LoadOp load, unsigned i) {
   std::optional<Span> offset = spanOf(load.getOffsets()[i]);
   auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(i));
@@ -75,9 +65,10 @@ static std::optional<Span> spanOf(AffineExpr expr, ArrayRef<std::optional<Span>>
   }
 }
 
-/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer. Nothing is said of
-/// coordinates that do not go up with the row, or by other things that have no constant ends.
-void Emitter::tighten(Interior &interior, tile::LoadOp load, int64_t dim) {
+/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer. Guards stay as they are
+/// where the coordinate does not grow with the row, or depends on something without constant ends.
+static void tighten(InteriorRows &interior, tile::LoadOp load, int64_t dim, KernelFunction &function) {
+  IndexMath &math = function.math;
   auto type = load.getResult().getType();
   unsigned row = type.getRank() - 2;
   AffineMap map = load.getMap();
@@ -93,8 +84,8 @@ void Emitter::tighten(Interior &interior, tile::LoadOp load, int64_t dim) {
   std::optional<Span> others = spanOf(expr.replace(getAffineDimExpr(row, load.getContext()), zero), dims);
   if (!others)
     return;
-  Ix offset = index(load.getOffsets()[row]), size = evaluate(load.getBuffer().getType().getSizes(), dim),
-     by = math.constant(step.getValue());
+  Ix offset = function.index(load.getOffsets()[row]),
+     size = function.evaluate(load.getBuffer().getType().getSizes(), dim), by = math.constant(step.getValue());
   Ix first = math.constant(llvm::divideCeilSigned(std::max<int64_t>(0, -others->low), step.getValue()));
   Ix end = math.add(math.floorDiv(math.sub(size, math.constant(1 + others->high)), by), math.constant(1));
   first = math.sub(first, offset), end = math.sub(end, offset);
@@ -103,18 +94,15 @@ void Emitter::tighten(Interior &interior, tile::LoadOp load, int64_t dim) {
   interior.guards.insert({load, dim});
 }
 
-Emitter::Interior Emitter::interiorOf(const Group &group) {
-  Interior result;
-  SmallVector<tile::LoadOp> loads;
-  for (Value value : group.heavy)
-    collectGuarded(value, [&](Value other) { return held.count(other) != 0; }, loads);
-  for (tile::LoadOp load : loads)
-    if (load.getResult().getType().getRank() >= 2 && !contracted.count(load.getResult()))
-      for (int64_t dim : load.getGuard())
-        tighten(result, load, dim);
+InteriorRows interiorOf(const OpenNest &nest, KernelFunction &function) {
+  IndexMath &math = function.math;
+  InteriorRows result;
+  for (tile::LoadOp load : nest.plan->windows)
+    for (int64_t dim : load.getGuard())
+      tighten(result, load, dim, function);
   if (!result.first)
     return result;
-  Ix zero = math.constant(0), limit = group.limits[1];
+  Ix zero = math.constant(0), limit = nest.limits[1];
   result.first = math.min(math.max(result.first, zero), limit);
   result.end = math.max(math.min(result.end, limit), result.first);
   return result;

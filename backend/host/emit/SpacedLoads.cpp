@@ -1,4 +1,4 @@
-#include "backend/host/SpacedLoads.h"
+#include "backend/host/emit/SpacedLoads.h"
 
 #include "llvm/ADT/SmallVector.h"
 

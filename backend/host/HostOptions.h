@@ -1,0 +1,28 @@
+// What the host backend generates code for, and the vectors of it that emission chooses from.
+#pragma once
+
+#include <string>
+
+namespace tilewright {
+
+struct HostOptions {
+  std::string cpu = "x86-64-v4"; // an x86-64 microarchitecture level: v3 (AVX2, FMA, F16C) or v4 (AVX-512)
+  unsigned vectorBits = 512;     // width of a vector register that code should use
+  std::string feature = {}; // beyond the level's: avx512vnni or avxvnni, products of bytes summed by fours; or none
+  std::string *llvmText = nullptr;     // receives the optimized LLVM IR, if set
+  std::string *assemblyText = nullptr; // receives the assembly, if set
+};
+
+namespace host {
+
+struct VectorUnit {
+  unsigned wide;   // elements of a main loop's vector: a few registers of f32, one of bytes
+  unsigned narrow; // elements of one register of f32
+  bool masks;      // masked accesses of every element size
+
+  explicit VectorUnit(const HostOptions &options)
+      : wide(options.vectorBits / 8), narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {}
+};
+
+} // namespace host
+} // namespace tilewright

@@ -1,0 +1,85 @@
+#include "backend/host/KernelEmitter.h"
+
+#include "backend/host/emit/Operations.h"
+#include "backend/host/loops/ByteContraction.h"
+#include "backend/host/loops/Contraction.h"
+#include "backend/host/loops/Program.h"
+#include "backend/host/loops/Reduction.h"
+#include "backend/host/loops/RegisterLoop.h"
+#include "backend/host/plan/PlanKernel.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+namespace {
+
+/// Who emits what, put together from the lowest layer up.
+class KernelEmitter {
+public:
+  KernelEmitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options, const KernelPlan &plan)
+      : plan(plan), function(module, kernel, options),
+        byteContraction(function, tileMemory, values, memory, columns, plan.registerRows),
+        registerBlocks(function, tileMemory, values, addresses, nestRows, plan),
+        program(function, tileMemory, values, nestRows, registerBlocks, transposedBlocks, plan.clampableAxes) {
+    values.compute = [this](Value value, const Position &position) { return compute(value, position); };
+  }
+
+  Status run() {
+    return function.run([&] { program.emit(plan.steps); });
+  }
+
+private:
+  Rows compute(Value value, const Position &position);
+
+  const KernelPlan &plan;
+  KernelFunction function;
+  TileMemory tileMemory{function};
+  TileValues values{function, tileMemory};
+  Addresses addresses{function};
+  Memory memory{function, addresses, values};
+  Operations operations{function, values};
+  Columns columns{function, values};
+  Reduction reduction{function, values, columns};
+  Contraction contraction{function, values, addresses, columns};
+  ByteContraction byteContraction;
+  RegisterLoop registerLoop{function, values, addresses};
+  NestRows nestRows{function, tileMemory, values, memory, columns};
+  RegisterBlocks registerBlocks;
+  TransposedBlocks transposedBlocks{function, tileMemory, values, memory};
+  Program program;
+};
+
+} // namespace
+
+Rows KernelEmitter::compute(Value value, const Position &position) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    function.fail(value.getParentRegion()->getParentOp(),
+                  "a carried tile is read at another place than it is computed at");
+    return operations.poison(value, position);
+  }
+  return llvm::TypeSwitch<Operation *, Rows>(op)
+      .Case([&](tile::LoadOp load) { return memory.load(load, position); })
+      .Case([&](tile::CheckOp check) { return memory.check(check, position); })
+      .Case([&](tile::BroadcastOp broadcast) { return operations.broadcast(broadcast, position); })
+      .Case([&](tile::CoordinateOp coordinate) { return operations.coordinate(coordinate, position); })
+      .Case([&](tile::ReduceOp reduce) { return reduction.emit(reduce, position); })
+      .Case([&](tile::DotOp dot) {
+        return byteContraction.canEmit(dot) ? byteContraction.emit(dot, position) : contraction.emit(dot, position);
+      })
+      .Case([&](scf::ForOp loop) { return registerLoop.emit(loop, cast<OpResult>(value).getResultNumber(), position); })
+      .Default([&](Operation *other) { return operations.elementwise(other, position); });
+}
+
+Expected<uint64_t> emitKernel(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options) {
+  Expected<KernelPlan> plan = planKernel(kernel, VectorUnit(options));
+  if (!plan)
+    return plan.status();
+  if (Status status = KernelEmitter(module, kernel, options, *plan).run(); !status)
+    return status;
+  return plan->workspaceBytes;
+}
+
+} // namespace tilewright::host

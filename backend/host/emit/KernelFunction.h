@@ -1,0 +1,66 @@
+// The LLVM function of one kernel while it is emitted: its builder, its arguments, and the indices of the tile IR.
+//
+//   void kernel(const HostKernelArgs *arguments, int64_t first, int64_t last)      runtime/plan/KernelAbi.h
+//     for (program = first; program < last; ++program) ...
+#pragma once
+
+#include "backend/host/HostOptions.h"
+#include "backend/host/IndexMath.h"
+#include "runtime/Status.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::host {
+
+class KernelFunction {
+public:
+  /// Adds the function to `module` and loads what does not depend on the program.
+  KernelFunction(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options);
+
+  /// Emits the loop over programs around `emitProgram` and returns from the function. The first failure is the result.
+  Status run(llvm::function_ref<void()> emitProgram);
+
+  /// Records that the kernel cannot be compiled; emission goes on with any value.
+  void fail(mlir::Operation *op, const llvm::Twine &reason);
+
+  /// An index of the tile IR: a constant, the program's id, a symbol, a loop's counter, or arithmetic on these.
+  Ix index(mlir::Value value);
+  void setIndex(mlir::Value value, Ix index) { indices[value] = index; }
+  Ix evaluate(mlir::AffineMap map, unsigned result, llvm::ArrayRef<Ix> dims = {}) {
+    return evaluate(map.getResult(result), dims);
+  }
+  Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims = {}) { return math.evaluate(expr, dims, symbols); }
+
+  llvm::Type *typeOf(mlir::Value value);
+  /// The pointer of a buffer argument.
+  llvm::Value *bufferOf(mlir::Value value) const {
+    return buffers[mlir::cast<mlir::BlockArgument>(value).getArgNumber()];
+  }
+  /// The kernel's arguments: memory that can always be read, as many bytes as the largest element has.
+  llvm::Value *readable() const { return arguments; }
+  llvm::Value *workspace() const { return workspaceBase; }
+  llvm::Value *errorWord() const { return errors; }
+
+  /// Stack for one value of `type`, which becomes a register.
+  llvm::Value *slot(llvm::Type *type);
+
+  llvm::LLVMContext &context;
+  llvm::IRBuilder<> ir;
+  IndexMath math;
+  const HostOptions &options;
+  const VectorUnit vectors;
+
+private:
+  void loadArguments();
+  Ix indexOf(mlir::Operation *op);
+
+  tile::KernelOp kernel;
+  llvm::Function *function;
+  llvm::Value *arguments = nullptr, *workspaceBase = nullptr, *errors = nullptr;
+  llvm::SmallVector<llvm::Value *> buffers;
+  llvm::SmallVector<Ix> symbols;
+  llvm::SmallVector<Ix, 3> programId;
+  llvm::DenseMap<mlir::Value, Ix> indices; // of symbols and loops
+  Status status;
+};
+
+} // namespace tilewright::host

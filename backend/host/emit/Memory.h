@@ -1,0 +1,37 @@
+// Loads, stores and index checks of global memory: whole vectors, masks, gathers and scatters.
+#pragma once
+
+#include "backend/host/emit/Addresses.h"
+#include "backend/host/emit/TileValues.h"
+
+namespace tilewright::host {
+
+class Memory {
+public:
+  Memory(KernelFunction &function, Addresses &addresses, TileValues &values)
+      : function(function), addresses(addresses), values(values), ir(function.ir), math(function.math) {}
+
+  Rows load(tile::LoadOp op, const Position &position);
+  void store(tile::StoreOp op, const Position &position, const Rows &rows);
+  /// The indices, clamped. A live one outside [0, size) sets the error word, unless some fault was there first.
+  Rows check(tile::CheckOp op, const Position &position);
+  /// Where lane 0 of a row lies, or readable memory if it is not there. `panel`: columns are padded to a multiple of
+  /// this.
+  llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel);
+
+private:
+  llvm::Value *fillOf(tile::LoadOp op);
+  llvm::Value *loadRow(const Access &access, llvm::Type *element, llvm::Value *fill, unsigned width);
+  llvm::Value *loadUniform(const Access &access, llvm::Type *memory, llvm::Value *fill, unsigned width);
+  llvm::Value *gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory,
+                      llvm::Value *fills);
+  void storeRow(const Access &target, llvm::Value *value, unsigned width);
+
+  KernelFunction &function;
+  Addresses &addresses;
+  TileValues &values;
+  llvm::IRBuilder<> &ir;
+  IndexMath &math;
+};
+
+} // namespace tilewright::host

@@ -1,0 +1,21 @@
+// The rows for which a window surely lies inside of its image, where the image's size is a symbol.
+//
+//   guard 0 <= 2 * row + kx - 1 < w, with kx in [0, 3)      holds for every kx where 1 <= row < (w - 2) floordiv 2 + 1
+//
+// Register tiles of such rows read without a comparison; the few rows before and after keep their guards.
+#pragma once
+
+#include "backend/host/emit/Addresses.h"
+#include "backend/host/loops/OpenNest.h"
+
+namespace tilewright::host {
+
+/// Rows of a nest for which guards hold whatever else varies. Null: nothing is known.
+struct InteriorRows {
+  Ix first = nullptr, end = nullptr;
+  llvm::DenseSet<GuardedDim> guards;
+};
+
+InteriorRows interiorOf(const OpenNest &nest, KernelFunction &function);
+
+} // namespace tilewright::host

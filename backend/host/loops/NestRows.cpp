@@ -1,0 +1,84 @@
+#include "backend/host/loops/NestRows.h"
+
+#include "backend/host/plan/AccessOrder.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+static constexpr int64_t mostRuns = 32; // of a row that is read run by run
+
+/// The length of the runs by which a row is read, if there are few: each has its own code, in which all divisions are
+/// folded.
+int64_t NestRows::shortRun(const OpenNest &nest, Ix to) const {
+  int64_t columnCount = nest.plan->shape.back();
+  const Nest::Root &root = nest.plan->roots.front();
+  if (nest.plan->roots.size() != 1 || !root.value || root.target.panel || to != math.constant(columnCount))
+    return 0;
+  int64_t run = shortRunOfRow(root.value, function.vectors.masks);
+  return run && columnCount % run == 0 && columnCount / run <= mostRuns ? run : 0;
+}
+
+unsigned NestRows::widestVector(const OpenNest &nest) const {
+  unsigned widest = function.vectors.wide;
+  for (const Nest::Root &root : nest.plan->roots)
+    if (root.target.panel)
+      widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
+    else if (root.store)
+      widest = widestStore(root.store, widest, function.vectors.narrow);
+  return widest;
+}
+
+/// Computes what is equal for all columns, and adds what is known of them to `position`. The result is the column up to
+/// which that holds.
+Ix NestRows::prepareRow(const OpenNest &nest, Position &position, Ix to) {
+  Ix whole = to;
+  llvm::DenseSet<Value> seen;
+  for (const Nest::Root &root : nest.plan->roots) {
+    Value value = root.store ? tile::StoreOp(root.store).getValue() : root.value;
+    SmallVector<Position::Live> facts;
+    if (root.value) { // a buffered tile is computed whole, so the loads decide how far that is possible without masks
+      whole = math.min(whole, columns.liveSize(value, 0, to, facts));
+      position.live.append(facts.begin(), facts.end());
+      seen.clear(); // what was not uniform by fewer facts may be now
+    }
+    values.computeUniform(value, position, seen);
+  }
+  return whole;
+}
+
+void NestRows::emitAt(const OpenNest &nest, const Position &position) {
+  for (auto [root, target] : llvm::zip_equal(nest.plan->roots, nest.targets))
+    if (tile::StoreOp store = root.store)
+      memory.store(store, position, values.tileOf(store.getValue(), position));
+    else
+      tileMemory.store(target, values.tileOf(root.value, position), position);
+}
+
+void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to) {
+  SmallVector<std::pair<Value, TileInMemory>> computed; // here, so not read
+  for (auto [root, target] : llvm::zip_equal(nest.plan->roots, nest.targets))
+    if (const TileInMemory *tile = root.value ? values.memoryOf(root.value) : nullptr;
+        tile && tile->base == target.base) {
+      computed.push_back({root.value, *tile});
+      values.dropMemory(root.value);
+    }
+  Ix whole = prepareRow(nest, position, to);
+  unsigned widest = widestVector(nest);
+  if (int64_t run = whole == to ? shortRun(nest, to) : 0) {
+    for (int64_t column = 0, end = nest.plan->shape.back(); column < end; column += run) {
+      position.column = math.constant(column);
+      position.width = llvm::PowerOf2Ceil(run);
+      position.run = run;
+      emitAt(nest, position);
+    }
+  } else {
+    columns.run(from, to, math.max(whole, from), widest, position, [&](const Position &inner) { emitAt(nest, inner); });
+  }
+  for (auto &[value, target] : computed)
+    values.setMemory(value, target);
+}
+
+} // namespace tilewright::host

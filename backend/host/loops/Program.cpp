@@ -1,0 +1,82 @@
+#include "backend/host/loops/Program.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+void Program::emit(const Steps &steps) {
+  for (const Step &step : steps)
+    if (auto *nest = std::get_if<Nest>(&step))
+      emitNest(*nest);
+    else
+      emitLoop(*std::get<std::unique_ptr<MemoryLoop>>(step));
+  emitWaiting();
+}
+
+void Program::emitNest(const Nest &nest) {
+  if (nest.order == Nest::Order::Rows) {
+    OpenNest opened = open(nest);
+    if (!waiting.empty() && !sharesRows(waiting.back(), opened))
+      emitWaiting();
+    waiting.push_back(std::move(opened));
+    if (waiting.back().isRegisterBlocked())
+      emitWaiting();
+  } else {
+    emitWaiting();
+    if (nest.order == Nest::Order::TransposedLoad)
+      transposedBlocks.fillBuffer(open(nest));
+    else
+      transposedBlocks.storeByColumns(open(nest));
+  }
+  if (nest.isBuffered)
+    values.setMemory(nest.roots.front().value, memory.inWorkspace(nest.roots.front().target));
+}
+
+/// Emits the nests that wait: row by row all of them, so that a row stays in the first-level cache from the first to the
+/// last.
+void Program::emitWaiting() {
+  if (waiting.empty())
+    return;
+  std::vector<OpenNest> nests = std::move(waiting);
+  waiting.clear();
+  if (nests.size() == 1 && !nests.front().plan->transposedLoads.empty())
+    transposedBlocks.storeFromColumns(nests.front());
+  else
+    openLoops(nests, nests.front().limits.size() - 1);
+}
+
+/// The loops from `axis` inwards.
+void Program::openLoops(MutableArrayRef<OpenNest> nests, unsigned axis) {
+  if (axis == 1 && nests.front().isRegisterBlocked())
+    return registerBlocks.emit(nests.front());
+  math.loop(math.constant(0), nests.front().limits[axis], 1, [&](Ix coordinate) {
+    for (OpenNest &nest : nests)
+      if (axis == 1)
+        nest.position.rows = {coordinate};
+      else
+        nest.position.outerAt(axis) = coordinate;
+    if (axis > 1)
+      return openLoops(nests, axis - 1);
+    for (const OpenNest &nest : nests)
+      nestRows.emit(nest, nest.position, math.constant(0), nest.limits[0]);
+  });
+}
+
+void Program::emitLoop(const MemoryLoop &loop) {
+  scf::ForOp op = loop.op;
+  emitWaiting();
+  emit(loop.initial);
+  math.loop(function.index(op.getLowerBound()), function.index(op.getUpperBound()), loop.step, [&](Ix iv) {
+    function.setIndex(op.getInductionVar(), iv);
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      values.setMemory(op.getRegionIterArg(i), memory.inWorkspace(loop.current[i]));
+    emit(loop.body);
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      values.setMemory(op.getResult(i), memory.inWorkspace(loop.next[i]));
+    emit(loop.update);
+  });
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    values.setMemory(op.getResult(i), memory.inWorkspace(loop.current[i]));
+}
+
+} // namespace tilewright::host

@@ -1,0 +1,39 @@
+// The steps of a plan, in order: nests that share rows together, and loops over memory.
+//
+//   nest a, nest b, nest c  ->  for row { a[row]; b[row]; c[row] }       where b and c read of a row only that row
+#pragma once
+
+#include "backend/host/loops/NestRows.h"
+#include "backend/host/loops/RegisterBlocks.h"
+#include "backend/host/loops/TransposedBlocks.h"
+
+namespace tilewright::host {
+
+class Program {
+public:
+  Program(KernelFunction &function, TileMemory &memory, TileValues &values, NestRows &nestRows,
+          RegisterBlocks &registerBlocks, TransposedBlocks &transposedBlocks, uint32_t clampableAxes)
+      : function(function), memory(memory), values(values), nestRows(nestRows), registerBlocks(registerBlocks),
+        transposedBlocks(transposedBlocks), clampableAxes(clampableAxes), math(function.math) {}
+
+  void emit(const Steps &steps);
+
+private:
+  void emitNest(const Nest &nest);
+  void emitLoop(const MemoryLoop &loop);
+  void emitWaiting();
+  void openLoops(llvm::MutableArrayRef<OpenNest> nests, unsigned axis);
+  OpenNest open(const Nest &nest) { return openNest(nest, clampableAxes, function, memory); }
+
+  KernelFunction &function;
+  TileMemory &memory;
+  TileValues &values;
+  NestRows &nestRows;
+  RegisterBlocks &registerBlocks;
+  TransposedBlocks &transposedBlocks;
+  uint32_t clampableAxes;
+  IndexMath &math;
+  std::vector<OpenNest> waiting; // for neighbours that share their rows
+};
+
+} // namespace tilewright::host

@@ -1,0 +1,35 @@
+// tile.reduce of one register tile: a loop over the reduced axis with accumulators in registers.
+//
+//   along columns    vectors of accumulators, then their lanes are combined     sum[row] = across(acc16 + acc64)
+//   along others     one accumulator for each element of the result
+#pragma once
+
+#include "backend/host/loops/Columns.h"
+
+namespace tilewright::host {
+
+class Reduction {
+public:
+  Reduction(KernelFunction &function, TileValues &values, Columns &columns)
+      : function(function), values(values), columns(columns), ir(function.ir), math(function.math) {}
+
+  Rows emit(tile::ReduceOp op, const Position &position);
+
+private:
+  /// One accumulator for each row, for each vector width that the loop over columns uses.
+  struct Accumulators;
+  void accumulate(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
+  void runLoop(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
+  Rows results(const Accumulators &accumulators, unsigned width, bool acrossColumns);
+
+  llvm::Value *combine(tile::ReduceKind kind, llvm::Value *a, llvm::Value *b);
+  llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
+
+  KernelFunction &function;
+  TileValues &values;
+  Columns &columns;
+  llvm::IRBuilder<> &ir;
+  IndexMath &math;
+};
+
+} // namespace tilewright::host

@@ -1,0 +1,122 @@
+#include "backend/host/loops/RegisterBlocks.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+
+/// Whole register tiles first, then narrower ones for what is left of the columns.
+void RegisterBlocks::emit(const OpenNest &nest) {
+  unsigned narrow = function.vectors.narrow;
+  Ix columnLimit = nest.limits[0];
+  int64_t columns = nest.plan->shape.back();
+  unsigned width = columns == 1 ? 1 : std::min<int64_t>(registerColumns, llvm::alignTo(columns, narrow));
+  auto strips = [&](Ix from, Ix to, unsigned width) {
+    math.loop(from, to, width, [&](Ix column) {
+      emitStrip(nest, {column, math.min(math.add(column, math.constant(width)), columnLimit), width});
+    });
+  };
+  // A last strip of few columns takes one vector, or half of one; one of more runs as whole strips do, for all of a
+  // panel's lines are fetched anyway.
+  Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
+  strips(math.constant(0), whole, width);
+  if (width > narrow / 2 && math.alwaysLess(rest, math.constant(narrow / 2 + 1)))
+    return strips(whole, columnLimit, narrow / 2);
+  if (width <= narrow)
+    return strips(whole, columnLimit, width);
+  llvm::Value *isLong = math.less(math.constant(narrow), rest);
+  math.when(isLong, [&] { strips(whole, columnLimit, width); });
+  math.when(math.negate(isLong), [&] { strips(whole, columnLimit, narrow); });
+}
+
+/// One column of register tiles, of all rows.
+void RegisterBlocks::emitStrip(const OpenNest &nest, const Strip &strip) {
+  ArrayRef<int64_t> shape = nest.plan->shape;
+  int64_t rows = shape.size() > 1 ? shape[shape.size() - 2] : 1, count = std::min<int64_t>(registerRows, rows);
+  bool hasGuards = !nest.plan->guarded.empty();
+  if (nest.limits[1] == math.constant(rows))
+    return emitKnownRows(nest, strip, rows, count);
+  InteriorRows interior = hasGuards ? interiorOf(nest, function) : InteriorRows();
+  if (interior.first)
+    emitImageRows(nest, strip, interior, count);
+  else
+    emitRowRange(nest, strip, math.constant(0), nest.limits[1], count);
+}
+
+/// Where a window may leave the image, the first and last register tile of a row are straight code, in which most guards
+/// are decided; and so they are between, where none is needed.
+void RegisterBlocks::emitKnownRows(const OpenNest &nest, const Strip &strip, int64_t rows, int64_t count) {
+  Ix zero = math.constant(0), limit = nest.limits[1];
+  if (nest.plan->guarded.empty() || rows <= count)
+    return math.loop(zero, limit, count, [&](Ix row) { emitRagged(nest, strip, row, count, limit); });
+  int64_t last = rows - (rows % count ? rows % count : count);
+  math.once([&] { emitRagged(nest, strip, zero, count, limit); });
+  math.loop(math.constant(count), math.constant(last), count,
+            [&](Ix row) { emitRagged(nest, strip, row, count, limit); });
+  math.once([&] { emitRagged(nest, strip, math.constant(last), rows - last, limit); });
+}
+
+/// The rows inside of the image without guards, then the border rows one by one.
+void RegisterBlocks::emitImageRows(const OpenNest &nest, const Strip &strip, const InteriorRows &interior,
+                                   int64_t count) {
+  addresses.withoutGuards(interior.guards,
+                          [&] { math.once([&] { emitRowRange(nest, strip, interior.first, interior.end, count); }); });
+  Ix inside = math.sub(interior.end, interior.first);
+  math.loop(math.constant(0), math.sub(nest.limits[1], inside), 1, [&](Ix border) {
+    Ix row = math.choose(math.less(border, interior.first), border, math.add(border, inside));
+    emitRagged(nest, strip, row, 1, nest.limits[1]);
+  });
+}
+
+/// As many whole register tiles as there are; what is left, in one of as many rows or of half as many, so that it reads
+/// the columns once.
+void RegisterBlocks::emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
+  if (count == 1)
+    return math.loop(from, to, 1, [&](Ix row) { emitWhole(nest, strip, row, 1); });
+  int64_t half = (count + 1) / 2;
+  Ix end = math.add(from, math.roundDown(math.sub(to, from), count));
+  math.loop(from, end, count, [&](Ix row) { emitWhole(nest, strip, row, count); });
+  llvm::Value *isLong = math.less(math.constant(half), math.sub(to, end));
+  math.when(isLong, [&] { math.loop(end, to, count, [&](Ix row) { emitRagged(nest, strip, row, count, to); }); });
+  math.when(math.negate(isLong),
+            [&] { math.loop(end, to, half, [&](Ix row) { emitRagged(nest, strip, row, half, to); }); });
+}
+
+void RegisterBlocks::emitWhole(const OpenNest &nest, const Strip &strip, Ix row, int64_t count) {
+  SmallVector<Ix> together;
+  for (int64_t i = 0; i < count; ++i)
+    together.push_back(math.add(row, math.constant(i)));
+  emitTile(nest, strip, together, math.add(row, math.constant(count)));
+}
+
+/// Rows beyond `end` are computed from the one before it: they are not stored.
+void RegisterBlocks::emitRagged(const OpenNest &nest, const Strip &strip, Ix row, int64_t count, Ix end) {
+  SmallVector<Ix> together;
+  for (int64_t i = 0; i < count; ++i)
+    together.push_back(math.min(math.add(row, math.constant(i)), math.sub(end, math.constant(1))));
+  emitTile(nest, strip, together, math.min(math.add(row, math.constant(count)), end));
+}
+
+/// One register tile of the register-blocked values, followed by the roots that use it, row by row: that keeps the code
+/// of an epilogue small.
+void RegisterBlocks::emitTile(const OpenNest &nest, const Strip &strip, ArrayRef<Ix> rows, Ix rowEnd) {
+  ArrayRef<Value> blocked = nest.plan->registerBlocked;
+  Position block = nest.position;
+  block.rows.assign(rows.begin(), rows.end());
+  block.column = strip.column;
+  block.width = strip.width;
+  if (strip.end != math.add(strip.column, math.constant(strip.width)))
+    block.forgetLive(0);
+  if (nest.plan->roots.size() == 1 && nest.plan->roots.front().value == blocked.front())
+    return memory.store(nest.targets.front(), values.tileOf(blocked.front(), block), block);
+  for (Value value : blocked)
+    values.setMemory(value, memory.onStack(values.tileOf(value, block), strip.column, rows.front(), strip.width));
+  math.loop(rows.front(), rowEnd, 1, [&](Ix one) {
+    Position line = nest.position;
+    line.rows = {one};
+    nestRows.emit(nest, line, strip.column, strip.end);
+  });
+  for (Value value : blocked)
+    values.dropMemory(value);
+}
+
+} // namespace tilewright::host

@@ -1,0 +1,32 @@
+// scf.for for one register tile: carried tiles are accumulators in registers.
+#pragma once
+
+#include "backend/host/emit/Addresses.h"
+#include "backend/host/emit/TileValues.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tilewright::host {
+
+class RegisterLoop {
+public:
+  RegisterLoop(KernelFunction &function, TileValues &values, Addresses &addresses)
+      : function(function), values(values), addresses(addresses), ir(function.ir), math(function.math) {}
+
+  /// One register tile of result `result`. Other results that it depends on are remembered.
+  Rows emit(mlir::scf::ForOp op, unsigned result, const Position &position);
+
+private:
+  struct Carried; // tiles of one loop, in registers
+  void start(mlir::scf::ForOp op, const Position &position, Carried &carried);
+  Rows read(const Carried &carried, unsigned i, const Position &position);
+  void iterate(mlir::scf::ForOp op, const Position &position, const Carried &carried, Ix iv);
+
+  KernelFunction &function;
+  TileValues &values;
+  Addresses &addresses;
+  llvm::IRBuilder<> &ir;
+  IndexMath &math;
+};
+
+} // namespace tilewright::host

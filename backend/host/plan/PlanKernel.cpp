@@ -1,0 +1,349 @@
+// One walk over a block decides for each operation, in order: stores join the open nest; what several nests or register
+// tiles would compute again is buffered by a nest of its own; loops that store become sequences of steps.
+#include "backend/host/plan/PlanKernel.h"
+
+#include "backend/host/plan/AccessOrder.h"
+#include "backend/host/plan/CarriedTiles.h"
+#include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/SharedValues.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tilewright::host {
+namespace {
+
+class Planner {
+public:
+  Planner(tile::KernelOp kernel, const VectorUnit &vectors);
+  Expected<KernelPlan> run();
+
+private:
+  void planBlock(Block &block, Steps &steps);
+  void planLoop(scf::ForOp op, Steps &steps);
+  void planUpdates(MemoryLoop &loop);
+  bool staysInRegisters(scf::ForOp loop);
+
+  void addStore(tile::StoreOp store, Nest &open, Steps &steps);
+  void addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps);
+  void buffer(Value value, int64_t panel, Nest &open, Steps &steps);
+  void bufferOperands(tile::DotOp dot, Nest &open, Steps &steps);
+  void bufferResults(Operation &op, const SharedValues &shared, Nest &open, Steps &steps);
+  void fillBuffer(Value value, const Buffer &target, Steps &steps);
+  Buffer allocate(RankedTensorType type, int64_t panel);
+
+  void close(Nest &open, Steps &steps);
+  void finish(Nest &nest);
+  tile::StoreOp storeLimiting(unsigned axis, int64_t size);
+  bool isBuffered(Value value) const { return buffered.count(value); }
+  void fail(Operation *op, const Twine &reason);
+
+  tile::KernelOp kernel;
+  const VectorUnit &vectors;
+  KernelPlan plan;
+  int64_t registerDepth = 0;        // sums return to memory after steps of at most this depth
+  llvm::DenseSet<Value> contracted; // tiles whose rows a dot sums over
+  llvm::DenseSet<Value> buffered;   // so far
+  Status status;
+};
+
+} // namespace
+
+/// Holds a store, which must happen exactly once.
+static bool hasEffects(Operation *op) {
+  return op->walk([](tile::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// What the right sides of dots are computed from: their rows are the contracted dimension, not rows of a result.
+static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || !result.insert(value).second || !op)
+    return;
+  for (Value operand : op->getOperands())
+    collectContracted(operand, result);
+}
+
+/// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there elements outside of the
+/// bounds must read as the load's fill.
+static uint32_t reducedAxes(tile::KernelOp kernel) {
+  uint32_t result = 1;
+  kernel.walk([&](tile::ReduceOp reduce) {
+    result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim());
+  });
+  return result;
+}
+
+Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kernel), vectors(vectors) {
+  plan.registerRows = vectors.masks ? 6 : 4;
+  plan.registerColumns = vectors.masks ? vectors.wide : 2 * vectors.narrow;
+  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
+    if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
+      plan.registerRows = registers[0];
+      plan.registerColumns = registers[1];
+      registerDepth = registers.size() > 2 ? registers[2] : 0;
+    }
+  plan.clampableAxes = ~reducedAxes(kernel);
+  kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
+}
+
+void Planner::fail(Operation *op, const Twine &reason) {
+  if (status.ok())
+    status = Status(Code::Unsupported, (Twine("kernel '") + kernel.getSymName() + "': the host backend cannot emit '" +
+                                        op->getName().getStringRef() + "': " + reason)
+                                           .str());
+}
+
+//===- Buffers ----------------------------------------------------------------------------------------------------===//
+
+Buffer Planner::allocate(RankedTensorType type, int64_t panel) {
+  Buffer result;
+  result.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (result.shape.empty())
+    result.shape = {1};
+  // Whole register tiles and whole vectors may be read and written at the end of a row.
+  int64_t columns = result.shape.back();
+  result.rowStride =
+      columns == 1 ? 1 : llvm::alignTo(llvm::alignTo(columns, plan.registerColumns), panel ? panel : vectors.wide);
+  result.panel = panel;
+  int64_t elements = result.rowStride;
+  for (int64_t size : ArrayRef(result.shape).drop_back())
+    elements *= size;
+  result.offset = plan.workspaceBytes;
+  Type element = type.getElementType();
+  uint64_t bytes = (element.isIndex() ? 64 : element.getIntOrFloatBitWidth()) / 8;
+  plan.workspaceBytes += llvm::alignTo(elements * std::max<uint64_t>(bytes, 4), 64);
+  return result;
+}
+
+/// Whether `value`, of a half type, is read by dots alone, so that it is converted when it is buffered, not in the inner
+/// loop.
+static bool isBufferedAsFloat(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return (element.isF16() || element.isBF16()) && llvm::all_of(value.getUsers(), llvm::IsaPred<tile::DotOp>);
+}
+
+/// Buffers `value`, unless it is already.
+void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
+  if (isBuffered(value))
+    return;
+  Nest nest;
+  Buffer target = allocate(cast<RankedTensorType>(value.getType()), panel);
+  target.asFloat = isBufferedAsFloat(value);
+  close(open, steps);
+  nest.shape = target.shape;
+  nest.roots.push_back({nullptr, value, target});
+  nest.isBuffered = true;
+  if (loadsTransposed(value, vectors.narrow))
+    nest.order = Nest::Order::TransposedLoad;
+  close(nest, steps);
+  buffered.insert(value);
+}
+
+/// Buffers what a dot would otherwise compute again for every register tile: packed, gathered or converted once.
+void Planner::bufferOperands(tile::DotOp dot, Nest &open, Steps &steps) {
+  auto type = cast<RankedTensorType>(dot.getResult().getType());
+  int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
+  if (!isDirectOperand(dot.getLhs(), true, rows, plan.registerRows))
+    buffer(dot.getLhs(), 0, open, steps);
+  if (!isDirectOperand(dot.getRhs(), false, rows, plan.registerRows))
+    buffer(dot.getRhs(), columns >= plan.registerColumns ? plan.registerColumns : 0, open, steps);
+}
+
+/// Buffers the results of `op` that more than one nest needs.
+void Planner::bufferResults(Operation &op, const SharedValues &shared, Nest &open, Steps &steps) {
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
+        (isa<tile::ReduceOp>(op) || (isRegisterBlocked(&op) && !feedsOneStore(result)) ||
+         shared.isSharedAndCostly(result)))
+      buffer(result, 0, open, steps);
+}
+
+/// A nest that computes `value` into `target`, which does not become the value's buffer.
+void Planner::fillBuffer(Value value, const Buffer &target, Steps &steps) {
+  Nest nest;
+  nest.shape = target.shape;
+  nest.roots.push_back({nullptr, value, target});
+  close(nest, steps);
+}
+
+//===- Nests ------------------------------------------------------------------------------------------------------===//
+
+/// Stores of the same elements run in the same loops.
+void Planner::addStore(tile::StoreOp store, Nest &open, Steps &steps) {
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  if (!open.roots.empty()) {
+    tile::StoreOp first = open.roots.front().store;
+    bool sameLoops = first && ArrayRef(open.shape) == type.getShape() && first.getOffsets() == store.getOffsets() &&
+                     first.getBounds() == store.getBounds();
+    if (!sameLoops)
+      close(open, steps);
+  }
+  open.shape.assign(type.getShape().begin(), type.getShape().end());
+  open.roots.push_back({store, nullptr, {}});
+}
+
+/// A store whose rows would be scattered: its value is buffered unless it is cheap to compute by square blocks.
+void Planner::addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps) {
+  Value value = store.getValue();
+  SmallVector<Value> blocked;
+  collectRegisterBlocked(value, [&](Value other) { return isBuffered(other); }, blocked);
+  if (!blocked.empty())
+    buffer(value, 0, open, steps);
+  close(open, steps);
+  Nest nest;
+  auto shape = cast<RankedTensorType>(value.getType()).getShape();
+  nest.shape.assign(shape.begin(), shape.end());
+  nest.roots.push_back({store, nullptr, {}});
+  nest.order = Nest::Order::TransposedStore;
+  close(nest, steps);
+}
+
+/// Ends the open nest: the next store begins another one.
+void Planner::close(Nest &open, Steps &steps) {
+  if (open.roots.empty())
+    return;
+  Nest nest = std::move(open);
+  open = {};
+  finish(nest);
+  steps.push_back(std::move(nest));
+}
+
+/// What ends the loops of `nest`, and what it needs register tiles and transposed blocks for.
+void Planner::finish(Nest &nest) {
+  if (nest.shape.empty())
+    nest.shape = {1};
+  const Nest::Root &first = nest.roots.front();
+  for (unsigned axis = 0, rank = nest.shape.size(); axis < rank; ++axis) {
+    nest.limits.push_back(first.store);
+    if (!first.store && axis > 0 && !contracted.count(first.value))
+      nest.limits.back() = storeLimiting(axis, nest.shape[rank - 1 - axis]);
+  }
+  auto isKept = [&](Value value) { return isBuffered(value); };
+  for (Nest::Root &root : nest.roots)
+    collectRegisterBlocked(root.store ? root.store.getValue() : root.value, isKept, nest.registerBlocked);
+  for (Value value : nest.registerBlocked)
+    collectGuarded(value, isKept, nest.guarded);
+  llvm::copy_if(nest.guarded, std::back_inserter(nest.windows), [&](tile::LoadOp load) {
+    return load.getResult().getType().getRank() >= 2 && !contracted.count(load.getResult());
+  });
+  if (nest.registerBlocked.empty())
+    for (Nest::Root &root : nest.roots)
+      if (root.store)
+        collectTransposedLoads(root.store.getValue(), vectors.narrow, nest.transposedLoads);
+  if (llvm::any_of(nest.transposedLoads, isKept))
+    nest.transposedLoads.clear();
+}
+
+/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all
+/// stores agree, elements beyond are never used.
+tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
+  tile::StoreOp result;
+  if (!(plan.clampableAxes >> axis & 1))
+    return nullptr;
+  bool agree = true;
+  kernel.walk([&](tile::StoreOp store) {
+    auto type = cast<RankedTensorType>(store.getValue().getType());
+    unsigned dim = type.getRank() - 1 - axis;
+    if (axis >= type.getRank() || type.getDimSize(dim) != size) {
+      agree = false;
+      return;
+    }
+    Value offset = store.getOffsets()[dim];
+    agree &= offset.getParentBlock() == &kernel.getBody().front(); // not the index of a loop that may not have begun
+    if (!result)
+      result = store;
+    unsigned resultDim = result.getOffsets().size() - 1 - axis;
+    agree &= result.getOffsets()[resultDim] == offset &&
+             result.getBounds().getResult(resultDim) == store.getBounds().getResult(dim);
+  });
+  return agree ? result : nullptr;
+}
+
+//===- Blocks -----------------------------------------------------------------------------------------------------===//
+
+/// Whether a loop runs for one register tile at a time, with its carried tiles in registers.
+bool Planner::staysInRegisters(scf::ForOp loop) {
+  bool returnsToMemory = getConstantIntValue(loop.getStep()).value_or(0) <= registerDepth;
+  return !returnsToMemory && !hasEffects(loop) && loop.getNumResults() > 0 && isPositionwise(loop) &&
+         hasDirectOperands(loop, plan.registerRows);
+}
+
+void Planner::planBlock(Block &block, Steps &steps) {
+  Nest open;
+  SharedValues shared(block);
+  for (Operation &op : block.without_terminator()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      if (storesTransposed(store, vectors.narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
+        addTransposedStore(store, open, steps);
+      else
+        addStore(store, open, steps);
+    } else if (op.getNumResults() == 0 && !loop) {
+      fail(&op, "it is not an operation of tile kernels");
+    } else if (loop && !staysInRegisters(loop)) {
+      close(open, steps);
+      planLoop(loop, steps);
+    } else {
+      if (auto dot = dyn_cast<tile::DotOp>(op))
+        bufferOperands(dot, open, steps);
+      if (auto load = dyn_cast<tile::LoadOp>(op); load && isGatheredOnce(load))
+        buffer(load.getResult(), 0, open, steps);
+      bufferResults(op, shared, open, steps);
+    }
+  }
+  close(open, steps);
+}
+
+void Planner::planLoop(scf::ForOp op, Steps &steps) {
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  if (!step)
+    return fail(op, "expected a constant step");
+  auto loop = std::make_unique<MemoryLoop>();
+  loop->op = op;
+  loop->step = *step;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    auto type = dyn_cast<RankedTensorType>(op.getResult(i).getType());
+    if (!type)
+      return fail(op, "expected carried values to be tiles");
+    loop->current.push_back(allocate(type, 0));
+    loop->next.push_back(updatesInPlace(op, i) ? loop->current.back() : allocate(type, 0));
+    fillBuffer(op.getInitArgs()[i], loop->current.back(), loop->initial);
+  }
+  buffered.insert(op.getRegionIterArgs().begin(), op.getRegionIterArgs().end());
+  planBlock(*op.getBody(), loop->body);
+  planUpdates(*loop);
+  buffered.insert(op.getResults().begin(), op.getResults().end());
+  steps.push_back(std::move(loop));
+}
+
+/// The end of an iteration: what is yielded becomes what is carried. In place last, because nothing else reads those.
+void Planner::planUpdates(MemoryLoop &loop) {
+  scf::ForOp op = loop.op;
+  auto yielded = op.getBody()->getTerminator()->getOperands();
+  auto isInPlace = [&](unsigned i) { return loop.next[i].offset == loop.current[i].offset; };
+  for (bool inPlace : {false, true})
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      if (isInPlace(i) == inPlace && yielded[i] != op.getRegionIterArg(i))
+        fillBuffer(yielded[i], loop.next[i], loop.update);
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    if (!isInPlace(i) && yielded[i] != op.getRegionIterArg(i)) {
+      buffered.insert(op.getResult(i));
+      fillBuffer(op.getResult(i), loop.current[i], loop.update);
+    }
+}
+
+Expected<KernelPlan> Planner::run() {
+  planBlock(kernel.getBody().front(), plan.steps);
+  if (!status.ok())
+    return status;
+  return std::move(plan);
+}
+
+Expected<KernelPlan> planKernel(tile::KernelOp kernel, const VectorUnit &vectors) {
+  return Planner(kernel, vectors).run();
+}
+
+} // namespace tilewright::host
