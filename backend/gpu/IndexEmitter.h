@@ -1,7 +1,7 @@
 // Affine expressions as arithmetic on words: the algebra (frontend/index/Evaluate.h) of values with what is known of them.
 #pragma once
 
-#include "tilegen/index/ArithBuilder.h"
+#include "tilegen/index/ArithEmitter.h"
 #include "tilegen/index/Facts.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -32,7 +32,7 @@ public:
   Value modulo(const Value &a, const Value &b);
 
 private:
-  index::ArithBuilder arith() { return {b_, b_.getLoc(), index::ArithBuilder::Divisions::Words}; }
+  index::ArithEmitter arith() { return {b_, b_.getLoc(), index::ArithEmitter::Divisions::Words}; }
 
   mlir::ImplicitLocOpBuilder &b_;
   mlir::IntegerType type_;

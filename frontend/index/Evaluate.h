@@ -4,7 +4,7 @@
 //                              int64_t         its value                           graph::evaluate
 //                              Polynomial      its canonical form                  graph::canonicalSize, IndexAlgebra
 //     (d0 * 4 + d1) mod s0 --> Facts           divisor, range, slope               tilegen/index/Facts.h
-//                              mlir::Value     arith operations, on words, tiles   tilegen/index/ArithBuilder.h
+//                              mlir::Value     arith operations, on words, tiles   tilegen/index/ArithEmitter.h
 //                              llvm::Value *   instructions of the host            backend/host/IndexMath.h
 //
 // An algebra has a type Value and these members; divisors are positive:

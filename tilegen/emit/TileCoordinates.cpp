@@ -5,7 +5,7 @@
 #include "tilegen/emit/TileEmitter.h"
 
 #include "frontend/index/Evaluate.h"
-#include "tilegen/index/ArithBuilder.h"
+#include "tilegen/index/ArithEmitter.h"
 
 using namespace mlir;
 
@@ -77,12 +77,12 @@ private:
   }
 
   /// Gives both operands the shape of the result; what is built next stands where both are known.
-  index::ArithBuilder arith(Value &a, Value &b) {
+  index::ArithEmitter arith(Value &a, Value &b) {
     SmallVector<int64_t> shape = joinShapes({a.tile, b.tile}, ones(frame));
     a.tile = emitter.broadcast(a.tile, shape);
     b.tile = emitter.broadcast(b.tile, shape);
     emitter.at(std::max(emitter.depthOf(a.tile), emitter.depthOf(b.tile)));
-    return {emitter.builder, emitter.loc, index::ArithBuilder::Divisions::Tiles};
+    return {emitter.builder, emitter.loc, index::ArithEmitter::Divisions::Tiles};
   }
 };
 

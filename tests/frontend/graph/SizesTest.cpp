@@ -2,12 +2,11 @@
 #include "frontend/graph/Sizes.h"
 #include "frontend/graph/Shapes.h"
 #include "frontend/onnx/DimExpression.h"
+#include "tests/frontend/index/RandomExpr.h"
 
 #include "mlir/IR/MLIRContext.h"
 
 #include <gtest/gtest.h>
-
-#include <random>
 
 using namespace mlir;
 using namespace tilewright;
@@ -50,17 +49,9 @@ TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
 
 /// Random sizes keep their values, and their canonical form is its own. (Divisors are positive.)
 TEST_F(SizesTest, CanonicalFormsKeepValues) {
-  std::mt19937 random(3);
-  auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  tests::RandomExpr random(3);
   for (int round = 0; round < 3000; ++round) {
-    SmallVector<AffineExpr> pool{s0, s1, number(pick(9) - 4)};
-    AffineExpr divisors[] = {number(1 + pick(8)), s0, s1 + 1, number(4)};
-    for (int step = 0; step < 6; ++step) {
-      AffineExpr a = pool[pick(pool.size())], b = pool[pick(pool.size())], by = divisors[pick(4)];
-      AffineExpr made[] = {a + b, a * b, a * (pick(9) - 3), a.floorDiv(by), a % by, a.ceilDiv(by), a - b};
-      pool.push_back(made[pick(7)]);
-    }
-    AffineExpr expr = pool.back(), canonical = canonicalSize(expr);
+    AffineExpr expr = random.make({s0, s1}, {s0, s1 + 1}, 6), canonical = canonicalSize(expr);
     ASSERT_EQ(canonicalSize(canonical), canonical) << printSize(expr);
     bool proved = isNonNegative(expr);
     for (int64_t a = 1; a < 9; ++a)

@@ -2,11 +2,10 @@
 #include "tilegen/index/Facts.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tests/frontend/index/RandomExpr.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
-
-#include <random>
 
 using namespace mlir;
 using namespace tilewright;
@@ -18,9 +17,9 @@ struct FactsTest : testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};
   AffineExpr d0 = getAffineDimExpr(0, &context), d1 = getAffineDimExpr(1, &context);
   AffineExpr s0 = getAffineSymbolExpr(0, &context);
-  std::mt19937 random{5};
+  tests::RandomExpr random{5};
 
-  int64_t pick(int64_t n) { return static_cast<int64_t>(random() % n); }
+  int64_t pick(int64_t n) { return random.pick(n); }
   AffineExpr number(int64_t value) { return getAffineConstantExpr(value, &context); }
 
   static bool isMultiple(int64_t value, int64_t divisor) { return divisor ? value % divisor == 0 : value == 0; }
@@ -56,21 +55,7 @@ struct FactsTest : testing::Test {
     return facts;
   }
 
-  AffineExpr randomExpr() {
-    SmallVector<AffineExpr> pool{d0, d1, s0, number(pick(9) - 4)};
-    AffineExpr divisors[] = {number(1 + pick(8)), s0, number(4), s0 + 1};
-    for (int step = 0; step < 5; ++step) {
-      AffineExpr a = pool[pick(pool.size())], b = pool[pick(pool.size())], by = divisors[pick(4)];
-      AffineExpr made[] = {a + b, a * (pick(9) - 3), a * by, a.floorDiv(by), a % by, a.ceilDiv(by), a - b};
-      pool.push_back(made[pick(7)]);
-    }
-    return pool.back();
-  }
-  static std::string str(AffineExpr expr) {
-    std::string text;
-    llvm::raw_string_ostream(text) << expr;
-    return text;
-  }
+  AffineExpr randomExpr() { return random.make({d0, d1, s0}, {s0, s0 + 1}, 5); }
 };
 
 TEST_F(FactsTest, HoldOfEveryPointInEveryLane) {
@@ -87,8 +72,8 @@ TEST_F(FactsTest, HoldOfEveryPointInEveryLane) {
           SmallVector<int64_t> lanes;
           for (int64_t lane = 0; lane < vector; ++lane)
             lanes.push_back(graph::evaluate(expr, {x[lane], y[lane]}, {s[lane]}));
-          ASSERT_TRUE(holds(facts, lanes))
-              << str(expr) << " from " << lanes.front() << " to " << lanes.back() << " in " << vector << " lanes";
+          ASSERT_TRUE(holds(facts, lanes)) << graph::printSize(expr) << " from " << lanes.front() << " to "
+                                           << lanes.back() << " in " << vector << " lanes";
         }
   }
   EXPECT_GT(slopes, 300);
@@ -116,7 +101,7 @@ TEST_F(FactsTest, HoldWhereEndsAreUnknown) {
           if (!holds(symbols[0], s))
             continue;
           int64_t value = graph::evaluate(expr, {x[0], y[0]}, {s});
-          ASSERT_TRUE(holds(facts, value)) << str(expr) << " is " << value;
+          ASSERT_TRUE(holds(facts, value)) << graph::printSize(expr) << " is " << value;
         }
   }
 }

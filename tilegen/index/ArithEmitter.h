@@ -14,10 +14,10 @@
 
 namespace tilewright::index {
 
-class ArithBuilder {
+class ArithEmitter {
 public:
   enum class Divisions { Tiles, Words };
-  ArithBuilder(mlir::OpBuilder &builder, mlir::Location loc, Divisions divisions)
+  ArithEmitter(mlir::OpBuilder &builder, mlir::Location loc, Divisions divisions)
       : builder(builder), loc(loc), divisions(divisions) {}
 
   /// A number, or a tile of it.
