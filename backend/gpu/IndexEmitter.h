@@ -1,4 +1,5 @@
-// Affine expressions as arithmetic on words: the algebra (frontend/index/Evaluate.h) of values with what is known of them.
+// Affine expressions as arithmetic on words: the algebra (frontend/index/Evaluate.h) of values with what is known of
+// them.
 #pragma once
 
 #include "tilegen/index/ArithEmitter.h"

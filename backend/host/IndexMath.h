@@ -2,8 +2,8 @@
 // operands exist.
 //
 // A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion
-// to do, and facts about values (tilegen/index/Facts.h) fold most bound checks and all of the remainders of aligned loops
-// before any instruction is made.
+// to do, and facts about values (tilegen/index/Facts.h) fold most bound checks and all of the remainders of aligned
+// loops before any instruction is made.
 #pragma once
 
 #include "tilegen/index/Facts.h"

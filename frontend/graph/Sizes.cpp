@@ -1,4 +1,5 @@
-// Canonical size expressions: polynomials (frontend/index/Polynomial.h), and the division of sizes of which nothing is known.
+// Canonical size expressions: polynomials (frontend/index/Polynomial.h), and the division of sizes of which nothing is
+// known.
 #include "frontend/graph/Sizes.h"
 
 #include "frontend/index/Evaluate.h"
@@ -19,8 +20,8 @@ static Polynomial expand(AffineExpr expr);
 
 static constexpr int64_t mostInnerDivisor = 1 << 20, mostDivisor = int64_t(1) << 40; // whose products do not overflow
 
-/// What is left of `dividend floordiv by` or `dividend mod by` for a positive constant, after the multiples of `by` went to
-/// `whole`: every coefficient of the rest is from 0 to by - 1.
+/// What is left of `dividend floordiv by` or `dividend mod by` for a positive constant, after the multiples of `by`
+/// went to `whole`: every coefficient of the rest is from 0 to by - 1.
 static Polynomial takeMultiples(const Polynomial &dividend, int64_t by, Polynomial &whole) {
   Polynomial rest;
   for (const Term &term : dividend) {
@@ -45,8 +46,8 @@ static std::optional<std::pair<Polynomial, int64_t>> asQuotient(const Polynomial
 
 namespace {
 
-/// Sizes as polynomials: exact where the divisor divides every term, by constants as Sizes.h says, opaque over canonical
-/// operands otherwise.
+/// Sizes as polynomials: exact where the divisor divides every term, by constants as Sizes.h says, opaque over
+/// canonical operands otherwise.
 struct SizeAlgebra {
   using Value = Polynomial;
   MLIRContext *context;

@@ -1,5 +1,5 @@
-// An affine expression evaluated in an algebra: one walk gives its value, its canonical form, what is known of it, or the
-// code that computes it.
+// An affine expression evaluated in an algebra: one walk gives its value, its canonical form, what is known of it, or
+// the code that computes it.
 //
 //                              int64_t         its value                           graph::evaluate
 //                              Polynomial      its canonical form                  graph::canonicalSize, IndexAlgebra
@@ -9,16 +9,16 @@
 //
 // An algebra has a type Value and these members; divisors are positive:
 //
-//     std::optional<Value> leaf(expr)   of constants, dimensions and symbols, and of any other expression that the algebra
-//                                       would rather make by itself: then its operands are not visited
+//     std::optional<Value> leaf(expr)   of constants, dimensions and symbols, and of any other expression that the
+//                                       algebra would rather make by itself: then its operands are not visited
 //     Value add(a, b), multiply(a, b)
 //     Value floorDivide(a, b)           rounded down
 //     Value modulo(a, b)                a - floorDivide(a, b) * b, so from 0 to b - 1
 //     Value ceilDivide(a, b)            floorDivide(a + b - 1, b)
 //
-// The law that makes an algebra right: it commutes with values. If A(e) is what the algebra makes of e, and [A] the set of
-// integers (or the one integer) that A stands for, then the value of e is in [A(e)], wherever the values of the leaves are
-// in theirs. The tests of each algebra check this on random expressions.
+// The law that makes an algebra right: it commutes with values. If A(e) is what the algebra makes of e, and [A] the set
+// of integers (or the one integer) that A stands for, then the value of e is in [A(e)], wherever the values of the
+// leaves are in theirs. The tests of each algebra check this on random expressions.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"

@@ -1,18 +1,19 @@
 // The ring of index expressions: polynomials with integer coefficients over atoms.
 //
-// An atom is a dimension, a symbol, or a quotient or remainder that nothing simplifies. A polynomial is a sum of terms, each
-// a coefficient times a product of atoms, all in one order:
+// An atom is a dimension, a symbol, or a quotient or remainder that nothing simplifies. A polynomial is a sum of terms,
+// each a coefficient times a product of atoms, all in one order:
 //
 //     (s1 * 2 + s0) * s0     =     1 . s0 s0   +   2 . s0 s1
 //                                  '--------- terms --------'     more atoms first, then by the atoms: dimensions,
 //                                      '---' atoms                symbols, divisions (graded lexicographic)
 //
-// It is a commutative ring with one: a + b = b + a, a (b + c) = a b + a c, a - a = 0, and so on. Coefficients wrap at 64
-// bits, so these laws hold without exception; sizes that overflow are refused where types are made. Two polynomials are
-// equal if and only if their terms are, and toExpr spells equal polynomials as the same AffineExpr.
+// It is a commutative ring with one: a + b = b + a, a (b + c) = a b + a c, a - a = 0, and so on. Coefficients wrap at
+// 64 bits, so these laws hold without exception; sizes that overflow are refused where types are made. Two polynomials
+// are equal if and only if their terms are, and toExpr spells equal polynomials as the same AffineExpr.
 //
-// The ring knows no division but the exact one. What the quotient of two polynomials is depends on what the atoms stand for:
-// graph::canonicalSize divides sizes of which nothing is known, tilegen::IndexAlgebra coordinates that lie within sizes.
+// The ring knows no division but the exact one. What the quotient of two polynomials is depends on what the atoms stand
+// for: graph::canonicalSize divides sizes of which nothing is known, tilegen::IndexAlgebra coordinates that lie within
+// sizes.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -83,8 +84,8 @@ mlir::AffineExpr toExpr(mlir::MLIRContext *context, const Polynomial &polynomial
 Polynomial makeDivision(mlir::MLIRContext *context, mlir::AffineExprKind kind, const Polynomial &dividend,
                         const Polynomial &divisor);
 
-/// True if a polynomial of symbols, and of quotients and remainders of them, is at least 0 wherever each symbol is at least
-/// `least` of it. False if that is not proved.
+/// True if a polynomial of symbols, and of quotients and remainders of them, is at least 0 wherever each symbol is at
+/// least `least` of it. False if that is not proved.
 bool isNonNegative(Polynomial polynomial, llvm::function_ref<int64_t(mlir::AffineSymbolExpr)> least);
 
 } // namespace tilewright::index

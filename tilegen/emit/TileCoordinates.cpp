@@ -23,7 +23,8 @@ Value TileEmitter::castInteger(Value tile, Type type) {
   return arith::TruncIOp::create(builder, loc, result, tile);
 }
 
-/// The algebra of coordinates (frontend/index/Evaluate.h): each with its expression, whose sign decides how it is divided.
+/// The algebra of coordinates (frontend/index/Evaluate.h): each with its expression, whose sign decides how it is
+/// divided.
 struct TileEmitter::Coordinates {
   struct Value {
     mlir::Value tile;
@@ -35,8 +36,8 @@ struct TileEmitter::Coordinates {
   Type type;
   IndexAlgebra facts;
 
-  /// The coordinate without arithmetic on tiles, where there is a way: what is the same everywhere, an index tile, and one
-  /// loop plus a constant.
+  /// The coordinate without arithmetic on tiles, where there is a way: what is the same everywhere, an index tile, and
+  /// one loop plus a constant.
   std::optional<Value> leaf(AffineExpr expr) {
     if (auto constant = dyn_cast<AffineConstantExpr>(expr))
       return Value{emitter.splat(emitter.builder.getIntegerAttr(type, constant.getValue()), ones(frame)), expr};

@@ -2,12 +2,12 @@
 //
 // Sums and products are the same for both. A division by a positive number is spelled by who reads it:
 //
-//                    the dividend is known not to be negative      otherwise
-//     Tiles          divsi, remsi                                  floordivsi; a - (a floordivsi b) * b
-//     Words          divui, remui                                  divsi, remsi, and a step down where the rest is negative
+//              the dividend is known not to be negative      otherwise
+//     Tiles    divsi, remsi                                  floordivsi; a - (a floordivsi b) * b
+//     Words    divui, remui                                  divsi, remsi, and a step down where the rest is negative
 //
-// A tile program is read by people and by every backend, each of which divides tiles in its own way; words are what a GPU's
-// threads compute with, and the next reader is LLVM.
+// A tile program is read by people and by every backend, each of which divides tiles in its own way; words are what a
+// GPU's threads compute with, and the next reader is LLVM.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

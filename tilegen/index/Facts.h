@@ -1,6 +1,7 @@
 // What is known about an integer: what divides it, between which numbers it lies, and how it moves along a vector.
 //
-// An access reads neighbours together, `vector` of them in lanes 0, 1, 2, ... . Facts are about the values in all lanes:
+// An access reads neighbours together, `vector` of them in lanes 0, 1, 2, ... . Facts are about the values in all
+// lanes:
 //
 //     lane       0    1    2    3         divisor   divides the value in lane 0 (0: that value is 0)
 //     x         24   26   28   30         low, high hold in every lane; absent: not known
@@ -8,15 +9,16 @@
 //                 2                   here  {divisor 24 (or 8, or 1), 24 <= x <= 30, slope 2}
 //
 // Facts form a lattice: fewer facts hold of more numbers, and `either` gives those that two have in common. They are an
-// algebra of affine expressions (frontend/index/Evaluate.h): what an operation gives is true of its result wherever what it
-// takes is true of the operands. For slopes and divisors that is
+// algebra of affine expressions (frontend/index/Evaluate.h): what an operation gives is true of its result wherever
+// what it takes is true of the operands. For slopes and divisors that is
 //
 //     x + y          slopes add;       divisor gcd(x, y)
 //     x * c          slope times c;    divisor times c
 //     x floordiv c   slope 0           if x crosses no multiple of c within the vector, and it crosses none where
 //     x mod c        slope of x        slope * (vector - 1) < gcd(divisor of x, c)
 //
-// Ranges prove bounds checks and masks away and let addresses be 32 bits wide; slopes and divisors make accesses vectors.
+// Ranges prove bounds checks and masks away and let addresses be 32 bits wide; slopes and divisors make accesses
+// vectors.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"

@@ -1,5 +1,5 @@
-// Coordinates as polynomials (frontend/index/Polynomial.h), with what the ring does not have: division with remainder, under
-// bounds that hold for all sizes.
+// Coordinates as polynomials (frontend/index/Polynomial.h), with what the ring does not have: division with remainder,
+// under bounds that hold for all sizes.
 //
 // With the facts 0 <= d<i> < size<i> and s<i> >= 1 (or 0),
 //

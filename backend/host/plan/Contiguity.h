@@ -7,8 +7,8 @@
 
 namespace tilewright::host {
 
-/// The length of the blocks within which neighbours along tile dimension `dim` are neighbours in the buffer. 0: they are
-/// everywhere; nothing: they are nowhere.
+/// The length of the blocks within which neighbours along tile dimension `dim` are neighbours in the buffer. 0: they
+/// are everywhere; nothing: they are nowhere.
 ///
 ///     (d0, d1) -> (d0 floordiv 28, d0 mod 28 + 3, d1)         along d1: 0
 ///     (d0, d1) -> (d1, d0 floordiv 28, d0 mod 28 + 3)         along d0: 28, a row of an image

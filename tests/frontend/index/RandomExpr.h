@@ -12,7 +12,8 @@ public:
   explicit RandomExpr(unsigned seed) : random(seed) {}
   int64_t pick(int64_t n) { return static_cast<int64_t>(random() % n); }
 
-  /// `steps` operations on `leaves`, small constants and each other; what divides is one of `divisors`, or a small constant.
+  /// `steps` operations on `leaves`, small constants and each other; what divides is one of `divisors`, or a small
+  /// constant.
   mlir::AffineExpr make(llvm::ArrayRef<mlir::AffineExpr> leaves, llvm::ArrayRef<mlir::AffineExpr> divisors, int steps) {
     llvm::SmallVector<mlir::AffineExpr> pool(leaves);
     pool.push_back(mlir::getAffineConstantExpr(pick(9) - 4, leaves[0].getContext()));

@@ -8,8 +8,8 @@
 
 namespace tilewright::tests {
 
-/// The value of each operation of a block, given those of its arguments. An unsigned division of a negative number is no
-/// value: index code must not do that.
+/// The value of each operation of a block, given those of its arguments. An unsigned division of a negative number is
+/// no value: index code must not do that.
 class ArithEvaluator {
 public:
   ArithEvaluator(mlir::Block &block, llvm::ArrayRef<int64_t> arguments) {
