@@ -1,12 +1,14 @@
-// Code generation as a pass.
+// Code generation, and the contract of the stages, as passes.
 #include "backend/Passes.h"
 #include "backend/CodeGenerators.h"
+#include "backend/VerifyStage.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
 #define GEN_PASS_DEF_PRINTCODEPASS
+#define GEN_PASS_DEF_VERIFYSTAGEPASS
 #include "backend/Passes.h.inc"
 
 namespace {
@@ -21,6 +23,13 @@ struct PrintCodePass : impl::PrintCodePassBase<PrintCodePass> {
       return signalPassFailure();
     }
     llvm::outs() << text->assembly;
+  }
+};
+
+struct VerifyStagePass : impl::VerifyStagePassBase<VerifyStagePass> {
+  void runOnOperation() override {
+    if (failed(verifyStage(getOperation(), stageOf(getOperation()))))
+      signalPassFailure();
   }
 };
 

@@ -1,4 +1,4 @@
-// Code generation as a pass.
+// Code generation, and the contract of the stages, as passes.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

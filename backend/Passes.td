@@ -1,4 +1,4 @@
-//===- Passes.td - code generation as a pass, for tilewright-opt --------------------------------------------------===//
+//===- Passes.td - code generation and the stages' contract as passes ---------------------------------------------===//
 #ifndef TILEWRIGHT_BACKEND_PASSES
 #define TILEWRIGHT_BACKEND_PASSES
 
@@ -13,6 +13,13 @@ def PrintCodePass : Pass<"tilewright-code-print", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+}
+
+def VerifyStagePass : Pass<"tilewright-stage-verify", "::mlir::ModuleOp"> {
+  let summary = "Check that a module holds what its stage allows";
+  let description = [{
+    The stage is the module's `graph.stage`. VerifyStage.cpp is the table of rules.
+  }];
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
@@ -133,24 +132,5 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
   });
   return failure(result.wasInterrupted());
 }
-
-//===- As a pass --------------------------------------------------------------------------------------------------===//
-
-namespace {
-struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStagePass)
-  VerifyStagePass() = default;
-  VerifyStagePass(const VerifyStagePass &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "tilewright-stage-verify"; }
-  StringRef getDescription() const override { return "Check that a module is what its graph.stage says"; }
-  void runOnOperation() override {
-    if (failed(verifyStage(getOperation(), stageOf(getOperation()))))
-      signalPassFailure();
-  }
-};
-} // namespace
-
-void registerStagePasses() { PassRegistration<VerifyStagePass>(); }
 
 } // namespace tilewright

@@ -11,7 +11,4 @@ namespace tilewright {
 /// lacks what the stage gives.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
-/// The pass tilewright-stage-verify{stage=group}, for lit tests.
-void registerStagePasses();
-
 } // namespace tilewright

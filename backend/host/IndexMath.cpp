@@ -3,10 +3,9 @@
 //   before:  for i { for k { a = (i * 768 + k) } }      after:  for i { t = i * 768; for k { a = t + k } }
 #include "backend/host/IndexMath.h"
 
-#include "llvm/IR/Intrinsics.h"
-#include "llvm/Support/MathExtras.h"
+#include "frontend/index/Evaluate.h"
 
-#include <numeric>
+#include "llvm/IR/Intrinsics.h"
 
 using llvm::Value;
 
@@ -20,55 +19,44 @@ static bool isConstant(Value *value, int64_t expected) {
 }
 
 Facts IndexMath::facts(Value *value) const {
-  if (value->getType()->isIntegerTy(1) && llvm::isa<llvm::ConstantInt>(value))
-    return {};
-  if (const llvm::ConstantInt *constant = asConstant(value)) {
-    int64_t v = constant->getSExtValue();
-    return {0, v, v, v == INT64_MIN ? 1 : std::abs(v)};
-  }
+  if (const llvm::ConstantInt *constant = asConstant(value))
+    return constant->getType()->isIntegerTy(1) ? Facts() : Facts::constant(constant->getSExtValue());
   auto found = known.find(value);
-  return found == known.end() ? Facts{depth()} : found->second;
+  return found == known.end() ? Facts() : found->second.facts;
+}
+
+unsigned IndexMath::depthOf(Value *value) const {
+  if (asConstant(value))
+    return 0;
+  auto found = known.find(value);
+  return found == known.end() ? depth() : found->second.depth;
+}
+
+unsigned IndexMath::depthOf(llvm::ArrayRef<Value *> operands) const {
+  unsigned result = 0;
+  for (Value *operand : operands)
+    result = std::max(result, depthOf(operand));
+  return result;
 }
 
 llvm::SmallVector<Ix> IndexMath::outermostFirst(llvm::ArrayRef<Ix> terms) const {
   llvm::SmallVector<Ix> result;
   for (unsigned depth = 0; result.size() < terms.size(); ++depth)
-    llvm::copy_if(terms, std::back_inserter(result), [&](Ix term) { return facts(term).depth == depth; });
+    llvm::copy_if(terms, std::back_inserter(result), [&](Ix term) { return depthOf(term) == depth; });
   return result;
 }
 
-Ix IndexMath::define(Value *value, Facts facts) {
-  if (asConstant(value) || !known.try_emplace(value, facts).second)
+Ix IndexMath::define(Value *value, const Facts &facts, unsigned depth) {
+  if (asConstant(value) || !known.try_emplace(value, Known{facts, depth}).second)
     return value;
-  if (facts.depth > 0 && facts.depth <= scopes.size())
-    scopes[facts.depth - 1].known.push_back(value);
+  if (depth > 0 && depth <= scopes.size())
+    scopes[depth - 1].known.push_back(value);
   return value;
-}
-
-// Ends of ranges saturate: INT64_MIN and INT64_MAX mean "not known" and stay so.
-static bool isOpen(int64_t end) { return end == INT64_MIN || end == INT64_MAX; }
-static int64_t addEnds(int64_t a, int64_t b, int64_t open) {
-  int64_t sum;
-  return isOpen(a) || isOpen(b) || llvm::AddOverflow(a, b, sum) ? open : sum;
-}
-
-static Facts mulFacts(const Facts &a, const Facts &b) {
-  Facts result;
-  result.depth = std::max(a.depth, b.depth);
-  if (llvm::MulOverflow(a.divisor, b.divisor, result.divisor))
-    result.divisor = 1;
-  if (a.min < 0 || b.min < 0)
-    return result;
-  if (llvm::MulOverflow(a.min, b.min, result.min))
-    result.min = 0;
-  if (isOpen(a.max) || isOpen(b.max) || llvm::MulOverflow(a.max, b.max, result.max))
-    result.max = INT64_MAX;
-  return result;
 }
 
 //===- Placement --------------------------------------------------------------------------------------------------===//
 
-Value *IndexMath::place(Key key, unsigned depth, llvm::function_ref<Value *()> make, Facts facts) {
+Value *IndexMath::place(Key key, unsigned depth, llvm::function_ref<Value *()> make, const Facts &facts) {
   auto found = memo.find(key);
   if (found != memo.end())
     return found->second;
@@ -83,8 +71,7 @@ Value *IndexMath::place(Key key, unsigned depth, llvm::function_ref<Value *()> m
   memo.emplace(key, value);
   if (depth > 0)
     scopes[depth - 1].made.push_back(key);
-  facts.depth = depth;
-  return define(value, facts);
+  return define(value, facts, depth);
 }
 
 void IndexMath::open(llvm::Instruction *before) { scopes.push_back({before, {}, {}, {}}); }
@@ -111,11 +98,8 @@ Ix IndexMath::add(Ix a, Ix b) {
     std::swap(a, b);
   if (isConstant(b, 0))
     return a;
-  Facts fa = facts(a), fb = facts(b);
-  Facts result{0, addEnds(fa.min, fb.min, INT64_MIN), addEnds(fa.max, fb.max, INT64_MAX),
-               std::gcd(fa.divisor, fb.divisor)};
   Ix sum =
-      place({Kind::Add, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWAdd(a, b); }, result);
+      place({Kind::Add, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateNSWAdd(a, b); }, facts(a) + facts(b));
   if (asConstant(b) && !asConstant(sum)) {
     auto [base, constant] = split(a);
     sums[sum] = {base, constant + asConstant(b)->getSExtValue()};
@@ -128,10 +112,7 @@ Ix IndexMath::sub(Ix a, Ix b) {
     return a;
   if (a == b)
     return constant(0);
-  Facts fa = facts(a), fb = facts(b);
-  int64_t low = isOpen(fb.max) ? INT64_MIN : -fb.max, high = isOpen(fb.min) ? INT64_MAX : -fb.min;
-  Facts result{0, addEnds(fa.min, low, INT64_MIN), addEnds(fa.max, high, INT64_MAX), std::gcd(fa.divisor, fb.divisor)};
-  return place({Kind::Sub, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateNSWSub(a, b); }, result);
+  return place({Kind::Sub, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateNSWSub(a, b); }, facts(a) - facts(b));
 }
 
 Ix IndexMath::mul(Ix a, Ix b) {
@@ -141,93 +122,84 @@ Ix IndexMath::mul(Ix a, Ix b) {
     return a;
   if (isConstant(b, 0))
     return b;
-  Facts result = mulFacts(facts(a), facts(b));
-  return place({Kind::Mul, a, b, nullptr}, result.depth, [&] { return ir.CreateNSWMul(a, b); }, result);
+  return place({Kind::Mul, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateNSWMul(a, b); }, facts(a) * facts(b));
 }
+
+/// What divides instead of b, above the test that a size is not zero.
+Ix IndexMath::positive(Ix b) { return facts(b).isPositive() ? b : max(b, constant(1)); }
+
+/// Whether b is a constant that divides a.
+bool IndexMath::isMultiple(Ix a, Ix b) const { return asConstant(b) && facts(a).divisor % facts(b).divisor == 0; }
 
 Ix IndexMath::floorDiv(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
   if (isConstant(b, 1))
     return a;
-  if (fa.min >= 0 && fb.min > 0 && fa.max < fb.min)
+  if (fa.isNonNegative() && isAlwaysLess(fa, fb))
     return constant(0);
-  Facts result;
-  if (fa.min >= 0) {
-    result.min = fb.max == INT64_MAX ? 0 : fa.min / std::max<int64_t>(fb.max, 1);
-    result.max = isOpen(fa.max) ? INT64_MAX : fa.max / std::max<int64_t>(fb.min, 1);
-  }
-  if (asConstant(b) && fa.divisor % fb.divisor == 0)
-    result.divisor = fa.divisor / fb.divisor;
-  bool exact = asConstant(b) && fa.divisor % fb.divisor == 0;
-  Ix divisor = fb.min > 0 ? b : max(b, constant(1)); // hoisted above the test that a size is not zero
+  bool exact = isMultiple(a, b);
+  Ix divisor = positive(b);
   return place(
-      {Kind::Div, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth),
+      {Kind::Div, a, divisor, nullptr}, depthOf({a, divisor}),
       [&]() -> Value * {
-        if (fa.min >= 0)
+        if (fa.isNonNegative())
           return ir.CreateUDiv(a, divisor, "", exact);
         Value *quotient = ir.CreateSDiv(a, divisor), *rest = ir.CreateSRem(a, divisor);
         return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.getInt64Ty()));
       },
-      result);
+      floorDivide(fa, fb));
 }
 
 Ix IndexMath::ceilDiv(Ix a, Ix b) { return floorDiv(add(a, sub(b, constant(1))), b); }
 
 Ix IndexMath::mod(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
-  if (asConstant(b) && fa.divisor % fb.divisor == 0)
+  if (isMultiple(a, b))
     return constant(0);
-  if (fa.min >= 0 && fb.min > 0 && fa.max < fb.min)
+  if (fa.isNonNegative() && isAlwaysLess(fa, fb))
     return a;
-  Facts result{0, 0, isOpen(fb.max) ? INT64_MAX : fb.max - 1, std::gcd(fa.divisor, fb.divisor)};
-  Ix divisor = fb.min > 0 ? b : max(b, constant(1));
+  Ix divisor = positive(b);
   return place(
-      {Kind::Mod, a, divisor, nullptr}, std::max(fa.depth, facts(divisor).depth),
+      {Kind::Mod, a, divisor, nullptr}, depthOf({a, divisor}),
       [&]() -> Value * {
-        if (fa.min >= 0)
+        if (fa.isNonNegative())
           return ir.CreateURem(a, divisor);
         Value *rest = ir.CreateSRem(a, divisor);
         return ir.CreateSelect(ir.CreateICmpSLT(rest, ir.getInt64(0)), ir.CreateAdd(rest, divisor), rest);
       },
-      result);
+      modulo(fa, fb));
 }
 
 Ix IndexMath::min(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
-  if (a == b || (!isOpen(fa.max) && fa.max <= fb.min))
+  if (a == b || isAtMost(fa, fb))
     return a;
-  if (!isOpen(fb.max) && fb.max <= fa.min)
+  if (isAtMost(fb, fa))
     return b;
-  Facts result{0, std::min(fa.min, fb.min), std::min(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
   return place(
-      {Kind::Min, a, b, nullptr}, std::max(fa.depth, fb.depth),
-      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }, result);
+      {Kind::Min, a, b, nullptr}, depthOf({a, b}),
+      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }, smaller(fa, fb));
 }
 
 Ix IndexMath::max(Ix a, Ix b) {
   Facts fa = facts(a), fb = facts(b);
-  if (a == b || (!isOpen(fb.max) && fa.min >= fb.max))
+  if (a == b || isAtMost(fb, fa))
     return a;
-  if (!isOpen(fa.max) && fb.min >= fa.max)
+  if (isAtMost(fa, fb))
     return b;
-  Facts result{0, std::max(fa.min, fb.min), std::max(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
   return place(
-      {Kind::Max, a, b, nullptr}, std::max(fa.depth, fb.depth),
-      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); }, result);
+      {Kind::Max, a, b, nullptr}, depthOf({a, b}),
+      [&] { return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); }, larger(fa, fb));
 }
 
-bool IndexMath::alwaysLess(Ix a, Ix b) {
-  Facts fa = facts(a), fb = facts(b);
-  return !isOpen(fa.max) && !isOpen(fb.min) && fa.max < fb.min;
-}
+bool IndexMath::alwaysLess(Ix a, Ix b) { return isAlwaysLess(facts(a), facts(b)); }
 
 Value *IndexMath::less(Ix a, Ix b) {
   if (alwaysLess(a, b))
     return ir.getTrue();
-  Facts fa = facts(a), fb = facts(b);
-  if (a == b || (!isOpen(fa.min) && !isOpen(fb.max) && fa.min >= fb.max))
+  if (a == b || isAtMost(facts(b), facts(a)))
     return ir.getFalse();
-  return place({Kind::Less, a, b, nullptr}, std::max(fa.depth, fb.depth), [&] { return ir.CreateICmpSLT(a, b); });
+  return place({Kind::Less, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateICmpSLT(a, b); });
 }
 
 bool IndexMath::isAssumed(Value *condition) const {
@@ -248,56 +220,49 @@ Value *IndexMath::both(Value *a, Value *b) {
     return b == ir.getTrue() ? nullptr : b;
   if (!b || b == ir.getTrue() || a == b)
     return a;
-  return place({Kind::And, a, b, nullptr}, std::max(facts(a).depth, facts(b).depth),
-               [&] { return ir.CreateAnd(a, b); });
+  return place({Kind::And, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateAnd(a, b); });
 }
 
 Value *IndexMath::negate(Value *condition) {
-  return place({Kind::Not, condition, nullptr, nullptr}, facts(condition).depth,
-               [&] { return ir.CreateNot(condition); });
+  return place({Kind::Not, condition, nullptr, nullptr}, depthOf(condition), [&] { return ir.CreateNot(condition); });
 }
 
 Value *IndexMath::choose(Value *condition, Value *a, Value *b) {
-  Facts fa = facts(a), fb = facts(b);
-  Facts result{0, std::min(fa.min, fb.min), std::max(fa.max, fb.max), std::gcd(fa.divisor, fb.divisor)};
   return place(
-      {Kind::Select, condition, a, b}, std::max({facts(condition).depth, fa.depth, fb.depth}),
-      [&] { return ir.CreateSelect(condition, a, b); }, result);
+      {Kind::Select, condition, a, b}, depthOf({condition, a, b}), [&] { return ir.CreateSelect(condition, a, b); },
+      either(facts(a), facts(b)));
 }
 
 Value *IndexMath::pointer(llvm::Type *element, Value *base, Ix index) {
   if (isConstant(index, 0))
     return base;
-  return place({Kind::Pointer, base, index, element}, std::max(facts(base).depth, facts(index).depth),
+  return place({Kind::Pointer, base, index, element}, depthOf({base, index}),
                [&] { return ir.CreateGEP(element, base, index); });
 }
 
+namespace {
+
+/// The algebra of indices (frontend/index/Evaluate.h): IndexMath looks up what it knows by value.
+struct IndexAlgebra {
+  using Value = Ix;
+  IndexMath &math;
+  llvm::ArrayRef<Ix> dims, symbols;
+
+  std::optional<Ix> leaf(mlir::AffineExpr expr) {
+    return index::leafOf<Ix>(expr, dims, symbols, [&](int64_t value) { return math.constant(value); });
+  }
+  Ix add(Ix a, Ix b) { return math.add(a, b); }
+  Ix multiply(Ix a, Ix b) { return math.mul(a, b); }
+  Ix floorDivide(Ix a, Ix b) { return math.floorDiv(a, b); }
+  Ix ceilDivide(Ix a, Ix b) { return math.ceilDiv(a, b); }
+  Ix modulo(Ix a, Ix b) { return math.mod(a, b); }
+};
+
+} // namespace
+
 Ix IndexMath::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols) {
-  using mlir::AffineExprKind;
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant:
-    return constant(mlir::cast<mlir::AffineConstantExpr>(expr).getValue());
-  case AffineExprKind::DimId:
-    return dims[mlir::cast<mlir::AffineDimExpr>(expr).getPosition()];
-  case AffineExprKind::SymbolId:
-    return symbols[mlir::cast<mlir::AffineSymbolExpr>(expr).getPosition()];
-  default:
-    break;
-  }
-  auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expr);
-  Ix a = evaluate(binary.getLHS(), dims, symbols), b = evaluate(binary.getRHS(), dims, symbols);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return add(a, b);
-  case AffineExprKind::Mul:
-    return mul(a, b);
-  case AffineExprKind::FloorDiv:
-    return floorDiv(a, b);
-  case AffineExprKind::CeilDiv:
-    return ceilDiv(a, b);
-  default:
-    return mod(a, b);
-  }
+  IndexAlgebra algebra{*this, dims, symbols};
+  return index::evaluate(expr, algebra);
 }
 
 //===- Control flow -----------------------------------------------------------------------------------------------===//
@@ -307,8 +272,8 @@ void IndexMath::loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> 
   Value *enter = less(from, to);
   if (enter == ir.getFalse())
     return;
-  Facts ff = facts(from), ft = facts(to);
-  if (enter == ir.getTrue() && asConstant(from) && !isOpen(ft.max) && ft.max <= ff.min + step)
+  Facts first = facts(from), end = facts(to);
+  if (enter == ir.getTrue() && asConstant(from) && end.high && *end.high <= *first.low + step)
     return body(from);
   auto turns = [&] {
     llvm::BasicBlock *before = ir.GetInsertBlock();
@@ -319,10 +284,7 @@ void IndexMath::loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> 
     ir.SetInsertPoint(header);
     llvm::PHINode *iv = ir.CreatePHI(ir.getInt64Ty(), 2);
     iv->addIncoming(from, before);
-    int64_t last = isOpen(ft.max) ? INT64_MAX : ft.max - 1;
-    if (asConstant(from) && !isOpen(last))
-      last -= (last - ff.min) % step;
-    define(iv, {depth(), ff.min, last, std::gcd(ff.divisor, step)});
+    define(iv, index::inductionOf(first, end, Facts::constant(step)), depth());
     body(iv);
     Value *next = ir.CreateNSWAdd(iv, ir.getInt64(step));
     iv->addIncoming(next, ir.GetInsertBlock());

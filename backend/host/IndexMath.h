@@ -2,9 +2,11 @@
 // operands exist.
 //
 // A scope is a loop's body or a conditional's. Hoisting by construction leaves nothing for loop-invariant code motion
-// to do, and facts about values (range, divisor) fold most bound checks and all of the remainders of aligned loops
-// before any instruction is made.
+// to do, and facts about values (tilegen/index/Facts.h) fold most bound checks and all of the remainders of aligned
+// loops before any instruction is made.
 #pragma once
+
+#include "tilegen/index/Facts.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,11 +19,7 @@ namespace tilewright::host {
 
 using Ix = llvm::Value *; // an i64
 
-/// What is known of an index. `divisor` divides it; 0 stands for the constant zero, which everything divides.
-struct Facts {
-  unsigned depth = 0;
-  int64_t min = INT64_MIN, max = INT64_MAX, divisor = 1;
-};
+using index::Facts;
 
 class IndexMath {
 public:
@@ -49,13 +47,16 @@ public:
   llvm::Value *pointer(llvm::Type *element, llvm::Value *base, Ix index);
 
   Facts facts(llvm::Value *value) const;
+  /// How many scopes around the one in which the value can be used; its own is the innermost of them.
+  unsigned depthOf(llvm::Value *value) const;
   /// `index` as another index and a constant, which is 0 unless it was added.
   std::pair<Ix, int64_t> split(Ix index) const;
   /// Terms of a sum in the order in which adding them hoists most.
   llvm::SmallVector<Ix> outermostFirst(llvm::ArrayRef<Ix> terms) const;
-  /// Makes a value from elsewhere known, at the current depth unless `facts` say otherwise.
-  Ix define(llvm::Value *value, Facts facts);
+  /// Makes a value from elsewhere known, for the scopes from `depth` on.
+  Ix define(llvm::Value *value, const Facts &facts, unsigned depth);
 
+  /// How many scopes are open.
   unsigned depth() const { return static_cast<unsigned>(scopes.size()); }
   /// for (iv = from; iv < to; iv += step) body(iv). Emits nothing if it provably never runs, and no loop if it runs
   /// once.
@@ -71,20 +72,28 @@ public:
 private:
   enum class Kind { Add, Sub, Mul, Div, Mod, Min, Max, Less, And, Not, Select, Pointer };
   using Key = std::tuple<Kind, llvm::Value *, llvm::Value *, void *>;
-  llvm::Value *place(Key key, unsigned depth, llvm::function_ref<llvm::Value *()> make, Facts facts = {});
+  llvm::Value *place(Key key, unsigned depth, llvm::function_ref<llvm::Value *()> make, const Facts &facts = {});
   void open(llvm::Instruction *before);
   void close();
 
+  unsigned depthOf(llvm::ArrayRef<llvm::Value *> operands) const;
+
+  struct Known {
+    Facts facts;
+    unsigned depth;
+  };
   struct Scope {
     llvm::Instruction *before; // the branch into the scope: what is hoisted out of it goes here
     llvm::SmallVector<Key> made;
     llvm::SmallVector<llvm::Value *> known, assumed;
   };
+  Ix positive(Ix b);
+  bool isMultiple(Ix a, Ix b) const;
   bool isAssumed(llvm::Value *condition) const;
   llvm::IRBuilder<> &ir;
   llvm::SmallVector<Scope> scopes;
   std::map<Key, llvm::Value *> memo;
-  llvm::DenseMap<llvm::Value *, Facts> known;
+  llvm::DenseMap<llvm::Value *, Known> known;
   llvm::DenseMap<llvm::Value *, std::pair<Ix, int64_t>> sums; // index + constant
 };
 

@@ -1,222 +1,118 @@
-// Canonical size expressions: expanded to a polynomial over atoms, then rebuilt in one order.
-//
-//   (s1 * 2 + s0) * s0  ->  { s0*s0 : 1, s0*s1 : 2 }  ->  s0 * s0 + s0 * s1 * 2
-//
-// Atoms are symbols (and dimensions, for maps that pass through here) and those floordiv, ceildiv and mod expressions
-// that do not divide out.
+// Canonical size expressions: polynomials (frontend/index/Polynomial.h), and the division of sizes of which nothing is
+// known.
 #include "frontend/graph/Sizes.h"
 
+#include "frontend/index/Evaluate.h"
+#include "frontend/index/Polynomial.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace tilewright::graph {
-namespace {
 
-/// Printed form is a total order that does not depend on addresses.
-std::string spelling(AffineExpr expr) {
-  std::string text;
-  llvm::raw_string_ostream(text) << expr;
-  return text;
-}
+using index::Polynomial, index::Term;
 
-struct Atom {
-  AffineExpr expr;
-  std::string key;
-  /// Symbols sort by index, opaque terms after them by spelling.
-  auto rank() const {
-    auto symbol = llvm::dyn_cast<AffineSymbolExpr>(expr);
-    return std::tuple(symbol ? 0 : 1, symbol ? symbol.getPosition() : 0u, key);
-  }
-  bool operator<(const Atom &other) const { return rank() < other.rank(); }
-  bool operator==(const Atom &other) const { return expr == other.expr; }
-};
+static Polynomial expand(AffineExpr expr);
 
-using Monomial = std::vector<Atom>; // sorted, with repetition
+//===- Division ---------------------------------------------------------------------------------------------------===//
 
-struct ByDegree {
-  /// A monomial order (graded lexicographic, largest first): what polynomial division needs.
-  bool operator()(const Monomial &a, const Monomial &b) const {
-    return a.size() != b.size() ? a.size() > b.size() : a < b;
-  }
-};
+static constexpr int64_t mostInnerDivisor = 1 << 20, mostDivisor = int64_t(1) << 40; // whose products do not overflow
 
-using Polynomial = std::map<Monomial, int64_t, ByDegree>;
-
-/// Sizes that overflow are refused where types are made; until then they wrap.
-int64_t times(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-
-void addTerm(Polynomial &sum, const Monomial &monomial, int64_t coefficient) {
-  int64_t &slot = sum[monomial];
-  slot = plus(slot, coefficient);
-  if (slot == 0)
-    sum.erase(monomial);
-}
-
-Monomial multiply(const Monomial &a, const Monomial &b) {
-  Monomial product;
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(product));
-  return product;
-}
-
-Polynomial multiply(const Polynomial &a, const Polynomial &b) {
-  Polynomial product;
-  for (auto &[am, ac] : a)
-    for (auto &[bm, bc] : b)
-      addTerm(product, multiply(am, bm), times(ac, bc));
-  return product;
-}
-
-/// a / b if b divides a, otherwise nothing.
-std::optional<Monomial> divide(const Monomial &a, const Monomial &b) {
-  if (!std::includes(a.begin(), a.end(), b.begin(), b.end()))
-    return std::nullopt;
-  Monomial quotient;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(quotient));
-  return quotient;
-}
-
-std::optional<Polynomial> divide(Polynomial rest, const Polynomial &divisor) {
-  if (divisor.empty())
-    return std::nullopt;
-  auto &[leadMonomial, leadCoefficient] = *divisor.begin();
-  Polynomial quotient;
-  while (!rest.empty()) {
-    auto &[monomial, coefficient] = *rest.begin();
-    std::optional<Monomial> factor = divide(monomial, leadMonomial);
-    if (!factor || (leadCoefficient != -1 && coefficient % leadCoefficient != 0))
-      return std::nullopt;
-    int64_t scale = leadCoefficient == -1 ? times(coefficient, -1) : coefficient / leadCoefficient;
-    addTerm(quotient, *factor, scale);
-    for (auto &[m, c] : divisor)
-      addTerm(rest, multiply(m, *factor), times(times(c, -1), scale));
-  }
-  return quotient;
-}
-
-AffineExpr rebuild(MLIRContext *context, const Polynomial &polynomial) {
-  AffineExpr sum;
-  for (auto &[monomial, coefficient] : polynomial) {
-    AffineExpr term;
-    for (const Atom &atom : monomial)
-      term = term ? term * atom.expr : atom.expr;
-    term = term ? (coefficient == 1 ? term : term * coefficient) : getAffineConstantExpr(coefficient, context);
-    sum = sum ? sum + term : term;
-  }
-  return sum ? sum : getAffineConstantExpr(0, context);
-}
-
-Polynomial expand(AffineExpr expr);
-
-/// What is left of `lhs floordiv by` or `lhs mod by` for a positive constant, after the multiples of `by` went to
-/// `whole`: every coefficient of the rest is from 0 to by - 1.
-Polynomial takeMultiples(const Polynomial &lhs, int64_t by, Polynomial &whole) {
+/// What is left of `dividend floordiv by` or `dividend mod by` for a positive constant, after the multiples of `by`
+/// went to `whole`: every coefficient of the rest is from 0 to by - 1.
+static Polynomial takeMultiples(const Polynomial &dividend, int64_t by, Polynomial &whole) {
   Polynomial rest;
-  for (auto &[monomial, coefficient] : lhs) {
-    int64_t quotient = llvm::divideFloorSigned(coefficient, by);
-    addTerm(whole, monomial, quotient);
-    addTerm(rest, monomial, coefficient - quotient * by);
+  for (const Term &term : dividend) {
+    int64_t quotient = llvm::divideFloorSigned(term.coefficient, by);
+    whole.add({quotient, term.atoms});
+    rest.add({term.coefficient - quotient * by, term.atoms});
   }
   return rest;
 }
 
-/// x and a with `rest` = (x floordiv a) + c as x + a * c and a: ((x floordiv a) + c) floordiv b = (x + a c) floordiv (a
-/// b).
-std::optional<std::pair<Polynomial, int64_t>> asQuotient(const Polynomial &rest) {
-  if (rest.empty() || rest.size() > 2 || rest.begin()->first.size() != 1 || rest.begin()->second != 1)
+/// x + a c and a, if `rest` is (x floordiv a) + c: then rest floordiv b is (x + a c) floordiv (a b).
+static std::optional<std::pair<Polynomial, int64_t>> asQuotient(const Polynomial &rest) {
+  if (rest.isZero() || rest.size() > 2 || rest[0].coefficient != 1 || (rest.size() == 2 && !rest[1].isConstant()))
     return std::nullopt;
-  int64_t added = rest.size() == 2 ? std::prev(rest.end())->second : 0;
-  if (rest.size() == 2 && !std::prev(rest.end())->first.empty())
+  auto inner = dyn_cast_if_present<AffineBinaryOpExpr>(rest[0].soleAtom());
+  auto by = inner ? dyn_cast<AffineConstantExpr>(inner.getRHS()) : AffineConstantExpr();
+  if (!by || inner.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > mostInnerDivisor)
     return std::nullopt;
-  auto inner = llvm::dyn_cast<AffineBinaryOpExpr>(rest.begin()->first.front().expr);
-  auto by = inner ? llvm::dyn_cast<AffineConstantExpr>(inner.getRHS()) : AffineConstantExpr();
-  if (!by || inner.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > (1 << 20))
-    return std::nullopt;
-  Polynomial numerator = expand(inner.getLHS());
-  addTerm(numerator, {}, times(added, by.getValue()));
-  return std::pair(std::move(numerator), by.getValue());
+  int64_t added = rest.size() == 2 ? rest[1].coefficient : 0;
+  return std::pair(expand(inner.getLHS()) + Polynomial(added) * Polynomial(by.getValue()), by.getValue());
 }
 
-Polynomial opaqueDivision(MLIRContext *context, AffineExprKind kind, const Polynomial &lhs, const Polynomial &rhs) {
-  AffineExpr opaque = getAffineBinaryOpExpr(kind, rebuild(context, lhs), rebuild(context, rhs));
-  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(opaque))
-    return constant.getValue() ? Polynomial{{{}, constant.getValue()}} : Polynomial();
-  return {{{Atom{opaque, spelling(opaque)}}, 1}};
-}
+namespace {
 
-Polynomial expandByConstant(MLIRContext *context, AffineExprKind kind, Polynomial lhs, int64_t by) {
-  Polynomial whole;
-  if (kind == AffineExprKind::CeilDiv)
-    addTerm(lhs, {}, by - 1);
-  Polynomial rest = takeMultiples(lhs, by, whole), divisor{{{}, by}};
-  if (kind == AffineExprKind::Mod)
-    return rest.empty() ? rest : opaqueDivision(context, kind, rest, divisor);
-  Polynomial quotient;
-  if (auto inner = asQuotient(rest))
-    quotient = expandByConstant(context, AffineExprKind::FloorDiv, inner->first, times(inner->second, by));
-  else if (!rest.empty())
-    quotient = opaqueDivision(context, AffineExprKind::FloorDiv, rest, divisor);
-  for (auto &[monomial, coefficient] : quotient)
-    addTerm(whole, monomial, coefficient);
-  return whole;
-}
+/// Sizes as polynomials: exact where the divisor divides every term, by constants as Sizes.h says, opaque over
+/// canonical operands otherwise.
+struct SizeAlgebra {
+  using Value = Polynomial;
+  MLIRContext *context;
 
-/// floordiv, ceildiv and mod: exact where the divisor divides every term, opaque over canonical operands otherwise.
-Polynomial expandDivision(AffineBinaryOpExpr expr) {
-  Polynomial lhs = expand(expr.getLHS()), rhs = expand(expr.getRHS());
-  bool isMod = expr.getKind() == AffineExprKind::Mod;
-  if (std::optional<Polynomial> quotient = divide(lhs, rhs))
-    return isMod ? Polynomial() : *quotient;
-  if (rhs.size() == 1 && rhs.begin()->first.empty() && rhs.begin()->second > 0 &&
-      rhs.begin()->second < (int64_t(1) << 40))
-    return expandByConstant(expr.getContext(), expr.getKind(), std::move(lhs), rhs.begin()->second);
-  return opaqueDivision(expr.getContext(), expr.getKind(), lhs, rhs);
-}
-
-Polynomial expand(AffineExpr expr) {
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant: {
-    int64_t value = llvm::cast<AffineConstantExpr>(expr).getValue();
-    return value ? Polynomial{{{}, value}} : Polynomial();
+  std::optional<Polynomial> leaf(AffineExpr expr) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return Polynomial(constant.getValue());
+    return isa<AffineBinaryOpExpr>(expr) ? std::nullopt : std::optional(Polynomial::atom(expr));
   }
-  case AffineExprKind::DimId:
-  case AffineExprKind::SymbolId:
-    return {{{Atom{expr, spelling(expr)}}, 1}};
-  case AffineExprKind::Add: {
-    auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
-    Polynomial sum = expand(binary.getLHS());
-    for (auto &[m, c] : expand(binary.getRHS()))
-      addTerm(sum, m, c);
-    return sum;
-  }
-  case AffineExprKind::Mul: {
-    auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
-    return multiply(expand(binary.getLHS()), expand(binary.getRHS()));
-  }
-  default:
-    return expandDivision(llvm::cast<AffineBinaryOpExpr>(expr));
-  }
-}
+  Polynomial add(const Polynomial &a, const Polynomial &b) { return a + b; }
+  Polynomial multiply(const Polynomial &a, const Polynomial &b) { return a * b; }
+  Polynomial floorDivide(const Polynomial &a, const Polynomial &b) { return divide(AffineExprKind::FloorDiv, a, b); }
+  Polynomial ceilDivide(const Polynomial &a, const Polynomial &b) { return divide(AffineExprKind::CeilDiv, a, b); }
+  Polynomial modulo(const Polynomial &a, const Polynomial &b) { return divide(AffineExprKind::Mod, a, b); }
 
-unsigned countSymbols(ArrayRef<AffineExpr> sizes) {
-  unsigned count = 0;
-  for (AffineExpr size : sizes)
-    size.walk([&](AffineExpr part) {
-      if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
-        count = std::max(count, symbol.getPosition() + 1);
-    });
-  return count;
-}
+private:
+  Polynomial divide(AffineExprKind kind, const Polynomial &a, const Polynomial &b) {
+    if (std::optional<Polynomial> quotient = divideExactly(a, b))
+      return kind == AffineExprKind::Mod ? Polynomial() : *quotient;
+    std::optional<int64_t> by = b.constant();
+    if (!by || *by <= 0 || *by >= mostDivisor)
+      return makeDivision(context, kind, a, b);
+    if (kind == AffineExprKind::CeilDiv)
+      return divideByConstant(AffineExprKind::FloorDiv, a + Polynomial(*by - 1), *by);
+    return divideByConstant(kind, a, *by);
+  }
+
+  Polynomial divideByConstant(AffineExprKind kind, const Polynomial &dividend, int64_t by) {
+    Polynomial whole, rest = takeMultiples(dividend, by, whole);
+    if (kind == AffineExprKind::Mod)
+      return rest.isZero() ? rest : makeDivision(context, kind, rest, by);
+    if (auto inner = by < mostDivisor ? asQuotient(rest) : std::nullopt)
+      return whole + divideByConstant(kind, inner->first, inner->second * by);
+    return rest.isZero() ? whole : whole + makeDivision(context, kind, rest, by);
+  }
+};
+
+/// Sizes and coordinates as numbers.
+struct IntegerAlgebra {
+  using Value = int64_t;
+  ArrayRef<int64_t> dims, symbols;
+
+  std::optional<int64_t> leaf(AffineExpr expr) {
+    return index::leafOf<int64_t>(expr, dims, symbols, [](int64_t value) { return value; });
+  }
+  int64_t add(int64_t a, int64_t b) { return a + b; }
+  int64_t multiply(int64_t a, int64_t b) { return a * b; }
+  int64_t floorDivide(int64_t a, int64_t b) { return b > 0 ? llvm::divideFloorSigned(a, b) : 0; }
+  int64_t ceilDivide(int64_t a, int64_t b) { return b > 0 ? llvm::divideCeilSigned(a, b) : 0; }
+  int64_t modulo(int64_t a, int64_t b) { return b > 0 ? llvm::mod(a, b) : 0; }
+};
 
 } // namespace
+
+static Polynomial expand(AffineExpr expr) {
+  SizeAlgebra algebra{expr.getContext()};
+  return index::evaluate(expr, algebra);
+}
+
+//===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 AffineExpr canonicalSize(AffineExpr size) {
   if (llvm::isa<AffineConstantExpr, AffineSymbolExpr>(size))
     return size;
-  return rebuild(size.getContext(), expand(size));
+  return toExpr(size.getContext(), expand(size));
 }
 
 AffineExpr productOf(MLIRContext *context, ArrayRef<AffineExpr> sizes) {
@@ -227,75 +123,20 @@ AffineExpr productOf(MLIRContext *context, ArrayRef<AffineExpr> sizes) {
 }
 
 AffineExpr divideExactly(AffineExpr numerator, AffineExpr denominator) {
-  std::optional<Polynomial> quotient = divide(expand(numerator), expand(denominator));
-  return quotient ? rebuild(numerator.getContext(), *quotient) : AffineExpr();
+  std::optional<Polynomial> quotient = divideExactly(expand(numerator), expand(denominator));
+  return quotient ? toExpr(numerator.getContext(), *quotient) : AffineExpr();
 }
 
-namespace {
-
-bool isNonNegative(Polynomial sum);
-
-/// x floordiv c - y floordiv c with x >= y, as often as `sum` has it, is at least 0 and taken out.
-void cancelQuotients(Polynomial &sum) {
-  auto quotientOf = [](const auto &term) {
-    auto binary =
-        term.first.size() == 1 ? llvm::dyn_cast<AffineBinaryOpExpr>(term.first[0].expr) : AffineBinaryOpExpr(nullptr);
-    return binary && binary.getKind() == AffineExprKind::FloorDiv && llvm::isa<AffineConstantExpr>(binary.getRHS())
-               ? binary
-               : nullptr;
-  };
-  for (const auto &negative : Polynomial(sum))
-    if (AffineBinaryOpExpr less = negative.second < 0 ? quotientOf(negative) : nullptr)
-      for (const auto &positive : Polynomial(sum))
-        if (AffineBinaryOpExpr more = positive.second >= -negative.second ? quotientOf(positive) : nullptr;
-            more && more.getRHS() == less.getRHS() && isNonNegative(expand(more.getLHS() - less.getLHS()))) {
-          addTerm(sum, positive.first, negative.second);
-          addTerm(sum, negative.first, -negative.second);
-          break;
-        }
+bool isNonNegative(AffineExpr expr) {
+  return isNonNegative(expand(expr), [](AffineSymbolExpr) { return int64_t(0); });
 }
-
-bool isNonNegativeAtom(AffineExpr atom) {
-  auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(atom);
-  if (!binary) // a symbol
-    return llvm::isa<AffineSymbolExpr>(atom);
-  return binary.getKind() == AffineExprKind::Mod ||
-         (isNonNegative(expand(binary.getLHS())) && isNonNegative(expand(binary.getRHS())));
-}
-
-/// Every product is, once negative multiples of x floordiv c are bounded by those of x / c.
-bool isNonNegative(Polynomial sum) {
-  cancelQuotients(sum);
-  for (int step = 0; step < 8; ++step) {
-    auto negative = llvm::find_if(sum, [](const auto &term) { return term.second < 0 && term.first.size() == 1; });
-    auto quotient = negative == sum.end() ? AffineBinaryOpExpr(nullptr)
-                                          : llvm::dyn_cast<AffineBinaryOpExpr>(negative->first[0].expr);
-    auto by = quotient ? llvm::dyn_cast<AffineConstantExpr>(quotient.getRHS()) : AffineConstantExpr();
-    if (!by || quotient.getKind() != AffineExprKind::FloorDiv || by.getValue() <= 0 || by.getValue() > (1 << 20))
-      break;
-    Polynomial bounded, numerator = expand(quotient.getLHS());
-    for (auto &[monomial, coefficient] : sum)
-      if (monomial != negative->first)
-        addTerm(bounded, monomial, times(coefficient, by.getValue()));
-    for (auto &[monomial, coefficient] : numerator)
-      addTerm(bounded, monomial, times(coefficient, negative->second));
-    sum = std::move(bounded);
-  }
-  return llvm::all_of(sum, [](const auto &term) {
-    return term.second >= 0 && llvm::all_of(term.first, [](const Atom &atom) { return isNonNegativeAtom(atom.expr); });
-  });
-}
-
-} // namespace
-
-bool isNonNegative(AffineExpr expr) { return isNonNegative(expand(expr)); }
 
 SmallVector<AffineExpr> divisionsOf(AffineExpr expr) {
   SmallVector<AffineExpr> list;
-  for (auto &[monomial, coefficient] : expand(expr))
-    for (const Atom &atom : monomial)
-      if (!llvm::isa<AffineSymbolExpr, AffineDimExpr>(atom.expr) && !llvm::is_contained(list, atom.expr))
-        list.push_back(atom.expr);
+  for (const Term &term : expand(expr))
+    for (AffineExpr atom : term.atoms)
+      if (!llvm::isa<AffineSymbolExpr, AffineDimExpr>(atom) && !llvm::is_contained(list, atom))
+        list.push_back(atom);
   return list;
 }
 
@@ -319,6 +160,16 @@ unsigned getNumSymbols(RankedTensorType type) {
   return encoding ? encoding.getValue().getNumSymbols() : 0;
 }
 
+static unsigned countSymbols(ArrayRef<AffineExpr> sizes) {
+  unsigned count = 0;
+  for (AffineExpr size : sizes)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+  return count;
+}
+
 RankedTensorType makeTensorType(MLIRContext *context, ArrayRef<AffineExpr> sizes, Type elementType) {
   SmallVector<AffineExpr> canonical;
   SmallVector<int64_t> shape;
@@ -340,34 +191,13 @@ RankedTensorType withElementType(RankedTensorType type, Type elementType) {
 }
 
 int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant:
-    return llvm::cast<AffineConstantExpr>(expr).getValue();
-  case AffineExprKind::DimId:
-    return dims[llvm::cast<AffineDimExpr>(expr).getPosition()];
-  case AffineExprKind::SymbolId:
-    return symbols[llvm::cast<AffineSymbolExpr>(expr).getPosition()];
-  default:
-    break;
-  }
-  auto binary = llvm::cast<AffineBinaryOpExpr>(expr);
-  int64_t a = evaluate(binary.getLHS(), dims, symbols), b = evaluate(binary.getRHS(), dims, symbols);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return a + b;
-  case AffineExprKind::Mul:
-    return a * b;
-  case AffineExprKind::Mod:
-    return b > 0 ? llvm::mod(a, b) : 0;
-  case AffineExprKind::FloorDiv:
-    return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
-  default:
-    return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
-  }
+  IntegerAlgebra algebra{dims, symbols};
+  return index::evaluate(expr, algebra);
 }
 
 std::string printSize(AffineExpr size, ArrayRef<std::string> symbols) {
-  std::string text = spelling(size);
+  std::string text;
+  llvm::raw_string_ostream(text) << size;
   for (unsigned i = symbols.size(); i-- > 0;) // from the highest, so that s1 does not touch s12
     for (size_t at = 0; (at = text.find("s" + std::to_string(i), at)) != std::string::npos; at += symbols[i].size())
       text.replace(at, 1 + std::to_string(i).size(), symbols[i]);

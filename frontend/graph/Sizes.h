@@ -3,11 +3,12 @@
 //   tensor<8x128xf32>                                            sizes (8, 128)
 //   tensor<?x128xf32, affine_map<()[s0] -> (s0, 128)>>           sizes (s0, 128)
 //
-// Every expression is kept in one canonical form (a sorted polynomial over symbols and opaque floordiv/mod terms), so
-// that equal sizes are the same AffineExpr and equal tensors have the same type. By a constant, ceildiv is floordiv,
-// multiples of the divisor leave the quotient, and quotients of quotients are one:
+// Every expression is kept in one canonical form (a polynomial, frontend/index/Polynomial.h), so that equal sizes are
+// the same AffineExpr and equal tensors have the same type. By a constant, ceildiv is floordiv, multiples of the
+// divisor leave the quotient, and quotients of quotients are one:
 //
-//   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2          ((h floordiv 2) + 1) floordiv 2      (h + 2) floordiv 4
+//   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2
+//   ((h floordiv 2) + 1) floordiv 2           (h + 2) floordiv 4
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"

@@ -4,6 +4,9 @@
 //   d0 * 7 + d1              arith on two coordinates, broadcast to the tile
 #include "tilegen/emit/TileEmitter.h"
 
+#include "frontend/index/Evaluate.h"
+#include "tilegen/index/ArithEmitter.h"
+
 using namespace mlir;
 
 namespace tilewright::tilegen {
@@ -20,54 +23,73 @@ Value TileEmitter::castInteger(Value tile, Type type) {
   return arith::TruncIOp::create(builder, loc, result, tile);
 }
 
-Value TileEmitter::evaluate(AffineExpr expr, const Place &place, const Frame &frame, Type type) {
-  SmallVector<int64_t> shape = ones(frame);
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return splat(builder.getIntegerAttr(type, constant.getValue()), shape);
-  if (expr.isSymbolicOrConstant()) { // a coordinate along a dimension of size 1 is its offset
-    Value offset = index(expr, {});
-    at(depthOf(offset));
-    return tile::CoordinateOp::create(builder, loc, RankedTensorType::get(shape, type), offset, 0);
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() >= space.loops().size())
-    return castInteger(place.indices[dim.getPosition() - space.loops().size()], type);
-  // One loop plus a constant: the offset takes the constant.
-  for (auto [position, loop] : llvm::enumerate(frame)) {
-    AffineExpr rest = algebra(place).simplify(expr - getAffineDimExpr(loop, expr.getContext()));
-    if (!rest.isSymbolicOrConstant())
-      continue;
-    Value offset = index(getAffineDimExpr(0, expr.getContext()) + rest, {states[loop].offset});
-    shape[position] = states[loop].tile;
-    at(depthOf(offset));
-    return tile::CoordinateOp::create(builder, loc, RankedTensorType::get(shape, type), offset, position);
-  }
-  return evaluateBinary(cast<AffineBinaryOpExpr>(expr), place, frame, type);
-}
+/// The algebra of coordinates (frontend/index/Evaluate.h): each with its expression, whose sign decides how it is
+/// divided.
+struct TileEmitter::Coordinates {
+  struct Value {
+    mlir::Value tile;
+    AffineExpr expr;
+  };
+  TileEmitter &emitter;
+  const Place &place;
+  const Frame &frame;
+  Type type;
+  IndexAlgebra facts;
 
-Value TileEmitter::evaluateBinary(AffineBinaryOpExpr expr, const Place &place, const Frame &frame, Type type) {
-  Value lhs = evaluate(expr.getLHS(), place, frame, type), rhs = evaluate(expr.getRHS(), place, frame, type);
-  SmallVector<int64_t> shape = joinShapes({lhs, rhs}, ones(frame));
-  lhs = broadcast(lhs, shape);
-  rhs = broadcast(rhs, shape);
-  at(std::max(depthOf(lhs), depthOf(rhs)));
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return arith::AddIOp::create(builder, loc, lhs, rhs);
-  case AffineExprKind::Mul:
-    return arith::MulIOp::create(builder, loc, lhs, rhs);
-  default:
-    break;
+  /// The coordinate without arithmetic on tiles, where there is a way: what is the same everywhere, an index tile, and
+  /// one loop plus a constant.
+  std::optional<Value> leaf(AffineExpr expr) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return Value{emitter.splat(emitter.builder.getIntegerAttr(type, constant.getValue()), ones(frame)), expr};
+    if (expr.isSymbolicOrConstant()) // along a dimension of size 1, a coordinate is its offset
+      return Value{coordinate(emitter.index(expr, {}), ones(frame), 0), expr};
+    unsigned loops = emitter.space.loops().size();
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() >= loops)
+      return Value{emitter.castInteger(place.indices[dim.getPosition() - loops], type), expr};
+    for (auto [position, loop] : llvm::enumerate(frame)) {
+      AffineExpr rest = facts.simplify(expr - getAffineDimExpr(loop, expr.getContext()));
+      if (!rest.isSymbolicOrConstant())
+        continue;
+      mlir::Value offset = // takes the constant
+          emitter.index(getAffineDimExpr(0, expr.getContext()) + rest, {emitter.states[loop].offset});
+      SmallVector<int64_t> shape = ones(frame);
+      shape[position] = emitter.states[loop].tile;
+      return Value{coordinate(offset, shape, position), expr};
+    }
+    return std::nullopt;
   }
-  // Divisors are positive; where the dividend cannot be negative, truncation is the floor.
-  bool positive = algebra(place).isNonNegative(expr.getLHS());
-  if (positive && expr.getKind() == AffineExprKind::FloorDiv)
-    return arith::DivSIOp::create(builder, loc, lhs, rhs);
-  if (positive)
-    return arith::RemSIOp::create(builder, loc, lhs, rhs);
-  Value quotient = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
-  if (expr.getKind() == AffineExprKind::FloorDiv)
-    return quotient;
-  return arith::SubIOp::create(builder, loc, lhs, arith::MulIOp::create(builder, loc, quotient, rhs));
+
+  Value add(Value a, Value b) { return {arith(a, b).add(a.tile, b.tile), a.expr + b.expr}; }
+  Value multiply(Value a, Value b) { return {arith(a, b).multiply(a.tile, b.tile), a.expr * b.expr}; }
+  Value floorDivide(Value a, Value b) {
+    bool isNonNegative = facts.isNonNegative(a.expr);
+    return {arith(a, b).floorDivide(a.tile, b.tile, isNonNegative), a.expr.floorDiv(b.expr)};
+  }
+  Value modulo(Value a, Value b) {
+    bool isNonNegative = facts.isNonNegative(a.expr);
+    return {arith(a, b).modulo(a.tile, b.tile, isNonNegative), a.expr % b.expr};
+  }
+  Value ceilDivide(Value a, Value b) { return index::evaluate((a.expr + b.expr - 1).floorDiv(b.expr), *this); }
+
+private:
+  mlir::Value coordinate(mlir::Value offset, ArrayRef<int64_t> shape, unsigned dim) {
+    emitter.at(emitter.depthOf(offset));
+    return tile::CoordinateOp::create(emitter.builder, emitter.loc, RankedTensorType::get(shape, type), offset, dim);
+  }
+
+  /// Gives both operands the shape of the result; what is built next stands where both are known.
+  index::ArithEmitter arith(Value &a, Value &b) {
+    SmallVector<int64_t> shape = joinShapes({a.tile, b.tile}, ones(frame));
+    a.tile = emitter.broadcast(a.tile, shape);
+    b.tile = emitter.broadcast(b.tile, shape);
+    emitter.at(std::max(emitter.depthOf(a.tile), emitter.depthOf(b.tile)));
+    return {emitter.builder, emitter.loc, index::ArithEmitter::Divisions::Tiles};
+  }
+};
+
+Value TileEmitter::evaluate(AffineExpr expr, const Place &place, const Frame &frame, Type type) {
+  Coordinates coordinates{*this, place, frame, type, algebra(place)};
+  return index::evaluate(expr, coordinates).tile;
 }
 
 static Value conjunction(TileEmitter &emitter, Value a, Value b) {

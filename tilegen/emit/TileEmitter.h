@@ -96,7 +96,7 @@ private:
   Window windowOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame);
   llvm::SmallVector<mlir::AffineExpr> frameExprs(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame,
                                                  unsigned indices) const;
-  mlir::Value evaluateBinary(mlir::AffineBinaryOpExpr expr, const Place &place, const Frame &frame, mlir::Type type);
+  struct Coordinates; // the algebra of them
   mlir::Value castInteger(mlir::Value tile, mlir::Type type);
 
   tile::KernelOp kernel;

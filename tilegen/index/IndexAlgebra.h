@@ -1,9 +1,7 @@
-// Exact arithmetic on index expressions: canonical sums of products, division with remainder, and bounds that hold for
-// all sizes.
+// Coordinates as polynomials (frontend/index/Polynomial.h), with what the ring does not have: division with remainder,
+// under bounds that hold for all sizes.
 //
-// An expression over dimensions d<i> and symbols s<i> is a sum of terms, each a coefficient times a product of atoms.
-// An atom is a dimension, a symbol, or a floordiv or mod that nothing simplifies. With the facts 0 <= d<i> < size<i>
-// and s<i> >= 1 (or 0),
+// With the facts 0 <= d<i> < size<i> and s<i> >= 1 (or 0),
 //
 //     ((d0 * 12 + d1) floordiv 12) * 12 + (d0 * 12 + d1) mod 12   becomes   d0 * 12 + d1   (0 <= d1 < 12)
 //     (d0 * s1 + d1) floordiv s1                                  becomes   d0             (0 <= d1 < s1)
@@ -12,21 +10,13 @@
 // so that a reshape that undoes another leaves no trace. This is what keeps loads contiguous.
 #pragma once
 
-#include "mlir/IR/AffineExpr.h"
+#include "frontend/index/Polynomial.h"
+
 #include "mlir/IR/AffineMap.h"
 
 #include <optional>
 
 namespace tilewright::tilegen {
-
-/// One coefficient times a product of atoms, which are ordered.
-struct Term {
-  int64_t coefficient = 0;
-  llvm::SmallVector<mlir::AffineExpr, 2> atoms;
-};
-
-/// A sum of terms with different products and no zero coefficients, ordered: equal sums are equal vectors.
-using Sum = llvm::SmallVector<Term, 4>;
 
 /// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says
 /// nothing about its dimension. There is nothing to know where a size is not positive: a symbol that is a factor of one
@@ -36,7 +26,7 @@ public:
   IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,
                llvm::ArrayRef<int64_t> mayBeZero = {});
 
-  mlir::AffineExpr simplify(mlir::AffineExpr expr) { return toExpr(toSum(expr)); }
+  mlir::AffineExpr simplify(mlir::AffineExpr expr) { return toExpr(toPolynomial(expr)); }
   mlir::AffineMap simplify(mlir::AffineMap map);
 
   /// Whether 0 <= expr < size wherever the facts hold. False if unproved.
@@ -52,35 +42,43 @@ public:
   /// Whether the two are equal as polynomials.
   bool isEqual(mlir::AffineExpr a, mlir::AffineExpr b);
 
-  Sum toSum(mlir::AffineExpr expr);
-  mlir::AffineExpr toExpr(const Sum &sum) const;
+  index::Polynomial toPolynomial(mlir::AffineExpr expr);
+  mlir::AffineExpr toExpr(const index::Polynomial &polynomial) const { return index::toExpr(context, polynomial); }
   mlir::MLIRContext *getContext() const { return context; }
   llvm::ArrayRef<mlir::AffineExpr> getSizes() const { return sizes; }
 
+  // The operations of the algebra (frontend/index/Evaluate.h).
+  using Polynomial = index::Polynomial;
+  Polynomial add(const Polynomial &a, const Polynomial &b);
+  Polynomial multiply(const Polynomial &a, const Polynomial &b);
+  Polynomial floorDivide(const Polynomial &a, const Polynomial &b);
+  Polynomial ceilDivide(const Polynomial &a, const Polynomial &b);
+  Polynomial modulo(const Polynomial &a, const Polynomial &b);
+
 private:
   struct Division {
-    Sum quotient, rest;
+    Polynomial quotient, rest;
   };
   struct Range {
-    Sum low, high;
+    Polynomial low, high;
   };
 
-  Sum computeSum(mlir::AffineExpr expr);
-  Division divide(const Sum &dividend, const Sum &divisor);
-  Division divideRest(const Sum &rest, const Sum &divisor);
-  std::optional<Division> divideByFactor(const Sum &rest, const Sum &divisor);
-  Sum makeAtom(mlir::AffineExprKind kind, const Sum &lhs, const Sum &rhs) const;
-  Sum recombine(Sum sum);
-  bool recombineOnce(Sum &sum);
-  std::optional<Range> range(const Sum &sum);
+  Polynomial leafOf(mlir::AffineExpr expr);
+  Division opaque(const Polynomial &dividend, const Polynomial &divisor) const;
+  Division divide(const Polynomial &dividend, const Polynomial &divisor);
+  Division divideRest(const Polynomial &rest, const Polynomial &divisor);
+  std::optional<Division> divideByFactor(const Polynomial &rest, const Polynomial &divisor);
+  Polynomial recombine(Polynomial sum);
+  bool recombineOnce(Polynomial &sum);
+  std::optional<Range> range(const Polynomial &sum);
   std::optional<Range> rangeOfAtom(mlir::AffineExpr atom);
-  bool isSizeNonNegative(Sum sum);
-  bool isWithin(const Sum &sum, const Sum &size);
+  bool isSizeNonNegative(const Polynomial &sum) const;
+  bool isWithin(const Polynomial &sum, const Polynomial &size);
 
   mlir::MLIRContext *context;
   llvm::SmallVector<mlir::AffineExpr> sizes;
   llvm::DenseMap<unsigned, int64_t> least; // of symbols, where it is not 1
-  llvm::DenseMap<mlir::AffineExpr, Sum> sums;
+  llvm::DenseMap<mlir::AffineExpr, index::Polynomial> polynomials;
 };
 
 /// How many floordivs and mods of dimensions an expression has: what a load pays for its coordinates.

@@ -1,4 +1,4 @@
-// Rules by which divisors, ranges and slopes pass through index arithmetic.
+// What each operation of a kernel says about its result, and what an access's map makes of that.
 #include "tilegen/place/AccessFacts.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -6,114 +6,17 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace tilewright::tile;
 
-//===- Arithmetic on facts ----------------------------------------------------------------------------------------===//
+namespace tilewright::tile {
 
-static std::optional<int64_t> add(std::optional<int64_t> a, std::optional<int64_t> b) {
-  int64_t sum;
-  return a && b && !__builtin_add_overflow(*a, *b, &sum) ? std::optional(sum) : std::nullopt;
-}
-
-static std::optional<int64_t> multiply(std::optional<int64_t> a, std::optional<int64_t> b) {
-  int64_t product;
-  return a && b && !__builtin_mul_overflow(*a, *b, &product) ? std::optional(product) : std::nullopt;
-}
-
-Facts Facts::constant(int64_t value) { return {value < 0 ? -value : value, value, value, 0}; }
-
-Facts tilewright::tile::operator+(const Facts &a, const Facts &b) {
-  return {std::gcd(a.divisor, b.divisor), add(a.low, b.low), add(a.high, b.high), add(a.slope, b.slope)};
-}
-
-Facts tilewright::tile::operator*(const Facts &a, const Facts &b) {
-  Facts result;
-  result.divisor = multiply(a.divisor, b.divisor).value_or(1);
-  if (a.slope == 0 && b.slope == 0)
-    result.slope = 0;
-  else if (b.low && b.low == b.high)
-    result.slope = multiply(a.slope, b.low);
-  else if (a.low && a.low == a.high)
-    result.slope = multiply(b.slope, a.low);
-  else
-    result.slope = std::nullopt;
-  std::optional<int64_t> corners[] = {multiply(a.low, b.low), multiply(a.low, b.high), multiply(a.high, b.low),
-                                      multiply(a.high, b.high)};
-  if (llvm::all_of(corners, [](auto &corner) { return corner.has_value(); })) {
-    auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
-    result.low = *low, result.high = *high;
-  } else if (a.low && b.low && *a.low >= 0 && *b.low >= 0) {
-    result.low = multiply(a.low, b.low);
-  }
-  return result;
-}
-
-/// Can x not cross a multiple of c within the vector?
-static bool staysInPeriod(const Facts &x, int64_t c, int64_t vector) {
-  if (!x.slope || *x.slope < 0)
-    return false;
-  return *x.slope == 0 || *x.slope * (vector - 1) < std::gcd(x.divisor, c);
-}
-
-static Facts floorDivide(const Facts &x, int64_t c, int64_t vector) {
-  Facts result;
-  result.divisor = x.divisor % c == 0 ? x.divisor / c : 1;
-  if (x.low)
-    result.low = llvm::divideFloorSigned(*x.low, c);
-  if (x.high)
-    result.high = llvm::divideFloorSigned(*x.high, c);
-  result.slope = staysInPeriod(x, c, vector) ? std::optional<int64_t>(0) : std::nullopt;
-  return result;
-}
-
-static Facts modulo(const Facts &x, int64_t c, int64_t vector) {
-  if (x.within(0, c - 1))
-    return x;
-  return {std::gcd(x.divisor, c), 0, c - 1, staysInPeriod(x, c, vector) ? x.slope : std::nullopt};
-}
-
-Facts tilewright::tile::factsOf(AffineExpr expr, ArrayRef<Facts> dims, ArrayRef<Facts> symbols, int64_t vector) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return Facts::constant(constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbols[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  Facts lhs = factsOf(binary.getLHS(), dims, symbols, vector), rhs = factsOf(binary.getRHS(), dims, symbols, vector);
-  bool fixed = rhs.low && rhs.low == rhs.high && *rhs.low > 0;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::FloorDiv:
-    if (fixed)
-      return floorDivide(lhs, *rhs.low, vector);
-    break;
-  case AffineExprKind::CeilDiv:
-    if (fixed)
-      return floorDivide(lhs + Facts::constant(*rhs.low - 1), *rhs.low, vector);
-    break;
-  default:
-    if (fixed)
-      return modulo(lhs, *rhs.low, vector);
-    break;
-  }
-  Facts unknown; // of a division by a run-time size
-  unknown.slope = lhs.slope == 0 && rhs.slope == 0 ? std::optional<int64_t>(0) : std::nullopt;
-  if (lhs.low && *lhs.low >= 0)
-    unknown.low = 0;
-  if (expr.getKind() == AffineExprKind::Mod && rhs.high)
-    unknown.high = *rhs.high - 1;
-  else if (lhs.low && *lhs.low >= 0)
-    unknown.high = lhs.high;
-  return unknown;
+/// One less, where it is known: the last of so many.
+static std::optional<int64_t> lastOf(std::optional<int64_t> count) {
+  return count ? std::optional(*count - 1) : std::nullopt;
 }
 
 //===- Values -----------------------------------------------------------------------------------------------------===//
 
-SmallVector<Facts> tilewright::tile::symbolFacts(KernelOp kernel, SymbolSet aligned) {
+SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned) {
   Facts size;
   size.low = 0;
   SmallVector<Facts> facts(kernel.getNumSymbols(), size);
@@ -122,22 +25,10 @@ SmallVector<Facts> tilewright::tile::symbolFacts(KernelOp kernel, SymbolSet alig
   return facts;
 }
 
-static Facts inductionFacts(scf::ForOp loop) {
-  Facts lower = factsOf(loop.getLowerBound()), upper = factsOf(loop.getUpperBound()), step = factsOf(loop.getStep());
-  Facts result;
-  result.divisor = std::gcd(lower.divisor, step.divisor);
-  result.low = lower.low;
-  result.high = add(upper.high, -1);
-  if (result.low && result.high && step.low && step.low == step.high && lower.low == lower.high &&
-      *result.high >= *result.low)
-    result.high = *result.low + (*result.high - *result.low) / *step.low * *step.low; // the last one reached
-  return result;
-}
-
 static Facts argumentFacts(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto loop = dyn_cast<scf::ForOp>(parent); loop && argument == loop.getInductionVar())
-    return inductionFacts(loop);
+    return index::inductionOf(factsOf(loop.getLowerBound()), factsOf(loop.getUpperBound()), factsOf(loop.getStep()));
   Facts result;
   if (isa<KernelOp>(parent))
     result.low = 0; // a size
@@ -149,19 +40,16 @@ static Facts programFacts(ProgramIdOp op) {
   Facts result;
   result.low = 0;
   AffineExpr extent = kernel.getGrid().getResult(op.getDim());
-  result.high = add(factsOf(extent, {}, symbolFacts(kernel), 1).high, -1);
+  result.high = lastOf(index::factsOf(extent, {}, symbolFacts(kernel)).high);
   if (result.high && *result.high <= 0)
     return Facts::constant(0);
   return result;
 }
 
-Facts tilewright::tile::factsOf(Value value) {
+Facts factsOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argumentFacts(argument);
-  auto dividing = [](Operation *op, auto rule) {
-    Facts rhs = factsOf(op->getOperand(1));
-    return rhs.low && rhs.low == rhs.high && *rhs.low > 0 ? rule(factsOf(op->getOperand(0)), *rhs.low, 1) : Facts();
-  };
+  auto of = [](Operation *op, auto rule) { return rule(factsOf(op->getOperand(0)), factsOf(op->getOperand(1))); };
   return llvm::TypeSwitch<Operation *, Facts>(value.getDefiningOp())
       .Case([](arith::ConstantIndexOp op) { return Facts::constant(op.value()); })
       .Case([](arith::ConstantOp op) {
@@ -173,29 +61,18 @@ Facts tilewright::tile::factsOf(Value value) {
         SmallVector<Facts> operands;
         for (Value operand : op.getOperands())
           operands.push_back(factsOf(operand));
-        return factsOf(op.getExpr().getResult(0), operands, symbolFacts(op->getParentOfType<KernelOp>()), 1);
+        return index::factsOf(op.getExpr().getResult(0), operands, symbolFacts(op->getParentOfType<KernelOp>()));
       })
-      .Case([](arith::AddIOp op) { return factsOf(op.getLhs()) + factsOf(op.getRhs()); })
-      .Case([](arith::MulIOp op) { return factsOf(op.getLhs()) * factsOf(op.getRhs()); })
-      .Case([](arith::SubIOp op) { return factsOf(op.getLhs()) + factsOf(op.getRhs()) * Facts::constant(-1); })
-      .Case([&](arith::DivUIOp op) { return dividing(op, floorDivide); })
-      .Case([&](arith::RemUIOp op) { return dividing(op, modulo); })
-      .Case([](arith::MinSIOp op) {
-        Facts a = factsOf(op.getLhs()), b = factsOf(op.getRhs()), result;
-        result.divisor = std::gcd(a.divisor, b.divisor);
-        if (a.low && b.low)
-          result.low = std::min(*a.low, *b.low);
-        result.high = a.high && b.high ? std::min(*a.high, *b.high) : a.high ? a.high : b.high;
-        return result;
+      .Case([&](arith::AddIOp op) { return of(op, std::plus<Facts>()); })
+      .Case([&](arith::SubIOp op) { return of(op, std::minus<Facts>()); })
+      .Case([&](arith::MulIOp op) { return of(op, std::multiplies<Facts>()); })
+      .Case([&](arith::MinSIOp op) { return of(op, index::smaller); })
+      .Case([&](arith::MaxSIOp op) { return of(op, index::larger); })
+      .Case([&](arith::DivUIOp op) {
+        return of(op, [](const Facts &a, const Facts &b) { return index::floorDivide(a, b); });
       })
-      .Case([](arith::MaxSIOp op) {
-        Facts a = factsOf(op.getLhs()), b = factsOf(op.getRhs()), result;
-        result.divisor = std::gcd(a.divisor, b.divisor);
-        if (a.high && b.high)
-          result.high = std::max(*a.high, *b.high);
-        result.low = a.low && b.low ? std::max(*a.low, *b.low) : a.low ? a.low : b.low;
-        return result;
-      })
+      .Case(
+          [&](arith::RemUIOp op) { return of(op, [](const Facts &a, const Facts &b) { return index::modulo(a, b); }); })
       .Default([](Operation *) { return Facts(); });
 }
 
@@ -232,10 +109,10 @@ Access Access::of(Operation *op) {
 }
 
 static Facts boundFacts(const Access &access, unsigned dim, SymbolSet aligned = 0) {
-  return factsOf(access.bounds.getResult(dim), {}, symbolFacts(access.op->getParentOfType<KernelOp>(), aligned), 1);
+  return index::factsOf(access.bounds.getResult(dim), {}, symbolFacts(access.op->getParentOfType<KernelOp>(), aligned));
 }
 
-SmallVector<Facts> tilewright::tile::dimensionFacts(const Access &access, unsigned dim, int64_t vector) {
+SmallVector<Facts> dimensionFacts(const Access &access, unsigned dim, int64_t vector) {
   SmallVector<Facts> facts;
   for (auto [d, offset] : llvm::enumerate(access.offsets)) {
     Facts first = factsOf(offset), bound = boundFacts(access, d);
@@ -243,8 +120,8 @@ SmallVector<Facts> tilewright::tile::dimensionFacts(const Access &access, unsign
     Facts live = first;
     live.divisor = size == 1 ? first.divisor : d == dim ? std::gcd(first.divisor, vector) : 1;
     live.slope = d == dim ? 1 : 0;
-    live.high = add(first.high, size - 1);
-    if (auto last = add(bound.high, -1); last && (!live.high || *last < *live.high))
+    live.high = (first + Facts::constant(size - 1)).high;
+    if (auto last = lastOf(bound.high); last && (!live.high || *last < *live.high))
       live.high = std::max<int64_t>(*last, 0);
     facts.push_back(live);
   }
@@ -256,15 +133,15 @@ SmallVector<Facts> tilewright::tile::dimensionFacts(const Access &access, unsign
   return facts;
 }
 
-Facts tilewright::tile::addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
+Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
   auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>(), aligned);
   auto dims = dimensionFacts(access, dim, vector);
   AffineMap sizes = access.buffer.getType().getSizes();
   Facts address = Facts::constant(0);
   for (unsigned i = 0; i < access.map.getNumResults(); ++i) {
-    Facts size = factsOf(sizes.getResult(i), {}, symbols, 1),
-          coordinate = factsOf(access.map.getResult(i), dims, symbols, vector);
-    if (auto last = add(size.high, -1)) { // live elements are inside
+    Facts size = index::factsOf(sizes.getResult(i), {}, symbols),
+          coordinate = index::factsOf(access.map.getResult(i), dims, symbols, vector);
+    if (auto last = lastOf(size.high)) { // live elements are inside
       coordinate.low = coordinate.low ? std::max<int64_t>(*coordinate.low, 0) : 0;
       coordinate.high = coordinate.high ? std::min(*coordinate.high, *last) : *last;
     }
@@ -273,7 +150,7 @@ Facts tilewright::tile::addressFacts(const Access &access, unsigned dim, int64_t
   return address;
 }
 
-bool tilewright::tile::isContiguous(const Access &access, unsigned dim) {
+bool isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
@@ -281,14 +158,14 @@ bool tilewright::tile::isContiguous(const Access &access, unsigned dim) {
 /// if it walks from a multiple of the vector towards a border at a multiple.
 static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols,
                              int64_t vector) {
-  Facts coordinate = factsOf(access.map.getResult(g), dims, symbols, vector);
+  Facts coordinate = index::factsOf(access.map.getResult(g), dims, symbols, vector);
   if (coordinate.slope == 0)
     return true;
-  Facts size = factsOf(access.buffer.getType().getSizes().getResult(g), {}, symbols, 1);
+  Facts size = index::factsOf(access.buffer.getType().getSizes().getResult(g), {}, symbols);
   return coordinate.slope == 1 && coordinate.divisor % vector == 0 && size.divisor % vector == 0;
 }
 
-int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned) {
+int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned) {
   auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>(), aligned);
   for (int64_t vector = std::min(limit, access.tile.getDimSize(dim)); vector > 1; vector /= 2) {
     if (factsOf(access.offsets[dim]).divisor % vector)
@@ -305,24 +182,24 @@ int64_t tilewright::tile::vectorWidth(const Access &access, unsigned dim, int64_
   return 1;
 }
 
-bool tilewright::tile::isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
+bool isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned) {
   return isAlwaysLive(access, dim) || boundFacts(access, dim, aligned).divisor % vector == 0;
 }
 
-bool tilewright::tile::isAlwaysLive(const Access &access, unsigned dim) {
+bool isAlwaysLive(const Access &access, unsigned dim) {
   Facts offset = factsOf(access.offsets[dim]), bound = boundFacts(access, dim);
   return offset.high && bound.low && *offset.high + access.tile.getDimSize(dim) <= *bound.low;
 }
 
-bool tilewright::tile::isAlwaysInside(const Access &access, unsigned coordinate) {
+bool isAlwaysInside(const Access &access, unsigned coordinate) {
   auto symbols = symbolFacts(access.op->getParentOfType<KernelOp>());
   auto dims = dimensionFacts(access, 0, 1);
-  Facts value = factsOf(access.map.getResult(coordinate), dims, symbols, 1);
-  Facts size = factsOf(access.buffer.getType().getSizes().getResult(coordinate), {}, symbols, 1);
+  Facts value = index::factsOf(access.map.getResult(coordinate), dims, symbols);
+  Facts size = index::factsOf(access.buffer.getType().getSizes().getResult(coordinate), {}, symbols);
   return size.low && value.within(0, *size.low - 1);
 }
 
-bool tilewright::tile::isUniform(Value tile, unsigned dim) {
+bool isUniform(Value tile, unsigned dim) {
   auto type = cast<RankedTensorType>(tile.getType());
   if (type.getDimSize(dim) == 1)
     return true;
@@ -346,3 +223,5 @@ bool tilewright::tile::isUniform(Value tile, unsigned dim) {
     });
   return false;
 }
+
+} // namespace tilewright::tile

@@ -1,38 +1,16 @@
-// What is known about index arithmetic: which powers divide it, between which numbers it lies, and how it moves along a
-// tile.
+// Facts (tilegen/index/Facts.h) about the values of a kernel and about the addresses of its loads and stores.
 //
 // An access reads the address  linear(map(offset + t))  for each coordinate t of a tile. It may be done `vector`
-// elements at a time along dimension d if the address moves by 1 with t[d] and starts at a multiple of `vector`. For
-// expressions that holds a rule each:
-//
-//     x + y          slopes add;       divisor gcd(x, y)
-//     x * c          slope times c;    divisor times c
-//     x floordiv c   slope 0, x mod c   slope of x,  if x cannot cross a multiple of c within the vector: slope * (vector - 1) <
-//     gcd(divisor of x, c)
-//
-// The same walk gives ranges, which prove masks away and let addresses be 32 bits wide.
+// elements at a time along dimension d if the address moves by 1 with t[d] and starts at a multiple of `vector`.
 #pragma once
 
+#include "tilegen/index/Facts.h"
 #include "tilegen/tile/Layout.h"
 #include "tilegen/tile/TileOps.h"
 
 namespace tilewright::tile {
 
-/// Facts about one integer. `divisor` divides it where the vector starts; `slope` is its step within the vector, absent
-/// if it has no fixed one.
-struct Facts {
-  int64_t divisor = 1; // 0 if the number is 0
-  std::optional<int64_t> low, high;
-  std::optional<int64_t> slope = 0;
-
-  static Facts constant(int64_t value);
-  bool within(int64_t lowest, int64_t highest) const { return low && high && *low >= lowest && *high <= highest; }
-};
-Facts operator+(const Facts &a, const Facts &b);
-Facts operator*(const Facts &a, const Facts &b);
-
-/// Facts about an expression, `vector` elements at a time.
-Facts factsOf(mlir::AffineExpr expr, llvm::ArrayRef<Facts> dims, llvm::ArrayRef<Facts> symbols, int64_t vector);
+using index::Facts;
 
 /// Facts about a value of type index (or an integer) in a kernel.
 Facts factsOf(mlir::Value value);

@@ -51,13 +51,13 @@ Exprs KernelSpace::reducedCoordinates(graph::ReduceOp reduce) const {
 AffineExpr KernelSpace::strideOf(const Access &access, unsigned loop) const {
   IndexAlgebra facts = nest.algebra(access.indexSizes);
   AffineExpr dim = getAffineDimExpr(loop, nest.context);
-  Sum stride;
-  for (const Term &term : facts.toSum(linearize(nest.context, access.coordinates, access.sizes))) {
-    Term rest = term;
+  index::Polynomial stride;
+  for (const index::Term &term : facts.toPolynomial(linearize(nest.context, access.coordinates, access.sizes))) {
+    index::Term rest = term;
     auto *at = llvm::find(rest.atoms, dim);
     if (at != rest.atoms.end()) {
       rest.atoms.erase(at);
-      stride.push_back(rest);
+      stride.add(rest);
     }
     if (llvm::any_of(rest.atoms, [&](AffineExpr atom) { return dependsOn(atom, loop); }))
       return {};

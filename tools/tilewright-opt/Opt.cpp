@@ -1,7 +1,6 @@
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
 #include "backend/Dialects.h"
 #include "backend/Passes.h"
-#include "backend/VerifyStage.h"
 #include "backend/gpu/Passes.h"
 #include "backend/math/Passes.h"
 #include "frontend/normalize/Passes.h"
@@ -15,7 +14,6 @@
 int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   tilewright::normalize::registerNormalizePasses();
-  tilewright::registerStagePasses();
   tilewright::fusion::registerFusionPasses();
   tilewright::registerTilegenPasses();
   tilewright::tile::registerPlacePasses();

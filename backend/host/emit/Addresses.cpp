@@ -113,9 +113,9 @@ void Addresses::setPointer(const Reference &reference, LaneIndex address, unsign
   });
   SmallVector<Ix> terms = math.outermostFirst(address.base);
   for (size_t i = 0; i < terms.size();) {
-    unsigned depth = math.facts(terms[i]).depth;
+    unsigned depth = math.depthOf(terms[i]);
     Ix offset = math.constant(0);
-    for (; i < terms.size() && math.facts(terms[i]).depth == depth; ++i)
+    for (; i < terms.size() && math.depthOf(terms[i]) == depth; ++i)
       offset = math.add(offset, terms[i]);
     result.pointer = math.pointer(unit, result.pointer, offset);
   }

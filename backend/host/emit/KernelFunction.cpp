@@ -37,11 +37,11 @@ KernelFunction::KernelFunction(llvm::Module &module, tile::KernelOp kernel, cons
 
 void KernelFunction::loadArguments() {
   arguments = function->getArg(0);
-  math.define(arguments, {0});
+  math.define(arguments, {}, 0);
   auto field = [&](llvm::Type *type, llvm::Value *base, unsigned index) {
     llvm::Value *value = ir.CreateLoad(type, ir.CreateConstGEP1_32(type, base, index));
     if (type->isPointerTy())
-      math.define(value, {0});
+      math.define(value, {}, 0);
     return value;
   };
   llvm::Type *pointer = ir.getPtrTy();
@@ -51,7 +51,7 @@ void KernelFunction::loadArguments() {
   for (unsigned i = 0, n = kernel.getNumBuffers(); i < n; ++i)
     buffers.push_back(field(pointer, bufferTable, i));
   for (unsigned i = 0, n = kernel.getNumSymbols(); i < n; ++i) {
-    symbols.push_back(math.define(field(ir.getInt64Ty(), scalars, i), {0, 0}));
+    symbols.push_back(math.define(field(ir.getInt64Ty(), scalars, i), Facts::between(0, std::nullopt), 0));
     indices[kernel.getSymbol(i)] = symbols.back();
   }
 }
@@ -63,8 +63,9 @@ Status KernelFunction::run(llvm::function_ref<void()> emitProgram) {
     grid.push_back(evaluate(kernel.getGrid(), i));
     programs = math.mul(programs, grid.back());
   }
-  int64_t count = math.facts(programs).max;
-  Ix first = math.define(function->getArg(1), {0, 0}), last = math.define(function->getArg(2), {0, 0, count});
+  std::optional<int64_t> count = math.facts(programs).high;
+  Ix first = math.define(function->getArg(1), Facts::between(0, std::nullopt), 0),
+     last = math.define(function->getArg(2), Facts::between(0, count), 0);
   math.loop(first, last, 1, [&](Ix program) {
     Ix rest = math.floorDiv(program, grid[0]);
     programId = {math.mod(program, grid[0]), math.mod(rest, grid[1]), math.floorDiv(rest, grid[1])};

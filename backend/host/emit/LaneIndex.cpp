@@ -2,6 +2,7 @@
 
 #include "backend/host/Elementwise.h"
 #include "backend/host/emit/Vectors.h"
+#include "frontend/index/Evaluate.h"
 
 #include <numeric>
 
@@ -96,7 +97,7 @@ std::optional<LaneIndex> LaneMath::divideTerms(ArrayRef<Ix> terms, int64_t divis
     for (Ix term : terms)
       (math.facts(term).divisor % unit == 0 ? multiples : others).push_back(term);
     Facts facts = math.facts(sum(others));
-    if (others.empty() || facts.min < 0 || facts.max >= unit)
+    if (others.empty() || !facts.within(0, unit - 1))
       continue;
     LaneIndex result;
     if (wantRest)
@@ -135,10 +136,9 @@ LaneIndex LaneMath::divide(const LaneIndex &value, Ix divisor, bool wantRest, un
     return wantRest ? rest(nullptr) : quotient(nullptr);
   }
   if (!value.delta && stride && *stride > 0 && by) {
-    Facts facts = math.facts(base);
     int64_t reach = *stride * (value.count - 1);
-    bool inside = facts.min >= 0 && facts.max < *by - reach;
-    if (inside || reach < std::gcd(facts.divisor, *by))
+    Facts lanes = math.facts(base) + Facts{0, 0, reach, *stride};
+    if (modulo(lanes, Facts::constant(*by), value.count).slope == stride)
       return wantRest ? rest(value.stride) : quotient(nullptr);
     if (*stride % *by == 0)
       return wantRest ? rest(nullptr) : quotient(math.constant(*stride / *by));
@@ -146,24 +146,37 @@ LaneIndex LaneMath::divide(const LaneIndex &value, Ix divisor, bool wantRest, un
   return divideByLane(value, base, divisor, wantRest, width);
 }
 
-LaneIndex LaneMath::evaluate(AffineExpr expr, ArrayRef<LaneIndex> dims, unsigned width) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return LaneIndex{{function.evaluate(expr)}};
-  LaneIndex a = evaluate(binary.getLHS(), dims, width), b = evaluate(binary.getRHS(), dims, width);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return add(a, b);
-  case AffineExprKind::Mul:
-    return b.isUniform() ? scale(a, sum(b.base), width) : scale(b, sum(a.base), width);
-  case AffineExprKind::CeilDiv:
-    a.base.push_back(math.sub(sum(b.base), math.constant(1)));
-    return divide(a, sum(b.base), false, width);
-  default:
-    return divide(a, sum(b.base), expr.getKind() == AffineExprKind::Mod, width);
+/// The algebra of indices along the lanes (frontend/index/Evaluate.h).
+struct LaneMath::Algebra {
+  using Value = LaneIndex;
+  LaneMath &lanes;
+  ArrayRef<LaneIndex> dims;
+  unsigned width;
+
+  std::optional<LaneIndex> leaf(AffineExpr expr) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      return dims[dim.getPosition()];
+    return isa<AffineBinaryOpExpr>(expr) ? std::nullopt : std::optional(LaneIndex{{lanes.function.evaluate(expr)}});
   }
+  LaneIndex add(const LaneIndex &a, const LaneIndex &b) { return lanes.add(a, b); }
+  LaneIndex multiply(const LaneIndex &a, const LaneIndex &b) {
+    return b.isUniform() ? lanes.scale(a, lanes.sum(b.base), width) : lanes.scale(b, lanes.sum(a.base), width);
+  }
+  LaneIndex floorDivide(const LaneIndex &a, const LaneIndex &b) {
+    return lanes.divide(a, lanes.sum(b.base), /*wantRest=*/false, width);
+  }
+  LaneIndex modulo(const LaneIndex &a, const LaneIndex &b) {
+    return lanes.divide(a, lanes.sum(b.base), /*wantRest=*/true, width);
+  }
+  LaneIndex ceilDivide(LaneIndex a, const LaneIndex &b) {
+    a.base.push_back(lanes.math.sub(lanes.sum(b.base), lanes.math.constant(1)));
+    return floorDivide(a, b);
+  }
+};
+
+LaneIndex LaneMath::evaluate(AffineExpr expr, ArrayRef<LaneIndex> dims, unsigned width) {
+  Algebra algebra{*this, dims, width};
+  return index::evaluate(expr, algebra);
 }
 
 } // namespace tilewright::host

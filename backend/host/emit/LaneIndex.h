@@ -39,6 +39,7 @@ public:
   llvm::Value *offsets(Ix stride, llvm::Value *delta, unsigned width);
 
 private:
+  struct Algebra;
   LaneIndex divide(const LaneIndex &value, Ix divisor, bool wantRest, unsigned width);
   LaneIndex divideByLane(const LaneIndex &value, Ix base, Ix divisor, bool wantRest, unsigned width);
   std::optional<LaneIndex> divideTerms(llvm::ArrayRef<Ix> terms, int64_t divisor, bool wantRest);

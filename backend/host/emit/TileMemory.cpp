@@ -17,7 +17,7 @@ TileInMemory TileMemory::onStack(const Rows &registers, Ix column, Ix row, unsig
   llvm::Type *memory = vectorOf(toMemory(ir, registers.front(), width)->getType()->getScalarType(), stride);
   TileInMemory result;
   result.base = function.slot(llvm::ArrayType::get(memory, count));
-  math.define(result.base, {0});
+  math.define(result.base, {}, 0);
   result.layout.shape = {count, stride};
   result.layout.rowStride = stride;
   result.origin = {column, row};

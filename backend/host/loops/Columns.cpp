@@ -21,12 +21,12 @@ void Columns::run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &p
     });
   };
   Facts last = math.facts(to);
-  if (last.max == 1) // a tile of one column
+  if (last.high == 1) // a tile of one column
     return steps(from, to, 1, false, false);
   auto [wide, narrow, masks] = function.vectors;
   Ix wholeSize = math.sub(wholeTo, from);
   Ix wideEnd = from, narrowEnd = from;
-  if (last.max >= widest)
+  if (!last.high || *last.high >= widest)
     wideEnd = math.add(from, math.roundDown(wholeSize, widest));
   narrowEnd = math.add(from, math.roundDown(wholeSize, narrow));
   steps(from, wideEnd, widest, true, false);

@@ -4,12 +4,20 @@ using namespace mlir;
 
 namespace tilewright::host {
 
+/// Whether a nest stores by rows, not into a buffer.
+static bool isStoreByRows(const Nest &nest) { return nest.order == Nest::Order::Rows && !nest.roots.front().value; }
+
 void Program::emit(const Steps &steps) {
-  for (const Step &step : steps)
-    if (auto *nest = std::get_if<Nest>(&step))
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    auto *nest = std::get_if<Nest>(&step), *next = i + 1 < steps.size() ? std::get_if<Nest>(&steps[i + 1]) : nullptr;
+    // The address of a buffer is there before the loops of the stores ahead of it, as those of all buffers before them.
+    if (nest && next && isStoreByRows(*nest) && next->isBuffered)
+      memory.inWorkspace(next->roots.front().target);
+    if (nest)
       emitNest(*nest);
     else
       emitLoop(*std::get<std::unique_ptr<MemoryLoop>>(step));
+  }
   emitWaiting();
 }
 
@@ -65,7 +73,12 @@ void Program::openLoops(MutableArrayRef<OpenNest> nests, unsigned axis) {
 void Program::emitLoop(const MemoryLoop &loop) {
   scf::ForOp op = loop.op;
   emitWaiting();
-  emit(loop.initial);
+  for (auto [current, next, initial] : llvm::zip_equal(loop.current, loop.next, loop.initial)) {
+    memory.inWorkspace(current);
+    memory.inWorkspace(next);
+    emitNest(std::get<Nest>(initial));
+  }
+  emitWaiting();
   math.loop(function.index(op.getLowerBound()), function.index(op.getUpperBound()), loop.step, [&](Ix iv) {
     function.setIndex(op.getInductionVar(), iv);
     for (unsigned i = 0; i < op.getNumResults(); ++i)

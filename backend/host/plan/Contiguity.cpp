@@ -1,10 +1,14 @@
 #include "backend/host/plan/Contiguity.h"
 
+#include "tilegen/index/Facts.h"
+
 #include <numeric>
 
 using namespace mlir;
 
 namespace tilewright::host {
+
+using index::Facts;
 
 /// The greatest common divisor of the numbers by which coordinate `dim` is divided in `expr`; 0 if it is not divided.
 static int64_t divisorsOf(AffineExpr expr, unsigned dim) {
@@ -18,27 +22,15 @@ static int64_t divisorsOf(AffineExpr expr, unsigned dim) {
   return divisor ? divisor.getValue() : 1;
 }
 
-/// By how much `expr` grows when coordinate `dim` grows by one within a block: a quotient by a multiple of the block
-/// does not change there, and a remainder grows as the coordinate does. Nothing if it does not grow evenly.
-static std::optional<int64_t> stepWithin(AffineExpr expr, unsigned dim, int64_t block) {
-  if (!expr.isFunctionOfDim(dim))
-    return 0;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return 1;
-  std::optional<int64_t> a = stepWithin(binary.getLHS(), dim, block), b = stepWithin(binary.getRHS(), dim, block);
-  if (!a || !b)
-    return std::nullopt;
-  if (expr.getKind() == AffineExprKind::Add)
-    return *a + *b;
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (expr.getKind() == AffineExprKind::Mul)
-    return factor ? std::optional(*a * factor.getValue()) : std::nullopt;
-  if (*a == 0 && *b == 0)
-    return 0;
-  if (*a != 1 || !factor || !block || factor.getValue() % block)
-    return std::nullopt;
-  return expr.getKind() == AffineExprKind::Mod ? 1 : 0;
+/// Whether an element along `dim` is the one after its neighbour in the buffer, in vectors that begin at multiples of
+/// their length.
+static bool isContiguousInVectors(AffineMap map, unsigned dim, int64_t vector) {
+  SmallVector<Facts> dims(map.getNumDims()), symbols(map.getNumSymbols());
+  dims[dim].divisor = vector;
+  dims[dim].slope = 1;
+  auto slopeOf = [&](AffineExpr expr) { return index::factsOf(expr, dims, symbols, vector).slope; };
+  return llvm::all_of(map.getResults().drop_back(), [&](AffineExpr expr) { return slopeOf(expr) == 0; }) &&
+         slopeOf(map.getResults().back()) == 1;
 }
 
 std::optional<int64_t> contiguousRun(AffineMap map, unsigned dim) {
@@ -47,21 +39,11 @@ std::optional<int64_t> contiguousRun(AffineMap map, unsigned dim) {
   int64_t block = 0;
   for (AffineExpr expr : map.getResults())
     block = std::gcd(block, divisorsOf(expr, dim));
-  for (auto [i, expr] : llvm::enumerate(map.getResults()))
-    if (stepWithin(expr, dim, block) != (i + 1 == map.getNumResults() ? 1 : 0))
-      return std::nullopt;
-  return block;
+  return isContiguousInVectors(map, dim, std::max<int64_t>(block, 1)) ? std::optional(block) : std::nullopt;
 }
 
 bool isContiguous(tile::LoadOp load) {
-  AffineMap map = load.getMap();
-  unsigned last = cast<RankedTensorType>(load.getResult().getType()).getRank() - 1;
-  for (AffineExpr expr : map.getResults().drop_back())
-    if (expr.isFunctionOfDim(last))
-      return false;
-  AffineExpr dim = getAffineDimExpr(last, load.getContext());
-  return !simplifyAffineExpr(map.getResults().back() - dim, map.getNumDims(), map.getNumSymbols())
-              .isFunctionOfDim(last);
+  return contiguousRun(load.getMap(), load.getResult().getType().getRank() - 1) == 0;
 }
 
 } // namespace tilewright::host

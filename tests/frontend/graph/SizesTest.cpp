@@ -2,6 +2,7 @@
 #include "frontend/graph/Sizes.h"
 #include "frontend/graph/Shapes.h"
 #include "frontend/onnx/DimExpression.h"
+#include "tests/frontend/index/RandomExpr.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -44,6 +45,22 @@ TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
   for (int64_t a = 0; a < 40; ++a)
     for (int64_t b = 0; b < 20; ++b)
       ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(spelled, {}, {a, b})) << a << ", " << b;
+}
+
+/// Random sizes keep their values, and their canonical form is its own. (Divisors are positive.)
+TEST_F(SizesTest, CanonicalFormsKeepValues) {
+  tests::RandomExpr random(3);
+  for (int round = 0; round < 3000; ++round) {
+    AffineExpr expr = random.make({s0, s1}, {s0, s1 + 1}, 6), canonical = canonicalSize(expr);
+    ASSERT_EQ(canonicalSize(canonical), canonical) << printSize(expr);
+    bool proved = isNonNegative(expr);
+    for (int64_t a = 1; a < 9; ++a)
+      for (int64_t b = 0; b < 9; ++b) {
+        ASSERT_EQ(evaluate(canonical, {}, {a, b}), evaluate(expr, {}, {a, b}))
+            << printSize(expr) << " at " << a << ", " << b;
+        ASSERT_TRUE(!proved || evaluate(expr, {}, {a, b}) >= 0) << printSize(expr) << " at " << a << ", " << b;
+      }
+  }
 }
 
 TEST_F(SizesTest, WhatIsNotNegative) {
