@@ -1,6 +1,8 @@
 // Binds symbols, and enters size expressions into the plan's table.
 #include "backend/plan/PlanSizes.h"
 
+#include "frontend/graph/GraphOps.h"
+
 #include <fmt/format.h>
 
 using namespace mlir;
