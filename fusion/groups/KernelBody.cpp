@@ -96,9 +96,9 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto outputs = ValueRange(group.geometry.outputs);
   Location loc = outputs.front().getLoc();
-  auto kernel =
-      graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
-                              TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr, nullptr, nullptr);
+  auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
+                                        TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())), nullptr,
+                                        nullptr, nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   normalize::orderOperands(group.ops);
   BodyBuilder copier(group, body, inputs);

@@ -3,12 +3,12 @@
 #include "tests/fusion/RandomGraph.h"
 
 #include "backend/Pipeline.h"
-#include "tests/reference/Interpreter.h"
 #include "frontend/normalize/Normalize.h"
-#include "fusion/groups/FormGroups.h"
 #include "fusion/Geometry.h"
+#include "fusion/groups/FormGroups.h"
 #include "runtime/execute/Context.h"
 #include "tests/ScratchFolder.h"
+#include "tests/reference/Interpreter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
