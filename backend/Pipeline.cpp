@@ -233,8 +233,8 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
   return {};
 }
 
-/// Marks the module as having been through `stage`, verifies it, and dumps it where that is asked for. One that was read
-/// from a file may be further already.
+/// Marks the module as having been through `stage`, verifies it, and dumps it where that is asked for. One that was
+/// read from a file may be further already.
 Status Compiler::finish(const Compilation &compilation, Stage stage) const {
   ModuleOp module = *compilation.module;
   if (stageOf(module) > stage)

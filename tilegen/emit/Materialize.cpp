@@ -1,4 +1,4 @@
-// Emits the tile of a value by pulling it through its producers; Pull.h draws it.
+// Emits the tile of a value from the tiles of its producers; Materialize.h has the picture.
 #include "tilegen/emit/Materialize.h"
 
 #include "frontend/graph/Sizes.h"
@@ -11,7 +11,7 @@ namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-//===- What was pulled before -------------------------------------------------------------------------------------===//
+//===- Tiles made before ------------------------------------------------------------------------------------------===//
 
 /// A tile is the same if the value, its coordinates, the offsets of the loops in them, and what stands outside are.
 Materializer::Key Materializer::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
@@ -172,7 +172,7 @@ Value Materializer::emitElementwise(Operation *op, const Place &place, const Fra
   return clone->getResult(0);
 }
 
-//===- Pulling ----------------------------------------------------------------------------------------------------===//
+//===- Any value --------------------------------------------------------------------------------------------------===//
 
 Value Materializer::emit(Value value, const Place &place, const Frame &frame) {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -191,7 +191,7 @@ Value Materializer::emit(Value value, const Place &place, const Frame &frame) {
   if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1)
     return emitElementwise(op, place, frame);
   op->emitOpError(
-      "expected an access, a splat constant or an elementwise operation because a tile is pulled through it");
+      "expected an access, a splat constant or an elementwise operation because a tile of its result is needed");
   return {};
 }
 

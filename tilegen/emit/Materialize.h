@@ -1,11 +1,11 @@
-// Emits the tile of a value by pulling it through its producers.
+// Emits the tile of a value from the tiles of its producers.
 //
-//   materialize(%2, (d0, d1))                       tile.load %x[...] map (d0, d1) -> (d1, d0)
+//   materialize(%2, (d0, d1))                tile.load %x[...] map (d0, d1) -> (d1, d0)
 //     %1 = graph.transpose %x perm [1, 0]    math.exp : tensor<4x64xf32>
 //     %2 = math.exp %1
 //
-// Elementwise operations are cloned onto tiles, accesses compose into the maps of loads, and the root's own results are
-// what it resolved.
+// Elementwise operations are cloned onto tiles, and accesses compose into the maps of loads. The results of the root's
+// contraction or reductions are the tiles that the root's emitter has set for them.
 #pragma once
 
 #include "tilegen/emit/TileEmitter.h"

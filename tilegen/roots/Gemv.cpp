@@ -9,9 +9,9 @@
 //   %c = tile.reduce <sum> %p dim 2
 //   the epilogue, computed from the contraction's result %c
 //
-// The reduced loop is a dimension of the tile like any other, so that all threads of a block (or a vector's lanes) share
-// one column's sum, and nothing passes through shared memory before the products are added. Tiles have a dimension for
-// each loop: batch, outer reduced, m, n, k.
+// The reduced loop is a dimension of the tile like any other, so that all threads of a block (or a vector's lanes)
+// share one column's sum, and nothing passes through shared memory before the products are added. Tiles have a
+// dimension for each loop: batch, outer reduced, m, n, k.
 #include "tilegen/roots/Contraction.h"
 
 using namespace mlir;

@@ -247,10 +247,8 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   if (!tile)
     tile = &tiles.back();
-  int64_t step =
-      half
-          ? 128
-          : 16; // without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md)
+  // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md).
+  int64_t step = half ? 128 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth));

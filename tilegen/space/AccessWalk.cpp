@@ -1,4 +1,4 @@
-// Pulls coordinates through a kernel's body.
+// Follows coordinates from a kernel's outputs to its arguments.
 //
 //   %1 = graph.transpose %x perm [1, 0]      at (d0, d1) of %2, %x is read at (d1, d0)
 //   %2 = math.exp %1

@@ -1,5 +1,5 @@
-// Pulls coordinates through a kernel's body: which coordinates of which arguments an output needs, without emitting
-// anything.
+// Follows coordinates from a kernel's outputs to its arguments: which coordinates of which arguments an output needs,
+// without emitting anything.
 #pragma once
 
 #include "frontend/graph/GraphOps.h"

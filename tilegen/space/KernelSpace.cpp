@@ -2,9 +2,9 @@
 //
 //   out[r, c] = x[r, c] / broadcast(sum(x, axes [1]))[r, c]
 //
-// The output's loops are r and c. Pulling from it, the sum is needed at (r): so r is a row, and c, which the sum does
-// not depend on and which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling), the
-// reduced loops are added.
+// The output's loops are r and c. Followed back from it, the sum is needed at (r): so r is a row, and c, which the sum
+// does not depend on and which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling),
+// the reduced loops are added.
 #include "tilegen/space/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"

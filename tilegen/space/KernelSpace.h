@@ -41,8 +41,8 @@ LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
 
 // The iteration spaces of the table of roots. Each fails with a diagnostic at the operation that does not fit.
 
-/// Of a kernel whose loops are those of its outputs, with or without reductions. Whether the reduced loops are innermost
-/// (rows) or not (windows) follows from memory, unless `as` says it.
+/// Of a kernel whose loops are those of its outputs, with or without reductions. Whether the reduced loops are
+/// innermost (rows) or not (windows) follows from memory, unless `as` says it.
 mlir::FailureOr<KernelSpace> analyzeOutputs(graph::KernelOp kernel, std::optional<graph::RootKind> as);
 
 /// Of a kernel with one contraction; the same whether it is computed as matmul or gemv.
