@@ -4,16 +4,28 @@ using namespace mlir;
 
 namespace tilewright::host {
 
+/// Emits the address of a nest's buffer ahead of all loops that it waits for: those of earlier nests that are not
+/// emitted yet.
+void Program::emitAddress(const Nest &nest) {
+  if (nest.isBuffered)
+    memory.inWorkspace(nest.roots.front().target);
+}
+
 void Program::emit(const Steps &steps) {
-  for (const Step &step : steps)
-    if (auto *nest = std::get_if<Nest>(&step))
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    auto *nest = std::get_if<Nest>(&step), *next = i + 1 < steps.size() ? std::get_if<Nest>(&steps[i + 1]) : nullptr;
+    if (nest && next && nest->order == Nest::Order::Rows && !nest->isBuffered)
+      emitAddress(*next);
+    if (nest)
       emitNest(*nest);
     else
       emitLoop(*std::get<std::unique_ptr<MemoryLoop>>(step));
+  }
   emitWaiting();
 }
 
 void Program::emitNest(const Nest &nest) {
+  emitAddress(nest);
   if (nest.order == Nest::Order::Rows) {
     OpenNest opened = open(nest);
     if (!waiting.empty() && !sharesRows(waiting.back(), opened))
@@ -65,7 +77,12 @@ void Program::openLoops(MutableArrayRef<OpenNest> nests, unsigned axis) {
 void Program::emitLoop(const MemoryLoop &loop) {
   scf::ForOp op = loop.op;
   emitWaiting();
-  emit(loop.initial);
+  for (auto [current, next, initial] : llvm::zip_equal(loop.current, loop.next, loop.initial)) {
+    memory.inWorkspace(current);
+    memory.inWorkspace(next);
+    emitNest(std::get<Nest>(initial));
+  }
+  emitWaiting();
   math.loop(function.index(op.getLowerBound()), function.index(op.getUpperBound()), loop.step, [&](Ix iv) {
     function.setIndex(op.getInductionVar(), iv);
     for (unsigned i = 0; i < op.getNumResults(); ++i)
