@@ -4,15 +4,18 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// Whether a nest stores by rows, not into a buffer.
-static bool isStoreByRows(const Nest &nest) { return nest.order == Nest::Order::Rows && !nest.roots.front().value; }
+/// Emits the address of a nest's buffer ahead of all loops that it waits for: those of earlier nests that are not
+/// emitted yet.
+void Program::emitAddress(const Nest &nest) {
+  if (nest.isBuffered)
+    memory.inWorkspace(nest.roots.front().target);
+}
 
 void Program::emit(const Steps &steps) {
   for (auto [i, step] : llvm::enumerate(steps)) {
     auto *nest = std::get_if<Nest>(&step), *next = i + 1 < steps.size() ? std::get_if<Nest>(&steps[i + 1]) : nullptr;
-    // The address of a buffer is there before the loops of the stores ahead of it, as those of all buffers before them.
-    if (nest && next && isStoreByRows(*nest) && next->isBuffered)
-      memory.inWorkspace(next->roots.front().target);
+    if (nest && next && nest->order == Nest::Order::Rows && !nest->isBuffered)
+      emitAddress(*next);
     if (nest)
       emitNest(*nest);
     else
@@ -22,6 +25,7 @@ void Program::emit(const Steps &steps) {
 }
 
 void Program::emitNest(const Nest &nest) {
+  emitAddress(nest);
   if (nest.order == Nest::Order::Rows) {
     OpenNest opened = open(nest);
     if (!waiting.empty() && !sharesRows(waiting.back(), opened))

@@ -19,6 +19,7 @@ public:
   void emit(const Steps &steps);
 
 private:
+  void emitAddress(const Nest &nest);
   void emitNest(const Nest &nest);
   void emitLoop(const MemoryLoop &loop);
   void emitWaiting();
