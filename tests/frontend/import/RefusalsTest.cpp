@@ -182,5 +182,3 @@ TEST_F(RefusalsTest, RefusesWhatIsNotATensor) {
 }
 
 } // namespace
-
-} // namespace
