@@ -8,8 +8,8 @@
 //                                     else r = -1/x, c = pi/2
 //   erf(x)  = x P(x^2) for |x| < 1, else 1 - exp(-Q(|x|))
 //
-// The polynomials are least-maximum fits made for these forms with 160-bit arithmetic: scripts/fit-polynomials makes them
-// again and compares. Errors are relative to the function's value.
+// The polynomials are minimax fits made for these forms in 160-bit arithmetic; scripts/fit-polynomials repeats the fits
+// and compares. Errors are relative to the function's value.
 #include "backend/math/MathFunctions.h"
 
 #include "backend/math/ReciprocalDivisions.h"

@@ -1,4 +1,5 @@
-// The bytes behind graph.constant, by content hash: equal weights are one entry, and mapped weights stay mapped.
+// The bytes of graph.constant operations, keyed by content hash: equal weights share an entry, and memory-mapped
+// weights are not copied.
 #pragma once
 
 #include "runtime/Status.h"
@@ -13,24 +14,23 @@
 
 namespace tilewright::graph {
 
-/// Entries are never removed while the pool lives, so a span that `get` returned stays valid. Safe to use from several
-/// threads.
+/// Entries are never removed, so a span returned by `get` stays valid as long as the pool. Thread-safe.
 class ConstantPool {
 public:
-  /// Enters `bytes`, which `owner` keeps alive, and returns its key: 32 hexadecimal digits of XXH3-128.
+  /// Adds `bytes`, which `owner` keeps alive, and returns their key: the XXH3-128 hash in hexadecimal.
   std::string add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
-  /// Enters a copy.
+  /// Adds a copy of `bytes`.
   std::string add(std::span<const std::byte> bytes);
 
   bool contains(std::string_view key) const;
   /// The bytes of `key`, or an empty span with a null pointer if there is no such entry.
   std::span<const std::byte> get(std::string_view key) const;
-  /// What keeps the bytes of `key` alive.
+  /// The owner that keeps the bytes of `key` alive.
   std::shared_ptr<const void> owner(std::string_view key) const;
 
-  /// Writes the entries in `keys` to a file that `load` reads: what makes a stage's dump complete.
+  /// Writes the entries in `keys` to a file for `load`, so that a dump of a stage is complete.
   Status save(const std::string &path, std::span<const std::string> keys) const;
-  /// Adds the entries of such a file; the bytes stay mapped.
+  /// Adds the entries of such a file, which stays memory-mapped.
   Status load(const std::string &path);
 
 private:

@@ -33,25 +33,37 @@
 
 namespace tilewright::graph {
 
-/// Names of the attributes that the whole pipeline shares.
-inline constexpr llvm::StringLiteral nodeAttr = "graph.node";       // on operations: index into graph.nodes
-inline constexpr llvm::StringLiteral nodesAttr = "graph.nodes";     // on the module: ["name|OpType", ...]
-inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols"; // on the module: names of the symbolic dimensions
-/// On the module: [[expression, expression, message, relation], ...]: "equal", "not equal" or "at most" at run time.
+// Names of attributes that all stages share.
+
+// On the module:
+
+/// ["name|OpType", ...]: the ONNX nodes.
+inline constexpr llvm::StringLiteral nodesAttr = "graph.nodes";
+/// Names of the symbolic dimensions.
+inline constexpr llvm::StringLiteral symbolsAttr = "graph.symbols";
+/// [[expression, expression, message, relation], ...]: checked at run time; "equal", "not equal" or "at most".
 inline constexpr llvm::StringLiteral guardsAttr = "graph.guards";
-/// On the module: [[symbol, kind, expression, expression], ...]: symbols that follow from others, by a kind of
-/// SizeDefinition.h.
+/// [[symbol, kind, expression, expression], ...]: symbols computed from other symbols; kinds in SizeDefinition.h.
 inline constexpr llvm::StringLiteral definitionsAttr = "graph.definitions";
-/// On the module: [symbol, ...] whose value may be 0 where tensors have elements; all others are then at least 1.
+/// [symbol, ...]: symbols that may be 0 even if no tensor is empty. All others are then at least 1.
 inline constexpr llvm::StringLiteral mayBeZeroAttr = "graph.may_be_zero";
-inline constexpr llvm::StringLiteral nameAttr = "graph.name"; // on @main's arguments and results: ONNX value name
-inline constexpr llvm::StringLiteral dtypeAttr =
-    "graph.dtype"; // on @main's arguments and results: ONNX element type, "uint8"
-inline constexpr llvm::StringLiteral constantAttr =
-    "graph.constant"; // on a kernel's argument: a constant at every launch
-inline constexpr llvm::StringLiteral nodesOfAttr = "graph.nodes_of"; // on a launch: the ONNX nodes whose work it does
-inline constexpr llvm::StringLiteral flopsAttr = "graph.flops";      // on a launch: its arithmetic, an expression
-inline constexpr llvm::StringLiteral bytesAttr = "graph.bytes";      // on a launch: its traffic, an expression
+
+// On operations, arguments and results:
+
+/// On an operation: its ONNX node, an index into graph.nodes.
+inline constexpr llvm::StringLiteral nodeAttr = "graph.node";
+/// On a launch: the ONNX nodes that it computes.
+inline constexpr llvm::StringLiteral nodesOfAttr = "graph.nodes_of";
+/// On @main's arguments and results: the name of the ONNX value.
+inline constexpr llvm::StringLiteral nameAttr = "graph.name";
+/// On @main's arguments and results: the ONNX element type, as "uint8".
+inline constexpr llvm::StringLiteral dtypeAttr = "graph.dtype";
+/// On a kernel's argument: the operand is a constant at every launch.
+inline constexpr llvm::StringLiteral constantAttr = "graph.constant";
+/// On a launch: its arithmetic, an expression.
+inline constexpr llvm::StringLiteral flopsAttr = "graph.flops";
+/// On a launch: its traffic, an expression.
+inline constexpr llvm::StringLiteral bytesAttr = "graph.bytes";
 /// On a launch: [[(batch, m, n, k), type of the operands], ...] for each contraction.
 inline constexpr llvm::StringLiteral productsAttr = "graph.products";
 

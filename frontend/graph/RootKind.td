@@ -15,7 +15,7 @@ def RootKind : I32EnumAttr<"RootKind", "what a kernel is built around", [
     I32EnumAttrCase<"RowReduction", 1, "row_reduction">, // reductions over the innermost loops: softmax, norms
     I32EnumAttrCase<"Matmul", 2, "matmul">,              // one contraction
     I32EnumAttrCase<"Window", 3, "window">,              // reductions over loops that are not the innermost: pooling
-    I32EnumAttrCase<"Gemv", 4, "gemv">]> {               // schedules only: a contraction summed without matrix instructions
+    I32EnumAttrCase<"Gemv", 4, "gemv">]> {               // schedules only: a contraction as sums along rows
   let cppNamespace = "::tilewright::graph";
   let genSpecializedAttr = 0;
 }

@@ -1,9 +1,9 @@
-// Symbols whose values other symbols give: sizes that no polynomial says.
+// Symbols that are computed from other symbols, for sizes that are not polynomials.
 //
 //   graph.definitions = [[2, "min", affine_map<()[s0] -> (s0)>, affine_map<() -> (512)>], ...]        s2 = min(s0, 512)
 //
-// Whoever needs numbers (the plan, the interpreter, an import's trials) computes them; everything else sees a symbol
-// like any other.
+// The plan, the tests' interpreter and the import's trial runs compute them. For everything else they are symbols like
+// any other.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -15,9 +15,9 @@ namespace tilewright::graph {
 enum class DefinitionKind {
   Minimum,   // "min"
   Maximum,   // "max"
-  Quotient,  // "floordiv": of what is divided exactly, by a guard
-  Broadcast, // "broadcast": the other one where the first is 1, else the first
-  Value,     // "value": the first; for guards on an expression that has been replaced everywhere else
+  Quotient,  // "floordiv": an exact division; a guard checks that
+  Broadcast, // "broadcast": rhs if lhs is 1, else lhs
+  Value,     // "value": lhs; for a guard on an expression that has been replaced everywhere else
 };
 
 struct SizeDefinition {
@@ -25,22 +25,22 @@ struct SizeDefinition {
   DefinitionKind kind = DefinitionKind::Value;
   mlir::AffineExpr lhs, rhs;
 
-  /// From numbers for both sides.
+  /// The value of the symbol, from the values of both sides.
   static int64_t compute(DefinitionKind kind, int64_t lhs, int64_t rhs);
 
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
   static SizeDefinition fromAttribute(mlir::ArrayAttr attribute);
 };
 
-/// The definitions of a module, in an order in which none needs a later one.
+/// The definitions of a module, each after those it depends on.
 llvm::SmallVector<SizeDefinition> definitionsOf(mlir::Operation *module);
 
-/// The symbols of `definitions`, and of `readSymbols`, that may be 0 though no tensor is empty: a place, or how much is
-/// left out. All others are sizes.
+/// Those symbols of `definitions` and `readSymbols` that may be 0 even if no tensor is empty, because they are offsets
+/// or amounts of padding rather than sizes.
 llvm::SmallVector<int64_t> symbolsThatMayBeZero(llvm::ArrayRef<SizeDefinition> definitions,
                                                 llvm::ArrayRef<int64_t> readSymbols);
 
-/// The whole x with `size` = c * s + k for a symbol s and constants c >= 1 and k: s = (x - k) floordiv c.
+/// `size` as c * s + k with a symbol s and constants c >= 1 and k, so that the value of `size` gives the symbol's.
 struct ScaledSymbol {
   unsigned symbol = 0;
   int64_t factor = 1, added = 0;

@@ -18,8 +18,8 @@ namespace tilewright::fusion {
 
 struct FusionReport;
 
-/// Afterwards @main contains only launches, host calls, constants, sizes, and reshapes as views, and `analyze` accepts every
-/// kernel, whose root it sets. Fills `report` if it is given.
+/// Afterwards @main contains only launches, host calls, constants, sizes, and reshapes as views, and `analyze` accepts
+/// every kernel and tells its root. Fills `report` if it is given.
 mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionMode mode, FusionReport *report = nullptr);
 
 } // namespace tilewright::fusion

@@ -3,7 +3,7 @@
 //   out[r, c] = x[r, c] / broadcast(sum(x, axes [1]))[r, c]
 //
 // The output's loops are r and c. Followed back from it, the sum is needed at (r): so r is a row, and c, which the sum
-// does not depend on and which has the reduced size, is the reduced loop too. Where no such loop is (a mean, a pooling),
+// does not depend on and which has the reduced size, is the reduced loop too. Without such a loop (a mean, a pooling),
 // the reduced loops are added.
 #include "tilegen/space/KernelSpace.h"
 

@@ -1,5 +1,5 @@
-// tilewright bench: times the fused and the unfused program, or an edited stage and the unedited one, interleaved in one
-// process.
+// tilewright bench: times the fused and the unfused program, or an edited stage and the unedited one, interleaved in
+// one process.
 #include "runtime/artifact/OutputFile.h"
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
