@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands tile IR to the backend that TargetDesc names.
 #include "backend/CodeGenerators.h"
 

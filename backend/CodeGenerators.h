@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile IR to machine code: one generator for each family of targets, found by the family's name in TargetDesc.
 #pragma once
 

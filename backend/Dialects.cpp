@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of dialects: three of our own, and those of MLIR that they build on.
 #include "backend/Dialects.h"
 

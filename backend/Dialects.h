@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every dialect that the pipeline's IR may hold, in one list.
 #pragma once
 

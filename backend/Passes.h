@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code generation, and the contract of the stages, as passes.
 #pragma once
 

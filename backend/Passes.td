@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - code generation and the stages' contract as passes ---------------------------------------------===//
 #ifndef TILEWRIGHT_BACKEND_PASSES
 #define TILEWRIGHT_BACKEND_PASSES

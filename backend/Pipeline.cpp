@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline: Compiler::runStages is its table of contents.
 #include "backend/Pipeline.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler, from model.onnx to a plan for each target: the table of contents of Tilewright.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of stages and modes, and attributes of modules.
 #include "backend/Stage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages of a compile, and what a module says of where it stands.
 #pragma once
 

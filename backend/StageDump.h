@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stage's IR in a file: written by --dump-stages, read, edited, and resumed from.
 //
 //   DIR/constants.bin               the weights that the IR names by key

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What code generation hands to the plan: machine code, and the facts of each kernel that launching it needs.
 #pragma once
 

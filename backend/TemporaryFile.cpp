@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Temporary files, whose failures are sentences.
 #include "backend/TemporaryFile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that goes with its scope: what is handed to a linker, an assembler or the loader.
 #pragma once
 

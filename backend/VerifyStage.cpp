@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of rules. A rule names operations, the stages in which it holds, and what must be so.
 #include "backend/VerifyStage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a module may hold at each stage: the contract between the stages.
 #pragma once
 

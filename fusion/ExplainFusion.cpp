@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks Legality again for each remaining edge.
 #include "fusion/ExplainFusion.h"
 

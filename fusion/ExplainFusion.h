@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out, for the report, why each remaining edge between groups was not fused.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of modes, and what they allow.
 #include "fusion/FusionMode.h"
 

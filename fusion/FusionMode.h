@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much is fused: the modes of --fuse.
 #pragma once
 

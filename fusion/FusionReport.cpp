@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fusion report as text and as JSON.
 #include "fusion/FusionReport.h"
 

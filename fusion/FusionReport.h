@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was fused, and why the rest was not: the data of --explain-fusion.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The root, the loops and the spine of a set of operations.
 #include "fusion/Geometry.h"
 

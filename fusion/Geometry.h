@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a set of operations can be one kernel: its root, its loops, and whether every value can be computed at the
 // coordinates that the root's loops give.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks that every fusion must pass.
 #include "fusion/Legality.h"
 

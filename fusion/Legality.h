@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two groups may be one kernel. The rules and the report ask only here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the attributes graph.node and graph.nodes.
 #include "fusion/OnnxNodes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage "group" as a pass.
 #include "fusion/Passes.h"
 

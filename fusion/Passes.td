@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - the stage "group" as a pass, for tilewright-opt ------------------------------------------------===//
 #ifndef TILEWRIGHT_FUSION_PASSES
 #define TILEWRIGHT_FUSION_PASSES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reasons why two kernels are not fused, with the sentences that --explain-fusion prints.
 #pragma once
 

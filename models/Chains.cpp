@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory-bound chains, whose time fusion nearly eliminates.
 #include "models/Demos.h"
 

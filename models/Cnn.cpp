@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A residual CNN: a stem, three stages of two blocks, the later stages strided, global pooling and a classifier.
 #include "models/Demos.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The demo models: a function for each, and a table of all.
 #pragma once
 

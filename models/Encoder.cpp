@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transformer encoder: post-norm layers of self-attention and a GELU MLP, with composite ONNX operators or with
 // primitives.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright-models OUT [NAME...]: writes OUT/NAME/model.onnx for each demo named, or for all, and OUT/manifest.json
 // that describes them.
 #include "models/Demos.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One matmul: followed by pointwise operators, which is the smallest model that profits from fusion; and alone, of any
 // size, for comparison with libraries.
 #include "models/Demos.h"

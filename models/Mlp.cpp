@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A three-layer perceptron with the sizes of an image classifier.
 #include "models/Demos.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Appends nodes and initializers to a ModelProto.
 #include "models/ModelBuilder.h"
 

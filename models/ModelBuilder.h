@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds an ONNX model from inputs, weights, operators and outputs, in this order.
 //
 //   ModelBuilder m("mlp", DType::F32);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers that are bit by bit the same on every machine: only integers and exact arithmetic, no libm, no
 // standard distributions.
 #pragma once

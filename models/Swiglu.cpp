@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MLP of current language models: x + (silu(n W1) * (n W3)) W2 with n = rmsNorm(x), in primitives as exporters
 // write it.
 #include "models/Demos.h"

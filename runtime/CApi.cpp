@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C interface over Device, Program and Context.
 #include "runtime/Devices.h"
 #include "runtime/tilewright.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row for each feature by LLVM's name. The compiler's builtin asks cpuid, and whether the operating system saves the
 // registers.
 #include "runtime/CpuFeatures.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processor features that host code may ask for (Plan::requirements), and whether this machine has them.
 #pragma once
 

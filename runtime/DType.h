@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The element types of tensors, with ONNX's own codes (TensorProto.DataType), so that nothing has to translate between
 // the two; and the types of values that are not numbers, which exist on the host only (Tensor.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The defaults of streams that cannot record.
 #include "runtime/Device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime asks of a device. One conformance suite (tests/runtime/DeviceTest.cpp) runs on every implementation.
 //
 //   Device ── allocate, loadModule, createStream                     shared by contexts and threads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures: an exit code and one clear sentence. No exception crosses the public API.
 #pragma once
 

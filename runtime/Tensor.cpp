@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocation of dense host tensors.
 #include "runtime/Tensor.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dense row-major tensor in host memory: what reference kernels compute on, and what files are read into.
 //
 // Values that are not numbers are tensors too, whose elements are objects, so that whatever handles a Tensor handles

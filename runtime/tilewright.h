@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The C interface of libtilewright.so: load a compiled artifact and run it.
  *
  *   tilewright_device  *device;   tilewright_device_open("host", &device);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C interface as C++ objects that free themselves. Header only; nothing here throws, and only the C functions cross
 // the library's border.
 //

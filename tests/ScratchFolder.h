@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A private folder for a test: tests run in parallel, so shared file names would race.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages of this folder as passes.
 #include "tilegen/Passes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - the schedule and tile stages as passes, for tilewright-opt -------------------------------------===//
 #ifndef TILEWRIGHT_TILEGEN_PASSES
 #define TILEWRIGHT_TILEGEN_PASSES

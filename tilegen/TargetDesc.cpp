@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of targets. Above each group: where its numbers are from.
 #include "tilegen/TargetDesc.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is true of each target, as rows of one table. Code that serves several targets asks for a fact, never for a
 // name.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AMD's instructions. LLVM's "User Guide for AMDGPU Backend" has the intrinsics' names.
 #include "backend/amdgcn/AmdgcnTarget.h"
 #include "backend/gpu/Intrinsics.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs of backend/gpu/GpuTarget.h in AMD's intrinsics, for CDNA 2 and 3 (gfx90a, gfx942).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels to AMD's code objects, in process: LLVM writes the object, lld links it.
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/amdgcn/AmdgcnTarget.h"

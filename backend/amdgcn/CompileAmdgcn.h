@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels to a code object for AMD's GPUs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lld as a library. It works on files, keeps its state in globals (one link at a time), and resets every command-line
 // option of LLVM in the process to its default; ours are CLI11's, so nothing is lost.
 #include "backend/amdgcn/LinkObject.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links one object file to a shared library with lld, in process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Global memory: each thread's part of a load or store, in accesses as wide as alignment, neighbourhood and bounds
 // allow.
 //

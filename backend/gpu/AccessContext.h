@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An access to global memory, cut into chunks, with the index arithmetic that its chunks share. Internal to
 // backend/gpu.
 #pragma once

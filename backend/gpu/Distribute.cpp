@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every placed kernel of a module, distributed by itself.
 #include "backend/gpu/Distribute.h"
 #include "backend/gpu/KernelDistributor.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From placed tile kernels to one thread's program.
 #pragma once
 

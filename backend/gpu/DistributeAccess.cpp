@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Global memory but for loads and stores: sizes, fill values, checks of indices, copies to shared memory.
 #include "backend/gpu/AccessContext.h"
 #include "runtime/plan/KernelAbi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contractions on matrix units, whose operands are in shared memory.
 #include "backend/gpu/MultiplyAdd.h"
 

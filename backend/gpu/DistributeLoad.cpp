@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads from global memory: in chunks, and in batches where not all registers fit.
 #include "backend/gpu/AccessContext.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions: first over a thread's registers, then over lanes by shuffles, then over warps through shared memory.
 //
 // The layout fixes the order in which values are combined, so results do not depend on timing. Afterwards every thread

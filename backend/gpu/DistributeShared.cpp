@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory.
 //
 // The address of an element in a slot is linear over xor, so a thread's addresses are base + (thread part xor register

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores to global memory.
 #include "backend/gpu/AccessContext.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wider accesses to global memory, by exchanging elements between lanes.
 //
 // In the accumulators of matrix instructions, a thread holds two neighbours of a row, and its neighbour lanes hold the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from a distributed module to machine code, the same for every GPU.
 #include "backend/gpu/GenerateCode.h"
 

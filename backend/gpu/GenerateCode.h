@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a distributed module to machine code: MLIR's conversions to the LLVM dialect, LLVM's optimizer, a target
 // machine.
 #pragma once

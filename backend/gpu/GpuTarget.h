@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs from GPU to GPU, as virtual functions. Distribution (Distribute.h) is written once for all in terms of
 // them; nvptx/ and amdgcn/ implement them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Affine expressions as arith operations. Divisions are unsigned wherever the dividend is known not to be negative.
 #include "backend/gpu/IndexEmitter.h"
 

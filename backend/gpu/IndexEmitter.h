@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Affine expressions as arithmetic on words: the algebra (frontend/index/Evaluate.h) of values with what is known of
 // them.
 #pragma once

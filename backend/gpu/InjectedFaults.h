@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults that can be built into distributed kernels, for tests of the tests.
 #pragma once
 

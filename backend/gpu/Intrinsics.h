@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of LLVM's target intrinsics by name, so that the targets' MLIR dialects are not needed.
 #pragma once
 

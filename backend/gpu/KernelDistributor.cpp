@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of the distribution: kernels become functions, loops become loops that carry registers, elementwise
 // operations become operations on scalars.
 #include "backend/gpu/KernelDistributor.h"

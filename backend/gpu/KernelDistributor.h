@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One kernel's distribution: the state, and the lowering of each kind of operation. Internal to backend/gpu.
 #pragma once
 

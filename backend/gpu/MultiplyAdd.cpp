@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tile.dot without matrix units.
 //
 // The factors are in shared memory. For a few steps of k at a time, a thread reads the rows and columns of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tile.dot without matrix units: each thread multiplies and adds what its accumulators need. Internal to backend/gpu.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From placed tile kernels to the LLVM dialect, as passes.
 #pragma once
 

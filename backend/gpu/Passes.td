@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - from placed tile kernels to the LLVM dialect, step by step, for tilewright-opt -----------------===//
 //
 // What code generation for a GPU does between placing and LLVM:

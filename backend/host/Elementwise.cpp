@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: tables from operation to instruction, intrinsic or comparison, and the few that need more
 // than one.
 //

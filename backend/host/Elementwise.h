@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise arith and math operations as LLVM instructions on scalars and vectors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flat linker: sections to offsets, relocations to bytes.
 //
 //   .text        0 ..                              calls and constants are reached relative to the program counter,

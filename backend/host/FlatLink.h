@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links one relocatable x86-64 object into a flat block of bytes that runs wherever it is mapped.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compileHost: expand math, emit LLVM IR, optimize a little, generate code, link flat.
 //
 // Emission already hoists, folds bounds and chooses vectors, so what is left for LLVM's passes is to turn allocas into

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host backend: tile kernels to position-independent x86-64 machine code, ready to map and call
 // (runtime/plan/KernelAbi.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host backend generates code for, and the vectors of it that emission chooses from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Index arithmetic: folding by facts, hash-consing, hoisting; loops and conditionals as scopes.
 //
 //   before:  for i { for k { a = (i * 768 + k) } }      after:  for i { t = i * 768; for k { a = t + k } }

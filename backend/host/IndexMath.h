@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalar index arithmetic that places itself: every value is computed once, in the outermost scope in which its
 // operands exist.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/host/KernelEmitter.h"
 
 #include "backend/host/emit/Operations.h"

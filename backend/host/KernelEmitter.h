@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One tile kernel to one LLVM function: a plan, then code for each of its steps.
 //
 //   store y[r, c..c+63]  <-  mulf  <-  load x[r, c..c+63]

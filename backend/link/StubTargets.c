@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lld initializes every target that its LLVM was built with. Only X86, NVPTX and AMDGPU are in this binary: for the
  * rest, nothing. */
 

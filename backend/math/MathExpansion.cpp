@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expansion of math operations: a table from operation to formula, and one walk. Half types are computed in f32.
 //
 //   %y = math.tanh %x : tensor<1x64xf32>   ->   %a = math.absf %x ... %y = math.copysign %q, %x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces math operations that no instruction computes by the formulas of MathFunctions.
 #pragma once
 

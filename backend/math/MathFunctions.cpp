@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementary functions: reduction of the argument, a minimax polynomial, reconstruction. Branches are selects, NaN
 // passes through.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementary functions of f32 and f64 as formulas over arith and math primitives, for a scalar, vector or tile type.
 //
 // What remains afterwards is fma, sqrt, absf, copysign, arith on floats and on integers of equal width: selected by

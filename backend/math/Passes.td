@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - functions and divisions as arithmetic, for tilewright-opt --------------------------------------===//
 #ifndef TILEWRIGHT_MATH_PASSES
 #define TILEWRIGHT_MATH_PASSES

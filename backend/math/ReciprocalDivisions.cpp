@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of f32 values by the operations that compute them; NaN and the infinities of f16 inputs behave the same under
 // both divisions.
 //

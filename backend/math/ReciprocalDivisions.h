@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the divisions for which multiplying by an approximate reciprocal is accurate enough.
 //
 // A GPU's reciprocal treats subnormal operands and results as zeros: 1/b is wrong for subnormal b, and zero for |b| >

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divisions and casts that are defined for every operand.
 #include "backend/math/SafeIntegers.h"
 

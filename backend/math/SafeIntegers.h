@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer operations that LLVM leaves undefined for some operands, as the reference defines them: x / 0 and x % 0 are
 // 0, the smallest number over -1 is itself, casts from floats saturate, and NaN becomes 0.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many registers ptxas may give to a kernel's threads.
 //
 // Without a bound, ptxas spills a few registers so that one more block fits on a multiprocessor. That is useless where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many registers ptxas may give to a kernel's threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels to PTX, in process; to a cubin with ptxas where it is installed.
 #include "backend/nvptx/CompileNvptx.h"
 #include "backend/TemporaryFile.h"

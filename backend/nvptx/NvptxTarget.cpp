@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVIDIA's instructions. LLVM's "User Guide for NVPTX Back-end" has the intrinsics' names, the PTX ISA their meanings.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/gpu/Intrinsics.h"

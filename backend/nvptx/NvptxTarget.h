@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs of backend/gpu/GpuTarget.h in NVIDIA's intrinsics, for sm_80 and newer.
 #pragma once
 

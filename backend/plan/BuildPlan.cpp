@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds a plan in order: bodies, inputs, outputs, then each operation of @main once its sizes are known.
 #include "backend/plan/BuildPlan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the plan that the runtime executes from a module whose kernels are compiled.
 //
 //   func.func @main(%x) {                        values   x: input, w: constant, y: temporary, z: output

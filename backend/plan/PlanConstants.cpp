@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs constants into the panels that kernels read.
 //
 //   source [K][N]        map (p, k, j) -> (k, p * 64 + j)        packed [ceil(N / 64)][K][64], zero past N

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the constants of an artifact: weights, plain or packed into panels, and small constants from attributes.
 #pragma once
 

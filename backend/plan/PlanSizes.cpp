@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds symbols, and enters size expressions into the plan's table.
 #include "backend/plan/PlanSizes.h"
 

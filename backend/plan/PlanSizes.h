@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the symbols and size expressions of a plan.
 //
 // Each symbol of the module becomes a symbol of the plan, and is *bound* to a value at run time:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One function for each kind of operation in @main; groups and kernels are added when a step first refers to them.
 #include "backend/plan/PlanSteps.h"
 

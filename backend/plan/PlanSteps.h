@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the steps of a plan, one for each operation of @main.
 #pragma once
 

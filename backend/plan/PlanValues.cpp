@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds values to a plan: inputs, outputs, constants and temporaries.
 #include "backend/plan/PlanValues.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the values of a plan: one for each value of @main that a step reads or writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic that matches ONNX Runtime's kernels bit by bit. Normally the last bit does not matter. But where the
 // result is quantized next, as in each step of a quantized LSTM, it decides which of two integers comes out, and the
 // error grows from step to step.

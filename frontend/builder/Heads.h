@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splitting and joining attention heads, for all forms of attention operators.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, attributes, results, accesses and loops. Elementwise operations are in Terms.cpp.
 #include "frontend/builder/NodeBuilder.h"
 

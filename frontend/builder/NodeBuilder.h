@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a handler works with: one ONNX node with its inputs and attributes, and functions with which most operators are
 // one line.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations on terms: arithmetic, comparisons, conversions, functions.
 #include "frontend/builder/NodeBuilder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and padding of windows as ONNX computes them.
 #include "frontend/builder/Window.h"
 

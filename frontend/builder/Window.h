@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows over channels-last tensors, for convolutions and poolings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flow dialect: registration, and what its operations' traits cannot verify.
 #include "frontend/flow/FlowOps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flow dialect in C++. FlowOps.td is its manual.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- FlowOps.td - the flow dialect: control flow, and values that are no numbers --------------------------------===//
 //
 // docs/dialects/flow.md is made of this file by scripts/generate-docs.

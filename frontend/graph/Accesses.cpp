@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The access operations: their maps, verifiers and folds.
 #include "frontend/graph/Shapes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants by content hash, in memory and in the file next to the dump of a stage:
 //
 //   "TWPOOL1\n" | count u64 | count * { key 32 bytes, offset u64, size u64 } | entries, each aligned to 64 bytes

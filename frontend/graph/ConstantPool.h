@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of graph.constant operations, keyed by content hash: equal weights share an entry, and memory-mapped
 // weights are not copied.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- GraphInterfaces.td - what fusion and tile generation ask of an access, whichever operation it is -----------===//
 #ifndef TILEWRIGHT_GRAPH_INTERFACES
 #define TILEWRIGHT_GRAPH_INTERFACES

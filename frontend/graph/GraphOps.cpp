@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph dialect: registration, the kernel's syntax, and the operations that hold others.
 #include "frontend/graph/GraphOps.h"
 

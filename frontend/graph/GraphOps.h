@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph dialect in C++. GraphOps.td is its manual.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ---------------------===//
 //
 // docs/dialects/graph.md is made of this file by scripts/generate-docs.

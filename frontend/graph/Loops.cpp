@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations that combine elements: concat, reduce, contract.
 #include "frontend/graph/Shapes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- RootKind.td - the kinds of kernels -------------------------------------------------------------------------===//
 //
 // Included by GraphOps.td. The one place that spells a root's name: IR, reports and file names get it from here.

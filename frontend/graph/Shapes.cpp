@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result types of transpose, concat, reduce and contract, and the access map of reshape.
 #include "frontend/graph/Shapes.h"
 

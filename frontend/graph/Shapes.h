@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result types of graph operations. The importer uses them to build operations, the verifiers to check them.
 #pragma once
 

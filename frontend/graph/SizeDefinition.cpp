@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversion of definitions to attributes, and their values.
 #include "frontend/graph/SizeDefinition.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols that are computed from other symbols, for sizes that are not polynomials.
 //
 //   graph.definitions = [[2, "min", affine_map<()[s0] -> (s0)>, affine_map<() -> (512)>], ...]        s2 = min(s0, 512)

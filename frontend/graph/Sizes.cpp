@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Canonical size expressions: polynomials (frontend/index/Polynomial.h), and the division of sizes of which nothing is
 // known.
 #include "frontend/graph/Sizes.h"

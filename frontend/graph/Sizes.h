@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of tensors as expressions in the module's symbols, and the types that carry them.
 //
 //   tensor<8x128xf32>                                            sizes (8, 128)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX nodes that the importer generates: it expands some operators into simpler ones, which it then imports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emits graph.host_call, and converts attributes between the ONNX node, the IR and the reference.
 #include "frontend/import/HostCall.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // graph.host_call: an operator that runs through the reference. Infers its result types and converts its attributes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Infers the result types of a reference kernel by trial runs on zeros.
 //
 // If sizes are symbolic there are two trials, with different small numbers for each symbol. For operators that only

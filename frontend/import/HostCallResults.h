@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Infers the result types of an operator that runs through the reference.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of nodes, and the tensors in them.
 #include "frontend/import/ModelImporter.h"
 #include "frontend/import/ObjectTypes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ai.onnx.preview.FlexAttention: attention whose scores and probabilities pass through graphs of the model. Expanded
 // into the operators of its specification:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of the model: its inputs, initializers and outputs.
 #include "frontend/import/ModelImporter.h"
 #include "frontend/import/ObjectTypes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The import of one operator. The first of these that works: shape arithmetic, constant folding, a handler, the
 // reference at run time.
 #include "frontend/import/HostCall.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM: expanded, for each direction d, into a loop over the steps:
 //
 //     x_d           = X W_d^T + bias           RecurrentInputs: one product, [steps, batch, gates * hidden]

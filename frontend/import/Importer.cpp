@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a file to a module: read, parse, walk, verify.
 #include "frontend/import/Importer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX models become graph IR. This is the frontend's entry point, and the only one that the driver needs.
 #pragma once
 

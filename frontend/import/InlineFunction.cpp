@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local functions: operators that the model defines itself. Each call is replaced by the function's nodes.
 #include "frontend/import/ModelImporter.h"
 #include "frontend/ops/OpTable.h"

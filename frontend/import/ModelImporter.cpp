@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk: inputs, nodes in topological order, outputs. ImportOperator.cpp imports a single operator.
 #include "frontend/import/ModelImporter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over a parsed model: scopes, functions, branches and loops, and the import of each node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row for each operator on sequences and optional values, with the types of its results.
 #include "frontend/import/ObjectTypes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of values that are not tensors of numbers: what is known of the elements of a sequence or the content of an
 // optional value.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An affine expression evaluated in an algebra: one walk gives its value, its canonical form, what is known of it, or
 // the code that computes it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a polynomial of sizes can be negative.
 //
 //   s0 - 3, s0 >= 3        every symbol is written as its least value + t with t >= 0:   (3 + t0) - 3  =  t0

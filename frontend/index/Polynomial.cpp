@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order, sums and products of the ring of index expressions, and its way from and to affine expressions.
 #include "frontend/index/Polynomial.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of index expressions: polynomials with integer coefficients over atoms.
 //
 // An atom is a dimension, a symbol, or a quotient or remainder that nothing simplifies. A polynomial is a sum of terms,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over the bytes in memory order, whatever the order of the dimensions.
 #include "frontend/normalize/ByteSums.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of a constant's bytes, which the zero point of the other operand is multiplied with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cleans up after IntegerContractions for other readers of the same integers: undoes flipped signs, and combines
 // subtractions of constants.
 #include "frontend/normalize/Patterns.h"

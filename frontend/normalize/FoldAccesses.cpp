@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simplifies accesses locally: composes them, turns those that move nothing into reshapes, and folds them into
 // constants.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantizes constants at compile time that no integer contraction uses.
 //
 //     mulf(sitofp(subi(ext(graph.constant), zero)), scale)   ->   graph.constant of f32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contraction of dequantized operands while it is rewritten as a contraction of integers. IntegerContractions.cpp
 // explains the rewrite; ZeroPoints.cpp subtracts what the zero points contribute.
 #pragma once

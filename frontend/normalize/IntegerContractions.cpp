@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites a contraction of dequantized operands as a contraction of the integers, followed by one rescaling of each
 // sum.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The normalize stage: rewrites until nothing changes, then orders operations and merges equal ones.
 #include "frontend/normalize/Normalize.h"
 

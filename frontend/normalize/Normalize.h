@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The normalize stage: brings graphs that compute the same into one form, so that later stages depend neither on the
 // exporter nor on the order of nodes in the file.
 //

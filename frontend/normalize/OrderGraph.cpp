@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders a graph by its structure alone, so that equal graphs get the same order whatever their names and file order.
 //
 // Every operation gets a rank: a hash of the operation and of the ranks of its operands. Operands of commutative

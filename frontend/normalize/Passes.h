@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage "normalize" as a pass.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - the stage "normalize" as a pass, for tilewright-opt --------------------------------------------===//
 #ifndef TILEWRIGHT_NORMALIZE_PASSES
 #define TILEWRIGHT_NORMALIZE_PASSES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves reshapes so that the operations between them have as few loops as possible. Splits sink and merges rise until
 // they meet and cancel.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposes sink toward the results, through operations that can work on the operand's order of dimensions, until they
 // meet their inverse or become part of a contraction's maps. A CNN, which is imported with a pair of transposes around
 // each convolution, becomes channels-last as a whole.

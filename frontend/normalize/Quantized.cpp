@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces arithmetic back to the integers.
 #include "frontend/normalize/Quantized.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognizes dequantized tensors: the integers, and the parameters applied to them.
 //
 //     mulf(sitofp(subi(ext q, zero)), scale)      q of i8, zero and scale of one element or one along a dimension

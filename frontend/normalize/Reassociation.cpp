@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups grow until their products agree.
 #include "frontend/normalize/Reassociation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reassociation of a reshape: the finest grouping of the dimensions of both shapes so that groups have equal
 // products.
 //

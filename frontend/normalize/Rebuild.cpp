@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates accesses and elementwise operations with other sizes.
 #include "frontend/normalize/Rebuild.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building blocks of rewrites: creates accesses at the place of the operation that they replace, and for its ONNX node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subtracts from the sums of an integer contraction what the zero points contribute: the zero point of one side times
 // the sum of the other side along k.
 #include "frontend/normalize/ByteSums.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recursive-descent parser of dimension expressions, with a limit on nesting.
 //
 //   sum = product { (+|-) product }      product = atom { (*|/|//|%) atom }      atom = integer | name | ( sum )

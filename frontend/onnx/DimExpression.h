@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses dim_param strings: "batch", "seq + 1", "2*batch".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All checks are made on the open file, not on its path, so that the file that was checked is the one that is read.
 #include "frontend/onnx/ExternalData.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of weights next to a model. No path in a model can reach outside of the model's folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mmap behind a shared pointer, and its error messages.
 #include "frontend/onnx/MappedFile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file mapped into memory for reading, so that models and weights are not copied.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of schemas, and the check of a node against it.
 #include "frontend/onnx/OpSchema.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schemas of all operators: numbers of inputs and outputs, their types, and attributes.
 //
 // A node that violates its schema is refused before any handler or reference kernel sees it, so these may rely on it.

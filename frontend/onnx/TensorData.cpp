@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the elements of a TensorProto and decodes them.
 #include "frontend/onnx/TensorData.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes TensorProto to Tensor, from all the ways in which ONNX stores elements.
 #pragma once
 

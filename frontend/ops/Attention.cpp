@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaled dot-product attention and rotary position embedding, as specified since opset 23.
 //
 //   scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V      a query that may see no key gives zeros

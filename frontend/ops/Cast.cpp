@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts, including those of storage-only types: floats of 8 and 4 bits, integers of 4 and 2 bits.
 //
 // Small floats are encoded and decoded by integer arithmetic on the bits of a float32; runtime/reference/SmallFloat.h

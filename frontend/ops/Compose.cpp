@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls handlers from handlers, and has the steps that several fused operators need.
 #include "frontend/ops/Compose.h"
 

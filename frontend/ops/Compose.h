@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators composed of operators: the handler of a fused operator calls the handlers of the standard operators that
 // it replaces.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators: each is a formula on terms.
 #include "frontend/ops/Handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather and its relatives: reads at computed coordinates.
 #include "frontend/ops/Handlers.h"
 

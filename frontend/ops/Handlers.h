@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handlers: one function for each operator, by family.
 #pragma once
 

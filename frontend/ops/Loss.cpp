@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses: log-probabilities gathered at the labels, weighted and averaged.
 #include "frontend/ops/Handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: each becomes a contraction with as few loops as possible.
 #include "frontend/ops/Handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and the normalizations. All of their arithmetic is in f32.
 #include "frontend/ops/Handlers.h"
 

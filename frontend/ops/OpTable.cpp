@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators that are compiled, ordered by domain, operator and opset for binary search. A test checks the order.
 #include "frontend/ops/OpTable.h"
 

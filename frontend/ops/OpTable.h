@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every ONNX operator that is compiled, as rows.
 #pragma once
 

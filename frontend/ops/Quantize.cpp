@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization with a scale and a zero point for the tensor or for each element of one axis.
 #include "frontend/ops/Handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators that RNN, GRU and LSTM are expanded into (ImportRecurrent.cpp). Each has the attributes of the original
 // node, `direction_index`, and the parameters of its direction only. States and sequences are f32 where the model has
 // half types. Quantized weights are [K, gates * H] with a scale and a zero point.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, with axes as an attribute or input, and operators built on them: ArgMax, CumSum, Hardmax.
 #include "frontend/ops/Handlers.h"
 #include "frontend/sizes/RunTimeSizes.h"

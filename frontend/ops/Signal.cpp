@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms, as contractions with a constant matrix of cosines and sines, and convolutions with a state.
 //
 //   DFT     x [rest, n, part] . turns [n, part, k, part'] -> [rest, k, part']

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers of Fourier transforms and of convolutions with a state.
 #pragma once
 

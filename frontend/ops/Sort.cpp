@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopK without sorting: the rank of an element is the number of elements ahead of it, and each result selects the
 // element with its rank.
 //

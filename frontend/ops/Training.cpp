@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizers: update each of n tensors X, given its gradient G and one or two states V, H.
 //
 //   inputs    rate, count, X1..Xn, G1..Gn, V1..Vn, H1..Hn        outputs    X1..Xn, V1..Vn, H1..Hn

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Index arithmetic on scalars, which becomes part of a kernel.
 #include "frontend/sizes/RunTimeSizes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that are only known at run time: elements of inputs, and what a node computes from them.
 //
 //   RunTimeSizes sizes(b);

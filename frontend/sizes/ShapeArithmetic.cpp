@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function for each operator that exporters use to compute shapes. It returns nothing if the result is not known.
 //
 //   Shape(x : tensor<?x128>) -> [s0, 128]      Concat([s0], [-1]) -> [s0, -1]      Mul([s0], [128]) -> [s0 * 128]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape arithmetic: computes the contents of small integer tensors as expressions in symbols, so that none of it
 // reaches the IR.
 #pragma once

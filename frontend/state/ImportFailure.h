@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How failures travel inside the importer: thrown where they are found, caught where the node is known that they are
 // about. No exception leaves importModel.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the caller of the importer may choose.
 #pragma once
 

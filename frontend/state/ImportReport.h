@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the import found that a user may want to know; `inspect --support` prints it.
 #pragma once
 

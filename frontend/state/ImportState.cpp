@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols, @main, and values that are materialized on demand.
 #include "frontend/state/ImportState.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the importer knows while it walks a model: values, symbols, and the module under construction.
 #pragma once
 

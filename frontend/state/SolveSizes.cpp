@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constraints between sizes. An equation is solved if possible, so that both sides become one expression. Otherwise it
 // is checked at run time by a guard.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates how much work a fusion would repeat.
 #include "fusion/cost/CostModel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of fusion: work that would be repeated, computed from sizes alone.
 #pragma once
 

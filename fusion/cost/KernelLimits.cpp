@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts tiles from the outputs of a kernel to its arguments.
 #include "fusion/cost/KernelLimits.h"
 

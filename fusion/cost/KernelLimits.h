@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits for the size of a kernel, which bound register use and compile time for any model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts arithmetic and bytes.
 #include "fusion/cost/Traffic.h"
 

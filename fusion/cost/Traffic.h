@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of a kernel and the bytes that it must move, as expressions in symbols.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tries the rules on all edges until nothing changes.
 #include "fusion/groups/ApplyRules.h"
 

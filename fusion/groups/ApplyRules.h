@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges groups by the rules of fusion/rules/RuleTable.h.
 #pragma once
 

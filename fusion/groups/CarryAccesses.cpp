@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the last operation to the first, so that chains move as a whole.
 //
 //     %b = graph.broadcast %bias            group 1: %b, %0 = add %x, %b

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves accesses and widening casts into the groups of their readers, before the rules are applied.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The group stage: normalized graph IR in, kernels and their launches out.
 //
 //   func.func @main(%x, %w, %b) {             func.func @main(%x, %w, %b) {

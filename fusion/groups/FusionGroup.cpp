@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Membership, order, convexity and merging of groups.
 #include "fusion/groups/FusionGroup.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of operations of @main, and the graph that they form.
 //
 // At first every operation is a group of its own. Then groups merge along edges from producers to consumers. The graph

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A new element gets the label in the middle between its neighbours'.
 #include "fusion/groups/GroupOrder.h"
 

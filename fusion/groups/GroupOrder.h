@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A topological order that is maintained while groups merge. It bounds the search for a path between two groups: the
 // search can stop at the later one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Visits the groups in order, and tries each with the earlier readers of its operands.
 #include "fusion/groups/JoinSiblings.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges pointwise groups that read the same value: the parts of a split, a scaled query and a scaled key.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies operations, then removes intermediate rounding.
 #include "fusion/groups/KernelBody.h"
 

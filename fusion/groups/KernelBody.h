@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the body of a kernel from the operations of a group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the operation that binds each symbol, and the operations that need it.
 #include "fusion/groups/LateSizes.h"
 

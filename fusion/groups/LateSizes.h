@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that a host call or read_sizes binds at run time, and operations that need them without reading its results.
 //
 // A graph.dims of such a size, or an iota or broadcast of such a size, has no operand that is a result of the call that

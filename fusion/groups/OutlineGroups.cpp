@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outlining, and merging of equal kernels.
 #include "fusion/groups/OutlineGroups.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves each group into a kernel that a launch calls, and merges equal kernels.
 #pragma once
 

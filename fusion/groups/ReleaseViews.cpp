@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repeats until no group has a reshape at its border.
 #include "fusion/groups/ReleaseViews.h"
 

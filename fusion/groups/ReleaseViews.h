@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves reshapes at the border of a group out of it.
 #pragma once
 

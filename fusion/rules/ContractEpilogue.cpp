@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contraction takes the elementwise work that follows it: bias, scale, residual, activation, casts, and transposes of
 // its result.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contraction computes its operands while it reads them, if that is cheap: accesses and casts. This rule also merges
 // work that only the epilogue needs, such as a mask.
 #include "fusion/rules/RuleTable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for other readers of the value.
 #include "fusion/rules/Copies.h"
 

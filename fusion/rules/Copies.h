@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether an epilogue would store a value twice: as it is, and permuted.
 #pragma once
 

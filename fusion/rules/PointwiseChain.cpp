@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise work and accesses form one kernel as long as all outputs have equally many elements: chains, diamonds,
 // several outputs.
 #include "fusion/rules/RuleTable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over the same rows share a kernel, however many there are: softmax and layer normalization have two.
 //
 //     reduce <max> -> sub, exp -> reduce <sum> -> div  =>  one kernel that holds its row

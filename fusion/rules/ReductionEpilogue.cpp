@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reduction takes the elementwise work that follows it, on its results and, through a broadcast, on the elements of
 // its rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reduction computes its input while it reads it.
 //
 //     { elementwise, accesses } -> reduce  =>  one kernel; the input is also stored if others read it

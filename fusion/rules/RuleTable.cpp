@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of fusion rules.
 #include "fusion/rules/RuleTable.h"
 

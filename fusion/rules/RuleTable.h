@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fusion rules, in the order in which they are tried: which two groups may merge, by the kinds of their roots.
 //
 // Whether the union can be one kernel is decided by Geometry, and whether that pays by CostModel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifies an artifact from the outside in: header, section table, padding, checksums, streams, then the rules of
 // plans.
 #include "runtime/artifact/Artifact.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opening an artifact: all of it is verified before any of it is used.
 #pragma once
 

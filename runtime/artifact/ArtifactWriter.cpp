@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out an artifact as a list of byte ranges, then writes that list to a file or to memory.
 #include "runtime/artifact/ArtifactWriter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing an artifact: the compiler's side of Format.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hashing with XXH3, chunk by chunk.
 #include "runtime/artifact/Checksum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checksums of an artifact's sections (Format.h).
 #pragma once
 

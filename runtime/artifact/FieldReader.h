@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads fields from an untrusted stream section: never past its end, checks a count against the bytes that are left
 // before it allocates, and rejects unknown enum codes.
 #pragma once

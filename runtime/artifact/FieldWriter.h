@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Appends fields to a stream section, as Format.h lays them out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The artifact (model.tw): this file is its specification.
 //
 //   offset 0     Header              64 bytes

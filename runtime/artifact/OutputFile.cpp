@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a temporary file and renames it; writes devices and pipes directly.
 #include "runtime/artifact/OutputFile.h"
 

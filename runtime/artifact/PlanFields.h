@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The serialized form of every struct of a plan: its fields in order, shared by the writer and the reader.
 //
 // `Archive` is a FieldWriter or a FieldReader (ArtifactWriter.cpp, Artifact.cpp), called with the fields of a struct in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Length-prefixed strings, one after the other.
 #include "runtime/artifact/StringConstants.h"
 

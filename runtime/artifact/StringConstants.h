@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings in the pool of constants: for each a u32 length, then that many bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVIDIA's driver: primary contexts, PTX, clusters of blocks.
 #include "runtime/cuda/CudaDriver.h"
 

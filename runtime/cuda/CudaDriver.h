@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that only the CUDA driver has, looked up in libcuda.so.1 (NVIDIA's "CUDA Driver API" manual).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first occurrence of a symbol binds it; then every dimension of every input is compared with its expression.
 #include "runtime/execute/BindSymbols.h"
 

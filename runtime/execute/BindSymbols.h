@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds symbols to the shapes of the inputs.
 #pragma once
 

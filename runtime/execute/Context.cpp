@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binding: gives every value an address, from the caller's tensors on. ContextSteps.cpp then runs the steps.
 #include "runtime/execute/Context.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program for one caller: binds inputs, places buffers, executes the plan's steps on a stream.
 //
 //   bind(inputs)  ─ symbols ─ PlanInstance (cached by sizes) ─ arena ─ addresses of all values

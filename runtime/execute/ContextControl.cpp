@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops: bodies are plans, run by contexts of their own on the same stream.
 //
 //   Loop, iteration t   inputs of the body                      outputs of the body

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executing: segment by segment, step by step.
 #include "runtime/execute/Context.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aligned allocation, with huge pages where they pay.
 #include "runtime/execute/HostMemory.h"
 

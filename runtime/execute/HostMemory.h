@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for tensors, arenas and weights on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluates sizes and plans the arena; no device is involved.
 #include "runtime/execute/PlanInstance.h"
 

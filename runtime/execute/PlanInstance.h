@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan instantiated at given sizes: expressions evaluated, values sized and placed in the arena, and all guards
 // checked whose sizes are known. A Context caches one for each combination of symbol values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choosing a plan, and putting a program on a device.
 #include "runtime/execute/Program.h"
 

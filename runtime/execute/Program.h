@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A verified plan chosen for a device: immutable, shared by any number of contexts and threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workers spin for about as long as the gap between two kernels of a plan, then sleep on a generation counter.
 #include "runtime/execute/ThreadPool.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process's one pool of worker threads.
 //
 // A range is cut into chunks that do not depend on which thread runs them, and every chunk runs once, so that results

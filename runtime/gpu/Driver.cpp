@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a driver's library and looks up its functions.
 #include "runtime/gpu/Driver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vendor's driver, opened at run time: the functions that CUDA and HIP have in common, as one table with a column of
 // names for each; what differs is virtual (runtime/cuda, runtime/hip).
 //

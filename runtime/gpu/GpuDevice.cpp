@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory, modules and streams of a GPU.
 #include "runtime/gpu/GpuDevice.h"
 

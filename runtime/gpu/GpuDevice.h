@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs through their vendor's driver, opened at run time, so that one binary serves machines with and without it.
 #pragma once
 

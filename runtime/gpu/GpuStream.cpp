@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies, launches, timing and graphs on one stream.
 #include "runtime/gpu/GpuStream.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream on a GPU: its error word, timing marks, and recordings as the driver's graphs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AMD's driver: devices by number, code objects, launches without attributes.
 #include "runtime/hip/HipDriver.h"
 

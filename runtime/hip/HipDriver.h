@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that only HIP's runtime has, looked up in libamdhip64.so of HIP 5, 6 or 7 (AMD's "HIP Runtime API
 // Reference").
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work runs synchronously on the calling thread and the pool, so a stream never has to wait.
 #include "runtime/host/HostDevice.h"
 

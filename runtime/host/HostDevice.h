@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host as a device: code copied from the artifact into executable memory, programs spread over the thread pool.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies are real, so that host calls still have data; launches are only recorded.
 #include "runtime/null/NullDevice.h"
 

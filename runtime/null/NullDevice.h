@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that computes nothing and records its launches: for tests of plans, and for plans of absent devices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Greedy placement, largest first, best fit.
 #include "runtime/plan/ArenaPlan.h"
 

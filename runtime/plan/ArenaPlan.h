@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places temporaries in the arena.
 //
 //   bytes ▲            greedy, largest first: each goes into the smallest gap that fits between placed buffers that are

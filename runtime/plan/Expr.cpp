@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building, evaluating and printing size expressions.
 #include "runtime/plan/Expr.h"
 

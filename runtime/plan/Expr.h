@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Size expressions: what the plan computes on the host from symbolic dimensions (buffer sizes, grids, kernel scalars,
 // guards).
 //

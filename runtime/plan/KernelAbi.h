@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How compiled kernels are called. The compiler emits code against this file; changing it is a new major version of the
 // artifact.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of live ranges: only pages of known files may be released, since anonymous memory would read as zeros after.
 #include "runtime/plan/MemoryRanges.h"
 

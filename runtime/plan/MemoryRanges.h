@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records what backs large memory ranges: mapped files, whose pages can be released once they are copied, and huge
 // pages, where kernels can read constants in place.
 #pragma once

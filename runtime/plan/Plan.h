@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled model in memory: what the compiler hands to the artifact writer and what the loader hands to a Program.
 //
 // Plain structs with value semantics and ids (indices into the vectors of the same Plan) instead of pointers:

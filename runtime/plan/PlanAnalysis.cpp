@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over each table, then one over the steps.
 #include "runtime/plan/PlanAnalysis.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about a plan that do not depend on sizes: which values share memory, when sizes become known, lifetimes.
 #pragma once
 

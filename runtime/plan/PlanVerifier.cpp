@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a plan in the order of PlanVerifier.h: tables first, so that the steps can be checked without range checks.
 #include "runtime/plan/PlanVerifier.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The invariants of plans. Both the writer and the loader check them before anything of a plan is used.
 //
 //   ids          every id is in range; the operands of an expression come before it

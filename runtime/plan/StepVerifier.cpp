@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks each kind of step, and the values that steps pass to and from their bodies.
 #include "runtime/plan/StepVerifier.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How kernels call kernels, and the small steps that fused operators share.
 #include "runtime/reference/Compose.h"
 

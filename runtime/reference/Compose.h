@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators made of operators: the kernel of a fused operator evaluates the standard ones that it stands for.
 //
 //     FusedGemm = activation(Gemm(A, B, C))      Tensor y = composed("Gemm", {a, b, c}, attributes);

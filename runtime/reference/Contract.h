@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contraction inside of matrix products, convolutions and Einsum:  c[m, n] += sum over k of a[m, k] *
 // b[k, n].
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions between float and the two 16-bit formats, whose elements are held in memory as bit patterns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked access to a call's inputs and attributes, and the conversions between memory and arithmetic types.
 #include "runtime/reference/Kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tools of reference kernels: the call, three arithmetic types, and failures that end a kernel at once.
 //
 // Kernels do not know the element types of memory. They read tensors as Values of one of three arithmetic types,

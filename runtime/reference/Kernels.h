@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the operators, by source file. ReferenceTable.cpp says which operators and opsets they serve.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving elements of any type by their width in bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The affine map between integers and reals that the quantized operators share:  real = (integer - zero) * scale.
 #pragma once
 

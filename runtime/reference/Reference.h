@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: every ONNX operator that Tilewright accepts, as plain loops on host tensors.
 //
 // One kernel per ONNX operator and version range, not per operation of the compiler's IR: tests compare with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table from operators and opsets to kernels, and `evaluate`.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transforms of scores in ai.onnx.ml, with ONNX Runtime's special cases for a single score.
 #include "runtime/reference/Scores.h"
 

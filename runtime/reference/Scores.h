@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last step of the classifiers and regressors of ai.onnx.ml: labels, and the five transforms of scores.
 #pragma once
 

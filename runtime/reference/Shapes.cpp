@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked arithmetic on shapes, axes and strides.
 #include "runtime/reference/Shapes.h"
 

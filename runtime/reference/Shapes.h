@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes, strides, broadcasting, and the walk over several strided tensors at once, which most kernels use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floats of 8 and 4 bits, whose elements are held in memory as one byte each.
 //
 // The four 8-bit formats and their rounding are those of ONNX's "Float stored in 8 bits" (after arXiv 2209.05433 and

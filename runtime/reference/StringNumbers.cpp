@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces strings by ranks; formats and parses numbers.
 #include "runtime/reference/StringNumbers.h"
 

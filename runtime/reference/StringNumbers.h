@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings for kernels of numbers: moved and compared as ranks; conversion between strings and numbers.
 #pragma once
 

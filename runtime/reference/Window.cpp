@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of sliding windows: output sizes, automatic padding, and which element each tap reads.
 #include "runtime/reference/Window.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window sliding over spatial dimensions: what convolution, its transpose, pooling and Col2Im have in common.
 //
 //     in one dimension, with kernel 3, stride 2, dilation 1, one element of padding at each end (.):

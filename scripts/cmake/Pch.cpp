@@ -1,1 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carries the shared precompiled header; it has no code of its own.

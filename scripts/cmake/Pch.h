@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The headers that nearly every file on MLIR includes, parsed once (about 10 s) instead of once a file (about 5 s
 // each).
 #pragma once

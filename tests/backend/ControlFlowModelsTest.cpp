@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with branches, loops, sequences and strings, compiled in every mode and run, against results written out here.
 #include "backend/Pipeline.h"
 #include "runtime/Devices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands in for OpenBLAS, cuBLAS and rocBLAS where they are not installed: the functions that `bench` calls, which
 // print their arguments on stderr and reject what the real ones reject.
 #include <cstdio>

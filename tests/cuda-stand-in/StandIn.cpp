@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for libcuda.so.1, to test the CUDA device's calls, their order and its errors on machines without a GPU.
 // Has the functions that only CUDA has; tests/gpu-stand-in has the others. A context must be current; PTX is not
 // compiled, only searched for the names of its kernels.

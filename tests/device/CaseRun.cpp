@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills the memory of device cases, and checks it.
 #include "tests/device/CaseRun.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of one case: filled inputs, a poisoned output, guard bytes around both; and the check of the output.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input numbers of device conformance, and the list of families.
 #include "tests/device/Cases.h"
 

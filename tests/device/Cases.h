@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases of device conformance: each is a tile kernel, its inputs, and the expected outputs by plain loops in
 // double.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases
 // that tilewright-device-cases compiled, and checks their outputs.
 //

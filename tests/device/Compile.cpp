@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-waits]: compiles every case for a GPU into
 // a folder that tilewright-device-check runs.
 //

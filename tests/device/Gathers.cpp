@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows gathered at indices from data, which are checked; bad ones are reported and replaced by a valid one.
 #include "tests/device/Cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gemv schedule: sums of products over a dimension of the tile, a few rows per block.
 #include "tests/device/Cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels: types, lengths, broadcasts, transpositions, and more than 65535 blocks.
 #include "tests/device/Cases.h"
 

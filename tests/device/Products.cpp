@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contractions: types, operand layouts, prologues that prevent asynchronous copies, ragged edges in every dimension,
 // and epilogues.
 #include "tests/device/Cases.h"

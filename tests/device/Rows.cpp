@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions of rows: within a warp, across warps, several rows per block, rows longer than a tile.
 #include "tests/device/Cases.h"
 

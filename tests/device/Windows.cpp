@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions as contractions of a window, and pooling: guarded loads, and loops over the window around the loop over
 // channels.
 #include "tests/device/Cases.h"

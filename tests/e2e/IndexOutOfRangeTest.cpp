@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An out-of-range index in data ends a run with an error, wherever the operation runs: in a kernel, in integer
 // arithmetic between kernels, or in the reference.
 #include "../frontend/TinyModel.h"

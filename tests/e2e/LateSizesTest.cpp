@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that a reference kernel determines while the plan runs: steps behind it are bound, checked and placed then.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"

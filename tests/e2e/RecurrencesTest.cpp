@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled RNN, GRU and LSTM compared with the reference, for unrolled lengths and for loops.
 #include "../frontend/TinyModel.h"
 #include "backend/Pipeline.h"

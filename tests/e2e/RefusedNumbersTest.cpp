@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes, shapes and bounds known only at run time: the compiled plan refuses invalid ones with a sentence that names the
 // node, and then still runs valid ones.
 #include "../frontend/TinyModel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One artifact with symbolic sizes serves every batch and sequence length: fused, unfused and reference plans agree at
 // each size. The code is loaded once, so not even the driver compiles for a size.
 #include "backend/Pipeline.h"

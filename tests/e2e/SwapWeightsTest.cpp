@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end-to-end check can fail: it detects two swapped weights in a published model.
 #include "runtime/Status.h"
 #include "tests/ScratchFolder.h"

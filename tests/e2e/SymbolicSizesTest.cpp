@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that import cannot prove: at all sizes, one artifact with symbolic sizes agrees with the reference compiled for
 // them, and refuses sizes that the model does not accept with a sentence.
 #include "../frontend/TinyModel.h"

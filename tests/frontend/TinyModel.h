@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX models of a few nodes, built in memory for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles with symbolic sizes, runs at actual ones.
 #include "tests/fusion/FiveSizes.h"
 #include "runtime/Devices.h"

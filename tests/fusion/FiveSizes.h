@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One model with symbolic sizes, compiled once fused and once unfused, run at five sizes, and compared with the
 // reference at each.
 #pragma once

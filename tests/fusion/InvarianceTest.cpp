@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups do not depend on the order of nodes and the names in a model: shuffles a graph and compares the grouped IR as
 // text.
 #include "frontend/graph/GraphOps.h"

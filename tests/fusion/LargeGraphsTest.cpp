@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of thousands of nodes: kernels stay within their limits, code grows linearly, and chains with exponentially
 // many paths compile. These tests do not measure time, which scripts/compile-times does, but do not end if something is
 // exponential.

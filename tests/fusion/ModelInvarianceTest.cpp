@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups do not depend on how a model is written: names, order, identities, swapped operands, decomposed operators.
 #include "frontend/graph/GraphOps.h"
 #include "frontend/import/Importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grows a graph by random steps, each on values that are there already.
 #include "tests/fusion/RandomGraph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs of all kinds of operations that normalization rewrites and fusion groups.
 #pragma once
 

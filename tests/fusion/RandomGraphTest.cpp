@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs mean the same before and after normalization, before and after grouping in every mode, and compiled,
 // fused and unfused.
 #include "tests/fusion/RandomGraph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random ONNX models whose batch, height and width are symbols: convolutions, poolings, reshapes whose shapes are
 // computed, slices by sizes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random elementwise operators, reductions and products.
 #include "tests/fusion/RandomModelGrower.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of operators, inputs and outputs.
 #include "tests/fusion/RandomModelGrower.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grows a model by random operators. A value's sizes are known at every assignment of the symbols, and an operator is
 // added only if it is valid at all of them. What the compiler can prove about these sizes is another matter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random operators that move elements.
 #include "tests/fusion/RandomModelGrower.h"
 

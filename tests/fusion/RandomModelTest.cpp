@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random models with symbolic sizes compute at five sizes what the reference computes, fused and unfused, and never end
 // in a bug of ours. TILEWRIGHT_RANDOM_MODELS is how many (100 by default, 10,000 now and then), TILEWRIGHT_RANDOM_FIRST
 // the first one's seed, and TILEWRIGHT_RANDOM_KEEP a folder for the models themselves.

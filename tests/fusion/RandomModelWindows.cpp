@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random convolutions, poolings and resizes.
 #include "tests/fusion/RandomModelGrower.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, poolings, their transposes and Resize over one, two and three dimensions of symbolic size: compiled, no
 // node by the reference, right at five sizes.
 #include "tests/fusion/FiveSizes.h"

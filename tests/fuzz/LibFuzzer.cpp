@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that libFuzzer calls: tilewright-fuzz --target=NAME [libFuzzer's own options] FOLDER...
 #include "tests/fuzz/Targets.h"
 

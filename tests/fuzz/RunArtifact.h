@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repairs the checksums of a mutated artifact, opens it, and runs it if it loads.
 #pragma once
 

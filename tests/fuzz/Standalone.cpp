@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays without libFuzzer: every file below FOLDER as it is, then COUNT times one of them with a few bytes changed.
 //
 //   tilewright-fuzz-replay TARGET COUNT FOLDER...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parsers of untrusted bytes, each as a function of bytes. A target aborts on a forbidden result (an internal
 // error, an empty sentence); the fuzzer detects crashes and hangs.
 #pragma once

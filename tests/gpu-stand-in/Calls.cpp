@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that both libraries have, exported under the names of one.
 #include "tests/gpu-stand-in/StandIn.h"
 

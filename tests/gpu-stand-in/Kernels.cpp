@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime's test kernels in C++, and launches.
 #include "tests/gpu-stand-in/StandIn.h"
 

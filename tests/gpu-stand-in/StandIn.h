@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The common part of the stand-ins for libcuda.so.1 and libamdhip64.so: memory is host memory and streams run
 // synchronously, but a driver's rules are checked.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for libamdhip64.so, to test the HIP device's calls, their order and its errors on machines without a GPU.
 // Has the functions that only HIP has; tests/gpu-stand-in has the others. Code objects are not executed, only searched
 // for the names of their kernels, and rejected as HIP would:

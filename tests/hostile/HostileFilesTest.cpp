@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of hostile files: models, their data, inputs, artifacts and stages. Each is opened, compiled and run in a
 // process of its own, and must be refused by one sentence.
 #include "runtime/Devices.h"

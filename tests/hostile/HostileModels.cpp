@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows by what is malformed: the model, its graph, functions or weights, or the sizes that its nodes request.
 #include "tests/hostile/HostileModels.h"
 

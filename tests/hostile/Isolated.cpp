@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/hostile/Isolated.h"
 
 #include "tools/tilewright/FatalErrors.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs code that may crash, hang or exhaust memory in a process of its own.
 #pragma once
 

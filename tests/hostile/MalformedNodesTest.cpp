@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutations of every operator in ONNX's node tests: compiled and run in a process of its own, each must work or be
 // refused with a sentence.
 //

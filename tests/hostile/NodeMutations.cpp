@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four families: counts of inputs and outputs, attributes, types and shapes of inputs, contents of constants; and the
 // opset.
 #include "tests/hostile/NodeMutations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutations that make a valid node malformed.
 #pragma once
 

@@ -101,6 +101,8 @@ def violations(root):
         lines = open(f"{root}/{path}").read().split("\n")
         raw = list(rawStrings(lines))
         sources[os.path.dirname(path)] += 1
+        if "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
+            yield f"{path}:1: expected a first line with SPDX-License-Identifier: Apache-2.0"
         if len(lines) > mostLines + 1:
             yield f"{path}:1: {len(lines) - 1} lines, expected at most {mostLines}"
         for i, line in enumerate(lines):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The demo models are well-formed, the same bytes every time, and scaled so that results neither vanish nor overflow.
 #include "models/Demos.h"
 #include "models/Random.h"

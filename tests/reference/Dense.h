@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor whose elements are doubles, whatever its element type: what tests of kernels compare.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes accesses through their maps, loops as loops, and kernels as functions.
 #include "tests/reference/GraphInterpreter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph IR at any stage from import to grouping, executed element by element by the definitions in GraphOps.td. It is
 // slow on purpose: tests compare handlers, rewrites and kernels with it.
 #pragma once

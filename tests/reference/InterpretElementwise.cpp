@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of arith and math on tensors: a line for each.
 #include "tests/reference/InterpretedValue.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of the graph interpreter: every element is a double or an int64.
 #pragma once
 

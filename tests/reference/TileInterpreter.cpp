@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the programs of a grid one after the other.
 #include "tests/reference/TileInterpreter.h"
 

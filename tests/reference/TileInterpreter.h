@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels executed program by program, in doubles. Deliberately independent of the graph interpreter, with which
 // tests compare it.
 //

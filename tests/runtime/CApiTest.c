@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C interface from C, against libtilewright.so alone. Its argument is the sample artifact: y = Relu(x) + {1, 2,
  * 3, 4}, x [batch, 4]. */
 #include "runtime/tilewright.h"

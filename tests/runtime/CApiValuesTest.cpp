@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs that are not tensors of numbers, through the C interface: y = the numbers of x as strings, z = the sequence
 // of y and x.
 #include "runtime/artifact/ArtifactWriter.h"

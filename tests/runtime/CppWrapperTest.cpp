@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ wrapper; and the C interface, through a program in C.
 #include "runtime/artifact/ArtifactWriter.h"
 #include "runtime/tilewright.hpp"

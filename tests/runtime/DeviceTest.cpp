@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conformance suite of devices: checks every promise of Device.h on every computing device of this machine.
 //
 // Buffers lie between guard bytes, which are checked after every write. CTest runs the suite again with the stand-ins

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small complete artifact that tests modify: y = Relu(x) + w for x of [batch, 4].
 //
 //   x (input) ──HostCall Relu──▶ t (temporary) ──Launch addBias──▶ y (output)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for tensors with sizes from untrusted files.
 #include "runtime/Tensor.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels themselves, and the bytes they compile to.
 #include "tests/runtime/TestKernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host kernels for the runtime's tests, which do not link the compiler.
 //
 // They are ordinary functions placed in a section of their own; the linker names that section's ends, and its bytes are

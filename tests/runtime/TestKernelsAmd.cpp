@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test kernels for AMD's GPUs, which the build compiles from TestKernels.ll; and testKernelsFor.
 #include "tests/runtime/TestKernels.h"
 

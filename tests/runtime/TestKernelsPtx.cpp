@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test kernels for NVIDIA GPUs, written by hand. (A test of CMake's assembles them where ptxas is installed.)
 #include "tests/runtime/TestKernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime states its version as three numbers.
 #include "runtime/Version.h"
 

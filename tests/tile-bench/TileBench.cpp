@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times tile kernels in this process: tilewright-tile-bench FILE.mlir [KERNEL] [--flops N] [--seconds N] [--symbol N]
 // [--v3] [--llvm OUT.ll] [--code OUT.bin]
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single elements of arith and math operations, in double precision.
 #include "tests/tilegen/Elements.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tile interpreter: points of boxes, and single elements of arith and math operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the table of targets compiles products, rows and gathers of tests/tilegen/kernels: instructions that a
 // target lacks are not asked of it.
 #include "tests/tilegen/KernelFiles.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of tests/tilegen/kernels/*.mlir, compiled for the host, under each kind of schedule, computes what its
 // graph says.
 #include "frontend/graph/Sizes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of tests/tilegen/kernels/*.mlir as test cases: emitted under a schedule, with random inputs and what
 // their graphs make of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of targets is consistent, and asking for what is not in it says what is.
 #include "tilegen/TargetDesc.h"
 #include "runtime/cuda/CudaDriver.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fatal errors end the process with a sentence and an exit code instead of a signal; printed text cannot harm a
 // terminal.
 #include "tools/tilewright/FatalErrors.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "tile": every graph.kernel becomes a tile.kernel of the same name.
 //
 //   graph.kernel @k(%x: tensor<?x768xf32, (s2, 768)>) -> tensor<...> attributes {schedule = #tile.schedule<pointwise,

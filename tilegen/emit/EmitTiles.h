@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "tile": every graph.kernel becomes a tile.kernel of the same name.
 #pragma once
 

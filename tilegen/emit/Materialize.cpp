@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emits the tile of a value from the tiles of its producers; Materialize.h has the picture.
 #include "tilegen/emit/Materialize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emits the tile of a value from the tiles of its producers.
 //
 //   materialize(%2, (d0, d1))                tile.load %x[...] map (d0, d1) -> (d1, d0)

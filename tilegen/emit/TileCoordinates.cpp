@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coordinates as values of a tile: index arithmetic element by element, and the masks made of it.
 //
 //   d1 - 3 at offset %j      tile.coordinate (%j - 3) dim 1

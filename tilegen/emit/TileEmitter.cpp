@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops, scopes, index values, loads and stores of a tile kernel; TileCoordinates.cpp has coordinates as values.
 #include "tilegen/emit/TileEmitter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the body of a tile.kernel: loops with their current offsets, tiles over them, loads, stores and masks.
 //
 // A *frame* is the list of loops that the dimensions of a tile stand for, outermost first. A tile has the loop's tile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operation each, but for divisions of what may be negative.
 #include "tilegen/index/ArithEmitter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Index arithmetic as operations of the arith dialect, on words or, element by element, on tiles.
 //
 // Sums and products are the same for both. A division by a positive number is spelled by who reads it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules by which divisors, ranges and slopes pass through index arithmetic.
 #include "tilegen/index/Facts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known about an integer: what divides it, between which numbers it lies, and how it moves along a vector.
 //
 // An access reads neighbours together, `vector` of them in lanes 0, 1, 2, ... . Facts are about the values in all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exact arithmetic on index expressions; IndexAlgebra.h draws what it is for.
 #include "tilegen/index/IndexAlgebra.h"
 

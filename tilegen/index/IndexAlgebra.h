@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coordinates as polynomials (frontend/index/Polynomial.h), with what the ring does not have: division with remainder,
 // under bounds that hold for all sizes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each operation of a kernel says about its result, and what an access's map makes of that.
 #include "tilegen/place/AccessFacts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts (tilegen/index/Facts.h) about the values of a kernel and about the addresses of its loads and stores.
 //
 // An access reads the address  linear(map(offset + t))  for each coordinate t of a tile. It may be done `vector`

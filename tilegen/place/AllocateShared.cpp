@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps.
 #include "tilegen/place/Place.h"
 

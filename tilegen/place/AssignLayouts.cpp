@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses a layout for every tile.
 //
 // Tiles are put into groups that share one layout, for the largest shape in the group. A smaller tile has that layout

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a target can run a kernel that was placed before, perhaps for another target and by hand.
 #include "tilegen/place/Place.h"
 

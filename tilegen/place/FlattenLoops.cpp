@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one loop of perfectly nested loops around a tile.dot: one software pipeline then covers all their steps.
 //
 //   for %i = 0 to 3 { for %j = 0 to 64 step 32 { body(%i, %j) } }   ->   for %t = 0 to 6 { body(%t / 2, %t % 2 * 32) }

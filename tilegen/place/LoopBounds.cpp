@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trip counts and last positions: folded where the bounds are constants, one tile.size where the step is, arithmetic
 // otherwise, because affine expressions divide by nothing that is computed.
 #include "tilegen/place/LoopBounds.h"

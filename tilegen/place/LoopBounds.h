@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a loop runs, and where its last step is, as index arithmetic in front of it.
 #pragma once
 

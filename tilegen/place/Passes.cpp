@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage "place" and its steps as passes.
 #include "tilegen/place/Passes.h"
 #include "tilegen/place/Place.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage "place" and its steps as passes.
 #pragma once
 

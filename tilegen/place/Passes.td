@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Passes.td - the stage "place" and its steps, for tilewright-opt --------------------------------------------===//
 #ifndef TILEWRIGHT_PLACE_PASSES
 #define TILEWRIGHT_PLACE_PASSES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overlaps loading with multiplying, in loops around tile.dot.
 //
 //   for %k {                          copies for steps 0 .. stages-2, each a group

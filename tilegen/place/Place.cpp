@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage "place" as its table of contents.
 #include "tilegen/place/Place.h"
 

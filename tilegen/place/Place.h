@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placing, for GPUs: tiles get layouts, operands of contractions go through shared memory, loops over k become software
 // pipelines.
 #pragma once

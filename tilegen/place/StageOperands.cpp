@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings the operands of tile.dot through shared memory.
 //
 //   %a = ... : tensor<128x32xf16, #blocked>         %sa = tile.shared_alloc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands and outputs of a contraction.
 #include "tilegen/roots/Contraction.h"
 

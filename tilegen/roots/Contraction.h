@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two ways to compute a contraction share: the tile of an operand, and the stores.
 #pragma once
 

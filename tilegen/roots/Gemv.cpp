@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contractions of which a program takes so few rows that a matrix instruction would multiply mostly padding: a vector
 // times a matrix; and, for vectors of one thread, a few rows times rows, dots along k.
 //

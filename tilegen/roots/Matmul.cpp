@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contractions with matrix instructions, or with register tiles.
 //
 //   %c = scf.for %k = 0 to K step 64 iter_args(%acc = 0) {

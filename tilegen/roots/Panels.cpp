@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which constants can be stored in panels, and how.
 #include "tilegen/roots/Panels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Panels: the form in which a constant right side of a contraction is stored, so that a program reads it in order.
 //
 //   w: K x N, panels of 64 columns     (panel, k, column within the panel): ceil(N / 64) x K x 64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels without reduction: every output is the tile of its value, stored.
 //
 //   %x = tile.load ...

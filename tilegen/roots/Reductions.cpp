@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels whose root is one or several reductions over the same loops: rows (softmax, norms) and windows (pooling,
 // depthwise products).
 //

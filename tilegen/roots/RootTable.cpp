@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of roots.
 #include "tilegen/roots/RootTable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roots: what each kind of kernel has of its own, one row each. Everything else in tilegen is the same for all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules for targets whose programs are blocks of threads.
 //
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the

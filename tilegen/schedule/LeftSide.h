@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the left side of a contraction is read on the host where it is a tensor in memory, perhaps through a window.
 //
 // Rows that may leave the tensor are copied with their fill before the products, or read in place with guards:

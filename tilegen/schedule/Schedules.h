@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How each kind of kernel is scheduled: once for programs that are one thread with vector registers (the host), once
 // for programs that are blocks of threads (GPUs). The table of roots says which kernel takes which.
 #pragma once

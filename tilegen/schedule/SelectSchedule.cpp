@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "schedule": each kernel's own schedule if it has one, else that of its root for the target's program model.
 #include "tilegen/schedule/SelectSchedule.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "schedule": tile sizes and resources for every kernel, from its loops and the target's facts.
 #pragma once
 

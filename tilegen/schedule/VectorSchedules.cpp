@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules for targets whose programs are one thread with vector registers.
 //
 // A tile is what one program computes; the backend walks it a register tile (`registers`: rows x columns) at a time. So

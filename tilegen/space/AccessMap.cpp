@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and the accesses written in them: splitting, collapsing, and merging of buffer dimensions.
 #include "tilegen/space/AccessMap.h"
 

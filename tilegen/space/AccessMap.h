@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the loops of a kernel reach its buffers, and the transformations of loops that keep those accesses simple.
 //
 // An access is coordinates of a buffer as expressions of loops d<i> (and of the module's symbols). Loops can be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows coordinates from a kernel's outputs to its arguments.
 //
 //   %1 = graph.transpose %x perm [1, 0]      at (d0, d1) of %2, %x is read at (d1, d0)

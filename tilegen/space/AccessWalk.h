@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows coordinates from a kernel's outputs to its arguments: which coordinates of which arguments an output needs,
 // without emitting anything.
 #pragma once

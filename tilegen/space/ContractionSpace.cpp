@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The iteration space of a kernel with a contraction.
 //
 //   result[b, m, n] += lhs[b, m, k] * rhs[b, k, n]        loops (b..., k outer..., m, n, k)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The iteration space of pointwise, row reduction and window kernels; ContractionSpace.cpp has that of contractions.
 //
 //   out[r, c] = x[r, c] / broadcast(sum(x, axes [1]))[r, c]

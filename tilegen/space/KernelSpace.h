@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The iteration space of a fused kernel: its loops, where its outputs are in them, and how it addresses its buffers.
 //
 //   root            loops, in the order of tile dimensions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The algebra of layouts, and the tables of matrix instructions' fragments.
 #include "tilegen/tile/Layout.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts: which elements of a tile each register, lane and warp holds.
 //
 // A tile's sizes are powers of two, so an element's flat (row-major) index is a string of bits; tensor<8x16> has

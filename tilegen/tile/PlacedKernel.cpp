@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts of a placed kernel agree from operation to operation, with its threads and with its shared memory.
 #include "tilegen/tile/PlacedKernel.h"
 #include "tilegen/tile/TileLayouts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds in a placed kernel beyond each operation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifiers of what placing adds: layouts, shared memory and the operations on it.
 #include "tilegen/tile/TileAccesses.h"
 #include "tilegen/tile/TileLayouts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- PlacedOps.td - what placing adds to tile programs: layouts and shared memory -------------------------------===//
 //
 // After placing (on GPUs), every tile's type carries a #tile.layout, and operands of tile.dot come from shared memory

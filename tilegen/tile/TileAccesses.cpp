@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the verifiers of loads, stores and copies have in common.
 #include "tilegen/tile/TileAccesses.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts as the types of placed tile programs have them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registration, parsers and printers of the tile dialect.
 #include "tilegen/tile/TileOps.h"
 

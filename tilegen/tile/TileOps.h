@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tile dialect: types, attributes and operations of block programs. TileOps.td is its manual.
 #pragma once
 

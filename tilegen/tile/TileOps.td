@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
 // docs/dialects/tile.md is made of this file and PlacedOps.td by scripts/generate-docs.

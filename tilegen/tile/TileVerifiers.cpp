@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifiers of the operations of tile programs, but for those that placing adds (PlacedOps.cpp).
 #include "tilegen/tile/Layout.h"
 #include "tilegen/tile/PlacedKernel.h"

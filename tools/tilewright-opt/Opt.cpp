@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright-opt: reads IR, runs the passes named on its command line, prints IR. What the lit tests drive.
 #include "backend/Dialects.h"
 #include "backend/Passes.h"

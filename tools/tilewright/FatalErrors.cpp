@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers for terminate, SIGBUS and LLVM's fatal errors.
 #include "tools/tilewright/FatalErrors.h"
 

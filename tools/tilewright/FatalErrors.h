@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns fatal errors of libraries and the system into a sentence and an exit code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON output of the command line. All of it carries the version as "schema", which is raised when a key is removed or
 // changes its meaning.
 #pragma once

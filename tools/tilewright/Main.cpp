@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: parses the options, runs the command, reports how it ended.
 #include "tools/tilewright/FatalErrors.h"
 #include "tools/tilewright/commands/Commands.h"

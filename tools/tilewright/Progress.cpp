@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws progress: "compile [##########                    ] 35 % tile".
 #include "tools/tilewright/Progress.h"
 

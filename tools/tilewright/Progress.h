@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A progress bar on stderr, only on a terminal. It has no colours, so NO_COLOR does not matter.
 #pragma once
 

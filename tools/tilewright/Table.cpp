@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints text tables.
 #include "tools/tilewright/Table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in a buffer the elements of a register tile lie, and under which conditions they may be touched.
 //
 //   map of the load     (row, column) -> (row floordiv 28, row mod 28 + kx - 1, column)

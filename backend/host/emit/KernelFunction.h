@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LLVM function of one kernel while it is emitted: its builder, its arguments, and the indices of the tile IR.
 //
 //   void kernel(const HostKernelArgs *arguments, int64_t first, int64_t last)      runtime/plan/KernelAbi.h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An index that differs from lane to lane of a vector.
 //
 //   base + stride * lane          as long as possible: neighbours of a vector are found by one address

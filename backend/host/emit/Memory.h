@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads, stores and index checks of global memory: whole vectors, masks, gathers and scatters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of which one element needs one element of each operand: arithmetic, constants, broadcasts, coordinates.
 #pragma once
 

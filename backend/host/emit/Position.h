@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in a tile a register tile lies, and what is known of it.
 #pragma once
 

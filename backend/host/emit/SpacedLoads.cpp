@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/host/emit/SpacedLoads.h"
 
 #include "llvm/ADT/SmallVector.h"

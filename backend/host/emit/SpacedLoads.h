@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads of elements a few apart, as every second column of an image.
 #pragma once
 

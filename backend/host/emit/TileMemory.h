@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles in memory: buffers in the workspace, and register tiles on the stack.
 #pragma once
 

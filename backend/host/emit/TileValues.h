@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of tiles at a position: from memory if they are buffered, as emitted before if they are still in
 // registers, computed by whatever the tile's operation does otherwise.
 //

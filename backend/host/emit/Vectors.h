@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small pieces of vector code: lane numbers and masks, elements in memory and in registers, transposed blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tile.dot of bytes, summed by fours into 32 bits.
 //
 //     panel: for each four k, one word a column        a row: four bytes along k, the same word in all lanes

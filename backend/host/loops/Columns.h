@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop over the columns of a row, by vectors: how far it goes, and what happens at the end.
 //
 //   0                                 wholeTo         to

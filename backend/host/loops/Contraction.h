@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tile.dot of one register tile: rows x columns of accumulators. For each k, one vector of the right side is multiplied
 // with one broadcast element of each row of the left side.
 //

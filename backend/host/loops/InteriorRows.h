@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows for which a window surely lies inside of its image, where the image's size is a symbol.
 //
 //   guard 0 <= 2 * row + kx - 1 < w, with kx in [0, 3)      holds for every kx where 1 <= row < (w - 2) floordiv 2 + 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All stores and buffered values of one row of a nest, column by column.
 #pragma once
 

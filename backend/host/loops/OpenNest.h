@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop nest of the plan while it is emitted: its loops' ends and what is known at its position.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of a plan, in order: nests that share rows together, and loops over memory.
 //
 //   nest a, nest b, nest c  ->  for row { a[row]; b[row]; c[row] }       where b and c read of a row only that row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tile.reduce of one register tile: a loop over the reduced axis with accumulators in registers.
 //
 //   along columns    vectors of accumulators, then their lanes are combined     sum[row] = across(acc16 + acc64)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How register tiles of contractions and reductions cover the rows and columns of a nest, and the epilogue that follows
 // each.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scf.for for one register tile: carried tiles are accumulators in registers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles whose neighbours in memory lie along a column: square blocks of them are transposed in registers, where rows
 // would be gathered or scattered element by element.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order the elements of a tile are best read and written: along rows, a short run at a time, or by columns.
 //
 // A row whose elements lie apart in memory would be gathered or scattered one by one. Where elements of one column lie

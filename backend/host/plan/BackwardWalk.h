@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks over the tile operations that a value is computed from.
 #pragma once
 

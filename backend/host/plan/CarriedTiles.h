@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What iterations of a loop pass on to the next: tiles that are carried from one to the next.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which neighbours in a tile are neighbours in memory too.
 #pragma once
 

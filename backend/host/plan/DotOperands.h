@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operands of a tile.dot are read from where they are, and which are copied to the workspace first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a kernel: what its program computes, in which order, and what it keeps in memory meanwhile.
 //
 //   softmax                                          matmul with an epilogue

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One walk over a block decides for each operation, in order: stores join the open nest; what several nests or register
 // tiles would compute again is buffered by a nest of its own; loops that store become sequences of steps.
 #include "backend/host/plan/PlanKernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the plan of a kernel (KernelPlan.h) from its tile operations. No code is emitted.
 #pragma once
 

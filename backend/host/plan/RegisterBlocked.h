@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Register-blocked values: contractions and loops, which are computed a register tile (rows x columns) at a time, so
 // that their accumulators stay in registers.
 #pragma once

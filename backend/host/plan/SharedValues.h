@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which elementwise values of a block are computed in several of its loops, and are dear enough to be computed once.
 #pragma once
 

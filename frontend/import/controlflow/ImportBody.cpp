@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importing the body of a branch or loop into a module of its own.
 #include "frontend/import/controlflow/ImportBody.h"
 

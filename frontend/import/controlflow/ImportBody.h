@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The body of a branch or loop during its import, and what If and the loops share.
 #pragma once
 

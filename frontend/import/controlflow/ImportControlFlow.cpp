@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If, Loop, Scan and SequenceMap: which importer takes which operator, and what they share.
 //
 // Each body is imported into a module of its own, which receives the values it uses from the surrounding graph as

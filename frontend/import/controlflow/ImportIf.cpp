@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If: runs one of two bodies. If the condition is known, the branch taken replaces the node. If the condition compares
 // sizes, and only one branch has a result of the rank that the model needs, that branch replaces the node too.
 #include "frontend/flow/FlowOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops: imports the body until its types are consistent, then emits flow.loop.
 //
 // The sizes of what a body carries may change from one iteration to the next. The body is therefore imported several

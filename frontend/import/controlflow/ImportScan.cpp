@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scan, as a loop over slices of its inputs.
 #include "frontend/import/GeneratedNode.h"
 #include "frontend/import/controlflow/LoopForm.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceMap, as a loop over the elements of the input sequences.
 #include "frontend/import/GeneratedNode.h"
 #include "frontend/import/controlflow/ImportBody.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop as the runtime executes it (runtime/plan/Plan.h): Loop, Scan and SequenceMap are brought into this form.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: operators that ONNX Runtime's optimizers fused, decomposed into standard operators. Our own rules then
 // decide what is fused.
 #include "frontend/ops/Compose.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: attention operators of ONNX Runtime, which include projections, key-value caches and rotary embedding.
 //
 //   scores = softcap(scale * Q K^T) + biases      Y = softmax(scores) V      heads: [batch, heads, steps, size]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: the QLinear operators, integer products with scales, and weights quantized to few bits in blocks.
 #include "frontend/ops/Compose.h"
 #include "frontend/ops/Handlers.h"

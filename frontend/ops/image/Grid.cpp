@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling at computed positions: AffineGrid computes positions, GridSample interpolates an image there.
 //
 //   y[n, c, o..] = sum over taps of weight * x[n, c, index..]

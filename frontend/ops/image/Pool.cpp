@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Poolings: reductions of windows, with channels last.
 //
 //   x [N, C, H, W] -> transpose [N, H, W, C] -> window [N, OH, OW, KH, KW, C] -> reduce -> [N, OH, OW, C] -> transpose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample: each dimension in turn, by repetition, by a gather, or by a weighted sum of two gathers.
 #include "frontend/ops/image/Resize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The general form of resizing, for what Resize.cpp cannot express as accesses with constant indices.
 #pragma once
 

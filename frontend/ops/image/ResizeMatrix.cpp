@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize with scales or sizes that are only known at run time, and the modes that need more than two gathers: cubic,
 // antialiased, cropped.
 //

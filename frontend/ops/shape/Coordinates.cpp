@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors computed from coordinates: Trilu, EyeLike, OneHot, Range, and ConstantOfShape.
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/shape/RunTimeShape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pad.
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/shape/RunTimeShape.h"

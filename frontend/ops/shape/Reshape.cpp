@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshape and its special cases, Transpose, Expand, Tile, and the moves between depth and space.
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/shape/RunTimeShape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshape, Slice, Pad and similar operators with operands that are only known at run time. Result sizes become symbols
 // (RunTimeSizes.h), positions remain data.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forms of Reshape, Slice, Pad and similar operators whose shapes, axes, bounds or paddings are known only at run time.
 #pragma once
 

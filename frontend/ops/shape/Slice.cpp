@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slice, Split and Concat.
 #include "frontend/ops/Handlers.h"
 #include "frontend/ops/shape/RunTimeShape.h"

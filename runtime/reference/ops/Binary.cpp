@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of several tensors, broadcast to one shape: y[i] = f(a[i], b[i], ...).
 //
 // Integer arithmetic wraps. Integer division by zero and its remainder are 0, because a trap would let a model end the

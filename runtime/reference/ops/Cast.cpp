@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cast, CastLike, BitCast: one element type to another.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/SmallFloat.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einsum, one operand after the other: each step is a batch of matrix products.
 //
 //     "bij,bjk->bik":   labels of both, needed later   b   batch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that read or write at indices from a tensor: Gather and Scatter in all forms, OneHot, Compress, NonZero,
 // Unique.
 #include "runtime/reference/Kernels.h"

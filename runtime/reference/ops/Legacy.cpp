@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Experimental operators of opset 1 that ONNX removed, but that old exporters wrote. The formulas are those of ONNX
 // 1.2's operators-ml and of ONNX Runtime's contrib kernels, which still accept them.
 #include "runtime/reference/Kernels.h"

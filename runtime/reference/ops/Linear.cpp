@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Det: the determinant of square matrices, by elimination with the largest pivot.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: MatMul, Gemm, MatMulInteger, QLinearMatMul.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only move elements: Transpose, Expand, Tile, Concat, Split, Slice, Pad, Where and their kin.
 #include "runtime/reference/Move.h"
 

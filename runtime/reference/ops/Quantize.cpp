@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization: QuantizeLinear, DequantizeLinear (per tensor, per axis, per block), DynamicQuantizeLinear.
 #include "runtime/reference/Quantization.h"
 

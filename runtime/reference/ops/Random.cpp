@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that draw random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli, Multinomial, Dropout in
 // training.
 //

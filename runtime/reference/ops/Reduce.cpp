@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over any set of axes: init, one or two passes of update, finish.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that keep the elements' order: reshapes, casts, shapes as tensors, and constants.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order along an axis: TopK, ArgMax, ArgMin, and the running CumSum and CumProd.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"

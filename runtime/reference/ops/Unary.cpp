@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of one tensor: y[i] = f(x[i]).
 //
 // Functions of floats only are rows of a table; those that also take integers, or have attributes, are lambdas in their

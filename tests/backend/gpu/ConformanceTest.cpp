@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small cases of device conformance on imitated GPUs, and two faults built in on purpose.
 #include "tests/backend/gpu/SimtMachine.h"
 #include "tests/device/CaseRun.h"

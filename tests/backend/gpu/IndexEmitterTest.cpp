@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is emitted for an expression, executed, is its value, whatever is known of the operands.
 #include "backend/gpu/IndexEmitter.h"
 

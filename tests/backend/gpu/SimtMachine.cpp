@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/backend/gpu/SimtMachine.h"
 #include "backend/Dialects.h"
 #include "backend/TemporaryFile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU that every test machine has: the distributor's third target. Each thread of a block is a fiber on the CPU; the
 // verbs are calls.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/backend/gpu/SimtTarget.h"
 #include "backend/gpu/Intrinsics.h"
 

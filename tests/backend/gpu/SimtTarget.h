@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The distributor's verbs as calls through a table, which SimtMachine.cpp fills.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels with contractions against plain loops: panels, block schedules, halves, windows.
 #include "tests/backend/host/HostKernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects of a few lines of LLVM IR: linked and called, or refused with the reason.
 #include "backend/host/FlatLink.h"
 

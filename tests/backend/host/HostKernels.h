@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of hand-written tile kernels share: inputs, guarded outputs, and a fixture that runs at every host level.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's index code, executed, has the value of the expression, and what is known of each value is true of it.
 #include "backend/host/IndexMath.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One tile kernel from its text, and its operations by kind and number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointwise tile kernels against plain loops: ragged edges, transposes, maps that divide.
 #include "tests/backend/host/HostKernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile kernels that reduce rows against plain loops: whole rows, steps with carried tiles, an outer dimension.
 #include "tests/backend/host/HostKernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The code is copied to anonymous memory, which then becomes executable and is no longer writable.
 #include "tests/backend/host/Runner.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles the kernels of a tile module for this machine and calls them in this process.
 #pragma once
 

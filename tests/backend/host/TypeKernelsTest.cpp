@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers with checked indices, integers, booleans, casts, and what is refused.
 #include "tests/backend/host/HostKernels.h"
 

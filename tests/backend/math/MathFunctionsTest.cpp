@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worst errors that backend/math/MathFunctions.h states, against libm in a wider type.
 #include "tests/backend/host/Runner.h"
 

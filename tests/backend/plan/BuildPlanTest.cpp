@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of small modules at the tile stage: the order of steps, who writes an output, what binds a symbol.
 #include "backend/plan/BuildPlan.h"
 

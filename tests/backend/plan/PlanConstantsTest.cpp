@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants lie in blocks of their own, whatever their sizes are.
 #include "backend/plan/PlanConstants.h"
 

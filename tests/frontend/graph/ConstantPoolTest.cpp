@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pool's keys, its files, and the files it refuses.
 #include "frontend/graph/ConstantPool.h"
 #include "tests/ScratchFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no text of IR can bring about: a constant whose bytes are in the pool, but are not as many as its type has.
 #include "frontend/graph/GraphOps.h"
 

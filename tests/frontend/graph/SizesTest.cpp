@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Canonical size expressions and dimension strings.
 #include "frontend/graph/Sizes.h"
 #include "frontend/graph/Shapes.h"

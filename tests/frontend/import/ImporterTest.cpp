@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes: what they become, constants, branches, and what is reported.
 #include "tests/frontend/import/ImporterTest.h"
 

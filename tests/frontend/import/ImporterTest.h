@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of the importer share: import a model of a few nodes, look at its IR, or expect a refusal.
 #pragma once
 

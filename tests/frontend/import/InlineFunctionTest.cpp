@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local functions of a model.
 #include "tests/frontend/import/ImporterTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with bytes flipped, dropped and repeated: the importer refuses or accepts them, but never crashes or reports
 // an internal error.
 #include "tests/frontend/TinyModel.h"

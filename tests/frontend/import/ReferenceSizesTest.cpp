@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models whose nodes all run through the reference, with symbolic sizes: one import serves all sizes as well as an
 // import for each size. The models are such that the sizes of the importer's trial runs (3, 5, 7, ... and 6, 11, 16,
 // ...) would mislead it.

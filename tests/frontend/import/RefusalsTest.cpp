@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each sentence with which the importer refuses a model.
 #include "tests/frontend/import/ImporterTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of index expressions against brute force: polynomials are equal exactly if their values are.
 #include "frontend/index/Polynomial.h"
 

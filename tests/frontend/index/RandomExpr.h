@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random index expressions, for properties that are tested against brute force.
 #pragma once
 

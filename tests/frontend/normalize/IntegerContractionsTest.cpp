@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which convolutions of bytes become contractions of bytes.
 #include "tests/frontend/TinyModel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in files next to the model.
 #include "tests/frontend/import/ImporterTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of schemas is well-formed and ordered, and nodes that violate their schema are refused.
 #include "frontend/onnx/OpSchema.h"
 

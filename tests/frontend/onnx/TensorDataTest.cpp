@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of narrow and of complex types.
 #include "frontend/onnx/TensorData.h"
 

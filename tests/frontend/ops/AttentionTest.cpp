@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention and rotary embedding.
 #include "tests/frontend/ops/HandlersTest.h"
 

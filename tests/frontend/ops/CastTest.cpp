@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts from and to the types that kernels only store.
 #include "tests/frontend/ops/HandlersTest.h"
 

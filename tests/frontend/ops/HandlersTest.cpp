@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a case of HandlersTest.h.
 #include "tests/frontend/ops/HandlersTest.h"
 

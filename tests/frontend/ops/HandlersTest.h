@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every handler against the reference: a model of one node is imported, interpreted, and compared with what
 // runtime/reference computes for the node. The node must compile: no fallback. The cases are in files by family.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and normalizations.
 #include "tests/frontend/ops/HandlersTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of the table of operators, and lookup in it.
 #include "frontend/ops/OpTable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions and what is built on them.
 #include "tests/frontend/ops/HandlersTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms, convolutions with a state, and moves between space and depth.
 #include "tests/frontend/ops/HandlersTest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer inputs that are only known at run time: one import serves all their values, and computes what the reference
 // does.
 #include "tests/frontend/TinyModel.h"

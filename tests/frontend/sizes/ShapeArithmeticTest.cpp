@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols, and shapes computed from them.
 #include "tests/frontend/import/ImporterTest.h"
 

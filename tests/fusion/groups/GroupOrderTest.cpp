@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups that merge at random stay in a topological order, and the search for paths around gives what a search of the
 // whole graph would.
 #include "tests/fusion/RandomGraph.h"

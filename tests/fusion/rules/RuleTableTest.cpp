@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every rule of the table forms a kernel in some case of tests/lit/fusion.
 #include "fusion/rules/RuleTable.h"
 #include "fusion/FusionReport.h"

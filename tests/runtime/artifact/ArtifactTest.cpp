@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The artifact's round trip and every refusal of a damaged one.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/ArtifactWriter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files are written completely or not at all; devices and pipes are written directly.
 #include "runtime/artifact/OutputFile.h"
 

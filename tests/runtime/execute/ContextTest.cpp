@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole runs of small plans: on the host, and on the null device, which stands for devices with memory of their own.
 #include "runtime/execute/Context.h"
 #include "runtime/Devices.h"

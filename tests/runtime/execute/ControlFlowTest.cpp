@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops as plans written by hand: what they compute, what they bind, and what the verifier refuses.
 #include "runtime/Devices.h"
 #include "runtime/artifact/ArtifactWriter.h"

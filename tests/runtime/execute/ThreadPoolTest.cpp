@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread pool: every index once, workers kept apart, nested and concurrent loops serial but complete.
 #include "runtime/execute/ThreadPool.h"
 #include "runtime/Devices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena: no two buffers that are live at the same time overlap, for any plan; and the arena has the least size
 // where that is known.
 #include "runtime/plan/ArenaPlan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Size expressions: values, rounding, overflow, and the ids that a builder gives.
 #include "runtime/plan/Expr.h"
 

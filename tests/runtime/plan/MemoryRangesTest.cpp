@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages of a file can be released and are read from it again; memory of any other kind stays as it is.
 #include "runtime/plan/MemoryRanges.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rule of the plan verifier, broken once.
 #include "runtime/plan/PlanVerifier.h"
 #include "tests/runtime/SamplePlans.h"

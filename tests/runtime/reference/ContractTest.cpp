@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, products, convolutions, pooling: against sums written out here, and known small cases.
 #include "tests/runtime/reference/Evaluate.h"
 

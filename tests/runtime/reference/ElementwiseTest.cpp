@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels: values, broadcasting, types, NaN, and the corners of integer arithmetic.
 #include "tests/runtime/reference/Evaluate.h"
 

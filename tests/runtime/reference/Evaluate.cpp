@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors from literals, and comparisons with messages that name the element.
 #include "tests/runtime/reference/Evaluate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for tests of reference kernels: tensors from literals, evaluation of one node, comparison of values and
 // messages.
 #pragma once

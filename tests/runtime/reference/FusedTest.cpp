@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: small cases whose results can be followed by hand. tests/oracle/contrib.py compares many more with
 // ONNX Runtime.
 #include "tests/runtime/reference/Evaluate.h"

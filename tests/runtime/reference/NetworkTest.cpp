@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization, softmax, recurrence, attention, resizing, detection, losses, order and signals: known small cases.
 #include "tests/runtime/reference/Evaluate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If bytes represent the input exactly, DynamicQuantizeLSTM equals LSTM with the dequantized weights.
 #include "tests/runtime/reference/Evaluate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that move elements or make them from shapes: reshapes, slices, pads, gathers, scatters, and what they refuse.
 #include "tests/runtime/reference/Evaluate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings, sequences and optional values in the reference: known small cases, most of them what ONNX Runtime gives.
 #include "tests/runtime/reference/Evaluate.h"
 

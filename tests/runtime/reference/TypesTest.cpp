@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of less than 16 bits, and conversions to them.
 #include "tests/runtime/reference/Evaluate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of tests/tilegen/kernels/*.mlir, under each kind of schedule: its tile programs compute what its graph
 // says.
 #include "tests/tilegen/KernelFiles.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divisions as operations: executed, they round down, however they are spelled.
 #include "tilegen/index/ArithEmitter.h"
 

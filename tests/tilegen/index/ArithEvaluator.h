@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Straight-line arith code on 64-bit integers, or on tiles of which all elements are equal, executed by definition.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts against brute force: what is said of an expression is true of all its values, in every lane.
 #include "tilegen/index/Facts.h"
 

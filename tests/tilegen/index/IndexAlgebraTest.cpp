@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index algebra against brute force: simplified expressions have the same values, and the cancellations that speed
 // needs happen.
 #include "tilegen/index/IndexAlgebra.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel's shape and a target in, the schedule out: every root, for both program models. A change of a schedule shows
 // here first; performance.md says why they are as they are.
 #include "tilegen/schedule/SelectSchedule.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splitting, collapsing and merging keep what a kernel does: the same element of the output from the same element of
 // the input.
 #include "tilegen/space/AccessMap.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTML report has the measurements, loads nothing from outside, and escapes names from models.
 #include "tools/tilewright/bench/BenchHtml.h"
 #include "tools/tilewright/bench/BenchTrace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuBLAS and rocBLAS through stand-ins for them and for the drivers: checks the calls, in column-major terms. (CTest:
 // backend.CublasStandIn, backend.RocblasStandIn.)
 #include "runtime/Devices.h"

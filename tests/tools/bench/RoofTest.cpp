@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline of bench: the slower of moving and computing, at the rate of the smallest memory that holds all bytes.
 #include "tools/tilewright/bench/Measure.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify on models with real differences. In half precision x * x / x overflows node by node, but not fused, where it
 // is computed in float32: no fault has to be injected for the fused program to differ from the reference. Wrong weights
 // stand in for a fault against values in a folder.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every option of every command over a model, an artifact and a stage: honoured, or refused by one sentence. The
 // options are CLI11's own list, so a new one fails here until it has a row in OptionTable.cpp and, for inputs that it
 // applies to, a sample below that shows its effect.

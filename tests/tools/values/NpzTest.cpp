@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .npy and .npz: files that are written can be read back, and damaged ones only give errors.
 #include "tools/tilewright/values/Npz.h"
 #include "tests/ScratchFolder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the report as HTML: the conclusion, fused and unfused side by side, a bar chart and the table of groups.
 #include "tools/tilewright/bench/BenchHtml.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of `bench` as one self-contained HTML file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the measurements of `bench` into tables and JSON.
 #include "tools/tilewright/bench/BenchReport.h"
 

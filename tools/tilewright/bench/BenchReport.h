@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of `bench`: fused and unfused side by side as a whole, then group by group.
 #pragma once
 

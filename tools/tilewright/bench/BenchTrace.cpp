@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes steps as events of the Trace Event Format: {"ph": "X", "ts": start, "dur": length} in microseconds.
 #include "tools/tilewright/bench/BenchTrace.h"
 

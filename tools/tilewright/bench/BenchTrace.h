@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a Chrome trace, for chrome://tracing, Perfetto and speedscope.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the machine of a measurement, and times the vendor's library.
 #include "tools/tilewright/bench/BenchReport.h"
 

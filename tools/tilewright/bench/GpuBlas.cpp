@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuBLAS and rocBLAS, opened at run time: C = A B in row-major order is their C' = B' A' in column-major order.
 #include "tools/tilewright/bench/VendorLibrary.h"
 

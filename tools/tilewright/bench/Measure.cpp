@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures latencies, steps and peaks.
 #include "tools/tilewright/bench/Measure.h"
 

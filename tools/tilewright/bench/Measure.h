@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times two programs with interleaved runs, so that other work on the machine disturbs both equally.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens vendor libraries, and implements the host's: C = A B through the C interface to BLAS.
 #include "tools/tilewright/bench/VendorLibrary.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix product of a vendor's library, opened at run time if installed, which `bench` compares our contractions
 // with.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright bench: times the fused and the unfused program, or an edited stage and the unedited one, interleaved in
 // one process.
 #include "runtime/artifact/OutputFile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands. Each adds itself to the command line, and stores its exit code when it runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright compile: compiles a model to an artifact, or prints the IR of a stage.
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/ModelOptions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright devices and tilewright version.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/commands/Commands.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright inspect: shows the contents of a model or artifact.
 #include "backend/Dialects.h"
 #include "tools/tilewright/Json.h"

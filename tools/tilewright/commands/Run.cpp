@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright run: runs a model or artifact on inputs, and writes or checks its outputs.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/commands/Commands.h"

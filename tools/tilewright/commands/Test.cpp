@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright test: runs ONNX test folders (model.onnx and test_data_set_N), fused and unfused, and compares the
 // failures with a list of known ones.
 #include "runtime/Devices.h"

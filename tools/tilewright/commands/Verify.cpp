@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilewright verify: compares the compiled program with the reference, the unfused program, or expected values: the
 // outputs, then node by node; then reduces the model to the nodes that are wrong.
 #include "tools/tilewright/Json.h"

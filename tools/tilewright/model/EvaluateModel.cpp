@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles and runs a ModelProto.
 #include "tools/tilewright/model/EvaluateModel.h"
 #include "runtime/Devices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles a model in memory and runs it once; inputs and outputs by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves inputs of a model into its initializers.
 #include "tools/tilewright/model/FreezeInputs.h"
 

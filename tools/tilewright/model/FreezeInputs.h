@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a model's small inputs into constants.
 #pragma once
 

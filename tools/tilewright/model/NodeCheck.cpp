@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Derives the materialized values from the groups of a plan, and compares them.
 #include "tools/tilewright/model/NodeCheck.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a compiled model node by node: every value that a kernel leaves in memory.
 //
 //   x ── Mul ── Add ── Relu ──> r ── MatMul ── Bias ──> y

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a model as a graph, and extracts parts of it.
 #include "tools/tilewright/model/OnnxModel.h"
 

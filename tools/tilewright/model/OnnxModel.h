@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ONNX model as a graph of named values, and parts of it as models: for `verify`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches for the smallest part of a model that still gives wrong results.
 #include "tools/tilewright/model/ReduceModel.h"
 

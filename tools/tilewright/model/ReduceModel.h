@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduces a model that gives wrong results to the fewest nodes that still do, as a folder for a bug report.
 //
 //   DIR/model.onnx                                   the nodes that are left, weights inside

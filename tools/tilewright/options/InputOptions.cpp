@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the inputs and opens the device of a run.
 #include "tools/tilewright/options/InputOptions.h"
 #include "runtime/Devices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options for inputs: --inputs, and sizes of symbolic dimensions for random ones.
 #pragma once
 

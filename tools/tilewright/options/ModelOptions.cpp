@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options shared by the commands that take a model.
 #include "tools/tilewright/options/ModelOptions.h"
 

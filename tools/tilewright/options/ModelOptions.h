@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that every command with a model shares, and how they become a compiled model.
 #pragma once
 

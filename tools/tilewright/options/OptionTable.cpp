@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of options, and the refusals that follow from it.
 //
 // Every option of every command with a MODEL has a row: tests/tools/options/OptionsTest.cpp walks CLI11's list of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which options apply to which kind of input: a model, an artifact, or the IR of a stage.
 #pragma once
 

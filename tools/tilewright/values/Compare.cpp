@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares tensors element by element in double.
 #include "tools/tilewright/values/Compare.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares results with one tolerance per type, never per model.
 #pragma once
 

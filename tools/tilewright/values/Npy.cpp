@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes .npy:  "\x93NUMPY" major minor, header length, "{'descr': '<f4', 'fortran_order': False, 'shape':
 // (2, 3), }", bytes.
 #include "tools/tilewright/values/Npy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: one dense tensor with its type and shape. (Format 1.0 to 3.0, numpy.lib.format.)
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes the part of the zip format that .npz files need.
 //
 //   local header, name, extra, data      of each member

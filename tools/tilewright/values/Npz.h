@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npz files: a zip archive of .npy files, stored (np.savez) or deflated (np.savez_compressed). (PKWARE's
 // APPNOTE.TXT 6.3.)
 #pragma once

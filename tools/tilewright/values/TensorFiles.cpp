@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads tensors from files, and generates random ones.
 #include "tools/tilewright/values/TensorFiles.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors in files: ONNX test data (input_0.pb) and NumPy (.npy), by name or by position.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes protobuf messages to tensors of tensors.
 #include "tools/tilewright/values/ValueProto.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences, maps and optional values in the files of ONNX test data (frontend/onnx/Values.proto).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: operators that ONNX Runtime's optimizers fuse from two to five standard ones, and copies of old
 // operators.
 #include "runtime/reference/Compose.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: the attention operators of ONNX Runtime, with projections, key-value caches and rotary embedding.
 //
 //     scores = softcap(scale * Q K^T) + biases      Y = softmax(scores) V      heads: [batch, heads, steps, size]

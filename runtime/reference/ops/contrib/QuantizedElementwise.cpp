@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft QLinear*: dequantize, a standard operator on floats, quantize.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"

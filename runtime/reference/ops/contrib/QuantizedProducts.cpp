@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft: products of integers with a scale, and products of floats by weights of 2, 4 or 8 bits in blocks.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"

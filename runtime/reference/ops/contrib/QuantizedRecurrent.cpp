@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft's LSTM with 8-bit weights, bit-exact with ONNX Runtime: each step quantizes its operands, where the
 // last bit of a float decides between two integers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ai.onnx.ml: operators that prepare features and encode labels.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"

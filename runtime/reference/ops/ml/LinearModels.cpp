@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ai.onnx.ml: linear models and support vector machines.
 #include "runtime/reference/Contract.h"
 #include "runtime/reference/Kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences and optional values: tensors of tensors (Tensor.h).
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on strings, which are UTF-8.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TfIdfVectorizer: counts how often each n-gram of a pool occurs in a row.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

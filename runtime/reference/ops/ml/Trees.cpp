@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ai.onnx.ml: ensembles of decision trees. Every encoding becomes one list of nodes,
 //
 //     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last

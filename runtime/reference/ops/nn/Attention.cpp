@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaled dot-product attention, rotary position embedding, and attention with a linear recurrent state.
 //
 //     scores = softcap(scale * Q K^T) + bias      Y = softmax(scores) V

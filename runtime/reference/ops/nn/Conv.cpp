@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions of any rank: Conv, ConvTranspose, ConvInteger, QLinearConv, and Col2Im.
 //
 // A convolution is gathered into columns, a block of output positions at a time, and contracted:

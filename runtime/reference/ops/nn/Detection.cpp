@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NonMaxSuppression: for each class, the best-scoring boxes that do not overlap a better one too much.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Move.h"

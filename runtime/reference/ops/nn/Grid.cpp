@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling at fractional positions: GridSample, AffineGrid, RoiAlign, DeformConv.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NegativeLogLikelihoodLoss; and SoftmaxCrossEntropyLoss, which is that of a LogSoftmax over the classes.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalizations: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, over different sets of elements.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling: windows reduced by maximum, average or norm; their global forms; MaxUnpool; and pooling over regions of
 // interest.
 #include "runtime/reference/Kernels.h"

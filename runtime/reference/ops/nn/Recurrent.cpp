@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM: any direction, layout, activations, peepholes, sequence lengths and initial states.
 //
 //     gates = W x + R h + b, then the cell's formula gives the next h (and c)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample. Interpolation is separable: each axis has, for each output index, a list of input indices with
 // weights.
 //

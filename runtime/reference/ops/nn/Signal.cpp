@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signal processing: DFT and STFT as the sums they are defined by, the cosine windows, and MelWeightMatrix.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax, LogSoftmax, Hardmax: along one axis since opset 13; before, over all dimensions from `axis` on as one.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ai.onnx.preview.training: one step of an optimizer. Inputs are the rate R, the number of updates T, then n tensors X,
 // their n gradients G, and n tensors for each state of the optimizer. Outputs are the new X and the new states, in the
 // same order.

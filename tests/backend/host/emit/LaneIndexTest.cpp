@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coordinates along lanes against the map at each lane. All inputs are constants, so that everything folds to
 // constants.
 #include "backend/host/emit/LaneIndex.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads of elements a few apart, up to the last element before memory that may not be read.
 #include "backend/host/emit/SpacedLoads.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vector code on constants, which folds.
 #include "backend/host/emit/Vectors.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Along which axis tiles are read and written.
 #include "backend/host/plan/AccessOrder.h"
 

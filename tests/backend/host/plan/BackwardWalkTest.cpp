@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend/host/plan/BackwardWalk.h"
 
 #include "tests/backend/host/ParsedKernel.h"

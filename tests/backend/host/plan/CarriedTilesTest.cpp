@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which loops run for one register tile alone, and which carried tiles are updated in place.
 #include "backend/host/plan/CarriedTiles.h"
 

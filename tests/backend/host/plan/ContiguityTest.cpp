@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of neighbours against brute force.
 #include "backend/host/plan/Contiguity.h"
 

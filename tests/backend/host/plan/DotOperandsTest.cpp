@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operands of a dot are read from where they are.
 #include "backend/host/plan/DotOperands.h"
 

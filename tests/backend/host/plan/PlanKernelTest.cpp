@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of whole kernels: which nests run in which order, what they buffer and where, and what has no plan.
 #include "backend/host/plan/PlanKernel.h"
 

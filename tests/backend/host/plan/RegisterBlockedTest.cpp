@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that are computed by register tiles, and the windows that they read.
 #include "backend/host/plan/RegisterBlocked.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value is shared where the loops that need it part, and only if it is dear.
 #include "backend/host/plan/SharedValues.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention as ONNX Runtime's operators have it.
 #include "tests/frontend/ops/HandlersTest.h"
 

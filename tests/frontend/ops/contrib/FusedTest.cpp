@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that ONNX Runtime fuses, but for attention.
 #include "tests/frontend/ops/HandlersTest.h"
 

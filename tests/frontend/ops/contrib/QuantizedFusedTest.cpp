@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights quantized in blocks.
 #include "tests/frontend/ops/HandlersTest.h"
 

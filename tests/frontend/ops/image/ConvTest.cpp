@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and poolings.
 #include "tests/frontend/ops/HandlersTest.h"
 

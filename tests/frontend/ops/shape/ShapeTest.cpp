@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers that move elements: reshapes, slices, pads, gathers.
 #include "tests/frontend/ops/HandlersTest.h"
 
