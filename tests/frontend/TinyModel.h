@@ -2,9 +2,9 @@
 #pragma once
 
 #include "frontend/import/Importer.h"
-#include "tests/reference/GraphInterpreter.h"
 #include "runtime/Tensor.h"
 #include "runtime/reference/Reference.h"
+#include "tests/reference/GraphInterpreter.h"
 
 #include "onnx/onnx.pb.h"
 
