@@ -17,7 +17,9 @@ def wholeModels():
 def demos():
     """(demo/NAME, path) of each demo that the release build has written."""
     folder = root + "/build/release/models/demo"
-    for name in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
+    if not os.path.isdir(folder):
+        raise SystemExit(f"expected the demo models in {folder}: ninja -C build/release writes them")
+    for name in sorted(os.listdir(folder)):
         if os.path.isdir(f"{folder}/{name}"):
             yield "demo/" + name, f"{folder}/{name}/model.onnx"
 
