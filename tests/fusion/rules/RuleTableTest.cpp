@@ -2,6 +2,7 @@
 // Every rule of the table forms a kernel in some case of tests/lit/fusion.
 #include "fusion/rules/RuleTable.h"
 #include "fusion/FusionReport.h"
+#include "fusion/groups/FormGroups.h"
 
 #include "frontend/graph/GraphOps.h"
 
