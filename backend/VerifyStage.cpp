@@ -40,7 +40,7 @@ static bool hasNode(Operation *op) { return op->hasAttrOfType<IntegerAttr>(graph
 static bool hasRoot(Operation *op) { return cast<graph::KernelOp>(op).getRoot().has_value(); }
 static bool hasSchedule(Operation *op) { return op->hasAttrOfType<tile::ScheduleAttr>("schedule"); }
 static bool hasSymbols(Operation *op) { return op->hasAttrOfType<DenseI64ArrayAttr>("symbols"); }
-static bool isPlaced(Operation *op) { return op->hasAttr("threads") && op->hasAttr("shared_bytes"); }
+static bool isPlaced(Operation *op) { return cast<tile::KernelOp>(op).isPlaced(); }
 
 static bool hasMode(Operation *op) {
   return parsePlanMode(textAttribute(cast<ModuleOp>(op), stage_attr::mode)).has_value();

@@ -80,7 +80,7 @@ static uint32_t reducedAxes(tile::KernelOp kernel) {
 Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kernel), vectors(vectors) {
   plan.dots.registerRows = vectors.masks ? 6 : 4;
   plan.registerColumns = vectors.masks ? vectors.wide : 2 * vectors.narrow;
-  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule")) {
+  if (tile::ScheduleAttr schedule = kernel.getScheduleAttr()) {
     plan.dots.readsInPlace = schedule.getInPlace();
     if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
       plan.dots.registerRows = registers[0];
