@@ -2,6 +2,8 @@
 // The fusion report as text and as JSON.
 #include "fusion/FusionReport.h"
 
+#include "runtime/JsonSchema.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -46,7 +48,7 @@ std::string FusionReport::json() const {
   llvm::raw_string_ostream stream(out);
   llvm::json::OStream json(stream, 2);
   json.object([&] {
-    json.attribute("schema", 1);
+    json.attribute("schema", jsonSchema);
     json.attribute("mode", name(mode));
     json.attributeArray("launches", [&] {
       for (const Launch &launch : launches)

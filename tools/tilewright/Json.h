@@ -3,12 +3,12 @@
 // changes its meaning.
 #pragma once
 
+#include "runtime/JsonSchema.h"
+
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace tilewright {
-
-inline constexpr int schemaVersion = 1;
 
 /// As text, on one line without an indent. Names from models may be invalid UTF-8, which becomes U+FFFD.
 template <typename Json> std::string toText(const Json &json, int indent = -1) {

@@ -318,7 +318,7 @@ static nlohmann::json jsonPeaks(const Peaks &peaks) {
 }
 
 nlohmann::json jsonReport(const BenchReport &report) {
-  nlohmann::json json = {{"schema", schemaVersion},
+  nlohmann::json json = {{"schema", jsonSchema},
                          {"model", report.model},
                          {"device", report.device},
                          {"target", report.target},

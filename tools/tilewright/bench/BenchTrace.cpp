@@ -30,7 +30,7 @@ nlohmann::json chromeTrace(const BenchReport &report, const std::vector<StepRow>
   addRun(events, 2, report.names[1], unfused);
   return {{"displayTimeUnit", "ms"},
           {"otherData",
-           {{"schema", schemaVersion}, {"model", report.model}, {"device", report.device}, {"target", report.target}}},
+           {{"schema", jsonSchema}, {"model", report.model}, {"device", report.device}, {"target", report.target}}},
           {"traceEvents", std::move(events)}};
 }
 

@@ -23,7 +23,7 @@ static void printDevices(const runtime::DeviceList &devices) {
 }
 
 static nlohmann::json jsonDevices(const runtime::DeviceList &devices) {
-  nlohmann::json json = {{"schema", schemaVersion}, {"devices", nlohmann::json::array()}, {"missing", devices.missing}};
+  nlohmann::json json = {{"schema", jsonSchema}, {"devices", nlohmann::json::array()}, {"missing", devices.missing}};
   for (const runtime::DeviceInfo &device : devices.found)
     json["devices"].push_back({{"id", device.id},
                                {"name", device.name},
@@ -55,7 +55,7 @@ void addVersionCommand(CLI::App &app, int &) {
   command->callback([json] {
     std::string artifact = fmt::format("{}.{}", runtime::format::majorVersion, runtime::format::minorVersion);
     if (*json)
-      fmt::print("{}\n", toText(nlohmann::json{{"schema", schemaVersion},
+      fmt::print("{}\n", toText(nlohmann::json{{"schema", jsonSchema},
                                                {"tilewright", version()},
                                                {"llvm", LLVM_VERSION_STRING},
                                                {"artifact", artifact}},

@@ -85,7 +85,7 @@ static Status inspectSupport(const InspectCommand &command) {
   if (!module && module.status().code() != Code::Unsupported)
     return module.status(); // not a readable model
   if (command.json) {
-    nlohmann::json json = {{"schema", schemaVersion},
+    nlohmann::json json = {{"schema", jsonSchema},
                            {"nodes", report.nodeCount},
                            {"reference", nlohmann::json::array()},
                            {"unsupported", nlohmann::json::array()}};
@@ -128,7 +128,7 @@ static Status inspect(InspectCommand &command) {
     return {};
   }
   bool all = !command.io && !command.ops && !command.memory;
-  nlohmann::json json = {{"schema", schemaVersion},
+  nlohmann::json json = {{"schema", jsonSchema},
                          {"model", contents.metadata.modelName},
                          {"compiler", contents.metadata.compilerVersion},
                          {"plans", nlohmann::json::array()}};

@@ -59,7 +59,7 @@ static Status writeOutputs(const runtime::Plan &plan, const std::vector<Tensor> 
 
 /// Prints names, types and shapes of the outputs.
 static void printOutputs(const RunCommand &command, const runtime::Plan &plan, const std::vector<Tensor> &outputs) {
-  nlohmann::json json = {{"schema", schemaVersion}, {"outputs", nlohmann::json::array()}};
+  nlohmann::json json = {{"schema", jsonSchema}, {"outputs", nlohmann::json::array()}};
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string &label = plan.values[plan.outputs[i]].name;
     if (!command.json)

@@ -278,7 +278,7 @@ static Status judge(const std::vector<Outcome> &outcomes, const std::map<std::st
       surprises.push_back(fmt::format("{}: {}", outcome.name, outcome.failure));
   }
   if (command.json)
-    fmt::print("{}\n", toText(nlohmann::json{{"schema", schemaVersion},
+    fmt::print("{}\n", toText(nlohmann::json{{"schema", jsonSchema},
                                              {"tests", outcomes.size()},
                                              {"passed", passed},
                                              {"known_failures", expected},

@@ -241,7 +241,7 @@ static Status verifyNodes(const VerifyCommand &command, const CompileOptions &co
 //===- The command ------------------------------------------------------------------------------------------------===//
 
 static nlohmann::json jsonFindings(const VerifyCommand &command, const Findings &findings, bool same) {
-  nlohmann::json json = {{"schema", schemaVersion},
+  nlohmann::json json = {{"schema", jsonSchema},
                          {"model", command.model.model},
                          {"against", command.against},
                          {"same", same},
