@@ -15,6 +15,10 @@ std::optional<IndexEmitter::Value> IndexEmitter::leaf(AffineExpr expr) {
     return Value{dims_[dim.getPosition()], facts_[dim.getPosition()]};
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return Value{symbols_[symbol.getPosition()], symbolFacts_[symbol.getPosition()]};
+  // Rounding up is written as an expression, so that its constant joins those of the dividend: (s0 + 1) ceildiv 4 is
+  // (s0 + 4) floordiv 4.
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr); binary && expr.getKind() == AffineExprKind::CeilDiv)
+    return index::evaluate((binary.getLHS() + binary.getRHS() - 1).floorDiv(binary.getRHS()), *this);
   return std::nullopt;
 }
 
@@ -30,9 +34,8 @@ IndexEmitter::Value IndexEmitter::floorDivide(const Value &a, const Value &b) {
   return {arith().floorDivide(a.word, b.word, a.facts.isNonNegative()), index::floorDivide(a.facts, b.facts)};
 }
 
-IndexEmitter::Value IndexEmitter::ceilDivide(const Value &a, const Value &b) {
-  Value minusOne{constant(-1), index::Facts::constant(-1)};
-  return floorDivide(add(a, add(b, minusOne)), b);
+IndexEmitter::Value IndexEmitter::ceilDivide(const Value &, const Value &) {
+  llvm_unreachable("leaf() writes a division that rounds up as one that rounds down");
 }
 
 IndexEmitter::Value IndexEmitter::modulo(const Value &a, const Value &b) {
