@@ -6,9 +6,11 @@
 #include "fusion/rules/Copies.h"
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::contractEpilogue(const Edge &edge) {
+bool contractEpilogue(const Edge &edge) {
   return edge.producer->geometry.kind == RootKind::Matmul && edge.consumer->geometry.kind == RootKind::Pointwise &&
          !storesACopy(edge);
 }
+
+} // namespace tilewright::fusion

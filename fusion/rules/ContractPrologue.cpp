@@ -3,8 +3,10 @@
 // work that only the epilogue needs, such as a mask.
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::contractPrologue(const Edge &edge) {
+bool contractPrologue(const Edge &edge) {
   return edge.producer->geometry.kind == RootKind::Pointwise && edge.consumer->geometry.kind == RootKind::Matmul;
 }
+
+} // namespace tilewright::fusion

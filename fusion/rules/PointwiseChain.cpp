@@ -3,8 +3,10 @@
 // several outputs.
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::pointwiseChain(const Edge &edge) {
+bool pointwiseChain(const Edge &edge) {
   return edge.producer->geometry.kind == RootKind::Pointwise && edge.consumer->geometry.kind == RootKind::Pointwise;
 }
+
+} // namespace tilewright::fusion

@@ -4,9 +4,11 @@
 //     reduce <max> -> sub, exp -> reduce <sum> -> div  =>  one kernel that holds its row
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::reductionChain(const Edge &edge) {
+bool reductionChain(const Edge &edge) {
   return edge.producer->geometry.kind == RootKind::RowReduction &&
          edge.consumer->geometry.kind == RootKind::RowReduction;
 }
+
+} // namespace tilewright::fusion

@@ -6,10 +6,12 @@
 #include "fusion/rules/Copies.h"
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::reductionEpilogue(const Edge &edge) {
+bool reductionEpilogue(const Edge &edge) {
   RootKind producer = edge.producer->geometry.kind;
   return (producer == RootKind::RowReduction || producer == RootKind::Window) &&
          edge.consumer->geometry.kind == RootKind::Pointwise && !storesACopy(edge);
 }
+
+} // namespace tilewright::fusion

@@ -4,10 +4,12 @@
 //     { elementwise, accesses } -> reduce  =>  one kernel; the input is also stored if others read it
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
 
-bool tilewright::fusion::reductionPrologue(const Edge &edge) {
+bool reductionPrologue(const Edge &edge) {
   RootKind consumer = edge.consumer->geometry.kind;
   return edge.producer->geometry.kind == RootKind::Pointwise &&
          (consumer == RootKind::RowReduction || consumer == RootKind::Window);
 }
+
+} // namespace tilewright::fusion

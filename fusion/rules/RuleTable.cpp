@@ -2,7 +2,15 @@
 // The table of fusion rules.
 #include "fusion/rules/RuleTable.h"
 
-using namespace tilewright::fusion;
+namespace tilewright::fusion {
+
+// One predicate a file of this folder.
+bool contractEpilogue(const Edge &edge);
+bool reductionEpilogue(const Edge &edge);
+bool reductionChain(const Edge &edge);
+bool reductionPrologue(const Edge &edge);
+bool pointwiseChain(const Edge &edge);
+bool contractPrologue(const Edge &edge);
 
 /// Epilogues come first, because they consume a value in registers, while a prologue may be computed more than once.
 /// Then the pointwise work that no root took forms kernels of its own, and only after that prologues of contractions
@@ -16,4 +24,6 @@ static constexpr Rule rules[] = {
     {"contract-prologue", Round::All, FusionMode::All, contractPrologue},
 };
 
-llvm::ArrayRef<Rule> tilewright::fusion::ruleTable() { return rules; }
+llvm::ArrayRef<Rule> ruleTable() { return rules; }
+
+} // namespace tilewright::fusion

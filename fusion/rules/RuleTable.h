@@ -24,12 +24,4 @@ struct Rule {
 
 llvm::ArrayRef<Rule> ruleTable();
 
-// In rules/<Rule>.cpp.
-bool contractEpilogue(const Edge &edge);
-bool reductionEpilogue(const Edge &edge);
-bool reductionChain(const Edge &edge);
-bool reductionPrologue(const Edge &edge);
-bool pointwiseChain(const Edge &edge);
-bool contractPrologue(const Edge &edge);
-
 } // namespace tilewright::fusion
