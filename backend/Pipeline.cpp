@@ -189,7 +189,8 @@ private:
   Expected<std::string> textOf(const Compilation &compilation, Stage stage);
 
   const CompileOptions &options;
-  std::string resumed; // the file of a stage that this compile goes on from; empty for an ONNX model
+  std::string resumed;    // the file of a stage that this compile goes on from; empty for an ONNX model
+  bool makesPlan = false; // or else the text of a stage
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
   std::map<bool, ImportReport> reports; // of the first imports: as reference or not
@@ -268,6 +269,9 @@ Status Compiler::readResumed(Compilation &compilation) {
         Code::Usage,
         fmt::format("{}: the reference runs the nodes of an ONNX model, which a stage no longer has: give the model",
                     resumed)};
+  // Early stages fold constants and a plan holds them; the text of a later stage only names them.
+  if (makesPlan || stageOf(**module) < Stage::Group)
+    TILEWRIGHT_TRY(checkConstants(**module, resumed));
   compilation.module = std::move(*module);
   return {};
 }
@@ -444,6 +448,7 @@ Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
 }
 
 Expected<CompiledModel> Compiler::compile() {
+  makesPlan = true;
   OwningOpRef<ModuleOp> compiled, reference; // imported and normalized once each
   for (const std::string &targetName : options.targets)
     for (PlanMode mode : options.modes) {

@@ -99,7 +99,7 @@ static Status checkMain(ModuleOp module, const fs::path &path) {
   return {};
 }
 
-static Status checkConstants(ModuleOp module, const fs::path &path) {
+Status checkConstants(ModuleOp module, const fs::path &path) {
   graph::ConstantPool &pool = poolOf(*module.getContext());
   graph::ConstantOp absent;
   module.walk([&](graph::ConstantOp constant) {
@@ -141,7 +141,6 @@ Expected<OwningOpRef<ModuleOp>> readStage(MLIRContext &context, const fs::path &
   if (failed(verifyStage(**module, stageOf(**module))))
     return Status(Code::Malformed,
                   fmt::format("{}: is no IR of stage {}: {}", path.string(), name(stageOf(**module)), error.text));
-  TILEWRIGHT_TRY(checkConstants(**module, path));
   return module;
 }
 

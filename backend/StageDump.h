@@ -25,9 +25,12 @@ std::filesystem::path stageFile(const std::filesystem::path &folder, const std::
 /// Writes `module` to `file` and the constants that it names to `folder`/constants.bin.
 Status writeStage(mlir::ModuleOp module, const std::filesystem::path &folder, const std::filesystem::path &file);
 
-/// Reads such a file, and the constants.bin beside it or one folder up. Code::Malformed where it does not parse, is not
-/// what its stage may be, or a constant is missing.
+/// Reads such a file, and the constants.bin beside it or one folder up if there is one. Code::Malformed where it does
+/// not parse or is not what its stage may be.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>> readStage(mlir::MLIRContext &context, const std::filesystem::path &path);
+
+/// Code::Malformed if a constant that the module names was not read.
+Status checkConstants(mlir::ModuleOp module, const std::filesystem::path &path);
 
 /// What a stage's file says of itself.
 struct StageFacts {
