@@ -4,6 +4,7 @@
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
 #include "runtime/reference/Shapes.h"
+#include "runtime/reference/ops/ml/Table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,21 +18,6 @@ std::vector<double> realsOf(Call &call, std::string_view name) {
   std::vector<float> list = call.reals(name).value_or(std::vector<float>());
   return {list.begin(), list.end()};
 }
-
-/// X [rows, features], or one row.
-struct Table {
-  Values<double> values;
-  int64_t rows, columns;
-
-  explicit Table(const Tensor &x)
-      : values(x), rows(x.rank() == 1   ? 1
-                        : x.rank() == 2 ? x.shape()[0]
-                                        : 0),
-        columns(x.rank() >= 1 ? x.shape().back() : 0) {
-    require(x.rank() == 1 || x.rank() == 2, "expected features of shape [rows, features], found {}", x.shape());
-  }
-  const double *row(int64_t i) const { return values.data() + i * columns; }
-};
 
 /// x W^T + intercepts for each row; W [targets, features].
 std::vector<double> linearScores(Call &call, const Table &x, int64_t targets) {

@@ -7,6 +7,7 @@
 // ONNX Runtime.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
+#include "runtime/reference/ops/ml/Table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -106,21 +107,6 @@ void evaluateRow(const Forest &forest, const double *row, Aggregate aggregate, b
     for (double &score : outcome.scores)
       score = rounded(score / static_cast<double>(std::max<size_t>(forest.roots.size(), 1)), inDouble);
 }
-
-/// X [rows, features], or one row.
-struct Table {
-  Values<double> values;
-  int64_t rows, columns;
-
-  explicit Table(const Tensor &x)
-      : values(x), rows(x.rank() == 1   ? 1
-                        : x.rank() == 2 ? x.shape()[0]
-                                        : 0),
-        columns(x.rank() >= 1 ? x.shape().back() : 0) {
-    require(x.rank() == 1 || x.rank() == 2, "expected features of shape [rows, features], found {}", x.shape());
-  }
-  const double *row(int64_t i) const { return values.data() + i * columns; }
-};
 
 //===- Encodings --------------------------------------------------------------------------------------------------===//
 
