@@ -39,11 +39,22 @@ public:
   virtual Expected<KernelHandle> kernel(const Kernel &kernel) = 0;
 };
 
+/// A TensorMap of a launch with its values.
+struct TensorMapArgs {
+  void *buffer = nullptr;
+  DType type = DType::F32;
+  size_t rank = 0;
+  int64_t start = 0;
+  std::array<int64_t, maxTensorMapRank> sizes = {}, strides = {};
+  std::array<uint32_t, maxTensorMapRank> box = {};
+};
+
 struct LaunchArgs {
   KernelHandle handle = nullptr;
   const Kernel *kernel = nullptr;
   std::span<void *const> buffers;
   std::span<const int64_t> scalars;
+  std::span<const TensorMapArgs> tensorMaps = {};
   std::array<int64_t, 3> grid = {1, 1, 1}; // all above 0
   uint64_t workspaceBytes = 0;
 };

@@ -47,6 +47,7 @@ struct TargetDesc {
   std::span<const MatrixInstruction> matrix;
   bool asyncCopies;              // from memory to shared memory beside the registers
   std::string_view feature = {}; // beyond those of `cpu`, as LLVM spells it
+  bool bulkCopies = false;       // of whole tiles, by an engine that signals barriers in shared memory
 };
 
 std::span<const TargetDesc> targets();

@@ -127,8 +127,22 @@ static Expected<std::unique_ptr<Unit>> translate(ModuleOp source) {
   return unit;
 }
 
+/// What MLIR's dialect of LLVM cannot say. Assembly that threads of a warp run together may not move into one arm of a
+/// branch; and kernels do not write to parameters that they get by value, so these need no copy in local memory.
+static void markAssemblyAndParameters(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    for (llvm::Argument &argument : function.args())
+      if (argument.hasByValAttr())
+        argument.addAttr(llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
+        call->setConvergent();
+  }
+}
+
 static Status compile(Unit &unit, const Machine &settings) {
   llvm::Module &module = *unit.module;
+  markAssemblyAndParameters(module);
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(settings, error);
   if (!machine)

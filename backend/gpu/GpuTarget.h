@@ -5,6 +5,7 @@
 // Shared memory is !llvm.ptr<3>, global memory !llvm.ptr<1>; both vendors number them so.
 #pragma once
 
+#include "backend/gpu/CopyEngine.h"
 #include "backend/math/MathExpansion.h"
 #include "tilegen/tile/Layout.h"
 
@@ -81,6 +82,9 @@ public:
   }
   /// To be called before a barrier: makes what this thread wrote to shared memory visible to such instructions.
   virtual void publishShared(Builder &) {}
+
+  /// What starts bulk copies, or null.
+  virtual CopyEngine *copyEngine() { return nullptr; }
 
   /// The functions that the target has instructions for; lowerMath replaces them by those.
   virtual NativeMath nativeMath() const = 0;

@@ -6,8 +6,9 @@ namespace tilewright {
 
 /// Faults that a careful test suite must notice when they are built in on purpose.
 struct InjectedFaults {
-  bool dropMasks = false;    // stores ignore their bounds
-  bool dropBarriers = false; // no barrier is emitted
+  bool dropMasks = false;     // stores ignore their bounds
+  bool dropBarriers = false;  // no barrier is emitted
+  bool dropRingWaits = false; // slots are read before they are full
 };
 
 } // namespace tilewright

@@ -88,7 +88,11 @@ Value KernelDistributor::threadPart(const Layout &layout, llvm::function_ref<uin
 }
 
 void KernelDistributor::barrier() {
-  if (!faults_.dropBarriers)
+  if (faults_.dropBarriers)
+    return;
+  if (role_)
+    target_.copyEngine()->roleBarrier(b_, role_->number, role_->threads);
+  else
     target_.barrier(b_);
 }
 
@@ -260,6 +264,16 @@ LogicalResult KernelDistributor::lowerBlock(Block &block) {
   return success();
 }
 
+/// A block that has no terminator.
+LogicalResult KernelDistributor::lowerOperations(Block &block) {
+  for (Operation &op : block) {
+    b_.setLoc(op.getLoc());
+    if (failed(lower(&op)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult KernelDistributor::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](arith::ConstantOp op) { return lowerConstant(op); })
@@ -288,6 +302,15 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       })
       .Case([&](DotOp op) { return lowerDot(op), success(); })
       .Case([&](DotWaitOp op) { return lowerDotWait(op), success(); })
+      .Case([&](TensorMapOp) { return success(); }) // an argument
+      .Case([&](RingAllocOp op) { return lowerRingAlloc(op), success(); })
+      .Case([&](RingAcquireOp op) { return lowerRingAcquire(op), success(); })
+      .Case([&](RingWaitOp op) { return lowerRingWait(op), success(); })
+      .Case([&](RingDrainOp op) { return lowerRingDrain(op), success(); })
+      .Case([&](RingReleaseOp op) { return lowerRingRelease(op), success(); })
+      .Case([&](BulkCopyOp op) { return lowerBulkCopy(op), success(); })
+      .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
+      .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {
         Value id = arith::IndexCastUIOp::create(b_, b_.getIndexType(), target_.blockId(b_, op.getDim()));
         return scalars_.map(op.getResult(), id), success();
@@ -305,6 +328,14 @@ LogicalResult KernelDistributor::lower(Operation *op) {
 
 //===- Kernels ----------------------------------------------------------------------------------------------------===//
 
+/// Is what `body` does besides a contraction the computing of one result?
+void KernelDistributor::noteEpilogue(Region &body) {
+  unsigned stores = 0, dots = 0;
+  body.walk([&](StoreOp) { ++stores; });
+  body.walk([&](DotOp) { ++dots; });
+  hasEpilogue_ = dots > 0 && stores == 1;
+}
+
 LogicalResult KernelDistributor::run() {
   MLIRContext *context = b_.getContext();
   SmallVector<Type> parameters;
@@ -312,6 +343,8 @@ LogicalResult KernelDistributor::run() {
   for (Type type : kernel_.getArgumentTypes())
     parameters.push_back(isa<BufferType>(type) ? Type(global) : b_.getI64Type());
   parameters.push_back(global); // the error word
+  SmallVector<TensorMapOp> maps(kernel_.getBody().getOps<TensorMapOp>());
+  parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
   b_.setInsertionPointToEnd(output_.getBody());
   auto function = LLVM::LLVMFuncOp::create(b_, kernel_.getSymName(),
                                            LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
@@ -330,20 +363,22 @@ LogicalResult KernelDistributor::run() {
       scalars_.map(argument, arith::IndexCastOp::create(b_, b_.getIndexType(), entry->getArgument(i)));
     }
   }
-  errorWord_ = entry->getArguments().back();
+  unsigned last = kernel_.getNumArguments();
+  errorWord_ = entry->getArgument(last);
+  for (TensorMapOp map : maps) {
+    target_.copyEngine()->markTensorMap(function, ++last);
+    scalars_.map(map.getResult(), entry->getArgument(last));
+  }
   Value thread = target_.threadId(b_);
   lane_ = arith::AndIOp::create(b_, thread, i32(target_.lanes() - 1));
   warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
-  unsigned stores = 0, dots = 0;
-  kernel_.walk([&](StoreOp) { ++stores; });
   kernel_.walk([&](DotOp dot) {
-    ++dots;
     const Fragments *fragments = fragmentsOf(dot);
     multipliesShared_ |= fragments && fragments->readsShared();
   });
-  hasEpilogue_ = dots > 0 && stores == 1;
+  noteEpilogue(kernel_.getBody());
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());
   return result;

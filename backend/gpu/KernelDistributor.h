@@ -46,6 +46,8 @@ private:
 
   // KernelDistributor.cpp: structure, elementwise work
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOperations(mlir::Block &block);
+  void noteEpilogue(mlir::Region &body);
   mlir::LogicalResult lower(Operation *op);
   void lowerElementwise(Operation *op);
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
@@ -115,6 +117,23 @@ private:
                                          unsigned bits);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 
+  // DistributeRoles.cpp: roles, rings, bulk copies
+  struct RingPosition {
+    Value slot, uses; // i32; how often the slot was used before
+  };
+  Value word(Value index);
+  RingPosition positionOf(Value ring, Value step);
+  Value ringBarrier(Value ring, Value slot, bool isEmpty);
+  void lowerRingAlloc(tile::RingAllocOp op);
+  void lowerRingAcquire(tile::RingAcquireOp op);
+  void lowerRingWait(tile::RingWaitOp op);
+  void lowerRingDrain(tile::RingDrainOp op);
+  void lowerRingRelease(tile::RingReleaseOp op);
+  void lowerBulkCopy(tile::BulkCopyOp op);
+  void lowerOrderedProgram(tile::OrderedProgramOp op);
+  mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);
+  mlir::LogicalResult lowerRoles(tile::RolesOp op);
+
   // Linear maps of this thread's number
   /// xor over the bits i of lane and warp of contribution(basis i), as i32.
   Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);
@@ -131,6 +150,10 @@ private:
   llvm::DenseMap<Value, Registers> registers_; // tiles; null where not computed yet
   llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
+  struct Role {
+    unsigned number, threads;
+  };
+  std::optional<Role> role_; // of the warps whose program is emitted; none: all
   bool hasEpilogue_ = false;
   bool multipliesShared_ = false;                 // some instruction reads shared memory by itself
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read

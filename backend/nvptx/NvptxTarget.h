@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/gpu/GpuTarget.h"
+#include "backend/nvptx/NvptxCopyEngine.h"
 
 namespace tilewright {
 
@@ -28,10 +29,14 @@ public:
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   void publishShared(Builder &b) override;
+  CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
+
+private:
+  NvptxCopyEngine engine_;
 };
 
 } // namespace tilewright

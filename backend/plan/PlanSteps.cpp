@@ -36,6 +36,7 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
     entry.buffers.push_back(written.contains(argument) ? rt::BufferAccess::Write : rt::BufferAccess::Read);
   entry.scalars = kernel.getNumSymbols();
+  entry.tensorMaps = llvm::range_size(kernel.getBody().getOps<tile::TensorMapOp>());
   entry.block = facts.block;
   entry.staticSharedBytes = facts.staticSharedBytes;
   entry.dynamicSharedBytes = facts.dynamicSharedBytes;
@@ -75,6 +76,20 @@ SmallVector<AffineExpr> PlanSteps::symbolsOf(tile::KernelOp kernel) const {
   return symbols;
 }
 
+rt::TensorMap PlanSteps::tensorMapOf(tile::TensorMapOp map, ArrayRef<AffineExpr> symbols) {
+  rt::TensorMap entry;
+  auto expr = [&](AffineExpr size) { return sizes.expr(size.replaceSymbols(symbols)); };
+  entry.buffer = cast<BlockArgument>(map.getBuffer()).getArgNumber();
+  entry.start = expr(map.getStart().getResult(0));
+  for (auto [size, stride] : llvm::zip(map.getSizes().getResults(), map.getStrides().getResults())) {
+    entry.sizes.push_back(expr(size));
+    entry.strides.push_back(expr(stride));
+  }
+  for (int64_t size : map.getType().getBox())
+    entry.box.push_back(size);
+  return entry;
+}
+
 Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel());
   if (!kernel)
@@ -95,6 +110,8 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
     step.scalars.push_back(sizes.expr(symbol));
   for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
     step.grid[i] = sizes.expr(extent.replaceSymbols(symbols));
+  for (tile::TensorMapOp map : kernel.getBody().getOps<tile::TensorMapOp>())
+    step.tensorMaps.push_back(tensorMapOf(map, symbols));
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();

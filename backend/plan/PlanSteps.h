@@ -41,6 +41,8 @@ private:
   Expected<std::vector<runtime::ValueId>> passTo(const runtime::Plan &body, size_t first, mlir::ValueRange operands);
   Expected<runtime::BodyUse> useOf(llvm::StringRef body, mlir::AffineMap bodySizes, mlir::ValueRange captures);
   runtime::KernelId kernelOf(tile::KernelOp kernel);
+  /// `symbols`: the module's symbols that the kernel's stand for.
+  runtime::TensorMap tensorMapOf(tile::TensorMapOp map, llvm::ArrayRef<mlir::AffineExpr> symbols);
   runtime::GroupId groupOf(mlir::Operation *op, llvm::StringRef name, llvm::StringRef root);
   /// The symbols of the module that `kernel` takes as scalars.
   llvm::SmallVector<mlir::AffineExpr> symbolsOf(tile::KernelOp kernel) const;

@@ -37,11 +37,14 @@ template <typename A> void fields(A &archive, Is<Value> auto &s) {
   archive(s.name, s.dtype, s.kind, s.dims, s.source, s.byteOffset);
 }
 template <typename A> void fields(A &archive, Is<Kernel> auto &s) {
-  archive(s.name, s.code, s.entry, s.buffers, s.scalars, s.block, s.cluster, s.staticSharedBytes, s.dynamicSharedBytes,
-          s.flags);
+  archive(s.name, s.code, s.entry, s.buffers, s.scalars, s.tensorMaps, s.block, s.cluster, s.staticSharedBytes,
+          s.dynamicSharedBytes, s.flags);
+}
+template <typename A> void fields(A &archive, Is<TensorMap> auto &s) {
+  archive(s.buffer, s.start, s.sizes, s.strides, s.box);
 }
 template <typename A> void fields(A &archive, Is<Launch> auto &s) {
-  archive(s.kernel, s.buffers, s.scalars, s.grid, s.workspaceBytes, s.group);
+  archive(s.kernel, s.buffers, s.scalars, s.grid, s.workspaceBytes, s.group, s.tensorMaps);
 }
 template <typename A> void fields(A &archive, Is<BoundSymbol> auto &s) { archive(s.output, s.dim, s.symbol); }
 template <typename A> void fields(A &archive, Is<HostCall> auto &s) {

@@ -47,6 +47,7 @@ const char *Driver::findFunctions(void *library) {
   missing = member ? missing : #symbol;
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X
+  encodeTensorMap = reinterpret_cast<EncodeTensorMap>(::dlsym(library, "cuTensorMapEncodeTiled"));
   return missing;
 }
 
@@ -122,6 +123,28 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
   if (kernel.cluster[0] * kernel.cluster[1] * kernel.cluster[2] > portableCluster)
     TILEWRIGHT_TRY(set(NonPortableClusterSizeAllowed, 1));
   return {};
+}
+
+/// Rows of a box are 128 bytes, swizzled as wgmma reads them; what lies outside of the tensor is zero. Elements are
+/// only moved, so their width is their type.
+Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const {
+  enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4 };
+  enum { InterleaveNone = 0, Swizzle128 = 3, PromoteTo256 = 3, FillZero = 0 };
+  if (!encodeTensorMap)
+    return {Code::Device, fmt::format("kernel '{}' needs the driver of CUDA 12.0 or newer; update the driver", kernel)};
+  uint32_t bytes = elementBytes(map.type);
+  std::array<uint64_t, maxTensorMapRank> sizes = {}, strides = {};
+  std::array<uint32_t, maxTensorMapRank> ones = {1, 1, 1, 1, 1};
+  for (size_t d = 0; d < map.rank; ++d) {
+    sizes[d] = static_cast<uint64_t>(std::max<int64_t>(map.sizes[d], 1)); // an empty tensor is never read
+    strides[d] = static_cast<uint64_t>(map.strides[d]) * bytes;
+  }
+  auto type = bytes == 1 ? UInt8 : bytes == 2 ? UInt16 : bytes == 4 ? UInt32 : UInt64;
+  Result result =
+      encodeTensorMap(encoded, type, static_cast<unsigned>(map.rank),
+                      static_cast<std::byte *>(map.buffer) + map.start * bytes, sizes.data(), strides.data() + 1,
+                      map.box.data(), ones.data(), InterleaveNone, Swizzle128, PromoteTo256, FillZero);
+  return check(result, "cuTensorMapEncodeTiled", fmt::format("preparing the copies of kernel '{}'", kernel));
 }
 
 Status Driver::launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const {

@@ -56,6 +56,11 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
                                                            void **extra))
 // clang-format on
 
+/// cuTensorMapEncodeTiled, which drivers have since CUDA 12.0; only code for newer GPUs needs it.
+using EncodeTensorMap = Result (*)(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                   const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides,
+                                   int interleave, int swizzle, int promotion, int fill);
+
 class Driver : public gpu::Driver {
 public:
   Driver();
@@ -71,9 +76,11 @@ public:
   void leave(int before) const override;
   Status load(const CodeObject &code, const DeviceInfo &device, gpu::ModuleHandle &module) const override;
   Status prepare(FunctionHandle function, const Kernel &kernel) const override;
+  Status encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const override;
   Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const override;
 
 private:
+  EncodeTensorMap encodeTensorMap = nullptr;
 #define X(member, symbol, parameters) Result(*member) parameters = nullptr;
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X

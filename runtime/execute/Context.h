@@ -183,6 +183,7 @@ private:
   std::vector<Tensor> objects_;          // by value: strings, sequences, optionals and maps, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
+  std::vector<TensorMapArgs> launchTensorMaps_;
   std::shared_ptr<Counters> counters_; // shared with bodies
   bool hasRun_ = false;                // since bind, so that there are outputs
 

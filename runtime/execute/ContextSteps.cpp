@@ -121,6 +121,16 @@ Status Context::runStep(size_t index) {
   return std::visit([&](const auto &step) { return runOne(index, step); }, plan().steps[index]);
 }
 
+static TensorMapArgs tensorMapArgs(const TensorMap &map, DType type, void *buffer, const ExprValues &sizes) {
+  TensorMapArgs args{buffer, type, map.sizes.size(), *sizes.get(map.start)};
+  for (size_t d = 0; d < args.rank; ++d) {
+    args.sizes[d] = *sizes.get(map.sizes[d]); // have values: checkStepSizes has checked them
+    args.strides[d] = *sizes.get(map.strides[d]);
+    args.box[d] = map.box[d];
+  }
+  return args;
+}
+
 Status Context::runOne(size_t, const Launch &launch) {
   LaunchArgs args;
   args.handle = kernels_->kernels[launch.kernel];
@@ -137,6 +147,11 @@ Status Context::runOne(size_t, const Launch &launch) {
   launchScalars_.clear();
   for (ExprId id : launch.scalars)
     launchScalars_.push_back(*sizes_->get(id));
+  launchTensorMaps_.clear();
+  for (const TensorMap &map : launch.tensorMaps)
+    launchTensorMaps_.push_back(
+        tensorMapArgs(map, plan().values[launch.buffers[map.buffer]].dtype, launchBuffers_[map.buffer], *sizes_));
+  args.tensorMaps = launchTensorMaps_;
   args.buffers = launchBuffers_;
   args.scalars = launchScalars_;
   ++counters_->launches;

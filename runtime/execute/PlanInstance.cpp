@@ -75,6 +75,31 @@ static Status checkView(const Plan &plan, const ExprValues &sizes, ValueId id) {
   return {};
 }
 
+/// Every element of the tensor is in the buffer.
+static Status checkTensorMap(const Plan &plan, const ExprValues &sizes, const Launch &launch, const TensorMap &map) {
+  const Value &buffer = plan.values[launch.buffers[map.buffer]];
+  Expected<uint64_t> bytes = valueBytes(plan, sizes, launch.buffers[map.buffer]);
+  Expected<int64_t> start = sizes.get(map.start);
+  TILEWRIGHT_TRY(bytes);
+  TILEWRIGHT_TRY(start);
+  int64_t last = *start;
+  bool isEmpty = false, isWrong = *start < 0;
+  for (size_t d = 0; d < map.sizes.size(); ++d) {
+    Expected<int64_t> size = sizes.get(map.sizes[d]), stride = sizes.get(map.strides[d]);
+    TILEWRIGHT_TRY(size);
+    TILEWRIGHT_TRY(stride);
+    isEmpty |= *size == 0;
+    int64_t span = 0;
+    isWrong |= *size < 0 || *stride < 0 || __builtin_mul_overflow(std::max<int64_t>(*size - 1, 0), *stride, &span) ||
+               __builtin_add_overflow(last, span, &last);
+  }
+  uint64_t elements = *bytes / std::max<uint64_t>(elementBytes(buffer.dtype), 1);
+  if (isWrong || (!isEmpty && static_cast<uint64_t>(last) >= elements))
+    return {Code::Malformed, fmt::format("kernel '{}' would copy from outside of the {} elements of '{}'",
+                                         plan.kernels[launch.kernel].name, elements, buffer.name)};
+  return {};
+}
+
 static Status checkLaunch(const Plan &plan, const ExprValues &sizes, const Launch &launch) {
   for (ExprId extent : launch.grid) {
     Expected<int64_t> programs = sizes.get(extent);
@@ -85,6 +110,8 @@ static Status checkLaunch(const Plan &plan, const ExprValues &sizes, const Launc
   }
   for (ExprId scalar : launch.scalars)
     TILEWRIGHT_TRY(sizes.get(scalar));
+  for (const TensorMap &map : launch.tensorMaps)
+    TILEWRIGHT_TRY(checkTensorMap(plan, sizes, launch, map));
   if (launch.workspaceBytes == none)
     return {};
   Expected<int64_t> workspace = sizes.get(launch.workspaceBytes);

@@ -8,6 +8,12 @@
 
 namespace tilewright::runtime::gpu {
 
+Status Driver::encode(const TensorMapArgs &, const std::string &kernel, void *) const {
+  return {Code::Device,
+          fmt::format("kernel '{}' copies by an engine that {}'s GPUs do not have; compile again for this GPU", kernel,
+                      vendor.name)};
+}
+
 Status Driver::check(Result result, const char *symbol, const std::string &what) const {
   if (result == success)
     return {};

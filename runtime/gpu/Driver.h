@@ -132,6 +132,8 @@ public:
   virtual void leave(int before) const = 0;
   virtual Status load(const CodeObject &code, const DeviceInfo &device, ModuleHandle &module) const = 0;
   virtual Status prepare(FunctionHandle function, const Kernel &kernel) const = 0;
+  /// Writes the map's tensorMapBytes to `encoded`. Code::Device on GPUs without a copy engine.
+  virtual Status encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const;
   virtual Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream,
                         void **parameters) const = 0;
 

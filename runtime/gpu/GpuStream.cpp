@@ -151,6 +151,11 @@ Status GpuStream::launch(const LaunchArgs &args) {
   parameterPointers_.clear();
   for (uint64_t &parameter : parameters_)
     parameterPointers_.push_back(&parameter);
+  tensorMaps_.resize(args.tensorMaps.size());
+  for (size_t i = 0; i < args.tensorMaps.size(); ++i) {
+    TILEWRIGHT_TRY(driver().encode(args.tensorMaps[i], kernel.name, &tensorMaps_[i]));
+    parameterPointers_.push_back(&tensorMaps_[i]);
+  }
   auto function = reinterpret_cast<FunctionHandle>(const_cast<void *>(args.handle));
   TILEWRIGHT_TRY(driver().launch(function, args, current(), parameterPointers_.data()));
   (recording_ ? recorded_ : launched_).add(&kernel);

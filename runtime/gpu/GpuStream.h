@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/gpu/Driver.h"
+#include "runtime/plan/KernelAbi.h"
 
 namespace tilewright::runtime {
 
@@ -16,6 +17,10 @@ struct KernelsInFlight {
   void add(const KernelsInFlight &others);
   /// "kernel 'k0'", or "one of the kernels 'k0', 'k1' and 3 more".
   std::string text(const gpu::Vendor &vendor) const;
+};
+
+struct alignas(tensorMapAlignment) EncodedTensorMap {
+  std::byte bytes[tensorMapBytes];
 };
 
 class GpuStream : public Stream {
@@ -53,6 +58,7 @@ private:
   KernelsInFlight launched_, recorded_;
   std::vector<gpu::EventHandle> marks_;
   std::vector<uint64_t> parameters_;
+  std::vector<EncodedTensorMap> tensorMaps_;
   std::vector<void *> parameterPointers_;
 };
 

@@ -17,14 +17,17 @@
 // grid[1]). Any split of the range over threads gives the same bytes. Code is freestanding and position-independent: it
 // calls nothing outside itself, holds no writable data, and needs the CPU features that the plan lists.
 //
-// GPU: the kernel's parameters are, in order, one 64-bit global pointer for each buffer, one i64 for each scalar, and
-// the 64-bit pointer of the error word. Block, cluster and shared memory come from the plan's Kernel, the grid from its
-// Launch.
+// GPU: the kernel's parameters are, in order, one 64-bit global pointer for each buffer, one i64 for each scalar, the
+// 64-bit pointer of the error word, and by value the launch's tensor maps, as the driver encodes them. Block, cluster
+// and shared memory come from the plan's Kernel, the grid from its Launch.
 #pragma once
 
 #include <cstdint>
 
 namespace tilewright {
+
+/// Of a tensor map (CUDA Driver API, "CUtensorMap").
+inline constexpr uint64_t tensorMapBytes = 128, tensorMapAlignment = 64;
 
 struct HostKernelArgs {
   void *const *buffers;

@@ -73,6 +73,7 @@ struct Kernel {
   std::string entry;    // symbol in that code object
   std::vector<BufferAccess> buffers;
   uint32_t scalars = 0;                        // number of i64 arguments after the buffers
+  uint32_t tensorMaps = 0;                     // number of tensor maps after the error word
   std::array<uint32_t, 3> block = {1, 1, 1};   // threads of a block; host: {1, 1, 1}
   std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
   uint32_t staticSharedBytes = 0;              // declared in the code; for reports and checks
@@ -80,6 +81,18 @@ struct Kernel {
   uint32_t flags = 0;                          // reserved, must be 0
   bool operator==(const Kernel &) const = default;
 };
+
+/// A buffer of a launch as a tensor from which the kernel's copy engine takes boxes (KernelAbi.h). Fastest dimension
+/// first; numbers of elements.
+struct TensorMap {
+  uint32_t buffer = 0;       // position in Launch::buffers
+  ExprId start = none;       // the buffer's element at the coordinates 0
+  std::vector<ExprId> sizes; // coordinates from 0 to these are in the buffer
+  std::vector<ExprId> strides;
+  std::vector<uint32_t> box;
+  bool operator==(const TensorMap &) const = default;
+};
+inline constexpr size_t maxTensorMapRank = 5;
 
 /// Launches a kernel over a grid. `buffers` and `scalars` are the kernel's arguments in order.
 struct Launch {
@@ -89,6 +102,7 @@ struct Launch {
   std::array<ExprId, 3> grid = {none, none, none}; // an empty grid (some extent 0) is legal and does nothing
   ExprId workspaceBytes = none;                    // host only: scratch for each worker thread; `none` means 0
   GroupId group = none;
+  std::vector<TensorMap> tensorMaps; // as many as the kernel takes
   bool operator==(const Launch &) const = default;
 };
 

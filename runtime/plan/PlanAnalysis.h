@@ -74,6 +74,12 @@ template <typename Visit> void forEachExpr(const Step &step, const Visit &visit)
       visit(id);
     if (launch->workspaceBytes != none)
       visit(launch->workspaceBytes);
+    for (const TensorMap &map : launch->tensorMaps) {
+      visit(map.start);
+      for (const auto *list : {&map.sizes, &map.strides})
+        for (ExprId id : *list)
+          visit(id);
+    }
   } else if (const auto *write = std::get_if<WriteDims>(&step)) {
     for (ExprId id : write->elements)
       visit(id);

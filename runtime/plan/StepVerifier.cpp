@@ -37,6 +37,7 @@ private:
   Status checkWrites(int64_t step, ValueId id, bool bindsSymbols = false);
   Status checkKnown(int64_t step, std::span<const ExprId> exprs) const;
   Status checkOne(int64_t step, const Launch &launch);
+  Status checkTensorMap(int64_t step, const Launch &launch, const TensorMap &map) const;
   Status checkOne(int64_t step, const HostCall &call);
   Status checkOne(int64_t step, const WriteDims &write);
   Status checkOne(int64_t step, const Copy &copy);
@@ -95,6 +96,11 @@ Status StepChecker::checkOne(int64_t step, const Launch &launch) {
   TILEWRIGHT_TRY(checkKnown(step, launch.grid));
   if (launch.workspaceBytes != none)
     TILEWRIGHT_TRY(checkKnown(step, {&launch.workspaceBytes, 1}));
+  if (launch.tensorMaps.size() != kernel.tensorMaps)
+    return broken("step {} passes {} tensor maps to '{}', which takes {}", step, launch.tensorMaps.size(), kernel.name,
+                  kernel.tensorMaps);
+  for (const TensorMap &map : launch.tensorMaps)
+    TILEWRIGHT_TRY(checkTensorMap(step, launch, map));
   for (ValueId buffer : launch.buffers)
     if (isObject(value(buffer).dtype))
       return broken("step {} passes the {} '{}' to a kernel", step, name(value(buffer).dtype), value(buffer).name);
@@ -105,6 +111,18 @@ Status StepChecker::checkOne(int64_t step, const Launch &launch) {
     if (kernel.buffers[i] != BufferAccess::Read)
       TILEWRIGHT_TRY(checkWrites(step, launch.buffers[i]));
   return {};
+}
+
+Status StepChecker::checkTensorMap(int64_t step, const Launch &launch, const TensorMap &map) const {
+  size_t rank = map.sizes.size();
+  if (map.buffer >= launch.buffers.size())
+    return broken("step {} has a tensor map of buffer {} of {}", step, map.buffer, launch.buffers.size());
+  if (rank == 0 || rank > maxTensorMapRank || map.strides.size() != rank || map.box.size() != rank)
+    return broken("step {} has a tensor map of {} sizes, {} strides and a box of {}", step, rank, map.strides.size(),
+                  map.box.size());
+  TILEWRIGHT_TRY(checkKnown(step, {&map.start, 1}));
+  TILEWRIGHT_TRY(checkKnown(step, map.sizes));
+  return checkKnown(step, map.strides);
 }
 
 Status StepChecker::checkOne(int64_t step, const HostCall &call) {

@@ -40,6 +40,21 @@ static Expected<std::vector<std::byte>> readFile(const std::string &path) {
   return std::vector<std::byte>(bytes, bytes + text.size());
 }
 
+/// The tensor maps of a case's kernel, as tilewright-device-cases wrote them.
+static std::vector<runtime::TensorMapArgs> mapsOf(const DeviceCase &c, const nlohmann::json &row,
+                                                  const std::vector<void *> &addresses) {
+  std::vector<runtime::TensorMapArgs> maps;
+  for (const nlohmann::json &entry : row.value("maps", nlohmann::json::array())) {
+    size_t buffer = entry.at("buffer");
+    auto &map = maps.emplace_back(addresses[buffer], c.buffers[buffer].type, entry.at("sizes").size(),
+                                  entry.at("start").get<int64_t>());
+    std::ranges::copy(entry.at("sizes").get<std::vector<int64_t>>(), map.sizes.begin());
+    std::ranges::copy(entry.at("strides").get<std::vector<int64_t>>(), map.strides.begin());
+    std::ranges::copy(entry.at("box").get<std::vector<uint32_t>>(), map.box.begin());
+  }
+  return maps;
+}
+
 /// Runs one case. A Status is a failure of the device, the string that of the case.
 static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &stream, const DeviceCase &c,
                                      const nlohmann::json &row, const std::string &target, const std::string &folder) {
@@ -75,8 +90,10 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
       return status;
     addresses.push_back(static_cast<std::byte *>(allocated->get()) + CaseBuffer::guard);
   }
-  if (c.grid[0] && c.grid[1] && c.grid[2])
-    if (Status status = stream.launch({*handle, &kernel, addresses, c.scalars, c.grid, 0}); !status)
+  std::array<int64_t, 3> grid = row.value("grid", c.grid);
+  std::vector<runtime::TensorMapArgs> maps = mapsOf(c, row, addresses);
+  if (grid[0] && grid[1] && grid[2])
+    if (Status status = stream.launch({*handle, &kernel, addresses, c.scalars, maps, grid, 0}); !status)
       return status;
   auto errorWord = stream.synchronize();
   if (!errorWord)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-waits]: compiles every case for a GPU into
-// a folder that tilewright-device-check runs.
+// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-ring-waits|--drop-waits]: compiles every
+// case for a GPU into a folder that tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
 // inject faults.
 #include "tests/device/Cases.h"
+#include "tests/device/PlacedLaunch.h"
 
 #include "backend/Dialects.h"
 #include "backend/amdgcn/CompileAmdgcn.h"
@@ -23,7 +24,9 @@
 using namespace tilewright;
 using namespace tilewright::test;
 
-static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &target, InjectedFaults faults) {
+/// `launch` receives how the placed kernel is launched.
+static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &target, InjectedFaults faults,
+                                        PlacedLaunch &launch) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -32,7 +35,27 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
     return Status(Code::Internal, "the case's kernel does not parse");
   if (target.backend == Backend::Amdgcn)
     return compileAmdgcn(*module, target, {.faults = faults});
-  return compileNvptx(*module, target, {.faults = faults});
+  Expected<TargetCode> code = compileNvptx(*module, target, {.faults = faults});
+  if (code)
+    launch = launchOf(module->lookupSymbol<tile::KernelOp>("k"), c.scalars);
+  return code;
+}
+
+/// Kernels with tensor maps are launched as their placed form says: their blocks take several programs.
+static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const PlacedLaunch &launch) {
+  nlohmann::json row = {{"name", c.name},
+                        {"threads", facts.block[0]},
+                        {"shared", facts.dynamicSharedBytes},
+                        {"static shared", facts.staticSharedBytes}};
+  for (const PlacedTensorMap &map : launch.maps)
+    row["maps"].push_back({{"buffer", map.buffer},
+                           {"start", map.start},
+                           {"sizes", map.sizes},
+                           {"strides", map.strides},
+                           {"box", map.box}});
+  if (!launch.maps.empty())
+    row["grid"] = launch.grid;
+  return row;
 }
 
 /// Replaces every s_waitcnt in CDNA machine code by an s_nop ("AMD Instinct MI300 ISA", SOPP), so that results are used
@@ -50,11 +73,12 @@ static void dropWaits(std::vector<std::byte> &bytes) {
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  InjectedFaults faults{takes("--drop-masks"), takes("--drop-barriers")};
+  InjectedFaults faults{takes("--drop-masks"), takes("--drop-barriers"), takes("--drop-ring-waits")};
   bool withoutWaits = takes("--drop-waits");
   bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
   if (words.empty() || unknown) {
-    std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-waits]\n";
+    std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-ring-waits] "
+                 "[--drop-waits]\n";
     return 2;
   }
   std::filesystem::path folder = words[0];
@@ -73,7 +97,8 @@ int main(int argc, char **argv) {
   std::filesystem::create_directories(folder);
   nlohmann::json list = nlohmann::json::array();
   for (const DeviceCase &c : deviceCases()) {
-    Expected<TargetCode> code = compileCase(c, **target, faults);
+    PlacedLaunch launch;
+    Expected<TargetCode> code = compileCase(c, **target, faults, launch);
     bool tooBig =
         amd && !code &&
         code.status().message().find("bytes of shared memory because a block has that much") != std::string::npos;
@@ -90,10 +115,7 @@ int main(int argc, char **argv) {
       dropWaits(code->bytes);
     std::ofstream(folder / (c.name + (amd ? ".hsaco" : ".ptx")), std::ios::binary)
         .write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
-    list.push_back({{"name", c.name},
-                    {"threads", facts.block[0]},
-                    {"shared", facts.dynamicSharedBytes},
-                    {"static shared", facts.staticSharedBytes}});
+    list.push_back(rowOf(c, facts, launch));
   }
   std::ofstream(folder / "cases.json") << nlohmann::json{{"target", name}, {"cases", list}}.dump(1) << "\n";
   std::cout << list.size() << " cases for " << name << " in " << folder.string() << "\n";

@@ -20,6 +20,7 @@ struct Product {
   Tail tail = Tail::Bias;
   bool runTimeColumns = false;               // n is known only at run time: each access has two versions
   bool unsignedA = false, unsignedB = false; // of bytes
+  int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
 };
 } // namespace
 
@@ -33,15 +34,15 @@ static std::string nameOf(const Product &p) {
   return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", p.tail == Tail::Residual ? "residual" : "product",
                      typeText(p.type), p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn,
                      p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
-                     p.runTimeColumns ? "_sized" : "");
+                     p.runTimeColumns ? "_sized" : "") +
+         (p.groups ? fmt::format("_groups{}", p.groups) : "");
 }
 
 constexpr const char *productLoop = R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
-        attributes {{grid = affine_map<(){symbols} -> ({gx}, {gy}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}>}} {{
-      %px = tile.program_id 0
-      %py = tile.program_id 1
+        attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}>}} {{
+      {programs}
       %n = tile.size (d0) -> (d0 * {bn})(%px)
       %m = tile.size (d0) -> (d0 * {bm})(%py)
       %c0 = arith.constant 0 : index
@@ -55,6 +56,17 @@ constexpr const char *productLoop = R"(
         %d = tile.dot %{lhs}, %w, %c {signs} : {ta}, {tb}, {tc}
         scf.yield %d : {tc}
       }})";
+
+constexpr const char *programsOfTwo = "%px = tile.program_id 0\n      %py = tile.program_id 1";
+
+/// Numbered along x alone, down two rows at a time.
+static std::string programsInOrder(int64_t gridX, int64_t gridY) {
+  return fmt::format(R"(%p = tile.program_id 0
+      %q = tile.ordered_program %p rows () -> ({1}) columns () -> ({0}) group 2
+      %px = tile.size (d0) -> (d0 mod {0})(%q)
+      %py = tile.size (d0) -> (d0 floordiv {0})(%q))",
+                     gridX, gridY);
+}
 
 constexpr const char *biasTail = R"(
       %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
@@ -90,10 +102,12 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
       fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
       fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
       fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-      fmt::arg("gx", gridX), fmt::arg("gy", gridY), fmt::arg("bm", p.bm), fmt::arg("bn", p.bn), fmt::arg("bk", p.bk),
-      fmt::arg("warps", p.warps), fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns),
-      fmt::arg("depth", depth), fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"),
-      fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
+      fmt::arg("grid", p.groups ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+      fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
+      fmt::arg("programs", p.groups ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+      fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
+      fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
+      fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
       fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
       fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
       fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
@@ -127,6 +141,8 @@ static DeviceCase product(const Product &p, std::string edge) {
                .type = p.type};
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   c.kernel = kernelText(p, c.grid[0], c.grid[1]);
+  if (p.groups)
+    c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);
   c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
   if (p.runTimeColumns)
@@ -240,6 +256,43 @@ static void addResidualCases(std::vector<DeviceCase> &cases) {
     }
 }
 
+/// Warps that copy beside one or two groups that multiply: one program a block and several, fewer and more steps than
+/// slots, ragged edges, operands in panels, epilogues that load, one step and none.
+static void addRoleCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16, DType::I8})
+    for (bool at : {false, true})
+      for (bool bt : {false, true}) {
+        if (type == DType::I8 && (at || !bt)) // bytes are copied along k alone
+          continue;
+        auto roles = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages,
+                         int64_t groups, const char *edge) {
+          Product p{type, m, n, k, bm, bn, type == DType::I8 ? 128 : 64, warps, stages, at, bt};
+          p.groups = groups;
+          cases.push_back(product(p, edge));
+        };
+        roles(64, 64, 64, 64, 64, 4, 2, 1, "power of two");
+        roles(64, 64, 640, 64, 64, 4, 3, 1, "power of two");
+        roles(136, 72, 328 / 16 * 16, 64, 64, 4, 4, 2, "multiple of 8");
+        roles(112, 144, 176, 128, 128, 8, 3, 1, "multiple of 8");
+        roles(136, 264, 96, 128, 128, 4, 2, 2, "multiple of 8");
+        roles(200, 136, 80, 64, 128, 4, 2, 2, "multiple of 8");
+        roles(1000, 3080, 512, 128, 128, 8, 5, 1, "multiple of 8");
+        roles(2056, 2048, 192, 128, 128, 4, 5, 2, "multiple of 8");
+        roles(512, 1032, 1040, 128, 256, 8, 4, 1, "multiple of 8");
+      }
+  for (DType type : {DType::F16, DType::BF16})
+    for (int64_t groups : {1, 2}) {
+      Product p{type, 120, 200, 136, 64, 128, 64, 4, 3};
+      p.tail = Tail::Residual, p.groups = groups;
+      cases.push_back(product(p, "multiple of 8"));
+      p.k = 0;
+      cases.push_back(product(p, "size 0"));
+      p = {type, 1000, 1016, 520, 128, 128, 64, 4, 4};
+      p.tail = Tail::Residual, p.groups = groups;
+      cases.push_back(product(p, "multiple of 8"));
+    }
+}
+
 void addProductCases(std::vector<DeviceCase> &cases) {
   addByteCases(cases);
   addHalfCases(cases);
@@ -247,6 +300,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   addMultiplyAddCases(cases);
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   addResidualCases(cases);
+  addRoleCases(cases);
 }
 
 } // namespace tilewright::test

@@ -38,7 +38,7 @@ def operandTypes(example):
             types[typed[1]] = typed[2]
         elif re.match(r"\s*tile\.", body):
             types.update({name: "index" for name in re.findall(r"%\w+", bracket)})
-    if re.match(r"\s*tile\.coordinate", body):
+    if re.match(r"\s*tile\.(coordinate|ordered_program)", body):
         types[re.search(r"%\w+", body)[0]] = "index"
     rest = [name for name in dict.fromkeys(re.findall(r"%\w+", body)) if name not in types]
     if rest:

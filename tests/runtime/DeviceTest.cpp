@@ -82,7 +82,7 @@ protected:
                 std::array<int64_t, 3> grid) {
     Expected<KernelHandle> handle = module_->kernel(kernel);
     TILEWRIGHT_TRY(handle);
-    LaunchArgs args = {*handle, &kernel, buffers, scalars, grid, 64};
+    LaunchArgs args = {*handle, &kernel, buffers, scalars, {}, grid, 64};
     return stream.launch(args); // arguments are copied before this returns
   }
 

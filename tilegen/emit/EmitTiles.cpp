@@ -39,6 +39,7 @@ private:
   tile::BufferType bufferOf(unsigned buffer, Type tensor);
   AffineMap grid();
   void setOffsets(TileEmitter &emitter);
+  Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
   Type indexType();
 
   graph::KernelOp source;
@@ -146,6 +147,8 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
   for (auto [i, loop] : llvm::enumerate(space.loops()))
     if (loop.kind != LoopKind::Reduction && loop.size.ceilDiv(tiles[i]) != one)
       numbered.push_back(i);
+  if (numbered.size() > 1 && schedule.getOrder() > 1)
+    program = orderPrograms(emitter, program, numbered.back());
   for (unsigned i : llvm::reverse(numbered)) {
     AffineExpr count = space.loops()[i].size.ceilDiv(tiles[i]), at = id.floorDiv(stride);
     if (i != numbered.front())
@@ -155,6 +158,17 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
   }
   if (numbered.empty())
     program.getDefiningOp()->erase();
+}
+
+/// Tiles of the last parallel loop are a row of programs; all others number the rows.
+Value KernelEmitter::orderPrograms(TileEmitter &emitter, Value program, unsigned last) {
+  AffineExpr columns = local(space.loops()[last].size.ceilDiv(tiles[last])),
+             rows = grid().getResult(0).floorDiv(columns);
+  auto map = [&](AffineExpr expr) {
+    return AffineMap::get(0, symbols.size(), IndexAlgebra(source.getContext(), {}).simplify(expr));
+  };
+  return tile::OrderedProgramOp::create(emitter.getBuilder(), emitter.loc, program, map(rows), map(columns),
+                                        schedule.getOrder());
 }
 
 /// Coordinates that masks compare are 32 bits wide where every buffer is known to be that small.

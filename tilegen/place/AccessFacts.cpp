@@ -58,6 +58,12 @@ Facts factsOf(Value value) {
         return integer ? Facts::constant(integer.getInt()) : Facts();
       })
       .Case([](ProgramIdOp op) { return programFacts(op); })
+      .Case([](OrderedProgramOp op) {
+        SmallVector<Facts> symbols = symbolFacts(op->getParentOfType<KernelOp>());
+        Facts programs = index::factsOf(op.getRows().getResult(0), {}, symbols) *
+                         index::factsOf(op.getColumns().getResult(0), {}, symbols);
+        return Facts::between(0, lastOf(programs.high));
+      })
       .Case([](SizeOp op) {
         SmallVector<Facts> operands;
         for (Value operand : op.getOperands())

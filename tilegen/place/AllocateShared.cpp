@@ -16,13 +16,16 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
   };
   kernel.walk(
       [&](SharedAllocOp alloc) { alloc.setOffset(take(alloc.getType().getBytes(), alloc.getType().getAlignment())); });
+  kernel.walk([&](RingAllocOp alloc) { alloc.setOffset(take(alloc.getType().getBytes(), bankRowBytes)); });
   kernel.walk([&](ReduceOp reduce) {
     if (int64_t bytes = exchangedBytes(reduce))
       reduce.setScratch(take(bytes, bankRowBytes));
   });
   if (failed(checkShared(kernel, used, facts)))
     return failure();
-  kernel.setThreads(warpsOf(kernel) * facts.lanes);
+  int64_t warps = warpsOf(kernel);
+  kernel.walk([&](RolesOp roles) { warps = llvm::sum_of(roles.getWarps()); });
+  kernel.setThreads(warps * facts.lanes);
   kernel.setSharedBytes(used);
   return success();
 }

@@ -10,6 +10,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_PLACETILESPASS
 #define GEN_PASS_DEF_FLATTENLOOPSPASS
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#define GEN_PASS_DEF_ASSIGNROLESPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
 #define GEN_PASS_DEF_ALLOCATESHAREDPASS
@@ -64,12 +65,25 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
   }
 };
 
+bool hasRoles(KernelOp kernel) { return !kernel.getBody().getOps<RolesOp>().empty(); }
+
+struct AssignRolesPass : impl::AssignRolesPassBase<AssignRolesPass> {
+  using AssignRolesPassBase::AssignRolesPassBase;
+  void runOnOperation() override {
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
+      return signalPassFailure();
+    if (!getOperation().isPlaced() && !hasRoles(getOperation()))
+      assignRoles(getOperation(), *facts);
+  }
+};
+
 struct StageOperandsPass : impl::StageOperandsPassBase<StageOperandsPass> {
   using StageOperandsPassBase::StageOperandsPassBase;
   void runOnOperation() override {
     if (failed(checkLayouts(getOperation())))
       return signalPassFailure();
-    if (!getOperation().isPlaced())
+    if (!getOperation().isPlaced() && !hasRoles(getOperation()))
       stageOperands(getOperation());
   }
 };
@@ -80,7 +94,7 @@ struct PipelineLoopsPass : impl::PipelineLoopsPassBase<PipelineLoopsPass> {
     FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
     if (failed(facts) || failed(checkLayouts(getOperation())))
       return signalPassFailure();
-    if (!getOperation().isPlaced())
+    if (!getOperation().isPlaced() && !hasRoles(getOperation()))
       pipelineLoops(getOperation(), *facts);
   }
 };

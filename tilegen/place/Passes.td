@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
-    The steps are tilewright-place-flatten-loops, -assign-layouts, -stage-operands, -pipeline-loops and
+    The steps are tilewright-place-flatten-loops, -assign-layouts, -assign-roles, -stage-operands, -pipeline-loops and
     -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
@@ -35,6 +35,16 @@ def AssignLayoutsPass : PlaceStep<"assign-layouts"> {
     no instruction keeps none, and becomes multiplications and additions.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+def AssignRolesPass : PlaceStep<"assign-roles"> {
+  let summary = "Give the copies of a matrix product warps of their own";
+  let description = [{
+    Takes kernels whose tiles have layouts and whose schedule asks for groups, for targets with a copy engine. Other
+    kernels stay as they are; a remark says why where the schedule asked in vain. The steps behind it leave kernels with
+    roles as they are.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }
 
 def StageOperandsPass : PlaceStep<"stage-operands"> {

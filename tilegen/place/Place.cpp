@@ -33,6 +33,8 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   PlaceFacts facts;
   facts.lanes = target.warpWidth;
   facts.copiesAsync = target.asyncCopies;
+  facts.copiesBulk = target.bulkCopies;
+  facts.units = target.units;
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
@@ -59,8 +61,10 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();
-    stageOperands(kernel);
-    pipelineLoops(kernel, facts);
+    if (!assignRoles(kernel, facts)) {
+      stageOperands(kernel);
+      pipelineLoops(kernel, facts);
+    }
     if (failed(allocateShared(kernel, facts)))
       return failure();
   }

@@ -14,6 +14,8 @@ namespace tilewright::tile {
 struct PlaceFacts {
   unsigned lanes = 32;      // of a warp or wavefront
   bool copiesAsync = false; // global to shared memory without registers
+  bool copiesBulk = false;  // whole tiles, by an engine of their own
+  int64_t units = 1;        // multiprocessors
   int64_t sharedBytes = 0;  // of a block
   llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
       fragments; // matrix instructions by preference: elements, and a row of allFragments()
@@ -31,6 +33,9 @@ void flattenLoops(KernelOp kernel);
 /// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute
 /// `instruction`; none is fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
+/// Where the schedule asks for groups and the target's copy engine can bring the operands: warps that copy and warps
+/// that multiply, in blocks that take several programs. False, with the reason as a remark, where that cannot be.
+bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);
 /// Loops around a tile.dot load the next steps' operands while they multiply this one's.

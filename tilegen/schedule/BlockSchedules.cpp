@@ -38,6 +38,17 @@ struct MatmulTile {
   int64_t rows, columns, warps;
   int64_t blocksOfUnit = 1; // that shared memory is divided among
 };
+/// With copies by warps of their own: how well a tile uses the matrix units beside the largest, measured on an H200
+/// (docs/performance.md), and the groups that multiply, of `warps` each.
+struct RoleTile {
+  MatmulTile tile;
+  double efficiency;
+  int64_t groups;
+};
+constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2},
+                                  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
+constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
@@ -187,12 +198,14 @@ static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTil
   return chosen;
 }
 
-static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages) {
+static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages,
+                                     int64_t groups = 0, int64_t order = 1) {
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
       steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({chosen.rows, chosen.columns});
   steps.back() = step;
-  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, tile, steps, chosen.warps, stages);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, tile, steps, chosen.warps, stages, groups,
+                                     order);
 }
 
 /// Does the target have an instruction for these elements that four warps issue together?
@@ -202,6 +215,36 @@ static bool hasWarpgroups(const TargetDesc &target, Type element) {
                                       (instruction.type == MatrixType::BF16 && element.isBF16()) ||
                                       (instruction.type == MatrixType::I8 && element.isInteger(8)));
   });
+}
+
+/// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.
+static bool isReadPlainly(Value operand) {
+  while (Operation *access = operand.getDefiningOp()) {
+    if (!isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::BroadcastOp>(access))
+      return false;
+    operand = access->getOperand(0);
+  }
+  return true;
+}
+
+/// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
+/// first. Blocks take their tiles in rounds.
+static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
+                                        const TargetDesc &target) {
+  const RoleTile *best = nullptr;
+  double least = 0;
+  for (const RoleTile &row : roleTiles) {
+    auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
+    double time = rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
+    if (!best || time < least)
+      best = &row, least = time;
+  }
+  if (blocksOf(space, best->tile) < target.units / 2)
+    return {};
+  int64_t stageBytes = (best->tile.rows + best->tile.columns) * bytesOfWarpgroups,
+          room = (target.sharedBytes - bytesOfRings) / stageBytes,
+          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
+  return makeMatmul(space, best->tile, step, stages, best->groups, rowsOfOrder);
 }
 
 /// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter
@@ -224,6 +267,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+  if (isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) && isReadPlainly(space.rhs))
+    return scheduleRoles(space, depthOfWarpgroups, steps, target);
   // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
   // stores.
   if (isCopied && (!rows || steps < stepsOfLargestTile))

@@ -17,6 +17,18 @@ using LaneBits = std::optional<size_t>;
 
 static TileShape shapeOf(Type tile) { return TileShape(cast<RankedTensorType>(tile).getShape()); }
 
+/// The threads that run `op`: the kernel's, or those of its role.
+static int64_t threadsOf(Operation *op, KernelOp kernel) {
+  int64_t threads = *kernel.getThreads();
+  auto roles = op->getParentOfType<RolesOp>();
+  if (!roles)
+    return threads;
+  Region *body = op->getParentRegion();
+  while (body->getParentOp() != roles)
+    body = body->getParentRegion();
+  return threads / llvm::sum_of(roles.getWarps()) * roles.getWarps()[body->getRegionNumber()];
+}
+
 static LogicalResult verifyTile(Operation *op, Type type, int64_t threads, LaneBits &laneBits) {
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
@@ -26,7 +38,7 @@ static LogicalResult verifyTile(Operation *op, Type type, int64_t threads, LaneB
     return op->emitOpError() << "expected tiles with layouts because the kernel is placed, got " << tile;
   size_t lanes = layout.getLane().size(), bits = lanes + layout.getWarp().size();
   if (bits > 30 || int64_t(1) << bits != threads)
-    return op->emitOpError() << "expected a layout over the kernel's " << threads << " threads, got " << layout;
+    return op->emitOpError() << "expected a layout over the " << threads << " threads that run it, got " << layout;
   if (laneBits.value_or(lanes) != lanes)
     return op->emitOpError() << "expected a layout over warps of " << (1 << *laneBits)
                              << " lanes as elsewhere in the kernel, got " << layout;
@@ -115,15 +127,15 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
                                      "conditional";
         return success();
       })
-      .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, DotWaitOp>(
+      .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, DotWaitOp, RolesOp>(
           [](Operation *) { return success(); }) // whose own verifiers say it all
       .Default(verifyElementwise);
 }
 
 LogicalResult tilewright::tile::verifyPlaced(KernelOp kernel) {
   LaneBits laneBits;
-  int64_t threads = *kernel.getThreads();
   auto result = kernel.getBody().walk([&](Operation *op) {
+    int64_t threads = threadsOf(op, kernel);
     for (Type type : op->getResultTypes())
       if (failed(verifyTile(op, type, threads, laneBits)))
         return WalkResult::interrupt();

@@ -82,7 +82,8 @@ void TileDialect::initialize() {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
-                                   ArrayRef<int64_t> registers, int64_t pack, bool inPlace) {
+                                   ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
+                                   bool inPlace) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -95,6 +96,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << stages << " and " << pack;
   if (pack > 0 && root != graph::RootKind::Matmul)
     return emitError() << "expected no pack because only a matmul reads panels, got " << pack;
+  if (groups < 0 || groups > 2 || order <= 0 || (groups && root != graph::RootKind::Matmul))
+    return emitError() << "expected at most two groups of warps, of a matmul alone, and a positive order, got "
+                       << groups << " and " << order;
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
                        << graph::stringifyRootKind(root);

@@ -22,6 +22,11 @@ namespace tilewright::tile {
 /// [1, 128, 128] in the text of attributes.
 mlir::FailureOr<llvm::SmallVector<int64_t>> parseSizeList(mlir::AsmParser &parser);
 void printSizeList(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> sizes);
+
+/// What the copy engine takes (CUDA Driver API, "cuTensorMapEncodeTiled"), as far as it is used: rows that are swizzled
+/// over 128 bytes, as matrix instructions read them.
+inline constexpr unsigned minTensorMapRank = 2, maxTensorMapRank = 5;
+inline constexpr int64_t maxTensorMapBox = 256, tensorMapRowBytes = 128;
 } // namespace tilewright::tile
 
 #include "tilegen/tile/TileDialect.h.inc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
-// docs/dialects/tile.md is made of this file and PlacedOps.td by scripts/generate-docs.
+// docs/dialects/tile.md is made of this file, PlacedOps.td and RoleOps.td by scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_OPS
@@ -96,6 +96,10 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `registers`: rows and columns that one thread computes at a time. A third number is a depth: sums return to memory
       after each step of a reduced loop that is at most so long, and all columns take that step before the next one.
     * `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
+      `warps` multiply, and with 2 there is a second group of as many, which multiplies while the first one stores.
+      Placing does without where the target cannot copy the operands so.
+    * `order`: programs go down so many rows of tiles before they take the next column.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
   }];
@@ -103,21 +107,24 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     SizeList<"of the parallel loops">:$tile, OptionalSizeList<"of the reduction loops">:$reduce,
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages,
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
+                    DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
                     DefaultValuedParameter<"bool", "false">:$in_place);
-  let assemblyFormat = "`<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $in_place) `>`";
+  let assemblyFormat = [{
+    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $in_place) `>`
+  }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// For a program that is a block of threads.
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
-                                int64_t stages = 1) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, false);
+                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1) {
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, false);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                  ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false) {
-      return get(context, root, tile, reduce, 1, 1, registers, pack, inPlace);
+      return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1, inPlace);
     }
   }];
 }
@@ -382,5 +389,6 @@ def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 }
 
 include "tilegen/tile/PlacedOps.td"
+include "tilegen/tile/RoleOps.td"
 
 #endif

@@ -4,6 +4,8 @@
 #include "backend/TemporaryFile.h"
 #include "backend/amdgcn/LinkObject.h"
 #include "backend/gpu/GenerateCode.h"
+#include "tests/backend/gpu/SimtBlock.h"
+#include "tests/backend/gpu/SimtEngine.h"
 #include "tests/backend/gpu/SimtTarget.h"
 #include "tilegen/place/Place.h"
 
@@ -14,10 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <deque>
 #include <dlfcn.h>
-#include <functional>
-#include <ucontext.h>
 
 using namespace mlir;
 using namespace tilewright;
@@ -25,64 +24,9 @@ using namespace tilewright::test;
 
 //===- Threads as fibers ------------------------------------------------------------------------------------------===//
 
+RunningBlock *tilewright::test::block;
+
 namespace {
-constexpr size_t stackBytes = 256 << 10;
-
-struct PendingCopy {
-  std::byte *to;
-  const std::byte *from;
-  uint32_t bytes, live;
-};
-
-/// A stretch of shared memory that a product reads, and what was there when it started.
-struct PendingRead {
-  const std::byte *from;
-  std::vector<std::byte> bytes;
-};
-
-struct Fiber {
-  ucontext_t context;
-  std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
-  bool done = false;
-  uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
-  uint32_t word = 0;                        // what it brings to its warp's meeting
-  const void *given[2] = {};
-  std::deque<std::vector<PendingCopy>> groups{1};
-  std::deque<std::vector<PendingRead>> products{1};
-};
-
-/// The block that runs now; one at a time.
-struct RunningBlock {
-  unsigned lanes;
-  std::array<uint32_t, 3> id;
-  std::vector<std::byte> shared;
-  bool overwritten = false;
-  std::vector<std::unique_ptr<Fiber>> fibers;
-  ucontext_t scheduler;
-  unsigned current = 0;
-  std::function<void()> body;
-
-  Fiber &self() { return *fibers[current]; }
-  void yield() { swapcontext(&self().context, &scheduler); }
-  Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
-  unsigned lane() const { return current % lanes; }
-
-  /// Waits until every thread of the warp has called this as often.
-  void meetWarp() {
-    uint32_t visit = ++self().warpVisits;
-    for (unsigned l = 0; l < lanes; ++l)
-      while (inWarp(l).warpVisits < visit && !inWarp(l).done)
-        yield();
-  }
-  void meetBlock() {
-    uint32_t visit = ++self().blockVisits;
-    for (auto &fiber : fibers)
-      while (fiber->blockVisits < visit && !fiber->done)
-        yield();
-  }
-};
-RunningBlock *block;
-
 //===- Verbs ------------------------------------------------------------------------------------------------------===//
 
 int32_t threadId() { return block->current; }
@@ -319,10 +263,12 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   LLVMInitializeX86AsmParser();
   DialectRegistry registry;
   registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  loadDialects(context);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  if (!module || failed(tile::placeTiles(*module, target)))
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  loadDialects(*context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context.get());
+  TargetDesc small = target;
+  small.units = 2; // so that blocks take several programs of a small case
+  if (!module || failed(tile::placeTiles(*module, small)))
     return Status(Code::Internal, "placing failed");
   SimtTarget simt(target.warpWidth, target.warpWidth == 32);
   auto distributed = distribute(*module, simt, faults);
@@ -353,9 +299,13 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
+  if (void *engine = dlsym(program->library_, "simt_engine"))
+    std::memcpy(engine, engineVerbs().data(), sizeof engineVerbs());
   program->lanes_ = target.warpWidth;
   for (auto &[name, facts] : placedFacts(*module))
     program->kernels_[name] = {facts.block[0], facts.dynamicSharedBytes};
+  program->context_ = std::move(context);
+  program->module_ = std::move(module);
   return program;
 }
 
@@ -364,18 +314,66 @@ SimtProgram::~SimtProgram() {
     dlclose(library_);
 }
 
+/// The kernel's tensor maps with the addresses and sizes of `arguments`.
+std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std::vector<uint64_t> &arguments,
+                                               const PlacedLaunch &launch) {
+  std::vector<SimtTensorMap> maps;
+  for (const PlacedTensorMap &placed : launch.maps) {
+    auto buffer = cast<tile::BufferType>(kernel.getArgumentTypes()[placed.buffer]);
+    auto bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
+    SimtTensorMap &map = maps.emplace_back();
+    map.start = reinterpret_cast<const std::byte *>(arguments[placed.buffer]) + placed.start * bytes;
+    map.elementBytes = bytes;
+    map.rank = placed.sizes.size();
+    llvm::copy(placed.sizes, map.sizes.begin());
+    llvm::copy(placed.strides, map.strides.begin());
+    llvm::copy(placed.box, map.box.begin());
+  }
+  return maps;
+}
+
+/// Whole warps take turns, the last one first. False if all that are left wait for what does not come.
+static bool runToEnd(RunningBlock &state) {
+  constexpr int patience = 3; // rounds in which nothing happens
+  for (int idle = 0; idle < patience; ++idle) {
+    bool running = false;
+    uint64_t before = state.progress;
+    for (unsigned t = state.fibers.size(); t-- > 0;)
+      if (!state.fibers[t]->done) {
+        running = true;
+        state.current = t;
+        swapcontext(&state.scheduler, &state.fibers[t]->context);
+        state.progress += state.fibers[t]->done;
+      }
+    if (!running)
+      return true;
+    if (state.progress != before)
+      idle = -1;
+  }
+  return false;
+}
+
 uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid) {
   // More arguments than a function takes do no harm in the System V calling convention.
   using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                           uint64_t, uint64_t, uint64_t);
   auto function = reinterpret_cast<Kernel>(dlsym(library_, kernel.c_str()));
   uint64_t errorWord = 0;
+  auto op = module_->lookupSymbol<tile::KernelOp>(kernel);
+  PlacedLaunch launch = launchOf(op, {arguments.begin() + op.getNumBuffers(), arguments.end()});
+  if (!launch.maps.empty()) // its blocks take several programs
+    grid = launch.grid;
+  std::vector<SimtTensorMap> maps = mapsOf(op, arguments, launch);
   arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));
+  for (const SimtTensorMap &map : maps)
+    arguments.push_back(reinterpret_cast<uint64_t>(&map));
   arguments.resize(12);
   auto &a = arguments;
   Facts facts = kernels_.at(kernel);
   auto body = [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); };
-  RunningBlock state{lanes_, {}, {}, false, {}, {}, 0, body};
+  RunningBlock state;
+  state.lanes = lanes_;
+  state.body = body;
   block = &state;
   for (unsigned t = 0; t < facts.threads; ++t)
     state.fibers.push_back(std::make_unique<Fiber>());
@@ -394,15 +392,11 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
           fiber->context.uc_link = nullptr;
           makecontext(&fiber->context, fiberMain, 0);
         }
-        // Whole warps take turns, the last one first.
-        for (bool running = true; running;) {
-          running = false;
-          for (unsigned t = facts.threads; t-- > 0;)
-            if (!state.fibers[t]->done) {
-              running = true;
-              state.current = t;
-              swapcontext(&state.scheduler, &state.fibers[t]->context);
-            }
+        state.barriers.clear();
+        state.meetings.clear();
+        if (!runToEnd(state)) {
+          block = nullptr;
+          return hung;
         }
       }
   block = nullptr;

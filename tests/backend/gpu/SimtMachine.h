@@ -14,9 +14,12 @@
 
 #include "backend/gpu/Distribute.h"
 #include "runtime/Status.h"
+#include "tests/device/PlacedLaunch.h"
 #include "tilegen/TargetDesc.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 
 #include <array>
 #include <cstdint>
@@ -34,9 +37,11 @@ public:
   static Expected<std::unique_ptr<SimtProgram>> compile(const std::string &text, const TargetDesc &target,
                                                         InjectedFaults faults = {});
   ~SimtProgram();
+  static constexpr uint64_t hung = ~uint64_t(1);
 
   /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word
-  /// is added. Returns the error word, which is all ones if shared memory was overwritten while a product read it.
+  /// is added. Returns the error word, which is all ones if shared memory was overwritten while a product read it, and
+  /// `hung` if threads wait for what does not come.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
 
 private:
@@ -44,6 +49,11 @@ private:
     unsigned threads, sharedBytes;
   };
   SimtProgram() = default;
+  static std::vector<struct SimtTensorMap> mapsOf(tile::KernelOp kernel, const std::vector<uint64_t> &arguments,
+                                                  const PlacedLaunch &launch);
+
+  std::unique_ptr<mlir::MLIRContext> context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
 
   void *library_ = nullptr;
   unsigned lanes_ = 32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/backend/gpu/SimtTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "tests/backend/gpu/SimtCalls.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -10,29 +11,7 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 Value SimtTarget::call(Builder &b, Verb verb, Type result, ValueRange arguments) {
-  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  auto table = module.lookupSymbol<LLVM::GlobalOp>("simt_verbs");
-  if (!table) {
-    OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
-    table =
-        LLVM::GlobalOp::create(start, b.getLoc(), LLVM::LLVMArrayType::get(b.getI64Type(), VerbCount),
-                               /*isConstant=*/false, LLVM::Linkage::External, "simt_verbs",
-                               start.getZeroAttr(RankedTensorType::get({VerbCount}, b.getI64Type())), /*alignment=*/8);
-  }
-  Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), LLVM::AddressOfOp::create(b, table),
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(verb)});
-  SmallVector<Value> operands{LLVM::LoadOp::create(b, pointer, address)};
-  SmallVector<Type> types;
-  for (Value argument : arguments) {
-    if (auto type = dyn_cast<LLVM::LLVMPointerType>(argument.getType()); type && type.getAddressSpace())
-      argument = LLVM::AddrSpaceCastOp::create(b, pointer, argument);
-    operands.push_back(argument);
-    types.push_back(argument.getType());
-  }
-  Type returned = result ? result : Type(LLVM::LLVMVoidType::get(b.getContext()));
-  auto op = LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(returned, types), operands);
-  return result ? op.getResult() : Value();
+  return callThroughTable(b, "simt_verbs", VerbCount, verb, result, arguments);
 }
 
 /// Memory of the calling thread for one value; made at the function's start, so that loops make no more of it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/gpu/GpuTarget.h"
+#include "tests/backend/gpu/SimtEngine.h"
 
 namespace tilewright::test {
 
@@ -35,6 +36,7 @@ public:
                                           Unsigned isUnsigned) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
+  CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
   void lowerMath(mlir::Operation *root) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
@@ -44,6 +46,7 @@ private:
   Value call(Builder &b, Verb verb, mlir::Type result, mlir::ValueRange arguments);
   Value memory(Builder &b, mlir::Type type);
 
+  SimtEngine engine_;
   unsigned lanes_;
   bool readsMatrices_;
 };

@@ -4,7 +4,7 @@
 // HOST-LABEL: graph.kernel @product
 // HOST-SAME: schedule = #tile.schedule<matmul, {{.*}}registers = [
 // GPU-LABEL: graph.kernel @product
-// GPU-SAME: schedule = #tile.schedule<matmul, {{.*}}stages = {{[2-9]}}>
+// GPU-SAME: schedule = #tile.schedule<matmul, {{.*}}stages = {{[2-9]}}{{.*}}>
 graph.kernel @product(%x: tensor<1024x1024xf16>, %y: tensor<1024x1024xf16>) -> tensor<1024x1024xf32> {
   %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
       : tensor<1024x1024xf16>, tensor<1024x1024xf16> -> tensor<1024x1024xf32>

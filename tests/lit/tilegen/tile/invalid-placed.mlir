@@ -145,7 +145,7 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
 // -----
 
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 64 : i64, shared_bytes = 4096 : i64} {
-  // expected-error@+1 {{expected a layout over the kernel's 64 threads, got #tile.layout}}
+  // expected-error@+1 {{expected a layout over the 64 threads that run it, got #tile.layout}}
   %a = arith.constant dense<0.0> : tensor<16x16xf16, #tile.layout<reg = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>>
   tile.return
 }

@@ -3,7 +3,7 @@
 //
 // The factors are in shared memory. For a few steps of k at a time, a thread reads the rows and columns of its
 // accumulators, as vectors where rows of shared memory allow, and adds each product.
-#include "backend/gpu/MultiplyAdd.h"
+#include "backend/gpu/contract/MultiplyAdd.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

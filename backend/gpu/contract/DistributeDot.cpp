@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions on matrix units, whose operands are in shared memory.
-#include "backend/gpu/MultiplyAdd.h"
+#include "backend/gpu/contract/MultiplyAdd.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

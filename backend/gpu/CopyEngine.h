@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a target with a copy engine has besides GpuTarget's verbs: copies of boxes of a tensor, barriers in shared
+// memory that count arrivals and bytes, and roles of warps. ../nvptx and the imitated GPU of tests/backend/gpu
+// implement it.
+//
+// A barrier has phases, numbered from 0. A phase ends once all arrivals it was made for have come and all bytes that it
+// was told to expect; the next one begins. Waiting for the parity p of a phase waits until a phase of that parity has
+// ended; before the first phase, one of parity 1 has.
+#pragma once
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright {
+
+class CopyEngine {
+public:
+  using Builder = mlir::ImplicitLocOpBuilder;
+  using Value = mlir::Value;
+
+  virtual ~CopyEngine() = default;
+
+  /// Says that argument number `index` of the kernel is a tensor map (KernelAbi.h).
+  virtual void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) = 0;
+  /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
+  /// `barrier`.
+  virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) = 0;
+
+  /// A barrier at `address`, for `arrivals` of each phase; by one thread, before publishBarriers and a block's barrier.
+  virtual void makeBarrier(Builder &b, Value address, unsigned arrivals) = 0;
+  virtual void publishBarriers(Builder &b) = 0;
+  /// Arrives, and makes the phase expect `bytes` more.
+  virtual void expectBytes(Builder &b, Value barrier, unsigned bytes) = 0;
+  virtual void arrive(Builder &b, Value barrier) = 0;
+  /// Waits for a phase of that parity (i32).
+  virtual void waitPhase(Builder &b, Value barrier, Value parity) = 0;
+
+  /// A barrier of `threads` threads; `number` is from 1 to 15.
+  virtual void roleBarrier(Builder &b, unsigned number, unsigned threads) = 0;
+  /// Gives each thread of the calling warps this many registers; `more` than they have, or fewer.
+  virtual void setRegisters(Builder &b, unsigned registers, bool more) = 0;
+};
+
+} // namespace tilewright

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roles, rings and bulk copies, in the verbs of a copy engine.
+#include "backend/gpu/KernelDistributor.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+//===- Rings ------------------------------------------------------------------------------------------------------===//
+
+namespace {
+constexpr int64_t barrierBytes = 8;
+/// Of a multiprocessor, which warps that set no registers share evenly.
+constexpr int64_t registersOfBlock = 65536;
+} // namespace
+
+Value KernelDistributor::word(Value index) { return arith::IndexCastOp::create(b_, b_.getI32Type(), scalar(index)); }
+
+/// The slot of a step, and how often it was used before.
+KernelDistributor::RingPosition KernelDistributor::positionOf(Value ring, Value step) {
+  int64_t slots = cast<RingType>(ring.getType()).getSlots();
+  Value number = word(step);
+  return {arith::RemUIOp::create(b_, number, i32(slots)), arith::DivUIOp::create(b_, number, i32(slots))};
+}
+
+Value KernelDistributor::ringBarrier(Value ring, Value slot, bool isEmpty) {
+  Value base = scalar(ring), bytes = arith::MulIOp::create(b_, slot, i32(barrierBytes));
+  if (isEmpty)
+    bytes = arith::AddIOp::create(b_, bytes, i32(cast<RingType>(ring.getType()).getSlots() * barrierBytes));
+  return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+void KernelDistributor::lowerRingAlloc(RingAllocOp op) {
+  Value address = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(op.getOffset())});
+  scalars_.map(op.getResult(), address);
+  CopyEngine &engine = *target_.copyEngine();
+  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, target_.threadId(b_), i32(0));
+  auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    for (int64_t slot = 0; slot < op.getType().getSlots(); ++slot) {
+      engine.makeBarrier(b_, ringBarrier(op.getResult(), i32(slot), /*isEmpty=*/false), 1);
+      engine.makeBarrier(b_, ringBarrier(op.getResult(), i32(slot), /*isEmpty=*/true), op.getType().getReleases());
+    }
+    engine.publishBarriers(b_);
+  }
+  barrier();
+}
+
+void KernelDistributor::lowerRingAcquire(RingAcquireOp op) {
+  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+  // Before its first use a slot is empty: a phase of parity 1 has ended.
+  Value parity = arith::AndIOp::create(b_, arith::AddIOp::create(b_, uses, i32(1)), i32(1));
+  target_.copyEngine()->waitPhase(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true), parity);
+  target_.copyEngine()->expectBytes(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/false), op.getBytes());
+  scalars_.map(op.getSlot(), arith::IndexCastOp::create(b_, b_.getIndexType(), slot));
+}
+
+void KernelDistributor::lowerRingWait(RingWaitOp op) {
+  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+  if (!faults_.dropRingWaits)
+    target_.copyEngine()->waitPhase(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/false),
+                                    arith::AndIOp::create(b_, uses, i32(1)));
+  scalars_.map(op.getSlot(), arith::IndexCastOp::create(b_, b_.getIndexType(), slot));
+}
+
+void KernelDistributor::lowerRingDrain(RingDrainOp op) {
+  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+  target_.copyEngine()->waitPhase(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true),
+                                  arith::AndIOp::create(b_, uses, i32(1)));
+}
+
+/// One lane of each warp arrives.
+void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
+  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, lane_, i32(0));
+  auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  target_.copyEngine()->arrive(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true));
+}
+
+//===- Bulk copies ------------------------------------------------------------------------------------------------===//
+
+/// A tile whose rows are wider than a box is several panels, one behind the other.
+void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
+  SharedType shared = op.getShared().getType();
+  int64_t width = op.getMap().getType().getBox()[0], row = shared.getTile().getDimSize(shared.getFast());
+  int64_t panelBytes = shared.getSlotBytes() / (row / width);
+  Value base = slotAddress(op.getShared(), op.getSlot()),
+        full = ringBarrier(op.getRing(), word(op.getSlot()), /*isEmpty=*/false);
+  SmallVector<Value> coordinates;
+  for (Value coordinate : op.getCoordinates())
+    coordinates.push_back(word(coordinate));
+  Value first = coordinates[0];
+  for (int64_t panel = 0; panel < row / width; ++panel) {
+    Value to = LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base,
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(panel * panelBytes)});
+    coordinates[0] = arith::AddIOp::create(b_, first, i32(panel * width));
+    target_.copyEngine()->copyBox(b_, to, scalar(op.getMap()), coordinates, full);
+  }
+}
+
+//===- Roles ------------------------------------------------------------------------------------------------------===//
+
+/// Rows of tiles in groups: programs go down a group's rows before they take its next column.
+void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
+  SmallVector<Value> sizes = symbols(b_.getI32Type());
+  auto known = symbolFacts(kernel_);
+  IndexEmitter emitter(b_, b_.getI32Type(), {}, sizes, {}, known);
+  Value rows = emitter.emit(op.getRows().getResult(0)), columns = emitter.emit(op.getColumns().getResult(0)),
+        index = word(op.getIndex()), most = i32(op.getGroup());
+  Value programs = arith::MulIOp::create(b_, columns, most), group = arith::DivUIOp::create(b_, index, programs),
+        within = arith::RemUIOp::create(b_, index, programs), firstRow = arith::MulIOp::create(b_, group, most),
+        height = arith::MinUIOp::create(b_, arith::SubIOp::create(b_, rows, firstRow), most),
+        column = arith::DivUIOp::create(b_, within, height),
+        row = arith::AddIOp::create(b_, firstRow, arith::RemUIOp::create(b_, within, height)),
+        program = arith::AddIOp::create(b_, arith::MulIOp::create(b_, row, columns), column);
+  scalars_.map(op.getResult(), arith::IndexCastUIOp::create(b_, b_.getIndexType(), program));
+}
+
+LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned firstWarp) {
+  Region &body = op.getBodies()[number];
+  CopyEngine &engine = *target_.copyEngine();
+  Value warp = std::exchange(warp_, arith::SubIOp::create(b_, warp_, i32(firstWarp)));
+  role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes()};
+  if (int64_t registers = op.getRegisters()[number]) {
+    int64_t warps = llvm::sum_of(op.getWarps()), even = registersOfBlock / target_.lanes() / warps;
+    engine.setRegisters(b_, registers, registers > even);
+  }
+  noteEpilogue(body);
+  LogicalResult result = success();
+  if (op.getElected()[number]) {
+    Value thread = arith::OrIOp::create(b_, warp_, lane_);
+    auto branch = scf::IfOp::create(b_, arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, thread, i32(0)),
+                                    /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    result = lowerOperations(body.front());
+  } else {
+    result = lowerOperations(body.front());
+  }
+  warp_ = warp;
+  role_.reset();
+  return result;
+}
+
+/// A chain of branches on the warp's number.
+LogicalResult KernelDistributor::lowerRoles(RolesOp op) {
+  if (!target_.copyEngine())
+    return op.emitOpError("expected a target with a copy engine, whose barriers roles meet at");
+  computeWaiting();
+  OpBuilder::InsertionGuard guard(b_);
+  unsigned firstWarp = 0;
+  for (unsigned number = 0; number < op.getBodies().size(); ++number) {
+    unsigned lastWarp = firstWarp + op.getWarps()[number];
+    bool isLast = number + 1 == op.getBodies().size();
+    if (isLast)
+      return lowerRole(op, number, firstWarp);
+    auto branch = scf::IfOp::create(b_, arith::CmpIOp::create(b_, arith::CmpIPredicate::ult, warp_, i32(lastWarp)),
+                                    /*withElse=*/true);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    if (failed(lowerRole(op, number, firstWarp)))
+      return failure();
+    b_.setInsertionPointToStart(branch.elseBlock());
+    firstWarp = lastWarp;
+  }
+  return success();
+}

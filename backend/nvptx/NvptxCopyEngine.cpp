@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "cp.async.bulk.tensor", "mbarrier" and "setmaxnreg". Where LLVM has no intrinsic for the form that is
+// wanted, it is assembly, which GenerateCode marks as convergent.
+#include "backend/nvptx/NvptxCopyEngine.h"
+
+#include "backend/gpu/Intrinsics.h"
+#include "runtime/plan/KernelAbi.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static void assembly(CopyEngine::Builder &b, StringRef text, StringRef constraints, ValueRange operands) {
+  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, (constraints + ",~{memory}").str(),
+                            /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                            LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+static Value addressOf(CopyEngine::Builder &b, Value shared) {
+  return LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
+}
+
+/// By value, as the driver made it.
+void NvptxCopyEngine::markTensorMap(LLVM::LLVMFuncOp function, unsigned index) {
+  OpBuilder b(function.getContext());
+  function.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), tensorMapBytes)));
+  function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(tensorMapAlignment));
+}
+
+void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
+  constexpr unsigned clusterSpace = 7;
+  auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
+  auto constant = [&](Type type, int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  SmallVector<Value> arguments{LLVM::AddrSpaceCastOp::create(b, cluster, shared), barrier, map};
+  llvm::append_range(arguments, coordinates);
+  Value no = constant(b.getI1Type(), 0);
+  // The cluster's blocks and the cache's policy, which are not used; no group of blocks.
+  arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
+  callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.g2s.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
+}
+
+void NvptxCopyEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
+  callIntrinsic(b, "llvm.nvvm.mbarrier.init.shared", {}, {address, wordConstant(b, arrivals)});
+}
+
+/// To the other threads, and to the engine.
+void NvptxCopyEngine::publishBarriers(Builder &b) {
+  callIntrinsic(b, "llvm.nvvm.fence.mbarrier_init.release.cluster", {}, {});
+  callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {});
+}
+
+void NvptxCopyEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
+  assembly(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r",
+           {addressOf(b, barrier), wordConstant(b, bytes)});
+}
+
+void NvptxCopyEngine::arrive(Builder &b, Value barrier) {
+  assembly(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", addressOf(b, barrier));
+}
+
+/// The loop is part of the assembly, so that the warp's threads leave it together.
+void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
+  assembly(b,
+           "{ .reg .pred ended; again: mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1; @ended bra done; bra "
+           "again; done: }",
+           "r,r", {addressOf(b, barrier), parity});
+}
+
+void NvptxCopyEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
+  callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.count", {}, {wordConstant(b, number), wordConstant(b, threads)});
+}
+
+void NvptxCopyEngine::setRegisters(Builder &b, unsigned registers, bool more) {
+  callIntrinsic(b, more ? "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32" : "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", {},
+                wordConstant(b, registers));
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor memory accelerator, mbarriers and setmaxnreg, for sm_90a.
+#pragma once
+
+#include "backend/gpu/CopyEngine.h"
+
+namespace tilewright {
+
+class NvptxCopyEngine final : public CopyEngine {
+public:
+  void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
+  void publishBarriers(Builder &b) override;
+  void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
+  void arrive(Builder &b, Value barrier) override;
+  void waitPhase(Builder &b, Value barrier, Value parity) override;
+  void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
+  void setRegisters(Builder &b, unsigned registers, bool more) override;
+};
+
+} // namespace tilewright

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of the imitated GPU while it runs: its threads are fibers, which yield where they must wait for others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <ucontext.h>
+#include <vector>
+
+namespace tilewright::test {
+
+constexpr size_t stackBytes = 256 << 10;
+
+struct PendingCopy {
+  std::byte *to;
+  const std::byte *from;
+  uint32_t bytes, live;
+};
+
+/// A stretch of shared memory that a product reads, and what was there when it started.
+struct PendingRead {
+  const std::byte *from;
+  std::vector<std::byte> bytes;
+};
+
+/// What a copy engine has been told to copy.
+struct PendingBox {
+  std::byte *to;
+  const struct SimtTensorMap *map;
+  std::array<int32_t, 5> coordinates;
+};
+
+/// backend/gpu/CopyEngine.h says what phases are.
+struct EngineBarrier {
+  uint32_t arrivals = 0, missing = 0, phase = 0;
+  int64_t missingBytes = 0;
+  std::vector<PendingBox> boxes;
+};
+
+struct Fiber {
+  ucontext_t context;
+  std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
+  bool done = false;
+  uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
+  uint32_t word = 0;                        // what it brings to its warp's meeting
+  const void *given[2] = {};
+  std::deque<std::vector<PendingCopy>> groups{1};
+  std::deque<std::vector<PendingRead>> products{1};
+};
+
+/// The block that runs now.
+struct RunningBlock {
+  unsigned lanes = 32;
+  std::array<uint32_t, 3> id = {};
+  std::vector<std::byte> shared;
+  bool overwritten = false;
+  uint64_t progress = 0; // grows whenever something happens that others may wait for
+  std::map<const std::byte *, struct EngineBarrier> barriers;
+  struct Meeting {
+    uint32_t arrived = 0, generation = 0;
+  };
+  std::map<uint32_t, Meeting> meetings; // of roles, by the barrier's number
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  ucontext_t scheduler;
+  unsigned current = 0;
+  std::function<void()> body;
+
+  Fiber &self() { return *fibers[current]; }
+  void yield() { swapcontext(&self().context, &scheduler); }
+  Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
+  unsigned lane() const { return current % lanes; }
+
+  /// Waits until every thread of the warp has called this as often.
+  void meetWarp() {
+    uint32_t visit = ++self().warpVisits;
+    ++progress;
+    for (unsigned l = 0; l < lanes; ++l)
+      while (inWarp(l).warpVisits < visit && !inWarp(l).done)
+        yield();
+  }
+  void meetBlock() {
+    uint32_t visit = ++self().blockVisits;
+    ++progress;
+    for (auto &fiber : fibers)
+      while (fiber->blockVisits < visit && !fiber->done)
+        yield();
+  }
+};
+
+/// One at a time.
+extern RunningBlock *block;
+
+} // namespace tilewright::test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/backend/gpu/SimtEngine.h"
+#include "backend/gpu/Intrinsics.h"
+#include "tests/backend/gpu/SimtBlock.h"
+#include "tests/backend/gpu/SimtCalls.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::test;
+
+//===- Calls ------------------------------------------------------------------------------------------------------===//
+
+static void call(CopyEngine::Builder &b, EngineVerb verb, ValueRange arguments) {
+  callThroughTable(b, "simt_engine", EngineVerbCount, verb, {}, arguments);
+}
+
+void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
+  SmallVector<Value> arguments{shared, map, barrier};
+  llvm::append_range(arguments, coordinates);
+  while (arguments.size() < 3 + 5)
+    arguments.push_back(wordConstant(b, 0));
+  call(b, CopyBox, arguments);
+}
+void SimtEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
+  call(b, MakeBarrier, {address, wordConstant(b, arrivals)});
+}
+void SimtEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
+  call(b, ExpectBytes, {barrier, wordConstant(b, bytes)});
+}
+void SimtEngine::arrive(Builder &b, Value barrier) { call(b, Arrive, barrier); }
+void SimtEngine::waitPhase(Builder &b, Value barrier, Value parity) { call(b, WaitPhase, {barrier, parity}); }
+void SimtEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
+  call(b, RoleBarrier, {wordConstant(b, number), wordConstant(b, threads)});
+}
+
+//===- What they do -----------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// CUDA Driver API, "cuTensorMapEncodeTiled": the elements of a box in order, zeros outside of the tensor, in rows of
+/// 128 bytes whose 16-byte chunks are exchanged by the row's number. `visit` gets the position and the element, or
+/// null.
+template <typename Visit> void forEachElement(const PendingBox &box, const Visit &visit) {
+  const SimtTensorMap &map = *box.map;
+  int64_t elements = 1;
+  for (uint32_t d = 0; d < map.rank; ++d)
+    elements *= map.box[d];
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t rest = i, element = 0;
+    bool isInside = true;
+    for (uint32_t d = 0; d < map.rank; rest /= map.box[d++]) {
+      int64_t coordinate = box.coordinates[d] + rest % map.box[d];
+      isInside &= coordinate >= 0 && coordinate < map.sizes[d];
+      element += coordinate * map.strides[d];
+    }
+    auto address = reinterpret_cast<uintptr_t>(box.to) + i * map.elementBytes;
+    visit(reinterpret_cast<std::byte *>(address ^ (address >> 7 << 4 & 0x70)),
+          isInside ? map.start + element * map.elementBytes : nullptr);
+  }
+}
+
+int64_t bytesOf(const SimtTensorMap &map) {
+  int64_t bytes = map.elementBytes;
+  for (uint32_t d = 0; d < map.rank; ++d)
+    bytes *= map.box[d];
+  return bytes;
+}
+
+void finish(EngineBarrier &barrier) {
+  for (const PendingBox &box : barrier.boxes) {
+    uint32_t bytes = box.map->elementBytes;
+    forEachElement(box, [&](std::byte *to, const std::byte *from) {
+      from ? std::memcpy(to, from, bytes) : std::memset(to, 0, bytes);
+    });
+    barrier.missingBytes -= bytesOf(*box.map);
+  }
+  barrier.boxes.clear();
+}
+
+/// Ends the phase if everything has come.
+void advance(EngineBarrier &barrier) {
+  if (barrier.missing || barrier.missingBytes)
+    return;
+  ++barrier.phase, ++block->progress;
+  barrier.missing = barrier.arrivals;
+}
+
+void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
+             int32_t c3, int32_t c4) {
+  PendingBox box{to, map, {c0, c1, c2, c3, c4}};
+  std::memset(to, 0xff, bytesOf(*map));
+  block->barriers[barrier].boxes.push_back(box);
+  ++block->progress;
+}
+void makeBarrier(const std::byte *address, uint32_t arrivals) {
+  block->barriers[address] = {arrivals, arrivals, 0, 0, {}};
+}
+void arrive(const std::byte *address) {
+  EngineBarrier &barrier = block->barriers.at(address);
+  --barrier.missing, ++block->progress;
+  advance(barrier);
+}
+void expectBytes(const std::byte *address, uint32_t bytes) {
+  block->barriers.at(address).missingBytes += bytes;
+  arrive(address);
+}
+void waitPhase(const std::byte *address, uint32_t parity) {
+  EngineBarrier &barrier = block->barriers.at(address);
+  while ((barrier.phase & 1) == parity) {
+    if (!barrier.boxes.empty() && !barrier.missing) {
+      finish(barrier);
+      advance(barrier);
+    } else {
+      block->yield();
+    }
+  }
+}
+void roleBarrier(uint32_t number, uint32_t threads) {
+  RunningBlock::Meeting &meeting = block->meetings[number];
+  uint32_t generation = meeting.generation;
+  ++block->progress;
+  if (++meeting.arrived == threads) {
+    meeting.arrived = 0, ++meeting.generation;
+    return;
+  }
+  while (meeting.generation == generation)
+    block->yield();
+}
+
+} // namespace
+
+std::array<const void *, EngineVerbCount> test::engineVerbs() {
+  std::array<const void *, EngineVerbCount> verbs;
+  auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
+  set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes), set(Arrive, ::arrive);
+  set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);
+  return verbs;
+}

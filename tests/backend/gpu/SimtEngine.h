@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copy engine of the imitated GPU, and the barriers of roles.
+//
+// Copies of boxes are done as late as allowed: when somebody waits for their barrier. Until then their destination is
+// poisoned. A thread that waits for what cannot happen any more hangs, which the machine sees.
+#pragma once
+
+#include "backend/gpu/CopyEngine.h"
+
+#include <array>
+#include <cstdint>
+
+namespace tilewright::test {
+
+/// What a kernel gets for a tensor map.
+struct SimtTensorMap {
+  const std::byte *start;
+  uint32_t elementBytes, rank;
+  std::array<int64_t, 5> sizes, strides, box; // strides in elements
+};
+
+/// Positions in the table `simt_engine`.
+enum EngineVerb { CopyBox, MakeBarrier, ExpectBytes, Arrive, WaitPhase, RoleBarrier, EngineVerbCount };
+
+class SimtEngine final : public CopyEngine {
+public:
+  void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
+  void publishBarriers(Builder &) override {}
+  void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
+  void arrive(Builder &b, Value barrier) override;
+  void waitPhase(Builder &b, Value barrier, Value parity) override;
+  void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
+  void setRegisters(Builder &, unsigned, bool) override {}
+};
+
+/// The functions of the table.
+std::array<const void *, EngineVerbCount> engineVerbs();
+
+} // namespace tilewright::test

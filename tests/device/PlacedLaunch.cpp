@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/device/PlacedLaunch.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::test {
+
+PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols) {
+  auto values = [&](AffineMap map) {
+    std::vector<int64_t> numbers;
+    for (AffineExpr expr : map.getResults())
+      numbers.push_back(graph::evaluate(expr, {}, symbols));
+    return numbers;
+  };
+  PlacedLaunch launch;
+  llvm::copy(values(kernel.getGrid()), launch.grid.begin());
+  for (auto map : kernel.getBody().getOps<tile::TensorMapOp>()) {
+    PlacedTensorMap &entry = launch.maps.emplace_back();
+    entry.buffer = cast<BlockArgument>(map.getBuffer()).getArgNumber();
+    entry.start = values(map.getStart())[0];
+    entry.sizes = values(map.getSizes());
+    entry.strides = values(map.getStrides());
+    entry.box.assign(map.getType().getBox().begin(), map.getType().getBox().end());
+  }
+  return launch;
+}
+
+} // namespace tilewright::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a placed kernel is launched with given sizes: what the plan says in artifacts (backend/plan/PlanSteps.cpp), for
+// tests that have no plan.
+#pragma once
+
+#include "tilegen/tile/TileOps.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilewright::test {
+
+/// A tensor map with its numbers; fastest dimension first.
+struct PlacedTensorMap {
+  size_t buffer = 0; // argument of the kernel
+  int64_t start = 0;
+  std::vector<int64_t> sizes, strides, box;
+};
+
+struct PlacedLaunch {
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  std::vector<PlacedTensorMap> maps;
+};
+
+/// `symbols`: the kernel's scalars.
+PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols);
+
+} // namespace tilewright::test

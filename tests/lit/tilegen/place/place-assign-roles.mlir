@@ -1,0 +1,113 @@
+// Copies by warps of their own, persistent blocks, and two groups in turn.
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_90a},tilewright-place-assign-roles{target=sm_90a}))" | FileCheck %s
+// Nothing of it where the target has no copy engine.
+// RUN: tilewright-opt %s --split-input-file --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_80},tilewright-place-assign-roles{target=sm_80}))" | FileCheck %s --check-prefix=SM80
+
+// One group: rows of A run along k, those of B across it, in two panels. The last block's column is ragged.
+// CHECK-LABEL: tile.kernel @one
+// CHECK-SAME: grid = #[[GRID:.*]],
+// CHECK-DAG: %[[A:.*]] = tile.shared_alloc offset 0 : <tensor<64x64xf16>, fast = 1, slots = 3>
+// CHECK-DAG: %[[B:.*]] = tile.shared_alloc offset 0 : <tensor<64x128xf16>, fast = 1, slots = 3>
+// CHECK-DAG: tile.tensor_map %{{.*}} start () -> (0) sizes () -> (512, 640) strides () -> (1, 512) : {{.*}} -> <f16, [64, 64]>
+// CHECK-DAG: tile.tensor_map %{{.*}} start () -> (0) sizes () -> (200, 512) strides () -> (1, 200) : {{.*}} -> <f16, [64, 64]>
+// CHECK: %[[RING:.*]] = tile.ring_alloc offset 0 : <slots = 3, releases = 4>
+// CHECK: tile.roles attributes {elected = array<i1: false, true>, registers = array<i64: 0, 0>, warps = array<i64: 4, 4>} {
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %c20{{.*}} step %c20{{.*}} iter_args(%[[STEP:.*]] = %{{.*}}) -> (index) {
+// CHECK: tile.size (d0) -> ((d0 mod 2) * 128)(%[[P]])
+// CHECK: scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[S:.*]] = %[[STEP]])
+// CHECK: %[[SLOT:.*]] = tile.ring_wait %[[RING]][%[[S]]]
+// CHECK: tile.shared_read %[[A]][%[[SLOT]]]
+// CHECK: tile.shared_read %[[B]][%[[SLOT]]]
+// CHECK: tile.dot {{.*}}, %[[ACC]]
+// CHECK: tile.dot_wait 1
+// CHECK: scf.if
+// CHECK: tile.ring_release %[[RING]]
+// CHECK: tile.dot_wait 0 of
+// CHECK: tile.ring_release %[[RING]]
+// CHECK: tile.store
+// CHECK: }, {
+// CHECK: scf.for
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%[[S:.*]] = %{{.*}}) -> (index)
+// CHECK: %[[SLOT:.*]] = tile.ring_acquire %[[RING]][%[[S]]] bytes 24576
+// CHECK: tile.bulk_copy %{{.*}}[%[[K]], %{{.*}}] into %[[A]][%[[SLOT]]] signals %[[RING]]
+// CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %[[K]]] into %[[B]][%[[SLOT]]] signals %[[RING]]
+// SM80-NOT: tile.roles
+tile.kernel @one(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f16, () -> (512, 200)>,
+                 %y: !tile.buffer<f32, () -> (640, 200)>)
+    attributes {grid = affine_map<() -> (20, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (640, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (640, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 200) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (512, 200)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  tile.store %sum, %y[%m, %n] bounds () -> (640, 200) map (d0, d1) -> (d0, d1) : tensor<64x128xf32> -> !tile.buffer<f32, () -> (640, 200)>
+  tile.return
+}
+
+// -----
+
+// Two groups, a batch of heads in one row of memory, and rows that only running tells: more dimensions, and coordinates
+// that are the same in a whole tile.
+// CHECK-LABEL: tile.kernel @two
+// CHECK: tile.tensor_map %{{.*}} start ()[s0] -> (0) sizes ()[s0] -> (64, s0, 2, 4) strides ()[s0] -> (1, 256, s0 * 256, 64)
+// CHECK: tile.ring_alloc offset 0 : <slots = 4, releases = 4>
+// CHECK: %[[TURNS:.*]] = tile.ring_alloc offset 0 : <slots = 2, releases = 4>
+// CHECK: tile.roles attributes {elected = array<i1: false, false, true>, registers = array<i64: 240, 240, 24>, warps = array<i64: 4, 4, 4>} {
+// CHECK: scf.for %{{.*}} step %c264{{.*}} iter_args(%{{.*}}, %[[TURN:.*]] = %{{.*}}) -> (index, index)
+// CHECK: tile.ring_drain %[[TURNS]]
+// CHECK: tile.ring_release %[[TURNS]][%[[TURN]]]
+// CHECK: }, {
+// CHECK: tile.ring_drain %[[TURNS]]
+// CHECK: tile.bulk_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] into
+tile.kernel @two(%a: !tile.buffer<f16, ()[s0] -> (2, s0, 256)>, %b: !tile.buffer<f16, () -> (64, 64)>,
+                 %y: !tile.buffer<f32, ()[s0] -> (8, s0, 64)>, %s0: index)
+    attributes {grid = affine_map<()[s0] -> (8 * (s0 ceildiv 64), 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [1, 64, 64], reduce = [64], warps = 4, stages = 4, groups = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %p = tile.program_id 0
+  %m = tile.size (d0)[s0] -> ((d0 mod (s0 ceildiv 64)) * 64)(%p)
+  %h = tile.size (d0)[s0] -> (d0 floordiv (s0 ceildiv 64))(%p)
+  %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %sum = scf.for %k = %c0 to %c64 step %c64 iter_args(%acc = %zero) -> (tensor<1x64x64xf32>) {
+    %x = tile.load %a[%h, %m, %k] bounds ()[s0] -> (8, s0, 64) map (d0, d1, d2)[s0] -> (d0 floordiv 4, d1, (d0 mod 4) * 64 + d2) : !tile.buffer<f16, ()[s0] -> (2, s0, 256)> -> tensor<1x64x64xf16>
+    %w = tile.load %b[%c0, %k, %c0] bounds ()[s0] -> (1, 64, 64) map (d0, d1, d2)[s0] -> (d1, d2) : !tile.buffer<f16, () -> (64, 64)> -> tensor<1x64x64xf16>
+    %d = tile.dot %x, %w, %acc : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
+    scf.yield %d : tensor<1x64x64xf32>
+  }
+  tile.store %sum, %y[%h, %m, %c0] bounds ()[s0] -> (8, s0, 64) map (d0, d1, d2)[s0] -> (d0, d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, ()[s0] -> (8, s0, 64)>
+  tile.return
+}
+
+// -----
+
+// Refused, and said: an operand whose rows are not aligned.
+// CHECK-LABEL: tile.kernel @odd
+// CHECK-NOT: tile.roles
+// expected-remark@+1 {{its copies are started by the warps that multiply because a stride is no multiple of 16 bytes, or not known to be one}}
+tile.kernel @odd(%a: !tile.buffer<f16, () -> (64, 68)>, %b: !tile.buffer<f16, () -> (68, 64)>,
+                 %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c68 = arith.constant 68 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %c68 step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (64, 68) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 68)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (68, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (68, 64)> -> tensor<64x64xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+}

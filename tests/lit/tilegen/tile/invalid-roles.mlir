@@ -1,0 +1,154 @@
+// What bulk copies, rings and roles refuse: a case for each diagnostic.
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expected elements of whole bytes, got 'i1'}}
+func.func private @f(!tile.tensor_map<i1, [64, 64]>)
+
+// -----
+
+// expected-error@+1 {{expected a box of 2 to 5 dimensions, got 1}}
+func.func private @f(!tile.tensor_map<f16, [64]>)
+
+// -----
+
+// expected-error@+1 {{expected sizes of a box from 1 to 256, got 512}}
+func.func private @f(!tile.tensor_map<f16, [64, 512]>)
+
+// -----
+
+// expected-error@+1 {{expected rows of 128 bytes because that is what a row of shared memory's banks holds, got 32 of 'f16'}}
+func.func private @f(!tile.tensor_map<f16, [32, 64]>)
+
+// -----
+
+// expected-error@+1 {{expected slots and warps that release them, got 0 and 4}}
+func.func private @f(!tile.ring<slots = 0, releases = 4>)
+
+// -----
+
+// expected-error@+1 {{expected at most two groups of warps, of a matmul alone, and a positive order, got 3 and 1}}
+#schedule = #tile.schedule<matmul, tile = [64, 64], groups = 3>
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected elements of type 'f16' because nothing is converted on the way, got 'bf16'}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<bf16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected a first stride of 1 because rows are copied whole, got affine_map<() -> (64, 1)>}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (64, 1)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+func.func @f(%m: !tile.tensor_map<f16, [64, 64]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
+             %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
+  // expected-error@+1 {{expected 2 coordinates because the tensor has that many dimensions, got 1}}
+  tile.bulk_copy %m[%i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 64]>
+      -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+  return
+}
+
+// -----
+
+func.func @f(%m: !tile.tensor_map<f16, [64, 64]>, %s: !tile.shared<tensor<64x64xbf16>, fast = 1, slots = 2>,
+             %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
+  // expected-error@+1 {{expected a tile of 'f16' because nothing is converted on the way, got 'tensor<64x64xbf16>'}}
+  tile.bulk_copy %m[%i, %i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 64]>
+      -> !tile.shared<tensor<64x64xbf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+  return
+}
+
+// -----
+
+func.func @f(%m: !tile.tensor_map<f16, [64, 32]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
+             %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
+  // expected-error@+1 {{expected boxes of 64 rows whose width divides 64 because panels of them make a tile, got 32 of 64}}
+  tile.bulk_copy %m[%i, %i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 32]>
+      -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+  return
+}
+
+// -----
+
+func.func @f(%m: !tile.tensor_map<f16, [64, 64]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
+             %r: !tile.ring<slots = 3, releases = 4>, %i: index) {
+  // expected-error@+1 {{expected a ring of 2 slots as the tiles have, got 3}}
+  tile.bulk_copy %m[%i, %i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 64]>
+      -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 3, releases = 4>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expected an offset that is a multiple of 8 because a barrier has as many bytes, got 4}}
+  %r = tile.ring_alloc offset 4 : !tile.ring<slots = 2, releases = 4>
+  return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 24 : i64} {
+  // expected-error@+1 {{expected an end within the kernel's 24 bytes of shared memory, got 32}}
+  %r = tile.ring_alloc offset 0 : !tile.ring<slots = 2, releases = 4>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected warps, registers and elected for each of 1 roles, got 2, 1 and 1}}
+  tile.roles attributes {warps = array<i64: 4, 4>, registers = array<i64: 0>, elected = array<i1: false>} {
+    tile.copy_commit
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected a warp or more for each role, got 0}}
+  tile.roles attributes {warps = array<i64: 0>, registers = array<i64: 0>, elected = array<i1: false>} {
+    tile.copy_commit
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected no registers, which leaves them as they are, or from 24 to 256, a multiple of 8, got 20}}
+  tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 20>, elected = array<i1: false>} {
+    tile.copy_commit
+  }
+  tile.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expected to stand in a tile.kernel itself because roles do not nest, got func.func}}
+  tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: false>} {
+    tile.copy_commit
+  }
+  return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: true>} {
+    // expected-error@+1 {{expected no tiles and no barriers in a role that one thread runs}}
+    tile.barrier
+  }
+  tile.return
+}

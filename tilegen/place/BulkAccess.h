@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Can the copy engine do this load, and how is it told?
+//
+// The engine copies boxes of a tensor: up to five dimensions, each with a size and a stride in memory, the first of
+// stride 1. The address of an access is a polynomial in the coordinates of its tile; where that is a sum of one term a
+// dimension, those are the tensor's dimensions:
+//
+//     tile.load %x[%b, %m, %k] map (d0, d1, d2) -> (d0 floordiv 4, d1, (d0 mod 4) * 64 + d2)    of (2, 128, 256)
+//
+//     address    d2  +  256 d1  +  64 (d0 mod 4)  +  32768 (d0 floordiv 4)
+//     tensor     a box's row and rows; then coordinates that are the same in the whole tile
+#pragma once
+
+#include "tilegen/tile/TileOps.h"
+
+#include <string>
+
+namespace tilewright::tile {
+
+/// Fastest dimension first.
+struct BulkAccess {
+  mlir::AffineExpr start;                             // the element at the coordinates 0; of the kernel's symbols
+  llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements; of the kernel's symbols
+  llvm::SmallVector<mlir::AffineExpr> coordinates;    // of the tile's first element; of the load's offsets
+  llvm::SmallVector<int64_t> box;
+};
+
+/// `load` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
+std::optional<BulkAccess> bulkAccess(LoadOp load, unsigned fast, std::string &why);
+
+} // namespace tilewright::tile

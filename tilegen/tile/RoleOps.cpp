@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifiers of bulk copies, rings and roles.
+#include "tilegen/tile/TileAccesses.h"
+#include "tilegen/tile/TileLayouts.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+//===- Bulk copies ------------------------------------------------------------------------------------------------===//
+
+LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError, Type element, ArrayRef<int64_t> box) {
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8)
+    return emitError() << "expected elements of whole bytes, got " << element;
+  if (box.size() < minTensorMapRank || box.size() > maxTensorMapRank)
+    return emitError() << "expected a box of " << minTensorMapRank << " to " << maxTensorMapRank << " dimensions, got "
+                       << box.size();
+  for (int64_t size : box)
+    if (size < 1 || size > maxTensorMapBox)
+      return emitError() << "expected sizes of a box from 1 to " << maxTensorMapBox << ", got " << size;
+  if (box[0] * element.getIntOrFloatBitWidth() / 8 != tensorMapRowBytes)
+    return emitError() << "expected rows of " << tensorMapRowBytes
+                       << " bytes because that is what a row of shared memory's banks holds, got " << box[0] << " of "
+                       << element;
+  return success();
+}
+
+LogicalResult TensorMapOp::verify() {
+  TensorMapType type = getType();
+  unsigned rank = type.getBox().size();
+  if (failed(verifySizesMap(*this, getStart(), 1, "start")) ||
+      failed(verifySizesMap(*this, getSizes(), rank, "sizes")) ||
+      failed(verifySizesMap(*this, getStrides(), rank, "strides")))
+    return failure();
+  if (type.getElement() != getBuffer().getType().getElementType())
+    return emitOpError() << "expected elements of type " << getBuffer().getType().getElementType()
+                         << " because nothing is converted on the way, got " << type.getElement();
+  if (getStrides().getResult(0) != getAffineConstantExpr(1, getContext()))
+    return emitOpError() << "expected a first stride of 1 because rows are copied whole, got " << getStridesAttr();
+  return success();
+}
+
+LogicalResult BulkCopyOp::verify() {
+  ArrayRef<int64_t> box = getMap().getType().getBox();
+  SharedType shared = getShared().getType();
+  if (getCoordinates().size() != box.size())
+    return emitOpError() << "expected " << box.size()
+                         << " coordinates because the tensor has that many dimensions, got " << getCoordinates().size();
+  if (shared.getTile().getElementType() != getMap().getType().getElement())
+    return emitOpError() << "expected a tile of " << getMap().getType().getElement()
+                         << " because nothing is converted on the way, got " << shared.getTile();
+  int64_t row = shared.getTile().getDimSize(shared.getFast()), rows = shared.getTile().getNumElements() / row,
+          boxRows = 1;
+  for (int64_t size : box.drop_front())
+    boxRows *= size;
+  if (row % box[0] || boxRows != rows)
+    return emitOpError() << "expected boxes of " << rows << " rows whose width divides " << row
+                         << " because panels of them make a tile, got " << boxRows << " of " << box[0];
+  if (shared.getSlots() != getRing().getType().getSlots())
+    return emitOpError() << "expected a ring of " << shared.getSlots() << " slots as the tiles have, got "
+                         << getRing().getType().getSlots();
+  return success();
+}
+
+//===- Rings ------------------------------------------------------------------------------------------------------===//
+
+LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots, int64_t releases) {
+  if (slots < 1 || releases < 1)
+    return emitError() << "expected slots and warps that release them, got " << slots << " and " << releases;
+  return success();
+}
+
+LogicalResult RingAllocOp::verify() {
+  constexpr int64_t barrierBytes = 8;
+  int64_t offset = getOffset();
+  if (offset % barrierBytes)
+    return emitOpError() << "expected an offset that is a multiple of " << barrierBytes
+                         << " because a barrier has as many bytes, got " << offset;
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (kernel && kernel.isPlaced() && offset + getType().getBytes() > static_cast<int64_t>(*kernel.getSharedBytes()))
+    return emitOpError() << "expected an end within the kernel's " << *kernel.getSharedBytes()
+                         << " bytes of shared memory, got " << offset + getType().getBytes();
+  return success();
+}
+
+//===- Roles ------------------------------------------------------------------------------------------------------===//
+
+LogicalResult OrderedProgramOp::verify() {
+  if (failed(verifySizesMap(*this, getRows(), 1, "rows")))
+    return failure();
+  return verifySizesMap(*this, getColumns(), 1, "columns");
+}
+
+LogicalResult RolesOp::verify() {
+  size_t roles = getBodies().size();
+  if (getWarps().size() != roles || getRegisters().size() != roles || getElected().size() != roles)
+    return emitOpError() << "expected warps, registers and elected for each of " << roles << " roles, got "
+                         << getWarps().size() << ", " << getRegisters().size() << " and " << getElected().size();
+  for (int64_t warps : getWarps())
+    if (warps < 1)
+      return emitOpError() << "expected a warp or more for each role, got " << warps;
+  // PTX ISA, "setmaxnreg".
+  constexpr int64_t least = 24, most = 256, step = 8;
+  for (int64_t registers : getRegisters())
+    if (registers && (registers < least || registers > most || registers % step))
+      return emitOpError() << "expected no registers, which leaves them as they are, or from " << least << " to "
+                           << most << ", a multiple of " << step << ", got " << registers;
+  if (!isa<KernelOp>((*this)->getParentOp()))
+    return emitOpError() << "expected to stand in a tile.kernel itself because roles do not nest, got "
+                         << (*this)->getParentOp()->getName();
+  for (auto [body, elected] : llvm::zip(getBodies(), getElected())) {
+    if (!elected)
+      continue;
+    auto result = body.walk([&](Operation *op) {
+      if (!isa<BarrierOp>(op) && !llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+        return WalkResult::advance();
+      op->emitOpError("expected no tiles and no barriers in a role that one thread runs");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
