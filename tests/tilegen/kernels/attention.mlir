@@ -1,6 +1,6 @@
-// A softmax between two contractions.
+// A softmax between two contractions. The first has 40 columns, which are a register tile of 48.
 module attributes {graph.nodes = ["a|Attention"]} {
-  graph.kernel @plain(%q: tensor<2x37x16xf32>, %k: tensor<2x29x16xf32>, %v: tensor<2x29x12xf32>) -> tensor<2x37x12xf32> attributes {root = #graph.root<attention>} {
+  graph.kernel @plain(%q: tensor<2x37x16xf32>, %k: tensor<2x29x16xf32>, %v: tensor<2x29x40xf32>) -> tensor<2x37x40xf32> attributes {root = #graph.root<attention>} {
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
         : tensor<2x37x16xf32>, tensor<2x29x16xf32> -> tensor<2x37x29xf32>
     %m = graph.reduce <max> %s axes [2] : tensor<2x37x29xf32> -> tensor<2x37xf32>
@@ -11,8 +11,8 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %tb = graph.broadcast %t dims [0, 1] : tensor<2x37xf32> -> tensor<2x37x29xf32>
     %p = arith.divf %e, %tb : tensor<2x37x29xf32>
     %o = graph.contract %p, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
-        : tensor<2x37x29xf32>, tensor<2x29x12xf32> -> tensor<2x37x12xf32>
-    graph.return %o : tensor<2x37x12xf32>
+        : tensor<2x37x29xf32>, tensor<2x29x40xf32> -> tensor<2x37x40xf32>
+    graph.return %o : tensor<2x37x40xf32>
   }
   // Heads inside of the rows, a scale, a mask with rows that are masked entirely, and half types; the result is stored
   // with its heads side by side.
