@@ -313,7 +313,8 @@ Status Compiler::group(Compilation &compilation) {
   Diagnostics diagnostics(*storage->context);
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
-    LogicalResult formed = fusion::formGroups(part, fusionMode(compilation.mode), &own);
+    LogicalResult formed =
+        fusion::formGroups(part, {fusionMode(compilation.mode), chainsProducts(*compilation.target)}, &own);
     report.append(std::move(own));
     return formed;
   });

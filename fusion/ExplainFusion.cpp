@@ -4,6 +4,7 @@
 
 #include "fusion/Legality.h"
 #include "fusion/OnnxNodes.h"
+#include "fusion/rules/RuleTable.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -34,15 +35,34 @@ static bool isBetweenRoots(Reason reason) {
          reason == Reason::OtherLoops || reason == Reason::WindowIsRepeated;
 }
 
+/// Why a softmax and the contraction behind it do not make an attention with the one before it. Nothing if there is no
+/// contraction before it.
+static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptions options, const Edge &edge) {
+  if (!attentionRule().admits(edge))
+    return std::nullopt;
+  for (const Edge &feed : attentionRule().feeds(graph, edge)) {
+    if (options.mode != FusionMode::All)
+      return Reason::OtherMode;
+    if (!options.attention)
+      return Reason::Target;
+    GeometryOrRefusal verdict = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    if (auto *refusal = std::get_if<Refusal>(&verdict))
+      return refusal->reason;
+  }
+  return std::nullopt;
+}
+
 /// Why an edge was not fused. If it would be legal, the value is needed in memory by several kernels.
-static Reason whyNot(const GroupGraph &graph, FusionMode mode, const Edge &edge) {
+static Reason whyNot(const GroupGraph &graph, FusionOptions options, const Edge &edge) {
+  if (std::optional<Reason> reason = whyNoAttention(graph, options, edge))
+    return *reason;
   GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
     return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot
                                                                                        : refusal->reason;
   }
-  return mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
+  return options.mode == FusionMode::All ? Reason::NeededInMemory : Reason::OtherMode;
 }
 
 /// One edge for each pair of groups, seen through views.
@@ -65,8 +85,8 @@ static std::string nodeName(ModuleOp module, int64_t node) {
   return label ? label->name.str() : "node " + std::to_string(node);
 }
 
-UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionMode mode, ModuleOp module) {
-  UnnamedReport unnamed{{mode, {}, {}}, {}};
+UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ModuleOp module) {
+  UnnamedReport unnamed{{options.mode, {}, {}}, {}};
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {
     if (group->isView())
@@ -82,7 +102,7 @@ UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionMode mode, Mo
   for (const Edge &edge : edgesBetweenGroups(graph))
     unnamed.report.edges.push_back({index.at(edge.producer), index.at(edge.consumer),
                                     nodeName(module, nodeOf(edge.value.getDefiningOp())),
-                                    nodeName(module, nodeOf(edge.user)), whyNot(graph, mode, edge)});
+                                    nodeName(module, nodeOf(edge.user)), whyNot(graph, options, edge)});
   return unnamed;
 }
 

@@ -14,7 +14,7 @@ struct UnnamedReport {
 };
 
 /// Describes the groups before they are outlined, because outlining moves the operations and their ONNX nodes away.
-UnnamedReport explainFusion(const GroupGraph &graph, FusionMode mode, mlir::ModuleOp module);
+UnnamedReport explainFusion(const GroupGraph &graph, FusionOptions options, mlir::ModuleOp module);
 
 /// Adds the names of the kernels after outlining.
 FusionReport withKernelNames(UnnamedReport unnamed, const OutlinedGroups &outlined);

@@ -14,6 +14,13 @@ enum class FusionMode {
   All,      // every rule of the table
 };
 
+/// What decides how much is fused.
+struct FusionOptions {
+  FusionOptions(FusionMode mode, bool attention = true) : mode(mode), attention(attention) {}
+  FusionMode mode;
+  bool attention; // the target has kernels with two contractions around a softmax
+};
+
 /// "none", "epilogue" or "all".
 std::optional<FusionMode> parseFusionMode(llvm::StringRef name);
 llvm::StringRef name(FusionMode mode);

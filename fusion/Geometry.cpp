@@ -2,6 +2,8 @@
 // The root, the loops and the spine of a set of operations.
 #include "fusion/Geometry.h"
 
+#include "fusion/Attention.h"
+
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 
@@ -35,7 +37,7 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
-enum class Space { Free, Row, Full, Result };
+enum class Space { Free, Row, Full, Result, Scores }; // Scores: of an attention, elsewhere than the softmax reads them
 
 /// The coordinates of a spine value: those of a space, after these accesses.
 struct Place {
@@ -44,6 +46,29 @@ struct Place {
   bool operator==(const Place &) const = default;
   bool isHome(Space wanted) const { return space == wanted && steps.empty(); }
 };
+
+/// Dimension `dim` of a tensor of sizes `from`, behind these accesses; nothing if a reshape mixes it with others.
+std::optional<int64_t> follow(int64_t dim, Type from, ArrayRef<Step> steps) {
+  for (const Step &step : steps) {
+    if (!step.perm.empty()) {
+      dim = llvm::find(step.perm, dim) - step.perm.begin();
+    } else {
+      auto sizes = [](Type type) { return graph::getSizes(cast<RankedTensorType>(type)); };
+      SmallVector<AffineExpr> before(sizes(from)), after(sizes(step.sizes));
+      MLIRContext *context = from.getContext();
+      AffineExpr outside = graph::productOf(context, ArrayRef(before).take_front(dim));
+      int64_t rank = after.size(), same = 0;
+      while (same < rank &&
+             (after[same] != before[dim] || graph::productOf(context, ArrayRef(after).take_front(same)) != outside))
+        ++same;
+      if (same == rank)
+        return std::nullopt;
+      dim = same;
+    }
+    from = step.sizes;
+  }
+  return dim;
+}
 
 class Analysis {
 public:
@@ -58,6 +83,9 @@ private:
   std::optional<Reason> followOneToOne(Operation *op, Value data);
   bool repeatsRows(graph::BroadcastOp op) const;
   bool isWindow(graph::ReduceOp op) const;
+  std::optional<Reason> beginSoftmax(graph::ReduceOp op);
+  std::optional<Reason> endSoftmax(graph::ContractOp op);
+  std::optional<Refusal> checkSoftmax();
   std::optional<Refusal> checkOutputs();
 
   Place placeOf(Value value) const { return places.lookup(value); }
@@ -67,6 +95,7 @@ private:
   }
 
   Geometry geometry;
+  graph::ContractOp mix;               // an attention's second contraction
   Type full, row, result;              // home sizes of the spaces
   SmallVector<int64_t> axes;           // of the reductions of rows
   llvm::DenseMap<Value, Place> places; // of spine values only
@@ -110,7 +139,8 @@ std::optional<Reason> Analysis::followOneToOne(Operation *op, Value data) {
 
 /// Whether a broadcast repeats a row's value for each element of the row: along the reduced loops and no others.
 bool Analysis::repeatsRows(graph::BroadcastOp op) const {
-  if (geometry.kind != RootKind::RowReduction || sizesOf(op.getResult()) != full)
+  bool hasRows = geometry.kind == RootKind::RowReduction || geometry.kind == RootKind::Attention;
+  if (!hasRows || sizesOf(op.getResult()) != full)
     return false;
   SmallVector<int64_t> kept;
   for (int64_t dim = 0, rank = cast<RankedTensorType>(full).getRank(); dim < rank; ++dim)
@@ -151,8 +181,10 @@ bool Analysis::isWindow(graph::ReduceOp op) const {
 
 std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
   if (geometry.kind == RootKind::Matmul)
-    return Reason::ReductionOfContraction;
+    return beginSoftmax(op);
   Place place = placeOf(op.getInput());
+  if (mix)
+    return Reason::ReductionOfContraction;
   if (!geometry.root) {
     geometry.root = op;
     geometry.kind = isWindow(op) ? RootKind::Window : RootKind::RowReduction;
@@ -169,7 +201,76 @@ std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
   return std::nullopt;
 }
 
+/// A reduction of a contraction's rows makes the kernel an attention. Its scores are at Full from here on, where the
+/// softmax reads them.
+std::optional<Reason> Analysis::beginSoftmax(graph::ReduceOp op) {
+  auto scores = cast<graph::ContractOp>(geometry.root);
+  Place read = placeOf(op.getInput());
+  if (read.space != Space::Result || op.getAxes().size() != 1)
+    return Reason::ReductionOfContraction;
+  AffineMap map = scores.getMap(2);
+  bool hasKeys = false; // a loop of one operand alone becomes the rows' elements
+  for (auto [dim, loop] : llvm::enumerate(map.getResults())) {
+    unsigned keys = cast<AffineDimExpr>(loop).getPosition();
+    hasKeys |= follow(dim, result, read.steps) == op.getAxes().front() &&
+               scores.getMap(0).isFunctionOfDim(keys) != scores.getMap(1).isFunctionOfDim(keys);
+  }
+  if (!hasKeys || map.getNumDims() != map.getNumResults() + 1)
+    return Reason::KeysMixed;
+  geometry.kind = RootKind::Attention;
+  full = sizesOf(op.getInput());
+  row = sizesOf(op.getResult());
+  axes = llvm::to_vector(op.getAxes());
+  for (auto &entry : places)
+    entry.second = entry.second == read ? Place{Space::Full, {}} : Place{Space::Scores, {}};
+  places[op.getResult()] = Place{Space::Row, {}};
+  return std::nullopt;
+}
+
+/// Whether the loop that the scores sum over, and the columns of the values, have sizes that a tile can hold.
+static bool hasKnownHeads(graph::ContractOp scores, graph::ContractOp mix, unsigned shares) {
+  constexpr int64_t largest = 256;
+  auto isKnown = [](graph::ContractOp op, unsigned side, auto isOfHead) {
+    int64_t product = 1;
+    SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op->getOperand(side).getType())));
+    for (auto [expr, size] : llvm::zip_equal(op.getMap(side).getResults(), sizes))
+      if (isOfHead(cast<AffineDimExpr>(expr).getPosition())) {
+        std::optional<int64_t> known = graph::constantSize(size);
+        if (!known)
+          return false;
+        product *= *known;
+      }
+    return product <= largest;
+  };
+  return isKnown(scores, 0, [&](unsigned loop) { return !scores.getMap(2).isFunctionOfDim(loop); }) &&
+         isKnown(mix, 1 - shares, [&](unsigned loop) { return !mix.getMap(shares).isFunctionOfDim(loop); });
+}
+
+/// The second contraction sums over the elements of the softmax's rows, and over nothing else.
+std::optional<Reason> Analysis::endSoftmax(graph::ContractOp op) {
+  unsigned shares = placeOf(op.getLhs()).space == Space::Full ? 0 : 1;
+  Place place = placeOf(op->getOperand(shares));
+  if (mix || place.space != Space::Full || placeOf(op->getOperand(1 - shares)).space != Space::Free)
+    return Reason::SecondContraction;
+  std::optional<int64_t> keys = follow(axes.front(), full, place.steps);
+  for (auto [dim, loop] : llvm::enumerate(op.getMap(shares).getResults())) {
+    bool isSummed = !op.getMap(2).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition());
+    if (isSummed != (keys == static_cast<int64_t>(dim)))
+      return Reason::KeysMixed;
+  }
+  if (op.getMap(2).getNumDims() != op.getMap(2).getNumResults() + 1)
+    return Reason::KeysMixed;
+  if (!hasKnownHeads(cast<graph::ContractOp>(geometry.root), op, shares))
+    return Reason::UnknownHead;
+  mix = op;
+  result = sizesOf(op.getResult());
+  places[op.getResult()] = Place{Space::Result, {}};
+  return std::nullopt;
+}
+
 std::optional<Reason> Analysis::visitContract(graph::ContractOp op) {
+  if (geometry.kind == RootKind::Attention)
+    return endSoftmax(op);
   if (geometry.root)
     return geometry.kind == RootKind::Matmul ? Reason::SecondContraction : Reason::SecondReduction;
   geometry.root = op;
@@ -199,6 +300,18 @@ std::optional<Reason> Analysis::visit(Operation *op) {
       });
 }
 
+/// An attention is one only if its second contraction is there, and what is between the two is a softmax.
+std::optional<Refusal> Analysis::checkSoftmax() {
+  if (geometry.kind != RootKind::Attention)
+    return std::nullopt;
+  if (!mix)
+    return Refusal{Reason::ReductionOfContraction, geometry.root};
+  std::variant<Attention, Refusal> attention = takeApart(cast<graph::ContractOp>(geometry.root), mix);
+  if (auto *refusal = std::get_if<Refusal>(&attention))
+    return *refusal;
+  return std::nullopt;
+}
+
 /// Outputs are stored from the root's iteration space, so each must have one element for each of its points or rows.
 /// Only a contraction can store several outputs in different orders.
 std::optional<Refusal> Analysis::checkOutputs() {
@@ -207,9 +320,10 @@ std::optional<Refusal> Analysis::checkOutputs() {
     Place place = placeOf(output);
     Space space = place.space;
     bool isPermuted = llvm::any_of(place.steps, [](const Step &step) { return !step.perm.empty(); });
-    if (isPermuted && geometry.outputs.size() > 1 && geometry.kind != RootKind::Matmul)
+    bool isContraction = geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Attention;
+    if (isPermuted && geometry.outputs.size() > 1 && !isContraction)
       return Refusal{Reason::OutputsDiffer, output.getDefiningOp()};
-    bool fits = space != Space::Free;
+    bool fits = geometry.kind == RootKind::Attention ? space == Space::Result : space != Space::Free;
     if (geometry.kind == RootKind::Pointwise) {
       auto type = cast<RankedTensorType>(output.getType());
       AffineExpr elements = graph::productOf(type.getContext(), graph::getSizes(type));
@@ -237,6 +351,8 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
           llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
         geometry.outputs.push_back(result);
   }
+  if (std::optional<Refusal> refusal = checkSoftmax())
+    return *refusal;
   if (std::optional<Refusal> refusal = checkOutputs())
     return *refusal;
   return std::move(geometry);

@@ -10,12 +10,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer) {
-  if (producer.onHost || consumer.onHost)
-    return Refusal{Reason::DataDependent, consumer.ops.front()};
-  if (isTooLarge(producer, consumer))
-    return Refusal{Reason::TooLarge, consumer.ops.front()};
-  SmallVector<Operation *> ops = GroupGraph::united(producer, consumer);
+/// What can be said of the operations alone.
+static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops) {
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
@@ -23,7 +19,28 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
     return *refusal;
   if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry)))
     return *refusal;
+  return geometry;
+}
+
+GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer) {
+  if (producer.onHost || consumer.onHost)
+    return Refusal{Reason::DataDependent, consumer.ops.front()};
+  if (isTooLarge(producer, consumer))
+    return Refusal{Reason::TooLarge, consumer.ops.front()};
+  GeometryOrRefusal geometry = checkOperations(GroupGraph::united(producer, consumer));
+  if (std::holds_alternative<Refusal>(geometry))
+    return geometry;
   if (graph.pathAround(producer, consumer))
     return Refusal{Reason::NotConvex, consumer.ops.front()};
   return geometry;
+}
+
+/// No path leaves the three and comes back, since nothing else reads what `scores` and `softmax` compute: only what the
+/// mix computes is an output of an attention.
+GeometryOrRefusal fusion::checkAttention(const Group &scores, const Group &softmax, const Group &mix) {
+  if (isTooLarge(scores, softmax) || isTooLarge(softmax, mix) || isTooLarge(scores, mix))
+    return Refusal{Reason::TooLarge, mix.ops.front()};
+  Group both;
+  both.ops = GroupGraph::united(scores, softmax);
+  return checkOperations(GroupGraph::united(both, mix));
 }

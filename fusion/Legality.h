@@ -10,4 +10,7 @@ namespace tilewright::fusion {
 /// geometry, repeated work, convexity.
 GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer);
 
+/// The same for an attention: `mix` reads only the softmax's result, and that reads the scores.
+GeometryOrRefusal checkAttention(const Group &scores, const Group &softmax, const Group &mix);
+
 } // namespace tilewright::fusion

@@ -6,6 +6,7 @@
 #include "backend/host/HostBackend.h"
 
 #include "backend/host/FlatLink.h"
+#include "backend/host/KeepPrecision.h"
 #include "backend/host/KernelEmitter.h"
 #include "backend/math/MathExpansion.h"
 
@@ -106,6 +107,7 @@ static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMac
 static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Module &llvmModule, HostCode &code) {
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
+    host::keepPrecision(*copy);
     expandMath(*copy);
     Expected<uint64_t> workspaceBytes = host::emitKernel(llvmModule, *copy, options);
     if (!workspaceBytes)

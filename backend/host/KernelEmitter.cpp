@@ -23,7 +23,7 @@ public:
       : plan(plan), function(module, kernel, options),
         byteContraction(function, tileMemory, values, memory, columns, plan.dots),
         registerBlocks(function, tileMemory, values, addresses, nestRows, plan),
-        program(function, tileMemory, values, nestRows, registerBlocks, transposedBlocks, plan.clampableAxes) {
+        program(function, tileMemory, values, nestRows, registerBlocks, transposedBlocks, plan) {
     values.compute = [this](Value value, const Position &position) { return compute(value, position); };
   }
 
@@ -41,7 +41,7 @@ private:
   Addresses addresses{function};
   Memory memory{function, addresses, values};
   Operations operations{function, values};
-  Columns columns{function, values};
+  Columns columns{function, values, plan.keys};
   Reduction reduction{function, values, columns};
   Contraction contraction{function, values, addresses, columns};
   ByteContraction byteContraction;
@@ -66,6 +66,10 @@ Rows KernelEmitter::compute(Value value, const Position &position) {
       .Case([&](tile::CheckOp check) { return memory.check(check, position); })
       .Case([&](tile::BroadcastOp broadcast) { return operations.broadcast(broadcast, position); })
       .Case([&](tile::CoordinateOp coordinate) { return operations.coordinate(coordinate, position); })
+      .Case([&](arith::SelectOp select) {
+        return plan.keys.isMask(select) ? values.tileOf(select.getTrueValue(), position)
+                                        : operations.elementwise(select, position);
+      })
       .Case([&](tile::ReduceOp reduce) { return reduction.emit(reduce, position); })
       .Case([&](tile::DotOp dot) {
         return byteContraction.canEmit(dot) ? byteContraction.emit(dot, position) : contraction.emit(dot, position);

@@ -53,6 +53,10 @@ struct RowLimit {
 };
 constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
 
+/// The least rows of an attention that share its keys and values: with fewer, both are streams from memory whatever the
+/// number of kernels.
+constexpr double leastAttentionRows = 16;
+
 /// The assumed value of symbols.
 constexpr int64_t nominalSize = 64;
 
@@ -239,12 +243,43 @@ static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geom
   return nullptr;
 }
 
+/// The rows of a contraction that one other operand serves: those of its loops that only the operand `shares` names.
+static double rowsOfMix(graph::ContractOp mix, unsigned shares) {
+  double rows = 1;
+  SmallVector<int64_t> sizes = nominalSizes(mix->getOperand(shares));
+  for (auto [dim, loop] : llvm::enumerate(mix.getMap(shares).getResults()))
+    if (!mix.getMap(1 - shares).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
+      rows *= static_cast<double>(sizes[dim]);
+  return rows;
+}
+
+/// The operands of an attention's contractions are read again for each block of rows, as any contraction's; and that is
+/// only shared if there are rows enough.
+static std::optional<Refusal> repeatedByAttention(const Kernel &kernel, ArrayRef<Operation *> ops) {
+  for (Operation *op : ops) {
+    auto contract = dyn_cast<graph::ContractOp>(op);
+    if (!contract)
+      continue;
+    SmallVector<Value> read;
+    llvm::copy_if(contract.getOperands(), std::back_inserter(read),
+                  [&](Value operand) { return !kernel.reachesReduction(operand); });
+    if (kernel.exceeds(read, contractOperandLimit))
+      return Refusal{Reason::RepeatsWork, op};
+    if (read.size() == 1 && rowsOfMix(contract, contract.getLhs() == read.front()) < leastAttentionRows)
+      return Refusal{Reason::FewRows, op};
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
   Kernel kernel(ops);
   if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window)
     if (kernel.exceeds(geometry.root->getOperands(),
                        geometry.kind == RootKind::Matmul ? contractOperandLimit : reducedOperandLimit))
       return Refusal{Reason::RepeatsWork, geometry.root};
+  if (geometry.kind == RootKind::Attention)
+    if (std::optional<Refusal> refusal = repeatedByAttention(kernel, ops))
+      return refusal;
   if (geometry.kind == RootKind::RowReduction)
     if (Operation *op = tooMuchForRows(ops, geometry))
       return Refusal{Reason::ShortRows, op};

@@ -26,6 +26,23 @@ private:
 };
 } // namespace
 
+/// Merges the groups of an edge with one that feeds them, if some of those makes a kernel with both.
+static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionMode mode, const Edge &edge) {
+  for (const Edge &feed : rule.feeds(graph, edge)) {
+    if (!modeAllows(mode, rule.from, feed.value, feed.user))
+      continue;
+    GeometryOrRefusal geometry = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    auto *legal = std::get_if<Geometry>(&geometry);
+    if (!legal)
+      continue;
+    graph.merge(*edge.producer, *feed.producer, *legal);
+    graph.merge(*edge.consumer, *edge.producer, *legal);
+    edge.consumer->rules.insert(rule.name);
+    return true;
+  }
+  return false;
+}
+
 /// Merges along each legal edge that `rule` admits. True if there was one.
 static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode, Refusals &refused) {
   bool changed = false;
@@ -35,6 +52,10 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode, Refu
       if (!edge.producer || edge.producer == edge.consumer || !modeAllows(mode, rule.from, operand, op) ||
           refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
         continue;
+      if (rule.feeds) {
+        changed |= mergeThree(rule, graph, mode, edge);
+        continue;
+      }
       GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
       if (auto *legal = std::get_if<Geometry>(&geometry)) {
         graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
@@ -47,12 +68,12 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode, Refu
   return changed;
 }
 
-void fusion::applyRules(Round round, GroupGraph &graph, FusionMode mode) {
+void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
   Refusals refused;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule &rule : ruleTable())
-      if (rule.first <= round)
-        changed |= applyRule(rule, graph, mode, refused);
+      if (rule.first <= round && (options.attention || &rule != &attentionRule()))
+        changed |= applyRule(rule, graph, options.mode, refused);
   }
 }

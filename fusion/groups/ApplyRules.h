@@ -9,6 +9,6 @@
 namespace tilewright::fusion {
 
 /// Applies the rules of `round` in the order of the table, until none of them applies any more.
-void applyRules(Round round, GroupGraph &graph, FusionMode mode);
+void applyRules(Round round, GroupGraph &graph, FusionOptions options);
 
 } // namespace tilewright::fusion

@@ -23,7 +23,8 @@ static void eraseUnusedConstants(func::FuncOp main) {
       op.erase();
 }
 
-LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport *report) {
+LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report) {
+  FusionMode mode = options.mode;
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
@@ -31,15 +32,15 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
     normalize::shareEqual(main.front(), normalize::Sharing::All);
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
-  applyRules(Round::Epilogues, graph, mode);
+  applyRules(Round::Epilogues, graph, options);
   carryAccesses(graph, mode, Carry::Transposes);
-  applyRules(Round::All, graph, mode);
+  applyRules(Round::All, graph, options);
   joinSiblings(graph, mode);
   releaseViews(graph);
 
   UnnamedReport unnamed;
   if (report)
-    unnamed = explainFusion(graph, mode, module);
+    unnamed = explainFusion(graph, options, module);
   OutlinedGroups outlined = outlineGroups(graph, module);
   shareKernels(module);
   if (report)

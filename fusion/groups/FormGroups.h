@@ -21,6 +21,6 @@ struct FusionReport;
 
 /// Afterwards @main contains only launches, host calls, constants, sizes, and reshapes as views, and `analyze` accepts
 /// every kernel and tells its root. Fills `report` if it is given.
-mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionMode mode, FusionReport *report = nullptr);
+mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionOptions options, FusionReport *report = nullptr);
 
 } // namespace tilewright::fusion

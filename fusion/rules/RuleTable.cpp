@@ -11,10 +11,13 @@ bool reductionChain(const Edge &edge);
 bool reductionPrologue(const Edge &edge);
 bool pointwiseChain(const Edge &edge);
 bool contractPrologue(const Edge &edge);
+bool attentionChain(const Edge &edge);
+llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge);
 
 /// Epilogues come first, because they consume a value in registers, while a prologue may be computed more than once.
 /// Then the pointwise work that no root took forms kernels of its own, and only after that prologues of contractions
-/// are considered. The rules are applied in this order until none of them applies any more.
+/// are considered. An attention is made of whole groups. The rules are applied in this order until none of them applies
+/// any more.
 static constexpr Rule rules[] = {
     {"contract-epilogue", Round::Epilogues, FusionMode::Epilogue, contractEpilogue},
     {"reduction-epilogue", Round::Epilogues, FusionMode::Epilogue, reductionEpilogue},
@@ -22,8 +25,11 @@ static constexpr Rule rules[] = {
     {"reduction-prologue", Round::All, FusionMode::All, reductionPrologue},
     {"pointwise-chain", Round::All, FusionMode::All, pointwiseChain},
     {"contract-prologue", Round::All, FusionMode::All, contractPrologue},
+    {"attention-chain", Round::All, FusionMode::All, attentionChain, scoresOf},
 };
 
 llvm::ArrayRef<Rule> ruleTable() { return rules; }
+
+const Rule &attentionRule() { return std::end(rules)[-1]; }
 
 } // namespace tilewright::fusion

@@ -20,8 +20,14 @@ struct Rule {
   Round first;
   FusionMode from; // the first mode that applies it between ONNX nodes; inside one node every rule applies
   bool (*admits)(const Edge &edge);
+  /// For a rule that merges three groups at once, since no two of them are a kernel: the groups that feed the producer
+  /// of an admitted edge, any of which may be the third. Null for the others.
+  llvm::SmallVector<Edge> (*feeds)(const GroupGraph &graph, const Edge &edge) = nullptr;
 };
 
 llvm::ArrayRef<Rule> ruleTable();
+
+/// The rule of the table that merges three groups.
+const Rule &attentionRule();
 
 } // namespace tilewright::fusion

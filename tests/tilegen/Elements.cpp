@@ -61,6 +61,20 @@ static double compare(arith::CmpIPredicate predicate, double a, double b) {
   }
 }
 
+static double compare(arith::CmpFPredicate predicate, double a, double b) {
+  bool isUnordered = std::isnan(a) || std::isnan(b);
+  switch (predicate) {
+  case arith::CmpFPredicate::UNO:
+    return isUnordered;
+  case arith::CmpFPredicate::UNE:
+    return a != b;
+  case arith::CmpFPredicate::OGT:
+    return a > b;
+  default:
+    llvm::report_fatal_error("the interpreters do not know this comparison of floats");
+  }
+}
+
 static double larger(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
 static double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
 
@@ -88,6 +102,7 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case<arith::AndIOp>([&](auto) { return double(x[0] != 0 && x[1] != 0); })
       .Case([&](arith::SelectOp) { return x[0] != 0 ? x[1] : x[2]; })
       .Case([&](arith::CmpIOp cmp) { return compare(cmp.getPredicate(), x[0], x[1]); })
+      .Case([&](arith::CmpFOp cmp) { return compare(cmp.getPredicate(), x[0], x[1]); })
       .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp>(
           [&](auto) { return x[0]; })
       .Case([&](math::ExpOp) { return std::exp(x[0]); })

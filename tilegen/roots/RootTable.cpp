@@ -14,9 +14,11 @@ LogicalResult emitPointwise(TileEmitter &emitter, tile::ScheduleAttr schedule);
 LogicalResult emitReductions(TileEmitter &emitter, tile::ScheduleAttr schedule);
 LogicalResult emitMatmul(TileEmitter &emitter, tile::ScheduleAttr schedule);
 LogicalResult emitGemv(TileEmitter &emitter, tile::ScheduleAttr schedule);
+LogicalResult emitAttention(TileEmitter &emitter, tile::ScheduleAttr schedule);
 
 static constexpr RootKind pointwise[] = {RootKind::Pointwise}, contractions[] = {RootKind::Matmul},
-                          reductions[] = {RootKind::RowReduction, RootKind::Window};
+                          reductions[] = {RootKind::RowReduction, RootKind::Window},
+                          attentions[] = {RootKind::Attention};
 
 // In the order of RootKind.
 static constexpr Root roots[] = {
@@ -30,6 +32,8 @@ static constexpr Root roots[] = {
     {RootKind::Window, reductions, analyzeOutputs, vectors::scheduleReductions, blocks::scheduleReductions,
      emitReductions},
     {RootKind::Gemv, contractions, analyzeContraction, nullptr, nullptr, emitGemv},
+    {RootKind::Attention, attentions, analyzeAttention, vectors::scheduleAttention, blocks::scheduleAttention,
+     emitAttention},
 };
 
 ArrayRef<Root> allRoots() { return roots; }

@@ -13,12 +13,14 @@ namespace vectors {
 tile::ScheduleAttr schedulePointwise(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
 } // namespace vectors
 
 namespace blocks {
 tile::ScheduleAttr schedulePointwise(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
+tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
 } // namespace blocks
 
 } // namespace tilewright::tilegen

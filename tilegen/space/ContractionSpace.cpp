@@ -9,6 +9,7 @@
 // unknown length keeps m = x, and (image, y) are batch loops: its elements are read in place, which a division by that
 // length would cost more than the product. What follows the contraction must be one-to-one: each output's coordinates
 // are the result's, followed through reshapes and transposes.
+#include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
 
 #include "frontend/graph/Sizes.h"
@@ -18,92 +19,6 @@ using namespace mlir;
 namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
-//===- Following the result ---------------------------------------------------------------------------------------===//
-
-namespace {
-
-/// Where each value that follows the contraction element by element has the result's current element: the way to an
-/// output is followed forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled
-/// backwards, a reshape of symbolic sizes is divisions that only facts about these sizes can undo.)
-class Followers {
-public:
-  Followers(const LoopNest &nest, Value result, Exprs coordinates) : facts(nest.algebra()), nest(nest) {
-    known[result] = std::move(coordinates);
-  }
-
-  /// Null if the value does not follow the contraction. Operations must be visited in program order.
-  const Exprs *find(Value value) const {
-    auto at = known.find(value);
-    return at == known.end() ? nullptr : &at->second;
-  }
-  /// Fails where a value would be needed at two points, or through an access that is not one to one.
-  LogicalResult visit(Operation *op);
-
-private:
-  Exprs throughReshape(graph::ReshapeOp reshape) const;
-  bool isSamePoint(const Exprs &a, const Exprs &b) const;
-
-  IndexAlgebra facts;
-  const LoopNest &nest;
-  llvm::DenseMap<Value, Exprs> known;
-};
-
-} // namespace
-
-/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any
-/// proof.
-Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
-  Value data = reshape.getData();
-  for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());
-       before = data.getDefiningOp<graph::ReshapeOp>())
-    data = before.getData();
-  if (sizesOf(data) == sizesOf(reshape.getResult()))
-    return known.at(data);
-  return delinearize(linearize(reshape.getContext(), known.at(data), sizesOf(data)), sizesOf(reshape.getResult()));
-}
-
-/// Whether the coordinates are equal: a loop of one iteration is at 0.
-bool Followers::isSamePoint(const Exprs &a, const Exprs &b) const {
-  Exprs at = loopExprs(nest.context, nest.loops.size());
-  for (auto [expr, loop] : llvm::zip_equal(at, nest.loops))
-    if (loop.size == getAffineConstantExpr(1, nest.context))
-      expr = getAffineConstantExpr(0, nest.context);
-  return llvm::equal(a, b,
-                     [&](AffineExpr x, AffineExpr y) { return x == y || x.replaceDims(at) == y.replaceDims(at); });
-}
-
-LogicalResult Followers::visit(Operation *op) {
-  auto access = dyn_cast<graph::AccessOpInterface>(op);
-  Exprs coordinates;
-  if (access && find(access.getData())) {
-    if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
-      for (int64_t dim : transpose.getPerm())
-        coordinates.push_back(known.at(access.getData())[dim]);
-    } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
-      for (AffineExpr expr : throughReshape(reshape))
-        coordinates.push_back(facts.simplify(expr));
-    } else {
-      return failure();
-    }
-    known[op->getResult(0)] = std::move(coordinates);
-    return success();
-  }
-  const Exprs *common = nullptr;
-  for (Value operand : op->getOperands())
-    if (const Exprs *here = find(operand)) {
-      if (common && !isSamePoint(*common, *here))
-        return failure();
-      common = here;
-    }
-  if (!common)
-    return success();
-  if (isa<graph::ConcatOp, graph::ReduceOp, graph::ContractOp>(op))
-    return failure();
-  coordinates = *common; // inserting may move what `common` points to
-  known[op->getResult(0)] = std::move(coordinates);
-  return success();
-}
 
 //===- Analysis ---------------------------------------------------------------------------------------------------===//
 

@@ -6,10 +6,12 @@
 //   RowReduction    those of the rows, and the reduced ones, innermost
 //   Window          those of the output, and the reduced ones, which are not innermost
 //   Matmul, Gemv    batch..., outer reduced..., m, n, k
+//   Attention       batch..., rows, keys (reduced), columns of the values, head (reduced)
 //
 // Schedule selection and emission both start from here, so that a schedule's sizes mean the same to both.
 #pragma once
 
+#include "fusion/Attention.h"
 #include "tilegen/space/AccessWalk.h"
 
 namespace tilewright::tilegen {
@@ -24,6 +26,9 @@ struct KernelSpace {
   llvm::SmallVector<Exprs> loopOpResults;       // coordinates of their results
   mlir::Value lhs, rhs;                         // matmul: the operand with the rows, and the one with the columns
   Exprs lhsCoordinates, rhsCoordinates;
+  std::optional<fusion::Attention> attention; // whose queries and keys are lhs and rhs
+  Exprs logits, row, values;                  // coordinates of what its softmax reads, of the results of its
+                                              // reductions, and of what its second contraction mixes
 
   explicit KernelSpace(LoopNest nest) : nest(std::move(nest)) {}
 
@@ -48,5 +53,8 @@ mlir::FailureOr<KernelSpace> analyzeOutputs(graph::KernelOp kernel, std::optiona
 
 /// Of a kernel with one contraction; the same whether it is computed as matmul or gemv.
 mlir::FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as);
+
+/// Of a kernel with a softmax between two contractions.
+mlir::FailureOr<KernelSpace> analyzeAttention(graph::KernelOp kernel, std::optional<graph::RootKind> as);
 
 } // namespace tilewright::tilegen

@@ -7,6 +7,7 @@
 
 #include "backend/host/HostOptions.h"
 #include "backend/host/IndexMath.h"
+#include "backend/host/plan/LiveKeys.h"
 #include "runtime/Status.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -30,6 +31,11 @@ public:
     return evaluate(map.getResult(result), dims);
   }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims = {}) { return math.evaluate(expr, dims, symbols); }
+
+  /// How many keys the current tile of `size` has.
+  Ix keysIn(const LiveKeys &keys, Ix size) {
+    return math.min(size, math.sub(math.constant(0), index(keys.firstLessCount())));
+  }
 
   llvm::Type *typeOf(mlir::Value value);
   /// The pointer of a buffer argument.

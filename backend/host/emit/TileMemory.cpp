@@ -22,8 +22,11 @@ TileInMemory TileMemory::onStack(const Rows &registers, Ix column, Ix row, unsig
   result.layout.shape = {count, stride};
   result.layout.rowStride = stride;
   result.origin = {column, row};
+  // By elements: an array's elements may lie further apart than their size, as those of 48 lanes do.
+  llvm::Type *element = memory->getScalarType();
   for (unsigned i = 0; i < count; ++i)
-    ir.CreateAlignedStore(toMemory(ir, registers[i], width), math.pointer(memory, result.base, math.constant(i)),
+    ir.CreateAlignedStore(toMemory(ir, registers[i], width),
+                          math.pointer(element, result.base, math.constant(static_cast<int64_t>(i) * stride)),
                           llvm::Align(memory->getScalarSizeInBits() / 8));
   return result;
 }

@@ -11,7 +11,8 @@ namespace tilewright::host {
 
 class Columns {
 public:
-  Columns(KernelFunction &function, TileValues &values) : function(function), values(values), math(function.math) {}
+  Columns(KernelFunction &function, TileValues &values, const LiveKeys &keys)
+      : function(function), values(values), keys(keys), math(function.math) {}
 
   /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to
   /// `wholeTo` `position`'s facts about columns hold.
@@ -22,12 +23,18 @@ public:
   /// `size`; `facts` get what that says, each once.
   Ix liveSize(mlir::Value value, unsigned axis, Ix size, llvm::SmallVectorImpl<Position::Live> &facts);
 
+  /// `size`, or where the keys end, if those are along `axis` of `value`.
+  Ix endOfKeys(mlir::Value value, unsigned axis, Ix size) {
+    return keys.axisOf(value) == axis ? function.keysIn(keys, size) : size;
+  }
+
 private:
   std::optional<Position::Live> liveBelow(mlir::Value value, unsigned axis,
                                           llvm::SmallVectorImpl<mlir::Value> &operands);
 
   KernelFunction &function;
   TileValues &values;
+  const LiveKeys &keys;
   IndexMath &math;
 };
 

@@ -82,7 +82,8 @@ Rows Contraction::emit(tile::DotOp op, const Position &position) {
     ir.CreateStore(value, step.accumulators.back());
   }
   // A k outside of the bounds adds nothing: what is read there is zero.
-  Ix size = columns.liveSize(op.getLhs(), 0, math.constant(depth), step.lhsFacts);
+  Ix size = columns.endOfKeys(op.getLhs(), 0, math.constant(depth));
+  size = columns.liveSize(op.getLhs(), 0, size, step.lhsFacts);
   size = columns.liveSize(op.getRhs(), 1, size, step.rhsFacts);
   auto window = op.getLhs().getDefiningOp<tile::LoadOp>();
   if (window && !window.getGuard().empty() && !values.memoryOf(op.getLhs()))

@@ -21,7 +21,7 @@ static Ix limitOf(tile::StoreOp store, unsigned axis, int64_t size, KernelFuncti
   return math.min(whole, math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
 }
 
-OpenNest openNest(const Nest &plan, uint32_t clampableAxes, KernelFunction &function, TileMemory &memory) {
+OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &function, TileMemory &memory) {
   IndexMath &math = function.math;
   OpenNest nest{&plan};
   for (const Nest::Root &root : plan.roots)
@@ -31,12 +31,14 @@ OpenNest openNest(const Nest &plan, uint32_t clampableAxes, KernelFunction &func
   position.outer.resize(rank < 2 ? 0 : rank - 2, math.constant(0));
   position.rows = {math.constant(0)};
   position.column = math.constant(0);
-  position.clampable = clampableAxes & ~1u;
+  position.clampable = kernel.clampableAxes & ~1u;
   nest.limits.assign(std::max(rank, 2u), math.constant(1));
   for (unsigned axis = 0; axis < rank; ++axis) {
     int64_t size = plan.shape[rank - 1 - axis];
     nest.limits[axis] =
         plan.limits[axis] ? limitOf(plan.limits[axis], axis, size, function, position) : math.constant(size);
+    if (plan.keysAxis == axis)
+      nest.limits[axis] = function.keysIn(kernel.keys, nest.limits[axis]);
   }
   return nest;
 }

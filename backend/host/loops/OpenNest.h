@@ -15,8 +15,8 @@ struct OpenNest {
   bool isRegisterBlocked() const { return !plan->registerBlocked.empty(); }
 };
 
-/// Prepares a nest whose loops are not open yet. `clampableAxes`: of the kernel's plan.
-OpenNest openNest(const Nest &plan, uint32_t clampableAxes, KernelFunction &function, TileMemory &memory);
+/// Prepares a nest of `kernel` whose loops are not open yet.
+OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &function, TileMemory &memory);
 
 /// Whether a later nest can run in the row loops of an earlier one: it goes as far, and reads of a row only what was
 /// computed for that row.

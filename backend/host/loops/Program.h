@@ -13,9 +13,9 @@ namespace tilewright::host {
 class Program {
 public:
   Program(KernelFunction &function, TileMemory &memory, TileValues &values, NestRows &nestRows,
-          RegisterBlocks &registerBlocks, TransposedBlocks &transposedBlocks, uint32_t clampableAxes)
+          RegisterBlocks &registerBlocks, TransposedBlocks &transposedBlocks, const KernelPlan &plan)
       : function(function), memory(memory), values(values), nestRows(nestRows), registerBlocks(registerBlocks),
-        transposedBlocks(transposedBlocks), clampableAxes(clampableAxes), math(function.math) {}
+        transposedBlocks(transposedBlocks), plan(plan), math(function.math) {}
 
   void emit(const Steps &steps);
 
@@ -25,7 +25,7 @@ private:
   void emitLoop(const MemoryLoop &loop);
   void emitWaiting();
   void openLoops(llvm::MutableArrayRef<OpenNest> nests, unsigned axis);
-  OpenNest open(const Nest &nest) { return openNest(nest, clampableAxes, function, memory); }
+  OpenNest open(const Nest &nest) { return openNest(nest, plan, function, memory); }
 
   KernelFunction &function;
   TileMemory &memory;
@@ -33,7 +33,7 @@ private:
   NestRows &nestRows;
   RegisterBlocks &registerBlocks;
   TransposedBlocks &transposedBlocks;
-  uint32_t clampableAxes;
+  const KernelPlan &plan;
   IndexMath &math;
   std::vector<OpenNest> waiting; // for neighbours that share their rows
 };

@@ -96,7 +96,7 @@ void Reduction::accumulate(tile::ReduceOp op, const Position &position, Accumula
 void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulators &accumulators) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   unsigned axis = type.getRank() - 1 - op.getDim();
-  Ix size = math.constant(type.getDimSize(op.getDim()));
+  Ix size = columns.endOfKeys(op.getInput(), axis, math.constant(type.getDimSize(op.getDim())));
   SmallVector<Position::Live> facts;
   Ix whole = columns.liveSize(op.getInput(), axis, size, facts);
   auto *before = cast<llvm::Instruction>(

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "backend/host/plan/DotOperands.h"
+#include "backend/host/plan/LiveKeys.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,6 +49,7 @@ struct Nest {
   llvm::SmallVector<Root> roots;
   bool isBuffered = false;                      // whoever reads the root's value afterwards finds it in its buffer
   llvm::SmallVector<tile::StoreOp> limits = {}; // by axis: the store whose bounds end the loop; null: the shape does
+  std::optional<unsigned> keysAxis = {};        // the axis whose loop ends with the last key
   llvm::SmallVector<mlir::Value> registerBlocked = {}; // computed a register tile at a time, for all roots
   llvm::SmallVector<tile::LoadOp> guarded = {};        // loads of these that may leave their buffers
   llvm::SmallVector<tile::LoadOp> windows = {};        // those of them whose rows are rows of the nest
@@ -72,6 +74,7 @@ struct KernelPlan {
   Steps steps;
   uint64_t workspaceBytes = 0;
   DotSchedule dots;
+  LiveKeys keys;
   unsigned registerColumns = 0; // of a register tile
   uint32_t clampableAxes = 0;   // bit per axis: elements outside of the bounds are never combined with others
 };

@@ -32,8 +32,10 @@ private:
   void addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps);
   void buffer(Value value, int64_t panel, Nest &open, Steps &steps);
   void bufferOperands(tile::DotOp dot, Nest &open, Steps &steps);
+  void bufferForLoops(Operation &op, Nest &open, Steps &steps);
   void bufferResults(Operation &op, const SharedValues &shared, Nest &open, Steps &steps);
   void fillBuffer(Value value, const Buffer &target, Steps &steps);
+  Value overwrittenBy(Value value);
   Buffer allocate(RankedTensorType type, int64_t panel);
 
   void close(Nest &open, Steps &steps);
@@ -45,9 +47,10 @@ private:
   tile::KernelOp kernel;
   const VectorUnit &vectors;
   KernelPlan plan;
-  int64_t registerDepth = 0;        // sums return to memory after steps of at most this depth
-  llvm::DenseSet<Value> contracted; // tiles whose rows a dot sums over
-  llvm::DenseSet<Value> buffered;   // so far
+  int64_t registerDepth = 0;             // sums return to memory after steps of at most this depth
+  llvm::DenseSet<Value> contracted;      // tiles whose rows a dot sums over
+  llvm::DenseSet<Value> buffered;        // so far
+  llvm::DenseMap<Value, Buffer> buffers; // of those that nests compute
   Status status;
 };
 
@@ -89,6 +92,7 @@ Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kern
     }
   }
   plan.clampableAxes = ~reducedAxes(kernel);
+  plan.keys = LiveKeys(kernel);
   kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
 }
 
@@ -128,12 +132,39 @@ static bool isBufferedAsFloat(Value value) {
   return (element.isF16() || element.isBF16()) && llvm::all_of(value.getUsers(), llvm::IsaPred<tile::DotOp>);
 }
 
+/// A buffered product that only `value` and what stands before it are computed from, element by element: its memory is
+/// free once `value` is there. Null if there is none.
+Value Planner::overwrittenBy(Value value) {
+  Operation *op = value.getDefiningOp();
+  SmallVector<Value> products;
+  collectBuffered(value, [&](Value other) { return isBuffered(other); }, products);
+  for (Value product : products) {
+    auto *dot = product.getDefiningOp();
+    if (!isa_and_nonnull<tile::DotOp>(dot) || dot->getBlock() != op->getBlock() || product.getType() != value.getType())
+      continue;
+    bool isReadLater = false;
+    for (Operation &later : llvm::make_range(std::next(op->getIterator()), op->getBlock()->end()))
+      later.walk([&](Operation *reader) {
+        for (Value operand : reader->getOperands()) {
+          SmallVector<Value> read = {operand};
+          if (operand != value && !isBuffered(operand))
+            collectBuffered(operand, [&](Value other) { return other == value || isBuffered(other); }, read);
+          isReadLater |= llvm::is_contained(read, product);
+        }
+      });
+    if (!isReadLater)
+      return product;
+  }
+  return {};
+}
+
 /// Buffers `value`, unless it is already.
 void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
   if (isBuffered(value))
     return;
   Nest nest;
-  Buffer target = allocate(cast<RankedTensorType>(value.getType()), panel);
+  Value before = panel == 0 ? overwrittenBy(value) : Value();
+  Buffer target = before ? buffers.at(before) : allocate(cast<RankedTensorType>(value.getType()), panel);
   target.asFloat = isBufferedAsFloat(value);
   close(open, steps);
   nest.shape = target.shape;
@@ -143,6 +174,7 @@ void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
     nest.order = Nest::Order::TransposedLoad;
   close(nest, steps);
   buffered.insert(value);
+  buffers[value] = target;
 }
 
 /// Buffers what a dot would otherwise compute again for every register tile: packed, gathered or converted once.
@@ -153,6 +185,17 @@ void Planner::bufferOperands(tile::DotOp dot, Nest &open, Steps &steps) {
     buffer(dot.getLhs(), 0, open, steps);
   if (!isDirectOperand(dot.getRhs(), false, rows, plan.dots))
     buffer(dot.getRhs(), columns >= plan.registerColumns ? plan.registerColumns : 0, open, steps);
+}
+
+/// Buffers a result that dots of loops behind `op` have for their left side, once for all iterations.
+void Planner::bufferForLoops(Operation &op, Nest &open, Steps &steps) {
+  for (Value result : op.getResults())
+    for (Operation *user : result.getUsers())
+      if (auto dot = dyn_cast<tile::DotOp>(user); dot && dot.getLhs() == result && dot->getBlock() != op.getBlock()) {
+        auto type = cast<RankedTensorType>(dot.getResult().getType());
+        if (!isDirectOperand(result, true, type.getDimSize(type.getRank() - 2), plan.dots))
+          buffer(result, 0, open, steps);
+      }
 }
 
 /// Buffers the results of `op` that more than one nest needs.
@@ -219,6 +262,8 @@ void Planner::finish(Nest &nest) {
   if (nest.shape.empty())
     nest.shape = {1};
   const Nest::Root &first = nest.roots.front();
+  if (first.value)
+    nest.keysAxis = plan.keys.axisOf(first.value);
   for (unsigned axis = 0, rank = nest.shape.size(); axis < rank; ++axis) {
     nest.limits.push_back(first.store);
     if (!first.store && axis > 0 && !contracted.count(first.value))
@@ -294,6 +339,7 @@ void Planner::planBlock(Block &block, Steps &steps) {
         bufferOperands(dot, open, steps);
       if (auto load = dyn_cast<tile::LoadOp>(op); load && isGatheredOnce(load))
         buffer(load.getResult(), 0, open, steps);
+      bufferForLoops(op, open, steps);
       bufferResults(op, shared, open, steps);
     }
   }

@@ -58,6 +58,17 @@ void collectRegisterBlocked(Value value, IsBuffered isBuffered, SmallVectorImpl<
   });
 }
 
+void collectBuffered(Value value, IsBuffered isBuffered, SmallVectorImpl<Value> &result) {
+  walkBackward(value, [&](Value next) {
+    if (next != value && isBuffered(next)) {
+      result.push_back(next);
+      return false;
+    }
+    Operation *op = next.getDefiningOp();
+    return op && isElementwise(op);
+  });
+}
+
 void collectGuarded(Value value, IsBuffered isBuffered, SmallVectorImpl<tile::LoadOp> &result) {
   walkBackward(value, [&](Value next) {
     Operation *op = next.getDefiningOp();

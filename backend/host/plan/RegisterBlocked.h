@@ -19,6 +19,9 @@ using IsBuffered = llvm::function_ref<bool(mlir::Value)>;
 /// The register-blocked values that `value` reaches through elementwise operations and that are not buffered.
 void collectRegisterBlocked(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<mlir::Value> &result);
 
+/// The buffered values that `value` reads element by element.
+void collectBuffered(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<mlir::Value> &result);
+
 /// The loads that `value` is computed from which may leave their buffers.
 void collectGuarded(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<tile::LoadOp> &result);
 

@@ -139,7 +139,7 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // -----
 
-// expected-error@+2 {{expected one of [pointwise, row_reduction, matmul, window, gemv] for what a kernel is built around, got: conv}}
+// expected-error@+2 {{expected one of [pointwise, row_reduction, matmul, window, gemv, attention] for what a kernel is built around, got: conv}}
 // expected-error@+1 {{failed to parse ScheduleAttr parameter 'root'}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<conv, tile = [8]>} { tile.return }
 

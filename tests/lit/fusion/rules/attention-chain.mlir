@@ -1,0 +1,249 @@
+// A softmax between two contractions becomes one kernel with both, whatever is done to the scores before it, and however the
+// exporter wrote it.
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=none | FileCheck %s --check-prefix=NONE
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s --check-prefix=TEXT
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=false explain=text' -o /dev/null | FileCheck %s --check-prefix=TARGET
+
+// The least of it. In mode none each node is a kernel, and a target may have none with two contractions.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @matmul_softmax(%arg0, %arg1, %arg2)
+// CHECK-NOT: graph.launch
+// CHECK: graph.kernel @matmul_softmax
+// CHECK-SAME: root = #graph.root<attention>
+// NONE-LABEL: func.func @main
+// NONE: graph.launch @matmul(
+// NONE: graph.launch @softmax(
+// NONE: graph.launch @matmul_0(
+// TARGET: softmax is not fused with pv because kernels of this target hold one contraction
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
+
+// -----
+
+// A scale, a mask that is selected, and shares of rows without a live key made 0: behind views of the scores.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @matmul_mul_where_reshape_etc(
+// CHECK-NOT: graph.launch
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "mul|Mul", "where|Where", "softmax|Softmax", "isnan|Where", "pv|MatMul", "view|Reshape"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>, %mask: tensor<64x96xi1>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %c = arith.constant dense<0.125> : tensor<8x64x96xf32>
+    %1 = arith.mulf %s, %c {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %never = arith.constant dense<0xFF800000> : tensor<8x64x96xf32>
+    %mb0 = graph.broadcast %mask dims [1, 2] {graph.node = 2 : i64} : tensor<64x96xi1> -> tensor<8x64x96xi1>
+    %2 = arith.select %mb0, %1, %never {graph.node = 2 : i64} : tensor<8x64x96xi1>, tensor<8x64x96xf32>
+    %3 = graph.reshape %2 {graph.node = 6 : i64} : tensor<8x64x96xf32> -> tensor<2x4x64x96xf32>
+    %m = graph.reduce <max> %3 axes [3] {graph.node = 3 : i64} : tensor<2x4x64x96xf32> -> tensor<2x4x64xf32>
+    %mb = graph.broadcast %m dims [0, 1, 2] {graph.node = 3 : i64} : tensor<2x4x64xf32> -> tensor<2x4x64x96xf32>
+    %d = arith.subf %3, %mb {graph.node = 3 : i64} : tensor<2x4x64x96xf32>
+    %e = math.exp %d {graph.node = 3 : i64} : tensor<2x4x64x96xf32>
+    %t = graph.reduce <sum> %e axes [3] {graph.node = 3 : i64} : tensor<2x4x64x96xf32> -> tensor<2x4x64xf32>
+    %tb = graph.broadcast %t dims [0, 1, 2] {graph.node = 3 : i64} : tensor<2x4x64xf32> -> tensor<2x4x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 3 : i64} : tensor<2x4x64x96xf32>
+    %nan = arith.cmpf uno, %p, %p {graph.node = 4 : i64} : tensor<2x4x64x96xf32>
+    %zero = arith.constant dense<0.0> : tensor<2x4x64x96xf32>
+    %g = arith.select %nan, %zero, %p {graph.node = 4 : i64} : tensor<2x4x64x96xi1>, tensor<2x4x64x96xf32>
+    %4 = graph.reshape %g {graph.node = 6 : i64} : tensor<2x4x64x96xf32> -> tensor<8x64x96xf32>
+    %o = graph.contract %4, %v maps [#sh, #ne, #me] {graph.node = 5 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
+
+// -----
+
+// The scores are an output too.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because the value is needed in memory by several kernels
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> (tensor<8x64x32xf32>, tensor<8x64x96xf32>) {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o, %s : tensor<8x64x32xf32>, tensor<8x64x96xf32>
+  }
+}
+
+// -----
+
+// The shares are an output too.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because the value is needed in memory by several kernels
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> (tensor<8x64x32xf32>, tensor<8x64x96xf32>) {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o, %p : tensor<8x64x32xf32>, tensor<8x64x96xf32>
+  }
+}
+
+// -----
+
+// Squares instead of exponentials: their sum does not follow from sums relative to another largest score.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because between the two contractions is no softmax whose rows can be summed a few keys at a time
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = arith.mulf %d, %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
+
+// -----
+
+// The softmax runs along the keys, the second contraction along the rows.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because the rows between the two contractions are not those along which both have a loop of its own
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x64x32xf32>, %v: tensor<8x64x32xf32>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x64x32xf32> -> tensor<8x64x64xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x64xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x64xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x64xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x64xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x64xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x64xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x64xf32>
+    %o = graph.contract %p, %v maps [affine_map<(b, m, e, n) -> (b, n, m)>, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x64xf32>, tensor<8x64x32xf32> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
+
+// -----
+
+// A single row streams its keys and values, in one kernel or in three.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because too few rows would share what one kernel reads again for each of its blocks of rows
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x1x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> tensor<8x1x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x1x32xf32>, tensor<8x96x32xf32> -> tensor<8x1x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x1x96xf32> -> tensor<8x1xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x1x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x1x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x1x96xf32> -> tensor<8x1xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x1x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x1x96xf32>, tensor<8x96x32xf32> -> tensor<8x1x32xf32>
+    return %o : tensor<8x1x32xf32>
+  }
+}
+
+// -----
+
+// A head of a size that no tile holds.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch
+// CHECK: graph.launch
+// CHECK: graph.launch
+// TEXT: softmax is not fused with pv because the size of a head is not known when compiling, or more than one tile can hold
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x512xf32>, %k: tensor<8x96x512xf32>, %v: tensor<8x96x512xf32>) -> tensor<8x64x512xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x512xf32>, tensor<8x96x512xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf32>, tensor<8x96x512xf32> -> tensor<8x64x512xf32>
+    return %o : tensor<8x64x512xf32>
+  }
+}

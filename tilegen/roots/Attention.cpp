@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// A softmax between two contractions, summed a block of keys at a time.
+//
+//   %q = tile.load ...                                                   rows x head, once if one tile holds the head
+//   %m, %l, %acc = scf.for %n = 0 to keys step 64 iter_args(-inf, 0, 0) {
+//     %s = tile.dot %q, (tile.load keys), 0                              rows x keys
+//     %x = scale, mask of %s; -inf beyond the last key
+//     %m' = max(%m, tile.reduce <max> %x)                                the largest logit so far
+//     %p = exp(%x - %m')
+//     %a = exp(%m - %m')                                                 what the sums so far are worth
+//     yield %m', %l * %a + tile.reduce <sum> %p, tile.dot %p, (tile.load values), %acc * %a
+//   }
+//   %acc / %l, and the epilogue
+//
+// Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its sum
+// is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
+#include "tilegen/emit/Materialize.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+namespace {
+
+class AttentionEmitter {
+public:
+  explicit AttentionEmitter(TileEmitter &emitter)
+      : emitter(emitter), space(emitter.getSpace()), parts(*space.attention), builder(emitter.getBuilder()),
+        tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
+        keys(space.loopsOfKind(LoopKind::Reduction).front()), columns(space.loopsOfKind(LoopKind::Column).front()),
+        head(space.loopsOfKind(LoopKind::Reduction).back()), f32(builder.getF32Type()) {}
+
+  LogicalResult emit();
+
+private:
+  /// The softmax of the keys so far: tiles of one row's elements, and the mix.
+  struct State {
+    Value max, sum, mix;
+  };
+  State step(std::optional<State> before);
+  Value logits();
+  Value product(Value lhs, Value rhs, Value sums);
+  LogicalResult storeOutputs(State state);
+
+  Frame frameOf(unsigned row, unsigned column) const;
+  Value load(Value value, ArrayRef<AffineExpr> coordinates, const Frame &frame, ArrayRef<unsigned> masked);
+  Value number(double value, ArrayRef<int64_t> shape) {
+    return emitter.splat(builder.getF32FloatAttr(static_cast<float>(value)), shape);
+  }
+  template <typename Op> Value join(Value a, Value b);
+  Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
+  Value reduce(tile::ReduceKind kind, Value tile);
+  SmallVector<int64_t> shapeOf(const Frame &frame) const {
+    return llvm::map_to_vector(frame, [&](unsigned loop) { return emitter.tileOf(loop); });
+  }
+
+  TileEmitter &emitter;
+  const KernelSpace &space;
+  fusion::Attention parts;
+  OpBuilder &builder;
+  Materializer tiles;
+  unsigned rows, keys, columns, head;
+  Type f32;
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+} // namespace
+
+/// The dimensions of a matrix of `row` by `column`: the batch comes first.
+Frame AttentionEmitter::frameOf(unsigned row, unsigned column) const {
+  Frame frame = space.loopsOfKind(LoopKind::Parallel);
+  frame.append({row, column});
+  return frame;
+}
+
+/// A whole tile of an operand, with zero beyond the end of the loops in `masked`; null after a diagnostic.
+Value AttentionEmitter::load(Value value, ArrayRef<AffineExpr> coordinates, const Frame &frame,
+                             ArrayRef<unsigned> masked) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  auto zero = cast<TypedAttr>(builder.getZeroAttr(element));
+  Value tile = tiles.materializeMasked(value, {{Exprs(coordinates), {}}, {}}, frame, masked, zero);
+  return tile ? emitter.broadcast(tile, shapeOf(frame)) : Value();
+}
+
+/// Op(a, b) in the shape of both.
+template <typename Op> Value AttentionEmitter::join(Value a, Value b) {
+  unsigned rank = cast<RankedTensorType>(a.getType()).getRank();
+  SmallVector<int64_t> shape = TileEmitter::joinShapes({a, b}, SmallVector<int64_t>(rank, 1));
+  a = emitter.broadcast(a, shape);
+  b = emitter.broadcast(b, shape);
+  emitter.at(std::max(emitter.depthOf(a), emitter.depthOf(b)));
+  return Op::create(builder, emitter.loc, a, b);
+}
+
+Value AttentionEmitter::isAny(arith::CmpFPredicate predicate, Value tile, double value) {
+  Value other = number(value, cast<RankedTensorType>(tile.getType()).getShape());
+  emitter.at(emitter.depthOf(tile));
+  return arith::CmpFOp::create(builder, emitter.loc, predicate, tile, other);
+}
+
+/// Along the keys, the last dimension.
+Value AttentionEmitter::reduce(tile::ReduceKind kind, Value tile) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(tile.getType()).getShape());
+  shape.back() = 1;
+  emitter.at(emitter.depthOf(tile));
+  return tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(shape, f32), kind, tile, shape.size() - 1);
+}
+
+Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
+  emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(sums)}));
+  return tile::DotOp::create(builder, emitter.loc, lhs, rhs, sums, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
+}
+
+/// What the softmax reads of the current keys, -inf beyond the last; null after a diagnostic.
+Value AttentionEmitter::logits() {
+  Frame frame = frameOf(rows, keys);
+  bool ok = true;
+  SmallVector<Value> scores = emitter.forEachTile({head}, {number(0, shapeOf(frame))}, [&](ValueRange carried) {
+    Value queryTile = load(space.lhs, space.lhsCoordinates, frameOf(rows, head), {head});
+    Value keyTile = queryTile ? load(space.rhs, space.rhsCoordinates, frameOf(head, keys), {head}) : Value();
+    ok = keyTile != nullptr;
+    return SmallVector<Value>{ok ? product(queryTile, keyTile, carried[0]) : carried[0]};
+  });
+  if (!ok)
+    return {};
+  tiles.resolve(parts.scores.getResult(), scores[0]);
+  Value tile = tiles.materialize(parts.logits, {{space.logits, {}}, {}}, frame);
+  if (!tile || emitter.isEven(keys))
+    return tile;
+  return emitter.select(emitter.liveMask(keys, frame), tile, builder.getF32FloatAttr(-infinity));
+}
+
+/// Adds the current keys to what is known of those before; the mix is null after a diagnostic.
+AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
+  Value tile = logits(),
+        values = tile ? load(parts.valuesOperand(), space.values, frameOf(keys, columns), {keys}) : Value();
+  if (!values)
+    return {};
+  State after;
+  after.max = reduce(tile::ReduceKind::Max, tile);
+  if (before)
+    after.max = join<arith::MaximumFOp>(before->max, after.max);
+  Value shift =
+      emitter.select(isAny(arith::CmpFPredicate::UNE, after.max, -infinity), after.max, builder.getF32FloatAttr(0));
+  auto relative = [&](Value tile) {
+    Value exponent = join<arith::SubFOp>(tile, shift);
+    emitter.at(emitter.depthOf(exponent));
+    return math::ExpOp::create(builder, emitter.loc, exponent).getResult();
+  };
+  Value weights = relative(tile);
+  after.sum = reduce(tile::ReduceKind::Sum, weights);
+  Value sums = number(0, shapeOf(frameOf(rows, columns)));
+  if (before) {
+    Value worth = relative(before->max);
+    after.sum = join<arith::AddFOp>(join<arith::MulFOp>(before->sum, worth), after.sum);
+    sums = join<arith::MulFOp>(before->mix, worth);
+  }
+  auto element = cast<FloatType>(cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType());
+  if (element != f32) {
+    emitter.at(emitter.depthOf(weights));
+    weights = arith::TruncFOp::create(builder, emitter.loc, cast<RankedTensorType>(weights.getType()).clone(element),
+                                      weights);
+  }
+  after.mix = product(weights, values, sums);
+  return after;
+}
+
+/// The rows' quotients are what the second contraction stands for from now on.
+LogicalResult AttentionEmitter::storeOutputs(State state) {
+  Frame frame = frameOf(rows, columns);
+  tiles.resolve(parts.max.getResult(), state.max);
+  tiles.resolve(parts.sum.getResult(), state.sum);
+  Value divisor = tiles.materialize(parts.divisor, {{space.row, {}}, {}}, frame);
+  if (!divisor)
+    return failure();
+  Value mix = join<arith::DivFOp>(state.mix, divisor);
+  if (parts.zeroesUndefined)
+    mix = emitter.select(isAny(arith::CmpFPredicate::OGT, state.sum, 0), mix, builder.getF32FloatAttr(0));
+  tiles.resolve(parts.mix.getResult(), mix);
+  for (unsigned i = 0; i < space.outputs.size(); ++i)
+    if (failed(tiles.store(i, frame)))
+      return failure();
+  return success();
+}
+
+LogicalResult AttentionEmitter::emit() {
+  SmallVector<int64_t> row = shapeOf(frameOf(rows, columns));
+  row.back() = 1;
+  SmallVector<Value> initial;
+  if (!emitter.isWhole(keys))
+    initial = {number(-infinity, row), number(0, row), number(0, shapeOf(frameOf(rows, columns)))};
+  bool ok = true;
+  SmallVector<Value> last = emitter.forEachTile({keys}, initial, [&](ValueRange carried) {
+    State state = step(carried.empty() ? std::nullopt : std::optional(State{carried[0], carried[1], carried[2]}));
+    ok = state.mix != nullptr;
+    return ok ? SmallVector<Value>{state.max, state.sum, state.mix} : llvm::to_vector_of<Value>(carried);
+  });
+  return ok ? storeOutputs({last[0], last[1], last[2]}) : failure();
+}
+
+LogicalResult emitAttention(TileEmitter &emitter, tile::ScheduleAttr) { return AttentionEmitter(emitter).emit(); }
+
+} // namespace tilewright::tilegen

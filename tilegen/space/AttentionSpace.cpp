@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The iteration space of an attention.
+//
+//   scores[b, m, n] += queries[b, m, d] * keys[b, n, d]        loops (b..., m, n, e, d)
+//   mix[b, m, e] += softmax(f(scores))[b, m, n] * values[b, n, e]
+//
+// The loops are those of the first contraction and the columns e that the second one adds. Where the scores end up is
+// followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of these.
+// Loops that the queries have and the keys do not are rows, all collapsed into one m: query heads that share their keys
+// too.
+#include "tilegen/space/Followers.h"
+#include "tilegen/space/KernelSpace.h"
+
+#include "frontend/graph/Sizes.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+
+static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
+
+namespace {
+
+class AttentionBuilder {
+public:
+  AttentionBuilder(graph::KernelOp kernel, fusion::Attention parts)
+      : kernel(kernel), parts(parts), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+        space(nestOf(kernel, {})) {}
+
+  FailureOr<KernelSpace> build();
+
+private:
+  void makeLoops();
+  Exprs coordinatesOf(graph::ContractOp contract, unsigned map, ArrayRef<AffineExpr> loopOf) const;
+  LogicalResult followScores();
+  LogicalResult followMix();
+  void collectAccesses();
+  void orderLoops();
+
+  graph::KernelOp kernel;
+  fusion::Attention parts;
+  graph::ReturnOp returned;
+  KernelSpace space;
+  SmallVector<AffineExpr> scoresLoops, mixLoops; // the contractions' loops as loops of the space
+  Exprs shares;                                  // coordinates of the softmax's result
+  unsigned keysSide = 1;                         // the operand of the scores that has the keys
+};
+
+} // namespace
+
+/// The loops of the first contraction. The keys are the loop of one operand that the softmax's rows run along: of the
+/// two operands, the one whose loops the mix sums over.
+void AttentionBuilder::makeLoops() {
+  graph::ContractOp scores = parts.scores;
+  AffineMap result = scores.getMap(2);
+  Exprs sizes(result.getNumDims());
+  for (unsigned side : {0, 1})
+    for (auto [expr, size] : llvm::zip_equal(scores.getMap(side).getResults(), sizesOf(scores->getOperand(side))))
+      sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
+  scoresLoops.resize(sizes.size());
+  for (unsigned loop = 0; loop < sizes.size(); ++loop) {
+    scoresLoops[loop] = getAffineDimExpr(space.nest.loops.size(), kernel.getContext());
+    space.nest.loops.push_back({sizes[loop], LoopKind::Parallel});
+  }
+}
+
+Exprs AttentionBuilder::coordinatesOf(graph::ContractOp contract, unsigned map, ArrayRef<AffineExpr> loopOf) const {
+  Exprs coordinates;
+  for (AffineExpr expr : contract.getMap(map).getResults())
+    coordinates.push_back(loopOf[cast<AffineDimExpr>(expr).getPosition()]);
+  return coordinates;
+}
+
+/// Where the softmax reads the scores, and where the mix reads the softmax.
+LogicalResult AttentionBuilder::followScores() {
+  Followers followers(space.nest, parts.scores.getResult(), coordinatesOf(parts.scores, 2, scoresLoops));
+  int64_t axis = parts.max.getAxes().front();
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (&op == parts.mix)
+      break;
+    auto reduce = dyn_cast<graph::ReduceOp>(op);
+    auto broadcast = dyn_cast<graph::BroadcastOp>(op);
+    if (reduce == parts.max) {
+      space.logits = *followers.find(reduce.getInput());
+      space.row = space.logits;
+      space.row.erase(space.row.begin() + axis);
+    }
+    if (reduce && followers.find(reduce.getInput()))
+      followers.set(reduce.getResult(), space.row);
+    else if (broadcast && followers.find(broadcast.getData()))
+      followers.set(broadcast.getResult(), space.logits);
+    else if (failed(followers.visit(&op)))
+      return op.emitOpError("expected to follow the scores element by element because the kernel's root is attention");
+  }
+  shares = *followers.find(parts.sharesOperand());
+  return success();
+}
+
+/// The loops of the second contraction: those that its operand has from the scores, and new ones for its columns. The
+/// reduced one tells which loop of the scores the keys are, and so which loops are rows.
+LogicalResult AttentionBuilder::followMix() {
+  graph::ContractOp mix = parts.mix, scores = parts.scores;
+  mixLoops.resize(mix.getMap(2).getNumDims());
+  AffineExpr keys;
+  for (auto [expr, at] : llvm::zip_equal(mix.getMap(parts.shares).getResults(), shares)) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    mixLoops[loop] = at;
+    if (!mix.getMap(2).isFunctionOfDim(loop))
+      keys = at;
+  }
+  if (!keys || !llvm::is_contained(scoresLoops, keys))
+    return mix.emitOpError("expected to sum over a loop of the scores because the kernel's root is attention");
+  unsigned keysLoop = llvm::find(scoresLoops, keys) - scoresLoops.begin();
+  keysSide = scores.getMap(1).isFunctionOfDim(keysLoop);
+  for (unsigned loop = 0; loop < scoresLoops.size(); ++loop) {
+    bool kept = scores.getMap(2).isFunctionOfDim(loop), ofKeys = scores.getMap(keysSide).isFunctionOfDim(loop);
+    space.nest.loops[loop].kind = !kept || loop == keysLoop ? LoopKind::Reduction
+                                  : !ofKeys                 ? LoopKind::Row
+                                                            : LoopKind::Parallel;
+  }
+  for (auto [expr, size] : llvm::zip_equal(mix.getMap(1 - parts.shares).getResults(), sizesOf(parts.valuesOperand()))) {
+    AffineExpr &loop = mixLoops[cast<AffineDimExpr>(expr).getPosition()];
+    if (loop)
+      continue;
+    loop = getAffineDimExpr(space.nest.loops.size(), kernel.getContext());
+    space.nest.loops.push_back({size, LoopKind::Column});
+  }
+  Followers followers(space.nest, mix.getResult(), coordinatesOf(mix, 2, mixLoops));
+  for (Operation &op : llvm::make_range(std::next(mix->getIterator()), mix->getBlock()->without_terminator().end()))
+    if (failed(followers.visit(&op)))
+      return op.emitOpError("expected to follow the mix element by element because the kernel's root is attention");
+  for (Value output : returned.getOperands()) {
+    const Exprs *coordinates = followers.find(output);
+    if (!coordinates)
+      return returned.emitOpError("expected every output to follow the mix element by element, got one that does not");
+    space.nest.tracked.push_back(*coordinates);
+  }
+  return success();
+}
+
+void AttentionBuilder::collectAccesses() {
+  LoopNest &nest = space.nest;
+  AccessWalk walk(nest.loops.size(), nest.accesses);
+  auto stop = [](Operation *, const Coordinates &) {};
+  for (unsigned side : {0, 1})
+    walk.walk(parts.scores->getOperand(side), {coordinatesOf(parts.scores, side, scoresLoops), {}}, stop);
+  walk.walk(parts.valuesOperand(), {coordinatesOf(parts.mix, 1 - parts.shares, mixLoops), {}}, stop);
+  walk.walk(parts.logits, {space.logits, {}}, stop);
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    walk.walk(value, {nest.tracked[i], {}}, stop);
+    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), nest.tracked[i], {}});
+  }
+}
+
+/// A single query is one row, and single values are one column.
+void AttentionBuilder::orderLoops() {
+  for (LoopKind kind : {LoopKind::Row, LoopKind::Column})
+    if (space.loopsOfKind(kind).empty())
+      space.nest.loops.push_back({getAffineConstantExpr(1, kernel.getContext()), kind});
+  SmallVector<unsigned> order = space.loopsOfKind(LoopKind::Parallel), reduced = space.loopsOfKind(LoopKind::Reduction);
+  unsigned keys = llvm::any_of(space.logits, [&](AffineExpr expr) { return dependsOn(expr, reduced[0]); }) ? 0 : 1;
+  llvm::append_range(order, space.loopsOfKind(LoopKind::Row));
+  order.push_back(reduced[keys]);
+  llvm::append_range(order, space.loopsOfKind(LoopKind::Column));
+  order.push_back(reduced[1 - keys]);
+  space.nest.reorderLoops(order);
+}
+
+FailureOr<KernelSpace> AttentionBuilder::build() {
+  space.source = kernel;
+  space.root = graph::RootKind::Attention;
+  makeLoops();
+  if (failed(followScores()) || failed(followMix()))
+    return failure();
+  collectAccesses();
+  SmallVector<Exprs> &tracked = space.nest.tracked;
+  tracked.append({space.logits, space.row, coordinatesOf(parts.scores, 1 - keysSide, scoresLoops),
+                  coordinatesOf(parts.scores, keysSide, scoresLoops),
+                  coordinatesOf(parts.mix, 1 - parts.shares, mixLoops)});
+  // Neighbours of one kind are collapsed, so kinds are brought together first; the keys and the head stay apart.
+  orderLoops();
+  space.logits = tracked[returned.getNumOperands()];
+  space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
+  space.values = tracked.pop_back_val();
+  space.rhsCoordinates = tracked.pop_back_val();
+  space.lhsCoordinates = tracked.pop_back_val();
+  space.row = tracked.pop_back_val();
+  space.logits = tracked.pop_back_val();
+  space.outputs = tracked;
+  space.loopOps = {parts.scores, parts.max, parts.sum, parts.mix};
+  space.lhs = parts.scores->getOperand(1 - keysSide);
+  space.rhs = parts.scores->getOperand(keysSide);
+  space.attention = parts;
+  space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
+  return std::move(space);
+}
+
+FailureOr<KernelSpace> analyzeAttention(graph::KernelOp kernel, std::optional<graph::RootKind>) {
+  FailureOr<fusion::Attention> parts = fusion::takeApart(kernel);
+  if (failed(parts))
+    return failure();
+  return AttentionBuilder(kernel, *parts).build();
+}
+
+} // namespace tilewright::tilegen
