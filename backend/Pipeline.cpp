@@ -15,6 +15,7 @@
 #include "runtime/artifact/OutputFile.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/emit/EmitTiles.h"
+#include "tilegen/place/Place.h"
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -308,13 +309,19 @@ Status Compiler::importOnnx(Compilation &compilation) {
 
 //===- Group ------------------------------------------------------------------------------------------------------===//
 
+static fusion::ChainedProducts chainsOf(const TargetDesc &target) {
+  return target.model == ProgramModel::Vector           ? fusion::ChainedProducts::Any
+         : tile::chainsHalves(tile::placeFacts(target)) ? fusion::ChainedProducts::Halves
+                                                        : fusion::ChainedProducts::None;
+}
+
 Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
     LogicalResult formed =
-        fusion::formGroups(part, {fusionMode(compilation.mode), chainsProducts(*compilation.target)}, &own);
+        fusion::formGroups(part, {fusionMode(compilation.mode), chainsOf(*compilation.target)}, &own);
     report.append(std::move(own));
     return formed;
   });

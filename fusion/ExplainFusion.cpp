@@ -43,7 +43,7 @@ static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptio
   for (const Edge &feed : attentionRule().feeds(graph, edge)) {
     if (options.mode != FusionMode::All)
       return Reason::OtherMode;
-    if (!options.attention)
+    if (!chainsElements(options, feed, edge))
       return Reason::Target;
     GeometryOrRefusal verdict = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
     if (auto *refusal = std::get_if<Refusal>(&verdict))

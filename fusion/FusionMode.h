@@ -14,11 +14,14 @@ enum class FusionMode {
   All,      // every rule of the table
 };
 
+/// Of which elements a target has kernels with two contractions around a softmax.
+enum class ChainedProducts { None, Halves, Any };
+
 /// What decides how much is fused.
 struct FusionOptions {
-  FusionOptions(FusionMode mode, bool attention = true) : mode(mode), attention(attention) {}
+  FusionOptions(FusionMode mode, ChainedProducts chains = ChainedProducts::Any) : mode(mode), chains(chains) {}
   FusionMode mode;
-  bool attention; // the target has kernels with two contractions around a softmax
+  ChainedProducts chains;
 };
 
 /// "none", "epilogue" or "all".

@@ -104,8 +104,6 @@ static constexpr TargetDesc table[] = {
 
 std::span<const TargetDesc> targets() { return table; }
 
-bool chainsProducts(const TargetDesc &target) { return target.model == Vector; }
-
 Expected<const TargetDesc *> findTarget(std::string_view name) {
   if (name == "host")
     return &table[0];

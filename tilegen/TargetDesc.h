@@ -52,10 +52,6 @@ struct TargetDesc {
 
 std::span<const TargetDesc> targets();
 
-/// Whether kernels of the target can hold two products of which the second takes what is made of the first: attention.
-/// Placing on GPUs cannot do it yet.
-bool chainsProducts(const TargetDesc &target);
-
 /// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the
 /// best row.
 Expected<const TargetDesc *> findTarget(std::string_view name);

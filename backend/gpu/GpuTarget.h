@@ -74,6 +74,12 @@ public:
                                                   Unsigned) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
+  /// The same with a left side in registers: `lhs` is a thread's 8 elements of 64 x 16 halves, which must stay as they
+  /// are until waitProducts.
+  virtual llvm::SmallVector<Value> multiplyHeld(Builder &, Value /*lhs*/, const SharedMatrix & /*rhs*/,
+                                                llvm::ArrayRef<Value> /*acc*/) {
+    llvm_unreachable("no instruction of this target reads shared memory");
+  }
   /// Ends a group of instructions.
   virtual void commitProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
   /// Waits until at most `pending` groups are at work; `acc` are then the sums.

@@ -115,6 +115,7 @@ private:
   llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout,
                                          const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
                                          unsigned bits);
+  llvm::SmallVector<Value> heldFragments(Value lhs, llvm::ArrayRef<uint32_t> parts, unsigned bits);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 
   // DistributeRoles.cpp: roles, rings, bulk copies

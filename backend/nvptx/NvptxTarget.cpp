@@ -112,8 +112,8 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
   Type type = sums.front().getType();
   for (size_t i = 0; i < sums.size(); ++i)
     constraints += type.isF32() ? "=f," : "=r,";
-  for (size_t i = 0; i < others.size(); ++i)
-    constraints += "l,";
+  for (Value other : others)
+    constraints += other.getType().isInteger(64) ? "l," : "r,";
   for (size_t i = 0; i < sums.size(); ++i)
     constraints += std::to_string(i) + ",";
   constraints += "~{memory}";
@@ -166,6 +166,29 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
           acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
           .str();
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
+}
+
+SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
+  constexpr unsigned words = 4;
+  auto type = cast<VectorType>(lhs.getType());
+  Value packed = LLVM::BitcastOp::create(b, VectorType::get(words, b.getI32Type()), lhs);
+  SmallVector<Value> others;
+  std::string sums, held;
+  for (size_t i = 0; i < acc.size(); ++i)
+    sums += (i ? ", $" : "$") + std::to_string(i);
+  for (unsigned i = 0; i < words; ++i) {
+    others.push_back(vector::ExtractOp::create(b, packed, static_cast<int64_t>(i)));
+    held += (i ? ", $" : "$") + std::to_string(acc.size() + i);
+  }
+  others.push_back(descriptor(b, rhs));
+  std::string text =
+      llvm::formatv(
+          "{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+          "{{{3}}, ${4}, adds, 1, 1, {5}; }",
+          acc.size() * 2, type.getElementType().isBF16() ? "bf16" : "f16", sums, held, acc.size() + words,
+          rhs.alongK ? 0 : 1)
+          .str();
+  return updateInPlace(b, text, acc, others);
 }
 
 /// The sums are operands and results of the assembly, so that no use of them can move before it.

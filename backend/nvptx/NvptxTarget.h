@@ -26,6 +26,8 @@ public:
   llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs,
                                           const SharedMatrix &rhs, llvm::ArrayRef<Value> acc,
                                           Unsigned isUnsigned) override;
+  llvm::SmallVector<Value> multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs,
+                                        llvm::ArrayRef<Value> acc) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   void publishShared(Builder &b) override;

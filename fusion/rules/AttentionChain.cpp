@@ -24,4 +24,19 @@ llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge) {
   return found;
 }
 
+/// Of the operands of a group's contraction.
+static bool areHalves(const Group &group) {
+  auto contract = llvm::dyn_cast_or_null<graph::ContractOp>(group.geometry.root);
+  return contract && llvm::all_of(contract->getOperandTypes(), [](mlir::Type type) {
+           mlir::Type element = llvm::cast<mlir::RankedTensorType>(type).getElementType();
+           return element.isF16() || element.isBF16();
+         });
+}
+
+bool chainsElements(FusionOptions options, const Edge &feed, const Edge &edge) {
+  if (options.chains != ChainedProducts::Halves)
+    return options.chains == ChainedProducts::Any;
+  return areHalves(*feed.producer) && areHalves(*edge.consumer);
+}
+
 } // namespace tilewright::fusion

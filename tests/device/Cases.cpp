@@ -106,7 +106,8 @@ double roundoff(DType type) {
 
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
-  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases})
+  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
+                    addAttentionCases})
     add(cases);
   return cases;
 }

@@ -6,7 +6,9 @@
 // renames registers.
 //  - The main group holds everything but operands of tile.dot. If there is a tile.dot on matrix units, the layout is
 //    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
-//  - Each operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so that
+//  - Where a product's left side is made of another product's result (attention), it stays in registers, and a tile's
+//    layout follows from its shape: that of fragments, with all warps over the rows.
+//  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so that
 //    its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
@@ -49,6 +51,8 @@ static void makeOperandsExclusive(KernelOp kernel) {
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
   for (DotOp dot : dots)
     for (OpOperand *operand : {&dot.getLhsMutable(), &dot.getRhsMutable()}) {
+      if (isHeldInRegisters(operand->get()))
+        continue;
       IRMapping mapping;
       operand->set(cloneProducers(operand->get(), mapping));
     }
@@ -67,6 +71,14 @@ static void addToGroup(Group &group, Value value) {
   group.shape.resize(type.getRank(), 1);
   for (int64_t i = 0; i < type.getRank(); ++i)
     group.shape[i] = std::max(group.shape[i], type.getDimSize(i));
+}
+
+static void setLayout(Value value, const Layout &layout) {
+  auto placed = withLayout(cast<RankedTensorType>(value.getType()), layout);
+  value.setType(placed);
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      constant.setValueAttr(DenseElementsAttr::get(placed, splat.getSplatValue<Attribute>()));
 }
 
 static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseSet<Value> &taken) {
@@ -103,12 +115,7 @@ static void setLayouts(Group &group) {
     return;
   TileShape wide(group.shape);
   for (Value value : group.values) {
-    auto type = cast<RankedTensorType>(value.getType());
-    auto placed = withLayout(type, project(group.layout, wide, TileShape(type.getShape())));
-    value.setType(placed);
-    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
-      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-        constant.setValueAttr(DenseElementsAttr::get(placed, splat.getSplatValue<Attribute>()));
+    setLayout(value, project(group.layout, wide, TileShape(cast<RankedTensorType>(value.getType()).getShape())));
   }
 }
 
@@ -159,17 +166,22 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
 
 //===- Contractions -----------------------------------------------------------------------------------------------===//
 
+/// What instructions would call a contraction's operands; none for those that no instruction takes.
+static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
+  Type element = cast<RankedTensorType>(dot.getLhs().getType()).getElementType(),
+       sum = cast<RankedTensorType>(dot.getType()).getElementType();
+  if (element.isInteger(8) && sum.isInteger(32))
+    return tilewright::MatrixType::I8;
+  if (!sum.isF32() || !(element.isF16() || element.isBF16()))
+    return std::nullopt;
+  return element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
+}
+
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
           k = lhs.getDimSize(rank - 1);
-  Type element = lhs.getElementType();
-  bool isHalf = (element.isF16() || element.isBF16()) && acc.getElementType().isF32();
-  if (!isHalf && !(element.isInteger(8) && acc.getElementType().isInteger(32)))
-    return nullptr;
-  auto type = element.isF16()    ? tilewright::MatrixType::F16
-              : element.isBF16() ? tilewright::MatrixType::BF16
-                                 : tilewright::MatrixType::I8;
+  std::optional<tilewright::MatrixType> type = matrixTypeOf(dot);
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
@@ -198,6 +210,47 @@ static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned
   take(layout.reg, n, nTaken, 32);
   take(layout.reg, m, mTaken, 32);
   return layout;
+}
+
+/// Products that take other products' results: all warps are spread over rows, so that a row's scores, what is made of
+/// them and the second product's sums are in the same lanes, and its left side is held where it was computed.
+static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+  auto sizesOf = [](Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); };
+  DotOp first = dots.front();
+  auto fits = [&](const Fragments &row) {
+    return llvm::all_of(dots, [&](DotOp dot) {
+      ArrayRef<int64_t> acc = sizesOf(dot.getResult()).take_back(2);
+      return acc[0] >= row.m * warps / row.warps() && acc[1] >= row.n && sizesOf(dot.getLhs()).back() >= row.k;
+    });
+  };
+  const Fragments *fragments = nullptr;
+  for (auto [elements, name] : facts.fragments) {
+    const Fragments *row = findFragments(name);
+    if (!fragments && elements == matrixTypeOf(first) && warps >= row->warps() && chains(*row) && fits(*row))
+      fragments = row;
+  }
+  if (!fragments)
+    return first.emitOpError() << "expected a matrix instruction of the target whose results are laid out as its left "
+                                  "side for products of "
+                               << first.getLhs().getType() << " whose results are multiplied again";
+  WarpGrid grid{llvm::Log2_32(warps / fragments->warps()), 0};
+  SmallVector<int64_t> scores(sizesOf(first.getResult()));
+  for (Value value : main.values) {
+    SmallVector<int64_t> wide(sizesOf(value));
+    for (unsigned d = 0; d < wide.size(); ++d)
+      if (wide[d] == 1)
+        wide[d] = scores[d];
+    TileShape shape(wide);
+    if (wide[wide.size() - 2] != scores[scores.size() - 2] ||
+        shape.bits() != shape.bits(wide.size() - 2) + shape.bits(wide.size() - 1))
+      return first.emitOpError() << "expected tiles of its rows around it, got " << value.getType();
+    Layout layout = fragmentLayout(*fragments, Operand::C, shape, grid, warps);
+    setLayout(value, project(layout, shape, TileShape(sizesOf(value))));
+  }
+  for (DotOp dot : dots)
+    dot.setInstruction(fragments->name);
+  main.values.clear();
+  return success();
 }
 
 static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
@@ -273,6 +326,8 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
   std::vector<std::pair<DotOp, Group>> operands;
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+      if (isHeldInRegisters(operand))
+        continue;
       Group &group = operands.emplace_back(dot, Group()).second;
       if (failed(collectOperand(dot, operand, group, taken)))
         return failure();
@@ -280,16 +335,19 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
   Group main;
   collectRest(kernel, main, taken);
 
-  if (!dots.empty()) {
+  bool isChain = llvm::any_of(dots, [](DotOp dot) { return isHeldInRegisters(dot.getLhs()); });
+  if (isChain) {
+    if (failed(layoutChain(dots, main, facts, warps)))
+      return failure();
+  } else if (!dots.empty()) {
     if (failed(layoutAccumulators(dots, main, facts, warps)))
       return failure();
   } else if (!main.values.empty()) {
     main.layout = blocked(TileShape(main.shape), chooseBlocking(main, facts.lanes, warps));
   }
-  for (auto [i, entry] : llvm::enumerate(operands)) {
-    auto &[dot, group] = entry;
+  for (auto &[dot, group] : operands) {
     Blocking blocking = chooseBlocking(group, facts.lanes, warps);
-    transposeInRegisters(blocking, group, dot, i % 2 == 0);
+    transposeInRegisters(blocking, group, dot, group.values.front() == dot.getLhs());
     group.layout = blocked(TileShape(group.shape), blocking);
   }
   setLayouts(main);

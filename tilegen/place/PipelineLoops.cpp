@@ -50,6 +50,7 @@ private:
     Value lastSlot, one, zero, lead, behind;
   };
   void makeRoom();
+  bool isFilledHere(Value room);
   void copyAhead(Value position, Value slot, Value lead, Value behind);
   void yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const StepConstants &constants);
   void emitStep(scf::ForOp piped, const StepConstants &constants);
@@ -190,6 +191,12 @@ void LoopPipeline::startCopies() {
   }
 }
 
+/// Are the slots of this room filled step by step? Others hold what all steps read.
+bool LoopPipeline::isFilledHere(Value room) {
+  return llvm::any_of(loop_.getBody()->getOps<SharedWriteOp>(),
+                      [&](SharedWriteOp write) { return write.getShared() == room; });
+}
+
 /// The work of this step: everything of the old loop's body but barriers, writes to shared memory, and the loads that
 /// the step before has done.
 void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
@@ -202,7 +209,7 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
         now.map(result, now.lookup(accumulator));
       continue;
     }
-    if (auto read = dyn_cast<SharedReadOp>(op)) {
+    if (auto read = dyn_cast<SharedReadOp>(op); read && isFilledHere(read.getShared())) {
       now.map(read.getResult(), SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), slot));
       continue;
     }

@@ -2,6 +2,8 @@
 // The stage "place" as its table of contents.
 #include "tilegen/place/Place.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -11,6 +13,18 @@ using namespace tilewright::tile;
 //===- What several steps ask -------------------------------------------------------------------------------------===//
 
 int64_t tile::warpsOf(KernelOp kernel) { return kernel.getSchedule() ? kernel.getSchedule()->getWarps() : 4; }
+
+bool tile::isHeldInRegisters(Value operand) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [](Operation *op) {
+    return !isa<scf::ForOp>(op) && llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  };
+  if (failed(getBackwardSlice(operand, &slice, options)))
+    return false;
+  return llvm::any_of(slice, llvm::IsaPred<DotOp>);
+}
 
 LoadOp tile::plainLoad(Value value) {
   auto load = value.getDefiningOp<LoadOp>();
@@ -43,6 +57,13 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
           unsigned(instruction.warps) == row.warps())
         facts.fragments.push_back({instruction.type, row.name});
   return facts;
+}
+
+bool tile::chainsHalves(const PlaceFacts &facts) {
+  return llvm::all_of(std::initializer_list<MatrixType>{MatrixType::F16, MatrixType::BF16}, [&](MatrixType type) {
+    return llvm::any_of(facts.fragments,
+                        [&](const auto &row) { return row.first == type && chains(*findFragments(row.second)); });
+  });
 }
 
 LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {

@@ -22,6 +22,9 @@ struct PlaceFacts {
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
+/// Can products take what is made of other products' results without leaving registers, in halves of either kind?
+bool chainsHalves(const PlaceFacts &facts);
+
 /// The whole stage, for every tile.kernel of the module. Kernels that are placed already are only checked.
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const PlaceFacts &facts);
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
@@ -52,6 +55,8 @@ mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 int64_t warpsOf(KernelOp kernel);
 /// Refuses more shared memory than a block has.
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
+/// Is this operand of a tile.dot made of another one's result? Then it stays in registers.
+bool isHeldInRegisters(mlir::Value operand);
 /// The load that `value` is the result of, if it has no index tiles and dead elements load as zero; else null.
 LoadOp plainLoad(mlir::Value value);
 

@@ -28,6 +28,12 @@ static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   return shape.coordinate(first, rank - 2) ? rank - 2 : rank - 1;
 }
 
+/// The loop around the contraction in front of which the operand is computed, if there is one.
+static Operation *loopBetween(Value operand, DotOp dot) {
+  Operation *op = operand.getDefiningOp(), *around = op->getBlock()->findAncestorOpInBlock(*dot);
+  return around == dot ? nullptr : around;
+}
+
 void tilewright::tile::stageOperands(KernelOp kernel) {
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
@@ -35,17 +41,27 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
     OpBuilder start = OpBuilder::atBlockBegin(&kernel.getBody().front()), b(dot);
     Location loc = dot.getLoc();
     Value zero = arith::ConstantIndexOp::create(start, loc, 0);
-    SmallVector<Value> rooms;
+    SmallVector<Value> rooms(2);
     for (bool isLhs : {true, false}) {
       Value value = isLhs ? dot.getLhs() : dot.getRhs();
+      if (isHeldInRegisters(value))
+        continue;
       auto type = cast<RankedTensorType>(value.getType());
       auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
       auto shared = SharedType::get(b.getContext(), plain, fastDimension(dot, isLhs, type), /*slots=*/1);
-      rooms.push_back(SharedAllocOp::create(start, loc, shared, 0));
-      SharedWriteOp::create(b, loc, value, rooms.back(), zero);
+      Value &room = rooms[isLhs ? 0 : 1] = SharedAllocOp::create(start, loc, shared, 0);
+      if (Operation *loop = loopBetween(value, dot)) { // once for all of its steps
+        OpBuilder before(loop);
+        SharedWriteOp::create(before, loc, value, room, zero);
+        BarrierOp::create(before, loc);
+      } else {
+        SharedWriteOp::create(b, loc, value, room, zero);
+      }
     }
     BarrierOp::create(b, loc);
     for (bool isLhs : {true, false}) {
+      if (!rooms[isLhs ? 0 : 1])
+        continue;
       OpOperand &operand = isLhs ? dot.getLhsMutable() : dot.getRhsMutable();
       auto type = cast<RankedTensorType>(operand.get().getType());
       auto read = withLayout(type, operandLayout(dot, isLhs ? Operand::A : Operand::B, type));

@@ -17,8 +17,10 @@ constexpr int64_t vectorRows = 192, vectorKeys = 512;
 // Rows and vectors of a register tile.
 constexpr int64_t registerRows = 6;
 
-// Blocks: one warp takes 16 rows.
-constexpr int64_t blockRows = 64, blockKeys = 64, rowsOfWarp = 16;
+// Blocks: one warp takes 16 rows. Of 8 x 12 heads with 512 keys of 64 on an H200, 64 rows and 64 keys take 31.9 us, 128
+// and 128 take 29.8; of 4 x 32 heads with 2,048 keys of 128 it is 772 and 729 (docs/performance.md).
+constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
+constexpr int64_t guessOfUnknown = 1024; // for a size that is only known when running
 
 } // namespace
 
@@ -59,15 +61,25 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
                                       {registerRows, vectors * lanes});
 }
 
-tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const TargetDesc &) {
+/// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two steps
+/// beside the rows.
+tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
   AttentionSizes sizes(space);
   auto power = [](int64_t size) { return std::max<int64_t>(16, llvm::PowerOf2Ceil(size)); };
-  int64_t rows = std::min(blockRows, power(sizes.rows.value_or(blockRows)));
-  int64_t keys = std::min(blockKeys, power(sizes.keys.value_or(blockKeys)));
+  int64_t head = power(*sizes.head), columns = power(*sizes.columns), stages = 2;
+  int64_t blocks = llvm::divideCeil(sizes.rows.value_or(guessOfUnknown), manyRows);
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    blocks *= constantOf(space.loops()[loop].size).value_or(1);
+  bool isLarge = blocks >= target.units;
+  int64_t rows = std::min(isLarge ? manyRows : fewRows, power(sizes.rows.value_or(guessOfUnknown)));
+  int64_t keys = std::min(isLarge ? manyKeys : fewKeys, power(sizes.keys.value_or(guessOfUnknown)));
+  auto bytes = [&] { return 2 * (rows * head + stages * keys * (head + columns)); }; // of halves, in shared memory
+  while (bytes() > target.sharedBytes && keys > 16)
+    keys /= 2;
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
-  tile.append({rows, power(*sizes.columns)});
-  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, power(*sizes.head)},
-                                     rows / rowsOfWarp, /*stages=*/2);
+  tile.append({rows, columns});
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
+                                     stages);
 }
 
 } // namespace tilewright::tilegen

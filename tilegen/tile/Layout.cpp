@@ -268,6 +268,28 @@ WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileSha
   return grid;
 }
 
+bool tilewright::tile::chains(const Fragments &fragments) {
+  if (fragments.bytes != 2)
+    return false;
+  TileShape shape({fragments.m * fragments.warps(), std::max(fragments.n, fragments.k)});
+  WarpGrid grid{llvm::Log2_32(fragments.warps()), 0};
+  if (fragments.warps() > 1) // they are in the fragment already
+    shape = TileShape({fragments.m, std::max(fragments.n, fragments.k)}), grid = {};
+  unsigned warps = fragments.warps();
+  return fragmentLayout(fragments, Operand::C, shape, grid, warps) ==
+         fragmentLayout(fragments, Operand::A, shape, grid, warps);
+}
+
+WarpGrid tilewright::tile::gridOf(const Fragments &fragments, const Layout &acc, const TileShape &shape) {
+  WarpGrid grid;
+  for (uint32_t basis :
+       ArrayRef(acc.warp).drop_front(std::min<size_t>(llvm::Log2_32(fragments.warps()), acc.warp.size()))) {
+    grid.mBits += shape.coordinate(basis, shape.rank() - 2) != 0;
+    grid.nBits += shape.coordinate(basis, shape.rank() - 1) != 0;
+  }
+  return grid;
+}
+
 Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand operand, const TileShape &shape,
                                         WarpGrid grid, unsigned warps) {
   int which = static_cast<int>(operand);

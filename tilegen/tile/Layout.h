@@ -111,6 +111,9 @@ struct Fragments {
   unsigned warps() const { return warp[0].empty() ? 1 : 2u << warp[0].count(' '); }
 };
 
+/// Are an instruction's results, taken as m x k, in the places of its left side?
+bool chains(const Fragments &fragments);
+
 /// The row named `name`, or null.
 const Fragments *findFragments(llvm::StringRef name);
 llvm::ArrayRef<Fragments> allFragments();
@@ -122,6 +125,9 @@ struct WarpGrid {
 /// The arrangement in which each warp's part is nearest to a square. Warps for which no part is left repeat the work of
 /// others. Warps that issue an instruction together count as one.
 WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
+
+/// The arrangement that accumulators of this layout have.
+WarpGrid gridOf(const Fragments &fragments, const Layout &acc, const TileShape &shape);
 
 /// An operand's layout in a contraction whose last two dimensions are cut into fragments; leading dimensions have size
 /// 1.

@@ -89,8 +89,9 @@ static LogicalResult verifyDot(DotOp dot) {
   }
   for (Value operand : {dot.getLhs(), dot.getRhs()}) {
     bool isLhs = operand == dot.getLhs();
-    if (!operand.getDefiningOp<SharedReadOp>())
-      return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed";
+    if (!operand.getDefiningOp<SharedReadOp>() && !(isLhs && fragmentsOf(dot)))
+      return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed; only the left "
+                                  "side of a matrix instruction may be in registers";
     auto type = cast<RankedTensorType>(operand.getType());
     if (failed(verifyLayout(isLhs ? "left side" : "right side", type,
                             operandLayout(dot, isLhs ? Operand::A : Operand::B, type))))

@@ -41,7 +41,7 @@ Layout tilewright::tile::operandLayout(DotOp dot, Operand operand, RankedTensorT
   Layout accLayout = layoutOf(acc);
   if (const Fragments *fragments = fragmentsOf(dot)) {
     unsigned warps = 1u << accLayout.warp.size();
-    return fragmentLayout(*fragments, operand, shape, spreadWarps(*fragments, accShape, warps), warps);
+    return fragmentLayout(*fragments, operand, shape, gridOf(*fragments, accLayout, accShape), warps);
   }
   return multiplyAddOperand(accLayout, accShape, operand, shape);
 }

@@ -86,8 +86,21 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
   return result;
 }
 
+/// The left side's fragments where it is held in registers: each is 2^bits neighbouring registers.
+SmallVector<Value> KernelDistributor::heldFragments(Value lhs, ArrayRef<uint32_t> parts, unsigned bits) {
+  Layout layout = layoutOf(lhs.getType());
+  Registers registers = registersOf(lhs);
+  auto type = VectorType::get(1 << bits, cast<RankedTensorType>(lhs.getType()).getElementType());
+  SmallVector<Value> fragments;
+  for (uint32_t part : parts)
+    fragments.push_back(vector::FromElementsOp::create(
+        b_, type, ArrayRef(registers).slice(*layout.registerOf(part), size_t(1) << bits)));
+  return fragments;
+}
+
 void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
-  const SharedTile &lhs = sharedTiles_.find(op.getLhs())->second, &rhs = sharedTiles_.find(op.getRhs())->second;
+  auto lhs = sharedTiles_.find(op.getLhs()); // its end: held in registers
+  const SharedTile &rhs = sharedTiles_.find(op.getRhs())->second;
   Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
   TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
       bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
@@ -109,8 +122,9 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
     auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
     auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
-    SmallVector<Value> as =
-        readFragments(lhs, a, fragments, SmallVector<uint32_t>(llvm::map_range(rows, lhsPart)), aBits);
+    SmallVector<uint32_t> lhsParts(llvm::map_range(rows, lhsPart));
+    SmallVector<Value> as = lhs == sharedTiles_.end() ? heldFragments(op.getLhs(), lhsParts, aBits)
+                                                      : readFragments(lhs->second, a, fragments, lhsParts, aBits);
     SmallVector<Value> bs =
         readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
     for (auto [i, row] : llvm::enumerate(rows))
@@ -149,7 +163,8 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
                           : 0;
     return std::pair(GpuTarget::SharedMatrix{tile.base, threadPart(layout, bytes), 0, panels, alongK}, bytes);
   };
-  auto [lhs, lhsBytes] = matrix(op.getLhs(), n);
+  bool isHeld = !sharedTiles_.contains(op.getLhs());
+  auto [lhs, lhsBytes] = matrix(isHeld ? op.getRhs() : op.getLhs(), n); // not used if it is held
   auto [rhs, rhsBytes] = matrix(op.getRhs(), m);
   TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
       bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
@@ -159,12 +174,19 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
   target_.startProducts(b_);
   for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k / fragments.steps)
     for (unsigned first = 0; first < acc.size(); first += sums) {
-      uint32_t part = c.element(first);
-      lhs.offset = lhsBytes(cShape.coordinate(part, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
-      rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(part, n) * bShape.basis(n, 0));
-      llvm::copy(target_.multiplyShared(b_, element, lhs, rhs, ArrayRef(acc).slice(first, sums),
-                                        {op.getLhsUnsigned(), op.getRhsUnsigned()}),
-                 acc.begin() + first);
+      uint32_t element0 = c.element(first);
+      lhs.offset = isHeld ? 0 : lhsBytes(cShape.coordinate(element0, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
+      rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(element0, n) * bShape.basis(n, 0));
+      auto part = ArrayRef(acc).slice(first, sums);
+      SmallVector<Value> next;
+      if (isHeld) {
+        constexpr unsigned bits = 3; // of a fragment's registers: 8 elements of 16 k
+        uint32_t at = cShape.coordinate(element0, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0);
+        next = target_.multiplyHeld(b_, heldFragments(op.getLhs(), at, bits).front(), rhs, part);
+      } else {
+        next = target_.multiplyShared(b_, element, lhs, rhs, part, {op.getLhsUnsigned(), op.getRhsUnsigned()});
+      }
+      llvm::copy(next, acc.begin() + first);
     }
   target_.commitProducts(b_);
   map(op.getResult(), acc);

@@ -53,6 +53,10 @@ TEST_P(Conformance, SmallCases) {
   EXPECT_GE(ran, 3);
 }
 
+INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
+                         testing::Combine(testing::Values("attention"), testing::Values("sm_80", "sm_90a", "gfx942")),
+                         [](auto &info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
                                                           "window", "gather"),

@@ -227,6 +227,20 @@ void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std
     return toInteger(lhs.byteAt(row, k), isUnsigned & 1) * toInteger(rhs.byteAt(column, k), isUnsigned & 2);
   });
 }
+/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": four lanes hold a row of the left side.
+void multiplyHeld(int32_t n, int32_t isBrain, float *sums, const uint16_t *held, const std::byte *b, uint32_t bPanels,
+                  uint32_t bAlongK) {
+  SharedOperand rhs{b, bPanels, bAlongK};
+  noteReads(rhs, n);
+  block->self().given[0] = held;
+  block->meetWarp();
+  addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
+    unsigned lane = row % 8 * 4 + k % 8 / 2, position = k % 2 + (row % 16 >= 8 ? 2 : 0) + (k >= 8 ? 4 : 0);
+    auto *elements = static_cast<const uint16_t *>(block->inWarp(lane).given[0]);
+    return toFloat(elements[position], isBrain) * toFloat(rhs.at(column, k), isBrain);
+  });
+  block->meetWarp();
+}
 void commitProducts() { block->self().products.emplace_back(); }
 void waitProducts(int32_t pending) {
   auto &products = block->self().products; // the last one is open
@@ -295,7 +309,8 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices),
       set(Multiply, multiply);
   set(MultiplyBytes, multiplyBytes), set(MultiplySharedBytes, multiplySharedBytes);
-  set(MultiplyShared, multiplyShared), set(CommitProducts, commitProducts), set(WaitProducts, waitProducts);
+  set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(CommitProducts, commitProducts),
+      set(WaitProducts, waitProducts);
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);

@@ -99,6 +99,23 @@ SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const Sh
     results.push_back(vector::ExtractOp::create(b, vector, i));
   return results;
 }
+SmallVector<Value> SimtTarget::multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
+  auto accType = VectorType::get(acc.size(), acc.front().getType());
+  Value sums = memory(b, accType), held = memory(b, lhs.getType());
+  LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
+  LLVM::StoreOp::create(b, lhs, held);
+  Value offset = arith::AddIOp::create(b, rhs.warps, wordConstant(b, rhs.offset));
+  Value start = LLVM::GEPOp::create(b, rhs.base.getType(), b.getI8Type(), rhs.base, ArrayRef<LLVM::GEPArg>{offset});
+  bool isBrain = cast<VectorType>(lhs.getType()).getElementType().isBF16();
+  call(b, MultiplyHeld, {},
+       {wordConstant(b, acc.size() * 2), wordConstant(b, isBrain), sums, held, start, wordConstant(b, rhs.panels),
+        wordConstant(b, rhs.alongK)});
+  Value vector = LLVM::LoadOp::create(b, accType, sums);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < accType.getNumElements(); ++i)
+    results.push_back(vector::ExtractOp::create(b, vector, i));
+  return results;
+}
 void SimtTarget::commitProducts(Builder &b) { call(b, CommitProducts, {}, {}); }
 SmallVector<Value> SimtTarget::waitProducts(Builder &b, unsigned pending, ArrayRef<Value> acc) {
   call(b, WaitProducts, {}, {wordConstant(b, pending)});

@@ -10,7 +10,7 @@ namespace tilewright::test {
 /// Positions in the table `simt_verbs`.
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
-            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, Exp2, Log2, SharedMemory, VerbCount };
+            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -34,6 +34,8 @@ public:
   llvm::SmallVector<Value> multiplyShared(Builder &b, mlir::Type element, const SharedMatrix &lhs,
                                           const SharedMatrix &rhs, llvm::ArrayRef<Value> acc,
                                           Unsigned isUnsigned) override;
+  llvm::SmallVector<Value> multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs,
+                                        llvm::ArrayRef<Value> acc) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   CopyEngine *copyEngine() override { return &engine_; }

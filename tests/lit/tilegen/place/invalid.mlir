@@ -88,3 +88,34 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_
   tile.store %w, %x[%c0] bounds () -> (16) map (d0) -> (0, d0) : tensor<16xf32> -> !tile.buffer<f32, () -> (16, 16)>
   tile.return
 }
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
+  // expected-error @+1 {{expected a matrix instruction of the target whose results are laid out as its left side for products of 'tensor<16x16xf32>' whose results are multiplied again}}
+  %d = tile.dot %v, %v, %zero : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  %e = tile.dot %d, %v, %zero : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  tile.store %e, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (32, 16)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<attention, tile = [16, 16], warps = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (32, 16)> -> tensor<16x16xf16>
+  %w = tile.load %x[%c0, %c0] bounds () -> (32, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (32, 16)> -> tensor<32x16xf16>
+  // expected-error @+1 {{expected tiles of its rows around it, got 'tensor<32x16xf16>'}}
+  %d = tile.dot %v, %v, %zero : tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>
+  %h = arith.truncf %d : tensor<16x16xf32> to tensor<16x16xf16>
+  %e = tile.dot %h, %v, %zero : tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>
+  %f = arith.truncf %e : tensor<16x16xf32> to tensor<16x16xf16>
+  tile.store %f, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf16> -> !tile.buffer<f16, () -> (32, 16)>
+  tile.store %w, %x[%c0, %c0] bounds () -> (32, 16) map (d0, d1) -> (d0, d1) : tensor<32x16xf16> -> !tile.buffer<f16, () -> (32, 16)>
+  tile.return
+}

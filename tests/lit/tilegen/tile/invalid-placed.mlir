@@ -218,8 +218,8 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
   %t = tile.shared_alloc offset 1024 : !tile.shared<tensor<16x8xf16>, fast = 1, slots = 1>
   %a = arith.constant dense<0.0> : tensor<16x16xf16, #tile.layout<reg = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>>
   %b = tile.shared_read %t[%c0] : !tile.shared<tensor<16x8xf16>, fast = 1, slots = 1> -> tensor<16x8xf16, #tile.layout<reg = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>>
-  // expected-error@+1 {{expected operands from tile.shared_read because the kernel is placed}}
-  %d = tile.dot %a, %b, %zero {instruction = "mma.m16n8k16"} : tensor<16x16xf16, #tile.layout<reg = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>>, tensor<16x8xf16, #tile.layout<reg = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>>, tensor<16x8xf32, #tile.layout<reg = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>>
+  // expected-error@+1 {{expected operands from tile.shared_read because the kernel is placed; only the left side of a matrix instruction may be in registers}}
+  %d = tile.dot %a, %b, %zero : tensor<16x16xf16, #tile.layout<reg = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>>, tensor<16x8xf16, #tile.layout<reg = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>>, tensor<16x8xf32, #tile.layout<reg = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>>
   tile.return
 }
 
