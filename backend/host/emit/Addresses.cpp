@@ -25,17 +25,12 @@ llvm::Value *Addresses::offsetsOf(const Access &access, unsigned width) {
   return lanes.offsets(access.delta ? nullptr : access.stride, access.delta, width);
 }
 
-/// The place of a register tile along `axis`: of its first lane, or of row `row`.
-static Ix placeAlong(const Position &position, unsigned axis, unsigned row) {
-  return axis == position.laneAxis ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
-}
-
 /// offset + place in dimension `i` of a tile. What was added to the place is a term of its own, so that in the end it
 /// is the displacement of an address.
 LaneIndex Addresses::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
   unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
   bool isLane = axis == position.laneAxis;
-  Ix offset = function.index(reference.offsets[i]), place = placeAlong(position, axis, row);
+  Ix offset = function.index(reference.offsets[i]), place = position.at(axis, row);
   auto [inner, added] = math.split(place);
   LaneIndex result;
   result.base = {offset, inner, math.constant(added)};
@@ -60,7 +55,7 @@ void Addresses::addBounds(const Reference &reference, const Position &position, 
     unsigned axis = rank - 1 - i;
     Ix offset = function.index(reference.offsets[i]), bound = function.evaluate(reference.bounds, i);
     bool isLane = axis == position.laneAxis;
-    Ix coordinate = math.add(offset, placeAlong(position, axis, row));
+    Ix coordinate = math.add(offset, position.at(axis, row));
     coordinates[i] = coordinateOf(reference, position, row, i);
     Ix last = isLane ? math.add(coordinate, math.constant(width - 1)) : coordinate;
     bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 &&

@@ -38,11 +38,13 @@ OpenNest openNest(const Nest &plan, uint32_t clampableAxes, KernelFunction &func
     nest.limits[axis] =
         plan.limits[axis] ? limitOf(plan.limits[axis], axis, size, function, position) : math.constant(size);
   }
+  position.laneAxis = plan.laneAxis;
+  std::swap(nest.limits[0], nest.limits[plan.laneAxis]);
   return nest;
 }
 
 bool sharesRows(const OpenNest &earlier, const OpenNest &later) {
-  return !earlier.isRegisterBlocked() && !later.isRegisterBlocked() &&
+  return !earlier.isRegisterBlocked() && !later.isRegisterBlocked() && earlier.plan->laneAxis == later.plan->laneAxis &&
          ArrayRef(earlier.plan->shape).drop_back() == ArrayRef(later.plan->shape).drop_back() &&
          ArrayRef(earlier.limits).drop_front() == ArrayRef(later.limits).drop_front();
 }

@@ -102,8 +102,8 @@ void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulator
   auto *before = cast<llvm::Instruction>(
       ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
   Position source = position;
-  if (axis == 0) {
-    source.forget(0);
+  if (axis == position.laneAxis) {
+    source.forget(axis);
     source.live.append(facts.begin(), facts.end());
     llvm::DenseSet<Value> seen;
     values.computeUniform(op.getInput(), source, seen);
@@ -126,13 +126,13 @@ void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulator
 }
 
 /// The accumulators of all widths, combined.
-Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, bool acrossColumns) {
+Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, bool sumsLanes) {
   auto [kind, element, wideElement, count, allSlots] = accumulators;
   Rows result(count, nullptr);
   for (auto &[width, slots] : allSlots)
     for (unsigned row = 0; row < count; ++row) {
       llvm::Value *value = ir.CreateLoad(vectorOf(wideElement, width), slots[row]);
-      if (acrossColumns && width > 1)
+      if (sumsLanes && width > 1)
         value = acrossLanes(kind, value);
       result[row] = result[row] ? combine(kind, result[row], value) : value;
     }
@@ -148,7 +148,7 @@ Rows Reduction::emit(tile::ReduceOp op, const Position &position) {
                             static_cast<unsigned>(position.rows.size())};
   runLoop(op, position, accumulators);
   unsigned rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
-  return results(accumulators, position.width, op.getDim() + 1 == rank);
+  return results(accumulators, position.width, rank - 1 - op.getDim() == position.laneAxis);
 }
 
 } // namespace tilewright::host

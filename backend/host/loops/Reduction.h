@@ -21,7 +21,7 @@ private:
   struct Accumulators;
   void accumulate(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
   void runLoop(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
-  Rows results(const Accumulators &accumulators, unsigned width, bool acrossColumns);
+  Rows results(const Accumulators &accumulators, unsigned width, bool sumsLanes);
 
   llvm::Value *combine(tile::ReduceKind kind, llvm::Value *a, llvm::Value *b);
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
