@@ -184,6 +184,41 @@ SmallVector<llvm::Value *> Addresses::commonGuards(tile::LoadOp load, const Posi
   return result;
 }
 
+/// By how much `expr` grows with dimension `dim`, if it does so evenly.
+static std::optional<int64_t> stepAlong(AffineExpr expr, unsigned dim, AffineMap map) {
+  AffineExpr place = getAffineDimExpr(dim, expr.getContext());
+  auto step = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(expr.replace(place, place + 1) - expr, map.getNumDims(), map.getNumSymbols()));
+  return step ? std::optional(step.getValue()) : std::nullopt;
+}
+
+SmallVector<std::pair<GuardedDim, llvm::Value *>> Addresses::guardsOfRow(tile::LoadOp load, const Position &position,
+                                                                         int64_t columns) {
+  Reference reference = referenceTo(load);
+  unsigned rank = reference.offsets.size();
+  SmallVector<std::pair<GuardedDim, llvm::Value *>> result;
+  if (reference.map.getNumDims() > rank)
+    return result;
+  Position first = position;
+  first.set(position.laneAxis, math.constant(0));
+  SmallVector<LaneIndex> coordinates;
+  for (unsigned i = 0; i < rank; ++i)
+    coordinates.push_back(coordinateOf(reference, first, 0, i));
+  for (int64_t dim : reference.guard) {
+    AffineExpr expr = reference.map.getResult(dim);
+    std::optional<int64_t> step = stepAlong(expr, rank - 1 - position.laneAxis, reference.map);
+    if (!step)
+      continue;
+    Ix begin = lanes.sum(lanes.evaluate(expr, coordinates, 1).base),
+       end = math.add(begin, math.constant(*step * (columns - 1))),
+       size = function.evaluate(reference.type.getSizes(), dim);
+    if (*step < 0)
+      std::swap(begin, end);
+    result.push_back({{load, dim}, math.both(math.less(math.constant(-1), begin), math.less(end, size))});
+  }
+  return result;
+}
+
 void Addresses::whereInside(ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body) {
   llvm::Value *all = nullptr;
   for (llvm::Value *guard : guards)

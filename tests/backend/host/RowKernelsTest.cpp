@@ -171,4 +171,35 @@ tile.kernel @f(%x: !tile.buffer<f32, () -> (3, 37, 40)>, %b: !tile.buffer<f32, (
   expectClose(y, want, 1e-5);
 }
 
+/// Windows of 19 elements over rows of 30, every third: the first two and the last six leave the row on one side each, the
+/// first image's rows lie above its buffer. Elements outside count as 0.5.
+TEST_P(RowKernels, SumsWindowsInsideAndAcrossTheBorder) {
+  Runner runner(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (2, 30)>, %y: !tile.buffer<f32, () -> (30)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 16)(%p)
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%r, %c0] bounds () -> (30, 19) map (d0, d1) -> (d0 floordiv 10 - 1, (d0 mod 10) * 3 + d1 - 4) guard [0, 1] fill 0.5 : f32
+      : !tile.buffer<f32, () -> (2, 30)> -> tensor<16x19xf32>
+  %two = arith.constant dense<2.0> : tensor<16x19xf32>
+  %w = arith.mulf %v, %two : tensor<16x19xf32>
+  %s = tile.reduce <sum> %w dim 1 : tensor<16x19xf32> -> tensor<16x1xf32>
+  tile.store %s, %y[%r, %c0] bounds () -> (30, 1) map (d0, d1) -> (d0) : tensor<16x1xf32> -> !tile.buffer<f32, () -> (30)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(60, 11);
+  Guarded y(30);
+  runner.run("f", {x.data(), y.data()}, {}, {2, 1, 1});
+  std::vector<double> want(30);
+  for (int r = 0; r < 30; ++r)
+    for (int i = 0; i < 19; ++i) {
+      int image = r / 10 - 1, place = r % 10 * 3 + i - 4;
+      want[r] += 2 * (image < 0 || place < 0 || place >= 30 ? 0.5 : x[image * 30 + place]);
+    }
+  expectClose(y, want, 1e-5);
+}
+
 } // namespace

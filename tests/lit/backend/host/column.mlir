@@ -20,3 +20,20 @@ tile.kernel @inverse(%x: !tile.buffer<f32, () -> (1024, 64)>, %y: !tile.buffer<f
   tile.store %q, %y[%r, %c0] bounds () -> (1024, 1) map (d0, d1) -> (d0) : tensor<16x1xf32> -> !tile.buffer<f32, () -> (1024)>
   tile.return
 }
+
+// Rows of a window are summed without masks wherever they lie inside of the image.
+// CHECK-LABEL: padded:
+// V3: vaddps {{-?[0-9]+\(.*\)}}, %ymm
+// V4: vaddps {{-?[0-9]+\(.*\)}}, %zmm
+// CHECK: retq
+tile.kernel @padded(%x: !tile.buffer<f32, () -> (2048)>, %y: !tile.buffer<f32, () -> (1024)>)
+    attributes {grid = affine_map<() -> (64, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [16], reduce = [256]>} {
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 16)(%p)
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%r, %c0] bounds () -> (1024, 256) map (d0, d1) -> (d0 * 2 + d1 - 127) guard [0] fill 0.0 : f32
+      : !tile.buffer<f32, () -> (2048)> -> tensor<16x256xf32>
+  %s = tile.reduce <sum> %v dim 1 : tensor<16x256xf32> -> tensor<16x1xf32>
+  tile.store %s, %y[%r, %c0] bounds () -> (1024, 1) map (d0, d1) -> (d0) : tensor<16x1xf32> -> !tile.buffer<f32, () -> (1024)>
+  tile.return
+}
