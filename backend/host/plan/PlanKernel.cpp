@@ -277,7 +277,8 @@ unsigned Planner::laneAxisOf(const Nest &nest) {
     if (tile::StoreOp store = root.store)
       return storesAlong(store, axis, vectors.narrow);
     auto reduce = root.value.getDefiningOp<tile::ReduceOp>();
-    return !reduce || reduce.getDim() + 1 != nest.shape.size(); // a sum of a row has its lanes along the row
+    // What is summed over an inner axis does not lie together along this one.
+    return !reduce || nest.shape.size() - 1 - reduce.getDim() > axis;
   };
   return nest.order == Nest::Order::Rows && nest.registerBlocked.empty() && llvm::all_of(nest.roots, fits) ? axis : 0;
 }

@@ -202,4 +202,29 @@ tile.kernel @f(%x: !tile.buffer<f32, () -> (2, 30)>, %y: !tile.buffer<f32, () ->
   expectClose(y, want, 1e-5);
 }
 
+/// Sums over the two innermost axes one after the other: the partial sums of one result lie together, not those of
+/// neighbours.
+TEST_P(RowKernels, SumsInnerAxesOneByOne) {
+  Runner runner(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (40, 7, 5)>, %y: !tile.buffer<f32, () -> (40)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0, %c0] bounds () -> (40, 7, 5) map (d0, d1, d2) -> (d0, d1, d2)
+      : !tile.buffer<f32, () -> (40, 7, 5)> -> tensor<40x7x5xf32>
+  %r = tile.reduce <sum> %v dim 2 : tensor<40x7x5xf32> -> tensor<40x7x1xf32>
+  %s = tile.reduce <sum> %r dim 1 : tensor<40x7x1xf32> -> tensor<40x1x1xf32>
+  %n = arith.negf %s : tensor<40x1x1xf32>
+  tile.store %n, %y[%c0, %c0, %c0] bounds () -> (40, 1, 1) map (d0, d1, d2) -> (d0) : tensor<40x1x1xf32> -> !tile.buffer<f32, () -> (40)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(40 * 35, 12);
+  Guarded y(40);
+  runner.run("f", {x.data(), y.data()}, {}, {1, 1, 1});
+  std::vector<double> want(40);
+  for (int i = 0; i < 40 * 35; ++i)
+    want[i / 35] -= x[i];
+  expectClose(y, want, 1e-5);
+}
+
 } // namespace
