@@ -171,8 +171,8 @@ tile.kernel @f(%x: !tile.buffer<f32, () -> (3, 37, 40)>, %b: !tile.buffer<f32, (
   expectClose(y, want, 1e-5);
 }
 
-/// Windows of 19 elements over rows of 30, every third: the first two and the last six leave the row on one side each, the
-/// first image's rows lie above its buffer. Elements outside count as 0.5.
+/// Windows of 19 elements over rows of 30, every third: some leave the row on one side, and those of the first ten lie
+/// above the buffer. Elements outside count as 0.5.
 TEST_P(RowKernels, SumsWindowsInsideAndAcrossTheBorder) {
   Runner runner(R"(
 tile.kernel @f(%x: !tile.buffer<f32, () -> (2, 30)>, %y: !tile.buffer<f32, () -> (30)>)
