@@ -77,7 +77,7 @@ Access Addresses::withinBounds(const Reference &reference, const Position &posit
 }
 
 /// A vector without any lane inside of its dimension is not touched if it may be this many elements away, as in all but
-/// one input of a concatenation: memory there may not be mapped, and a masked access to such memory raises no fault, but
+/// one input of a concatenation: memory there may not be mapped, and a masked access to such memory raises no fault but
 /// takes a hundred times as long. The border of a padded image is nearer.
 static constexpr int64_t farOutside = 1024;
 
