@@ -42,7 +42,7 @@ private:
   Memory memory{function, addresses, values};
   Operations operations{function, values};
   Columns columns{function, values, plan.keys};
-  Reduction reduction{function, values, columns};
+  Reduction reduction{function, values, addresses, columns};
   Contraction contraction{function, values, addresses, columns};
   ByteContraction byteContraction;
   RegisterLoop registerLoop{function, values, addresses};

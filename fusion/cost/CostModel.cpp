@@ -83,6 +83,14 @@ bool repeats(graph::BroadcastOp op) {
   return count(op.getData()) != count(op.getResult());
 }
 
+/// True if neighbours in the result's last dimension are neighbours in the last dimension of what is gathered from.
+bool readsAlongRows(graph::GatherOp gather) {
+  unsigned rank = cast<RankedTensorType>(gather.getType()).getRank();
+  AffineMap map = gather.getMap();
+  return rank > 0 && map.getNumResults() > 0 &&
+         map.getResults().back() == getAffineDimExpr(rank - 1, gather.getContext());
+}
+
 /// The operations of one kernel, and questions about what its values are computed from.
 class Kernel {
 public:
@@ -96,6 +104,7 @@ public:
   bool reachesReduction(ValueRange values) const {
     return !walk(values, [](Operation *op) { return !isa<graph::ReduceOp>(op); });
   }
+  bool contains(Operation *op) const { return members.contains(op); }
   bool repeatsReads(Value value) const;
   bool slidesOverWork(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
@@ -222,6 +231,26 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
+SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose) {
+  if (transpose.getPerm().back() == static_cast<int64_t>(transpose.getPerm().size()) - 1)
+    return {};
+  SmallVector<Operation *> readers;
+  double reads = 0;
+  llvm::SetVector<Value> names; // of the transposed value: reshapes keep the order of its elements
+  names.insert(transpose.getResult());
+  for (size_t i = 0; i < names.size(); ++i)
+    for (Operation *user : names[i].getUsers()) {
+      auto gather = dyn_cast<graph::GatherOp>(user);
+      if (isa<graph::ReshapeOp>(user))
+        names.insert(user->getResult(0));
+      else if (gather ? readsAlongRows(gather) : isa<graph::SliceOp, graph::PadOp>(user)) {
+        readers.push_back(user);
+        reads += elementsOf(user->getResult(0));
+      }
+    }
+  return reads < 2 * elementsOf(transpose.getResult()) ? SmallVector<Operation *>() : readers;
+}
+
 /// The operation that exceeds the limit for the length of the root's rows; null if none does.
 static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geometry) {
   Value input = geometry.root->getOperand(0);
@@ -289,9 +318,12 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
       return Refusal{Reason::RepeatsWork, op};
     if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};
-    if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
       if (graph::ConcatOp concat = kernel.interleavedBy(transpose))
         return Refusal{Reason::RepeatsWork, concat};
+      if (llvm::any_of(repeatedStrides(transpose), [&](Operation *reader) { return kernel.contains(reader); }))
+        return Refusal{Reason::RepeatsWork, op};
+    }
     if (auto broadcast = dyn_cast<graph::BroadcastOp>(op); broadcast && repeats(broadcast)) {
       // A value that follows a reduction of this kernel is computed once for each row and kept.
       bool keptByRow = kernel.reachesReduction(broadcast.getData());

@@ -7,6 +7,7 @@
 #include "fusion/groups/CarryAccesses.h"
 
 #include "fusion/Legality.h"
+#include "fusion/cost/CostModel.h"
 
 #include "frontend/graph/GraphOps.h"
 
@@ -24,8 +25,8 @@ static bool isWideningCast(Operation *op) {
 }
 
 static bool isCarried(Operation *op, Carry what) {
-  if (isa<graph::TransposeOp>(op))
-    return what == Carry::Transposes;
+  if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+    return what == Carry::Transposes && repeatedStrides(transpose).empty();
   if (isa<graph::GatherOp>(op))
     return false; // its reads are irregular, so do them once
   return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);

@@ -268,8 +268,15 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   auto spread = [&](int64_t size) {
     return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / depth);
   };
+  // The epilogue of a single column has its vectors along the rows. Four of them hide each other's latency; where there
+  // are any number of images, they are of one.
+  if (columns == 1) {
+    AffineExpr count = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
+    int64_t together = constantOf(count) ? rows : std::max(rows, count.getLargestKnownDivisor());
+    rows = wholeTile(together, std::min(spread(together), 4 * lanes));
+  }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
-  tile.append({columns > 1 ? rows : spread(rows), spread(columns)});
+  tile.append({rows, spread(columns)});
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Gemv, tile, steps, {1, 4 * lanes});
 }
 

@@ -25,17 +25,12 @@ llvm::Value *Addresses::offsetsOf(const Access &access, unsigned width) {
   return lanes.offsets(access.delta ? nullptr : access.stride, access.delta, width);
 }
 
-/// The place of a register tile along `axis`: of its first lane, or of row `row`.
-static Ix placeAlong(const Position &position, unsigned axis, unsigned row) {
-  return axis == position.laneAxis ? position.column : axis < 2 ? position.rows[row] : position.at(axis, row);
-}
-
 /// offset + place in dimension `i` of a tile. What was added to the place is a term of its own, so that in the end it
 /// is the displacement of an address.
 LaneIndex Addresses::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
   unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
   bool isLane = axis == position.laneAxis;
-  Ix offset = function.index(reference.offsets[i]), place = placeAlong(position, axis, row);
+  Ix offset = function.index(reference.offsets[i]), place = position.at(axis, row);
   auto [inner, added] = math.split(place);
   LaneIndex result;
   result.base = {offset, inner, math.constant(added)};
@@ -60,7 +55,7 @@ void Addresses::addBounds(const Reference &reference, const Position &position, 
     unsigned axis = rank - 1 - i;
     Ix offset = function.index(reference.offsets[i]), bound = function.evaluate(reference.bounds, i);
     bool isLane = axis == position.laneAxis;
-    Ix coordinate = math.add(offset, placeAlong(position, axis, row));
+    Ix coordinate = math.add(offset, position.at(axis, row));
     coordinates[i] = coordinateOf(reference, position, row, i);
     Ix last = isLane ? math.add(coordinate, math.constant(width - 1)) : coordinate;
     bool isPadded = axis == 0 && reference.panel != 0 && reference.panel % width == 0 &&
@@ -81,6 +76,11 @@ Access Addresses::withinBounds(const Reference &reference, const Position &posit
   return result;
 }
 
+/// A vector without any lane inside of its dimension is not touched if it may be this many elements away, as in all but
+/// one input of a concatenation: memory there may not be mapped, and a masked access to such memory raises no fault but
+/// takes a hundred times as long. The border of a padded image is nearer.
+static constexpr int64_t farOutside = 1024;
+
 /// 0 <= coordinate < size in a buffer dimension that the map may leave.
 void Addresses::addGuard(const Reference &reference, unsigned dim, const LaneIndex &coordinate, unsigned width,
                          Access &result) {
@@ -98,6 +98,13 @@ void Addresses::addGuard(const Reference &reference, unsigned dim, const LaneInd
   llvm::Type *element = offsets->getType()->getScalarType();
   auto spread = [&](Ix value) { return ir.CreateVectorSplat(width, ir.CreateIntCast(value, element, true)); };
   result.require(ir, ir.CreateICmpULT(ir.CreateAdd(spread(base), offsets), spread(size)));
+  if (coordinate.delta || !stride || *stride <= 0)
+    return;
+  Ix last = math.add(base, math.constant(*stride * (width - 1)));
+  if (!math.alwaysLess(math.constant(-farOutside), last))
+    result.condition = math.both(result.condition, math.less(math.constant(-1), last));
+  if (!math.alwaysLess(base, math.add(size, math.constant(farOutside))))
+    result.condition = math.both(result.condition, math.less(base, size));
 }
 
 /// One pointer a scope, so that each is advanced only where its terms change. Constants come last: an instruction adds
@@ -185,6 +192,41 @@ SmallVector<llvm::Value *> Addresses::commonGuards(tile::LoadOp load, const Posi
     }
     if (known && common)
       result.append({common->first, common->second});
+  }
+  return result;
+}
+
+/// By how much `expr` grows with dimension `dim`, if it does so evenly.
+static std::optional<int64_t> stepAlong(AffineExpr expr, unsigned dim, AffineMap map) {
+  AffineExpr place = getAffineDimExpr(dim, expr.getContext());
+  auto step = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(expr.replace(place, place + 1) - expr, map.getNumDims(), map.getNumSymbols()));
+  return step ? std::optional(step.getValue()) : std::nullopt;
+}
+
+SmallVector<std::pair<GuardedDim, llvm::Value *>> Addresses::guardsOfRow(tile::LoadOp load, const Position &position,
+                                                                         int64_t columns) {
+  Reference reference = referenceTo(load);
+  unsigned rank = reference.offsets.size();
+  SmallVector<std::pair<GuardedDim, llvm::Value *>> result;
+  if (reference.map.getNumDims() > rank)
+    return result;
+  Position first = position;
+  first.set(position.laneAxis, math.constant(0));
+  SmallVector<LaneIndex> coordinates;
+  for (unsigned i = 0; i < rank; ++i)
+    coordinates.push_back(coordinateOf(reference, first, 0, i));
+  for (int64_t dim : reference.guard) {
+    AffineExpr expr = reference.map.getResult(dim);
+    std::optional<int64_t> step = stepAlong(expr, rank - 1 - position.laneAxis, reference.map);
+    if (!step)
+      continue;
+    Ix begin = lanes.sum(lanes.evaluate(expr, coordinates, 1).base),
+       end = math.add(begin, math.constant(*step * (columns - 1))),
+       size = function.evaluate(reference.type.getSizes(), dim);
+    if (*step < 0)
+      std::swap(begin, end);
+    result.push_back({{load, dim}, math.both(math.less(math.constant(-1), begin), math.less(end, size))});
   }
   return result;
 }

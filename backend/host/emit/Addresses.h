@@ -58,6 +58,10 @@ public:
   /// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at
   /// `position`, as far as they are known before the loops inside `scope` begin.
   llvm::SmallVector<llvm::Value *> commonGuards(tile::LoadOp load, const Position &position, mlir::Operation *scope);
+  /// For each guarded dimension of `load` along which a row's elements lie in even steps: the condition under which the
+  /// first `columns` of the row at `position`, which has one, are all inside of the buffer.
+  llvm::SmallVector<std::pair<GuardedDim, llvm::Value *>> guardsOfRow(tile::LoadOp load, const Position &position,
+                                                                      int64_t columns);
   /// Emits the body for where all `guards` hold; they are not tested again inside.
   void whereInside(llvm::ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body);
   /// Runs `body` while guards of `dims` are known to hold.

@@ -60,9 +60,9 @@ Rows Operations::coordinate(tile::CoordinateOp op, const Position &position) {
   Ix offset = function.index(op.getOffset());
   Rows rows;
   for (unsigned row = 0; row < position.rows.size(); ++row) {
-    Ix first = math.add(offset, axis == 0 ? position.column : position.at(axis, row));
+    Ix first = math.add(offset, position.at(axis, row));
     llvm::Value *value = splat(ir, {ir.CreateIntCast(first, type, true)}, 1, position.width).front();
-    rows.push_back(axis == 0 ? ir.CreateAdd(value, laneNumbers(type, position.width)) : value);
+    rows.push_back(axis == position.laneAxis ? ir.CreateAdd(value, laneNumbers(type, position.width)) : value);
   }
   return rows;
 }

@@ -18,9 +18,10 @@ struct Position {
   llvm::SmallVector<Ix, 2> outer;
   llvm::SmallVector<Ix, 8> rows;
   Ix column = nullptr;
-  unsigned width = 1;    // 1: scalars, not vectors
-  unsigned run = 0;      // set: lanes from here on are no part of the tile, and the column is a multiple of it
-  unsigned laneAxis = 0; // 1: transposed, so that lanes run along a column, `column` is a row and `rows` are columns
+  unsigned width = 1; // 1: scalars, not vectors
+  unsigned run = 0;   // set: lanes from here on are no part of the tile, and the column is a multiple of it
+  // Lanes run along this axis. It has traded places with axis 0: at 1, `column` is a row and `rows` are columns.
+  unsigned laneAxis = 0;
   llvm::SmallVector<Live, 4> live;
   Ix end = nullptr; // set: columns from here on are no part of the tile, although lanes reach there
   // Bit per axis: elements outside of the bounds along it are never used, so that a load may clamp the coordinate and
@@ -28,19 +29,25 @@ struct Position {
   uint32_t clampable = 0;
 
   unsigned axes() const { return static_cast<unsigned>(outer.size()) + 2; }
-  /// Coordinate along an axis other than 0.
-  Ix at(unsigned axis, unsigned row) const { return axis == 1 ? rows[row] : outerAt(axis); }
-  Ix outerAt(unsigned axis) const { return outer[outer.size() - (axis - 1)]; }
-  Ix &outerAt(unsigned axis) { return outer[outer.size() - (axis - 1)]; }
+  /// Coordinate along an axis: of the first lane, and of row `row`.
+  Ix at(unsigned axis, unsigned row) const {
+    unsigned place = placeOf(axis);
+    return place == 0 ? column : place == 1 ? rows[row] : outerAt(place);
+  }
   void set(unsigned axis, Ix coordinate) {
-    if (axis == 0)
+    unsigned place = placeOf(axis);
+    if (place == 0)
       column = coordinate, width = 1, run = 0, end = nullptr;
-    else if (axis == 1)
+    else if (place == 1)
       rows.assign(1, coordinate);
     else
-      outerAt(axis) = coordinate;
+      outerAt(place) = coordinate;
     forget(axis);
   }
+  /// 0: the coordinate along `axis` is `column`; 1: it is in `rows`; 2 and up: outerAt.
+  unsigned placeOf(unsigned axis) const { return axis == laneAxis ? 0 : axis == 0 ? laneAxis : axis; }
+  Ix outerAt(unsigned place) const { return outer[outer.size() - (place - 1)]; }
+  Ix &outerAt(unsigned place) { return outer[outer.size() - (place - 1)]; }
   /// Drops what is known along an axis.
   void forget(unsigned axis) {
     forgetLive(axis);

@@ -36,7 +36,7 @@ llvm::Value *TileMemory::address(const TileInMemory &tile, const Position &posit
   const Buffer &layout = tile.layout;
   unsigned axes = layout.shape.size();
   auto coordinate = [&](unsigned axis) {
-    Ix place = axis == 0 ? position.column : position.at(axis, row);
+    Ix place = position.at(axis, row);
     return axis < tile.origin.size() ? math.sub(place, tile.origin[axis]) : place;
   };
   SmallVector<Ix> terms;

@@ -84,9 +84,10 @@ Position TileValues::uniformAt(const Position &position) {
 
 /// Asked at every value of a kernel, and of all that it is computed from: so each answer is kept.
 bool TileValues::isUniform(Value value, const Position &position) {
-  PositionKey key = {position.column, reinterpret_cast<const void *>(uintptr_t(position.width))};
+  PositionKey key = {position.column, reinterpret_cast<const void *>(uintptr_t(position.width)),
+                     reinterpret_cast<const void *>(uintptr_t(position.laneAxis))};
   for (const Position::Live &fact : position.live)
-    if (fact.axis == 0)
+    if (fact.axis == position.laneAxis)
       key.insert(key.end(), {fact.offset, fact.bound});
   llvm::DenseMap<Value, bool> &answers = uniform[key];
   if (auto found = answers.find(value); found != answers.end())
@@ -96,10 +97,10 @@ bool TileValues::isUniform(Value value, const Position &position) {
   return result;
 }
 
-bool TileValues::isColumnLive(ValueRange offsets, AffineMap bounds, const Position &position) {
-  unsigned last = offsets.size() - 1;
-  Ix offset = function.index(offsets[last]), bound = function.evaluate(bounds, last);
-  return position.isLive(0, offset, bound) ||
+bool TileValues::areLanesLive(ValueRange offsets, AffineMap bounds, const Position &position) {
+  unsigned dim = offsets.size() - 1 - position.laneAxis;
+  Ix offset = function.index(offsets[dim]), bound = function.evaluate(bounds, dim);
+  return position.isLive(position.laneAxis, offset, bound) ||
          math.alwaysLess(math.add(math.add(offset, position.column), math.constant(position.width - 1)), bound);
 }
 
@@ -107,22 +108,22 @@ bool TileValues::findUniform(Value value, const Position &position) {
   Operation *op = value.getDefiningOp();
   if (!op || memoryOf(value))
     return false;
-  unsigned last = cast<RankedTensorType>(value.getType()).getRank() - 1;
+  unsigned lane = std::max<unsigned>(cast<RankedTensorType>(value.getType()).getRank(), 1) - 1 - position.laneAxis;
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](arith::ConstantOp) { return true; })
       .Case([&](tile::BroadcastOp broadcast) {
-        return cast<RankedTensorType>(broadcast.getInput().getType()).getDimSize(last) == 1 ||
+        return cast<RankedTensorType>(broadcast.getInput().getType()).getDimSize(lane) == 1 ||
                isUniform(broadcast.getInput(), position);
       })
       .Case([&](tile::LoadOp load) {
-        return !load.getMap().isFunctionOfDim(last) &&
+        return !load.getMap().isFunctionOfDim(lane) &&
                llvm::all_of(load.getIndices(), [&](Value index) { return isUniform(index, position); }) &&
-               isColumnLive(load.getOffsets(), load.getBounds(), position);
+               areLanesLive(load.getOffsets(), load.getBounds(), position);
       })
       .Case([&](tile::CheckOp check) {
-        return isUniform(check.getIndex(), position) && isColumnLive(check.getOffsets(), check.getBounds(), position);
+        return isUniform(check.getIndex(), position) && areLanesLive(check.getOffsets(), check.getBounds(), position);
       })
-      .Case([&](tile::CoordinateOp coordinate) { return coordinate.getDim() != last; })
+      .Case([&](tile::CoordinateOp coordinate) { return coordinate.getDim() != lane; })
       .Default([&](Operation *other) {
         return isElementwise(other) &&
                llvm::all_of(other->getOperands(), [&](Value operand) { return isUniform(operand, position); });

@@ -33,7 +33,7 @@ public:
 
   /// Whether all lanes at `position` hold the same element.
   bool isUniform(mlir::Value value, const Position &position);
-  /// `position` for a value that is uniform there: one lane of column 0.
+  /// `position` for a value that is uniform there: lane 0 of column 0.
   Position uniformAt(const Position &position);
   /// Computes what is equal in all lanes of a row before the loop over its columns, where it is then found again.
   void computeUniform(mlir::Value value, const Position &position, llvm::DenseSet<mlir::Value> &seen);
@@ -48,7 +48,7 @@ private:
   using PositionKey = std::vector<const void *>;
   static PositionKey keyOf(mlir::Value value, const Position &position);
   bool findUniform(mlir::Value value, const Position &position);
-  bool isColumnLive(mlir::ValueRange offsets, mlir::AffineMap bounds, const Position &position);
+  bool areLanesLive(mlir::ValueRange offsets, mlir::AffineMap bounds, const Position &position);
 
   KernelFunction &function;
   TileMemory &memory;

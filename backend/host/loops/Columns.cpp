@@ -14,7 +14,7 @@ void Columns::run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &p
     math.loop(begin, end, width, [&](Ix column) {
       Position inner = position;
       if (!isWhole)
-        inner.forget(0);
+        inner.forget(position.laneAxis);
       inner.column = column;
       inner.width = width;
       inner.end = needsEnd && !math.alwaysLess(math.add(column, math.constant(width - 1)), to) ? to : nullptr;

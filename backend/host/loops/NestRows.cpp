@@ -28,7 +28,7 @@ unsigned NestRows::widestVector(const OpenNest &nest) const {
     if (root.target.panel)
       widest = std::gcd(widest, static_cast<unsigned>(root.target.panel)); // no vector crosses a panel's edge
     else if (root.store)
-      widest = widestStore(root.store, widest, function.vectors.narrow);
+      widest = widestStore(root.store, nest.plan->laneAxis, widest, function.vectors.narrow);
   return widest;
 }
 
@@ -41,7 +41,7 @@ Ix NestRows::prepareRow(const OpenNest &nest, Position &position, Ix to) {
     Value value = root.store ? tile::StoreOp(root.store).getValue() : root.value;
     SmallVector<Position::Live> facts;
     if (root.value) { // a buffered tile is computed whole, so the loads decide how far that is possible without masks
-      whole = math.min(whole, columns.liveSize(value, 0, to, facts));
+      whole = math.min(whole, columns.liveSize(value, position.laneAxis, to, facts));
       position.live.append(facts.begin(), facts.end());
       seen.clear(); // what was not uniform by fewer facts may be now
     }

@@ -40,11 +40,13 @@ OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &fu
     if (plan.keysAxis == axis)
       nest.limits[axis] = function.keysIn(kernel.keys, nest.limits[axis]);
   }
+  position.laneAxis = plan.laneAxis;
+  std::swap(nest.limits[0], nest.limits[plan.laneAxis]);
   return nest;
 }
 
 bool sharesRows(const OpenNest &earlier, const OpenNest &later) {
-  return !earlier.isRegisterBlocked() && !later.isRegisterBlocked() &&
+  return !earlier.isRegisterBlocked() && !later.isRegisterBlocked() && earlier.plan->laneAxis == later.plan->laneAxis &&
          ArrayRef(earlier.plan->shape).drop_back() == ArrayRef(later.plan->shape).drop_back() &&
          ArrayRef(earlier.limits).drop_front() == ArrayRef(later.limits).drop_front();
 }

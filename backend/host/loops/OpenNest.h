@@ -9,7 +9,7 @@ namespace tilewright::host {
 struct OpenNest {
   const Nest *plan;
   llvm::SmallVector<TileInMemory> targets = {}; // of the roots that are buffered, by root
-  llvm::SmallVector<Ix> limits = {};            // of the loops, by axis: of columns and rows at least
+  llvm::SmallVector<Ix> limits = {};            // of the loops, by place in the position: two at least
   Position position = {};                       // in the loops that are open
 
   bool isRegisterBlocked() const { return !plan->registerBlocked.empty(); }

@@ -2,6 +2,7 @@
 #include "backend/host/loops/Reduction.h"
 
 #include "backend/host/Elementwise.h"
+#include "backend/host/plan/BackwardWalk.h"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -93,6 +94,27 @@ void Reduction::accumulate(tile::ReduceOp op, const Position &position, Accumula
   }
 }
 
+/// Emits the loop over a row's elements twice, once without the guards that hold for all of them: nearly every row of a
+/// padded image lies inside.
+void Reduction::runInsideAndOut(tile::ReduceOp op, const Position &position, llvm::function_ref<void()> loop) {
+  auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
+  llvm::DenseSet<GuardedDim> dims;
+  llvm::Value *inside = nullptr;
+  walkBackward(op.getInput(), [&](Value value) {
+    auto load = value.getDefiningOp<tile::LoadOp>();
+    if (load && !values.memoryOf(value) && load.getResult().getType().getShape() == shape && position.rows.size() == 1)
+      for (auto [dim, holds] : addresses.guardsOfRow(load, position, shape[op.getDim()])) {
+        dims.insert(dim);
+        inside = math.both(inside, holds);
+      }
+    return value.getDefiningOp() && !values.memoryOf(value) && isElementwise(value.getDefiningOp());
+  });
+  if (!inside)
+    return loop();
+  math.when(inside, [&] { addresses.withoutGuards(dims, loop); });
+  math.when(math.negate(inside), loop);
+}
+
 void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulators &accumulators) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   unsigned axis = type.getRank() - 1 - op.getDim();
@@ -102,13 +124,15 @@ void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulator
   auto *before = cast<llvm::Instruction>(
       ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
   Position source = position;
-  if (axis == 0) {
-    source.forget(0);
+  if (axis == position.laneAxis) {
+    source.forget(axis);
     source.live.append(facts.begin(), facts.end());
     llvm::DenseSet<Value> seen;
     values.computeUniform(op.getInput(), source, seen);
-    columns.run(math.constant(0), size, whole, function.vectors.wide, source,
-                [&](const Position &inner) { accumulate(op, inner, accumulators); });
+    runInsideAndOut(op, source, [&] {
+      columns.run(math.constant(0), size, whole, function.vectors.wide, source,
+                  [&](const Position &inner) { accumulate(op, inner, accumulators); });
+    });
   } else {
     math.loop(math.constant(0), size, 1, [&](Ix k) {
       source.set(axis, k);
@@ -126,13 +150,13 @@ void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulator
 }
 
 /// The accumulators of all widths, combined.
-Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, bool acrossColumns) {
+Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, bool sumsLanes) {
   auto [kind, element, wideElement, count, allSlots] = accumulators;
   Rows result(count, nullptr);
   for (auto &[width, slots] : allSlots)
     for (unsigned row = 0; row < count; ++row) {
       llvm::Value *value = ir.CreateLoad(vectorOf(wideElement, width), slots[row]);
-      if (acrossColumns && width > 1)
+      if (sumsLanes && width > 1)
         value = acrossLanes(kind, value);
       result[row] = result[row] ? combine(kind, result[row], value) : value;
     }
@@ -148,7 +172,7 @@ Rows Reduction::emit(tile::ReduceOp op, const Position &position) {
                             static_cast<unsigned>(position.rows.size())};
   runLoop(op, position, accumulators);
   unsigned rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
-  return results(accumulators, position.width, op.getDim() + 1 == rank);
+  return results(accumulators, position.width, rank - 1 - op.getDim() == position.laneAxis);
 }
 
 } // namespace tilewright::host

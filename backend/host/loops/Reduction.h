@@ -5,14 +5,16 @@
 //   along others     one accumulator for each element of the result
 #pragma once
 
+#include "backend/host/emit/Addresses.h"
 #include "backend/host/loops/Columns.h"
 
 namespace tilewright::host {
 
 class Reduction {
 public:
-  Reduction(KernelFunction &function, TileValues &values, Columns &columns)
-      : function(function), values(values), columns(columns), ir(function.ir), math(function.math) {}
+  Reduction(KernelFunction &function, TileValues &values, Addresses &addresses, Columns &columns)
+      : function(function), values(values), addresses(addresses), columns(columns), ir(function.ir),
+        math(function.math) {}
 
   Rows emit(tile::ReduceOp op, const Position &position);
 
@@ -20,14 +22,16 @@ private:
   /// One accumulator for each row, for each vector width that the loop over columns uses.
   struct Accumulators;
   void accumulate(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
+  void runInsideAndOut(tile::ReduceOp op, const Position &position, llvm::function_ref<void()> loop);
   void runLoop(tile::ReduceOp op, const Position &position, Accumulators &accumulators);
-  Rows results(const Accumulators &accumulators, unsigned width, bool acrossColumns);
+  Rows results(const Accumulators &accumulators, unsigned width, bool sumsLanes);
 
   llvm::Value *combine(tile::ReduceKind kind, llvm::Value *a, llvm::Value *b);
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
 
   KernelFunction &function;
   TileValues &values;
+  Addresses &addresses;
   Columns &columns;
   llvm::IRBuilder<> &ir;
   IndexMath &math;

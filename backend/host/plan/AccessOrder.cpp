@@ -47,11 +47,23 @@ int64_t shortRunOfRow(Value value, bool masks) {
   return run >= leastRun && run <= longestRun ? run : 0;
 }
 
-unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow) {
-  int64_t run =
-      contiguousRun(store.getMap(), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1).value_or(0);
+unsigned widestStore(tile::StoreOp store, unsigned axis, unsigned widest, unsigned narrow) {
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  int64_t run = contiguousRun(store.getMap(), type.getRank() - 1 - axis).value_or(0);
   unsigned within = std::gcd(static_cast<unsigned>(run), widest);
   return within >= narrow ? within : widest;
+}
+
+unsigned laneAxisOf(Value value) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  auto longer = llvm::find_if(llvm::reverse(shape), [](int64_t size) { return size > 1; });
+  return longer == shape.rend() ? 0 : std::distance(shape.rbegin(), longer);
+}
+
+bool storesAlong(tile::StoreOp store, unsigned axis, unsigned lanes) {
+  std::optional<int64_t> run =
+      contiguousRun(store.getMap(), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1 - axis);
+  return run && *run % lanes == 0;
 }
 
 bool isGatheredOnce(tile::LoadOp load) {

@@ -14,9 +14,16 @@ namespace tilewright::host {
 /// than 32 bits can be masked.
 int64_t shortRunOfRow(mlir::Value value, bool masks);
 
-/// The widest vector, up to `widest` elements, that `store` need not scatter where its rows are contiguous in blocks of
-/// whole vectors only; no narrower than `narrow`.
-unsigned widestStore(tile::StoreOp store, unsigned widest, unsigned narrow);
+/// The widest vector along `axis`, up to `widest` elements, that `store` need not scatter where it is contiguous in
+/// blocks of whole vectors only; no narrower than `narrow`.
+unsigned widestStore(tile::StoreOp store, unsigned axis, unsigned widest, unsigned narrow);
+
+/// The axis along which vectors of `value` lie. A tile of one column, such as the sums of a reduction along rows, has
+/// them along the innermost axis that is longer.
+unsigned laneAxisOf(mlir::Value value);
+
+/// Whether `store` writes neighbours along `axis` together, `lanes` of them at least.
+bool storesAlong(tile::StoreOp store, unsigned axis, unsigned lanes);
 
 /// Whether `load` is one row that has to be gathered, and is broadcast to many rows: it is gathered once.
 bool isGatheredOnce(tile::LoadOp load);

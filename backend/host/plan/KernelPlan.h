@@ -45,6 +45,7 @@ struct Nest {
   };
 
   Order order = Order::Rows;
+  unsigned laneAxis = 0; // along which vectors lie: 0, the columns, or where there is only one of them another axis
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Root> roots;
   bool isBuffered = false;                      // whoever reads the root's value afterwards finds it in its buffer

@@ -40,6 +40,8 @@ private:
 
   void close(Nest &open, Steps &steps);
   void finish(Nest &nest);
+  void turnColumns(Steps &steps);
+  unsigned laneAxisOf(const Nest &nest);
   tile::StoreOp storeLimiting(unsigned axis, int64_t size);
   bool isBuffered(Value value) const { return buffered.count(value); }
   void fail(Operation *op, const Twine &reason);
@@ -110,7 +112,7 @@ Buffer Planner::allocate(RankedTensorType type, int64_t panel) {
   result.shape.assign(type.getShape().begin(), type.getShape().end());
   if (result.shape.empty())
     result.shape = {1};
-  // Whole register tiles and whole vectors may be read and written at the end of a row.
+  // Whole register tiles and whole vectors may be read and written at the end of a row, or of a single column.
   int64_t columns = result.shape.back();
   result.rowStride =
       columns == 1 ? 1 : llvm::alignTo(llvm::alignTo(columns, plan.registerColumns), panel ? panel : vectors.wide);
@@ -118,6 +120,8 @@ Buffer Planner::allocate(RankedTensorType type, int64_t panel) {
   int64_t elements = result.rowStride;
   for (int64_t size : ArrayRef(result.shape).drop_back())
     elements *= size;
+  if (columns == 1 && elements > 1)
+    elements += vectors.narrow;
   result.offset = plan.workspaceBytes;
   Type element = type.getElementType();
   uint64_t bytes = (element.isIndex() ? 64 : element.getIntOrFloatBitWidth()) / 8;
@@ -310,6 +314,30 @@ tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
   return agree ? result : nullptr;
 }
 
+/// The axis along which vectors of `nest` had better lie: another one than the columns if there is only one of them.
+unsigned Planner::laneAxisOf(const Nest &nest) {
+  const Nest::Root &first = nest.roots.front();
+  unsigned axis = host::laneAxisOf(first.store ? tile::StoreOp(first.store).getValue() : first.value);
+  auto fits = [&](const Nest::Root &root) {
+    if (tile::StoreOp store = root.store)
+      return storesAlong(store, axis, vectors.narrow);
+    auto reduce = root.value.getDefiningOp<tile::ReduceOp>();
+    // What is summed over an inner axis does not lie together along this one.
+    return !reduce || nest.shape.size() - 1 - reduce.getDim() > axis;
+  };
+  return nest.order == Nest::Order::Rows && nest.registerBlocked.empty() && llvm::all_of(nest.roots, fits) ? axis : 0;
+}
+
+/// What a block ends with may compute one column by vectors. Not what comes before: that runs row by row together with
+/// what follows, so that a row stays in the cache.
+void Planner::turnColumns(Steps &steps) {
+  for (Step &step : llvm::reverse(steps)) {
+    auto *nest = std::get_if<Nest>(&step);
+    if (!nest || !(nest->laneAxis = laneAxisOf(*nest)))
+      return;
+  }
+}
+
 //===- Blocks -----------------------------------------------------------------------------------------------------===//
 
 /// Whether a loop runs for one register tile at a time, with its carried tiles in registers.
@@ -344,6 +372,7 @@ void Planner::planBlock(Block &block, Steps &steps) {
     }
   }
   close(open, steps);
+  turnColumns(steps);
 }
 
 void Planner::planLoop(scf::ForOp op, Steps &steps) {

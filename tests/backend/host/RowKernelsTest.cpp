@@ -128,4 +128,103 @@ tile.kernel @mean(%x: !tile.buffer<f32, () -> (3, 49, 40)>, %y: !tile.buffer<f32
   expectClose(y, want, 1e-6);
 }
 
+/// Sums of rows, 37 of them: the last tile has 5. What is computed from them takes a number for each row, one for all,
+/// and the row's own number.
+TEST_P(RowKernels, ComputesOneColumnOfSums) {
+  Runner runner(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (3, 37, 40)>, %b: !tile.buffer<f32, () -> (37)>, %y: !tile.buffer<f32, () -> (37)>)
+    attributes {grid = affine_map<() -> (3, 1, 1)>} {
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 16)(%p)
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %r, %c0, %c0] bounds () -> (3, 37, 1, 40) map (d0, d1, d2, d3) -> (d0, d1, d3)
+      : !tile.buffer<f32, () -> (3, 37, 40)> -> tensor<3x16x1x40xf32>
+  %rows = tile.reduce <sum> %v dim 3 : tensor<3x16x1x40xf32> -> tensor<3x16x1x1xf32>
+  %s = tile.reduce <sum> %rows dim 0 : tensor<3x16x1x1xf32> -> tensor<1x16x1x1xf32>
+  %bias = tile.load %b[%c0, %r, %c0, %c0] bounds () -> (1, 37, 1, 1) map (d0, d1, d2, d3) -> (d1)
+      : !tile.buffer<f32, () -> (37)> -> tensor<1x16x1x1xf32>
+  %first = tile.load %b[%c0, %c0, %c0, %c0] bounds () -> (1, 1, 1, 1) map (d0, d1, d2, d3) -> (d1)
+      : !tile.buffer<f32, () -> (37)> -> tensor<1x1x1x1xf32>
+  %all = tile.broadcast %first : tensor<1x1x1x1xf32> -> tensor<1x16x1x1xf32>
+  %i = tile.coordinate %r dim 1 : tensor<1x16x1x1xi32>
+  %n = arith.sitofp %i : tensor<1x16x1x1xi32> to tensor<1x16x1x1xf32>
+  %0 = arith.addf %s, %bias : tensor<1x16x1x1xf32>
+  %1 = arith.mulf %0, %all : tensor<1x16x1x1xf32>
+  %2 = math.exp %1 : tensor<1x16x1x1xf32>
+  %3 = arith.addf %2, %n : tensor<1x16x1x1xf32>
+  tile.store %3, %y[%c0, %r, %c0, %c0] bounds () -> (1, 37, 1, 1) map (d0, d1, d2, d3) -> (d1)
+      : tensor<1x16x1x1xf32> -> !tile.buffer<f32, () -> (37)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(3 * 37 * 40, 9, 0.25), b = randomFloats(37, 10);
+  Guarded y(37);
+  runner.run("f", {x.data(), b.data(), y.data()}, {}, {3, 1, 1});
+  std::vector<double> want(37);
+  for (int r = 0; r < 37; ++r) {
+    double sum = b[r];
+    for (int i = 0; i < 3 * 40; ++i)
+      sum += x[(i / 40 * 37 + r) * 40 + i % 40];
+    want[r] = std::exp(sum * b[0]) + r;
+  }
+  expectClose(y, want, 1e-5);
+}
+
+/// Windows of 19 elements over rows of 30, every third: some leave the row on one side, and those of the first ten lie
+/// above the buffer. Elements outside count as 0.5.
+TEST_P(RowKernels, SumsWindowsInsideAndAcrossTheBorder) {
+  Runner runner(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (2, 30)>, %y: !tile.buffer<f32, () -> (30)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 16)(%p)
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%r, %c0] bounds () -> (30, 19) map (d0, d1) -> (d0 floordiv 10 - 1, (d0 mod 10) * 3 + d1 - 4) guard [0, 1] fill 0.5 : f32
+      : !tile.buffer<f32, () -> (2, 30)> -> tensor<16x19xf32>
+  %two = arith.constant dense<2.0> : tensor<16x19xf32>
+  %w = arith.mulf %v, %two : tensor<16x19xf32>
+  %s = tile.reduce <sum> %w dim 1 : tensor<16x19xf32> -> tensor<16x1xf32>
+  tile.store %s, %y[%r, %c0] bounds () -> (30, 1) map (d0, d1) -> (d0) : tensor<16x1xf32> -> !tile.buffer<f32, () -> (30)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(60, 11);
+  Guarded y(30);
+  runner.run("f", {x.data(), y.data()}, {}, {2, 1, 1});
+  std::vector<double> want(30);
+  for (int r = 0; r < 30; ++r)
+    for (int i = 0; i < 19; ++i) {
+      int image = r / 10 - 1, place = r % 10 * 3 + i - 4;
+      want[r] += 2 * (image < 0 || place < 0 || place >= 30 ? 0.5 : x[image * 30 + place]);
+    }
+  expectClose(y, want, 1e-5);
+}
+
+/// Sums over the two innermost axes one after the other: the partial sums of one result lie together, not those of
+/// neighbours.
+TEST_P(RowKernels, SumsInnerAxesOneByOne) {
+  Runner runner(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (40, 7, 5)>, %y: !tile.buffer<f32, () -> (40)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0, %c0] bounds () -> (40, 7, 5) map (d0, d1, d2) -> (d0, d1, d2)
+      : !tile.buffer<f32, () -> (40, 7, 5)> -> tensor<40x7x5xf32>
+  %r = tile.reduce <sum> %v dim 2 : tensor<40x7x5xf32> -> tensor<40x7x1xf32>
+  %s = tile.reduce <sum> %r dim 1 : tensor<40x7x1xf32> -> tensor<40x1x1xf32>
+  %n = arith.negf %s : tensor<40x1x1xf32>
+  tile.store %n, %y[%c0, %c0, %c0] bounds () -> (40, 1, 1) map (d0, d1, d2) -> (d0) : tensor<40x1x1xf32> -> !tile.buffer<f32, () -> (40)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(40 * 35, 12);
+  Guarded y(40);
+  runner.run("f", {x.data(), y.data()}, {}, {1, 1, 1});
+  std::vector<double> want(40);
+  for (int i = 0; i < 40 * 35; ++i)
+    want[i / 35] -= x[i];
+  expectClose(y, want, 1e-5);
+}
+
 } // namespace

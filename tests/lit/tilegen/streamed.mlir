@@ -21,6 +21,9 @@
 // CHECK-SAME: <matmul
 // CHECK-LABEL: graph.kernel @vector
 // CHECK-SAME: <gemv, tile = [32, 1], reduce = [4096]
+// One column: vectors lie along the rows, four of them, and divide the rows of an image where there are any number of images.
+// CHECK-LABEL: graph.kernel @columns
+// CHECK-SAME: <gemv, tile = [60, 1], reduce = [256]
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #across = affine_map<(m, n, k) -> (n, k)>
@@ -61,5 +64,9 @@ module attributes {graph.nodes = ["a|MatMul"]} {
   graph.kernel @vector(%x: tensor<4096x4096xf32>, %y: tensor<4096x1xf32> {graph.constant}) -> tensor<4096x1xf32> {
     %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<4096x4096xf32>, tensor<4096x1xf32> -> tensor<4096x1xf32>
     graph.return %c : tensor<4096x1xf32>
+  }
+  graph.kernel @columns(%x: tensor<?x256xf32, affine_map<()[s0] -> (s0 * 7200, 256)>>, %y: tensor<256x1xf32>) -> tensor<?x1xf32, affine_map<()[s0] -> (s0 * 7200, 1)>> {
+    %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<?x256xf32, affine_map<()[s0] -> (s0 * 7200, 256)>>, tensor<256x1xf32> -> tensor<?x1xf32, affine_map<()[s0] -> (s0 * 7200, 1)>>
+    graph.return %c : tensor<?x1xf32, affine_map<()[s0] -> (s0 * 7200, 1)>>
   }
 }

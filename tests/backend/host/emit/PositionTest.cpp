@@ -45,4 +45,33 @@ TEST(Position, MovingAlongAnAxisForgetsWhatIsKnownThere) {
   EXPECT_TRUE(position.isClampable(2)) << "what is not live may still be clamped";
 }
 
+TEST(Position, TheLaneAxisTradesPlacesWithTheColumns) {
+  llvm::LLVMContext context;
+  llvm::IRBuilder<> ir(context);
+  Ix zero = ir.getInt64(0), one = ir.getInt64(1), two = ir.getInt64(2), three = ir.getInt64(3);
+  Position position;
+  position.outer = {zero, one};
+  position.rows = {two};
+  position.column = three;
+  position.width = 16;
+
+  position.laneAxis = 1;
+  EXPECT_EQ(position.at(0, 0), two) << "rows are columns";
+  EXPECT_EQ(position.at(1, 0), three);
+  EXPECT_EQ(position.at(2, 0), one);
+
+  position.laneAxis = 2;
+  EXPECT_EQ(position.at(0, 0), one);
+  EXPECT_EQ(position.at(1, 0), two);
+  EXPECT_EQ(position.at(2, 0), three);
+  EXPECT_EQ(position.at(3, 0), zero);
+
+  position.set(0, zero);
+  EXPECT_EQ(position.outerAt(2), zero);
+  EXPECT_EQ(position.width, 16u) << "lanes lie along another axis";
+  position.set(2, one);
+  EXPECT_EQ(position.column, one);
+  EXPECT_EQ(position.width, 1u);
+}
+
 } // namespace

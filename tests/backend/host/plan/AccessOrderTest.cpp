@@ -61,8 +61,30 @@ TEST(AccessOrder, ShortRunsOfWindows) {
 
 TEST(AccessOrder, StoresInBlocksTakeVectorsThatFit) {
   ParsedKernel blocks(copy("(d0, d1)", "(d1 floordiv 16, d0 * 16 + d1 mod 16)")), whole(copy("(d0, d1)", "(d0, d1)"));
-  EXPECT_EQ(widestStore(blocks.get<tile::StoreOp>(), 64, 16), 16u);
-  EXPECT_EQ(widestStore(whole.get<tile::StoreOp>(), 64, 16), 64u);
+  EXPECT_EQ(widestStore(blocks.get<tile::StoreOp>(), 0, 64, 16), 16u);
+  EXPECT_EQ(widestStore(whole.get<tile::StoreOp>(), 0, 64, 16), 64u);
+}
+
+TEST(AccessOrder, VectorsOfOneColumnLieAlongTheInnermostLongerAxis) {
+  auto laneAxis = [](const std::string &shape) {
+    ParsedKernel parsed("tile.kernel @f() attributes {grid = affine_map<() -> (1, 1, 1)>} {\n"
+                        "  %z = arith.constant dense<0.0> : tensor<" +
+                        shape + "xf32>\n  tile.return\n}");
+    return laneAxisOf(parsed.get<arith::ConstantOp>().getResult());
+  };
+  EXPECT_EQ(laneAxis("3x16"), 0u);
+  EXPECT_EQ(laneAxis("16x1"), 1u);
+  EXPECT_EQ(laneAxis("4x16x1x1"), 2u);
+  EXPECT_EQ(laneAxis("1x1"), 0u) << "a single element";
+}
+
+TEST(AccessOrder, StoresAlongARowOfTheImage) {
+  ParsedKernel rows(copy("(d0, d1)", "(d1, d0)")), images(copy("(d0, d1)", "(d1 + d0 floordiv 32, d0 mod 32)"));
+  tile::StoreOp column = rows.get<tile::StoreOp>(), image = images.get<tile::StoreOp>();
+  EXPECT_TRUE(storesAlong(column, 1, 16));
+  EXPECT_FALSE(storesAlong(column, 0, 16)) << "each of a row's elements lies elsewhere";
+  EXPECT_TRUE(storesAlong(image, 1, 16));
+  EXPECT_FALSE(storesAlong(image, 1, 24)) << "a vector would cross the end of the image's row";
 }
 
 TEST(AccessOrder, OneRowForManyIsGatheredOnce) {

@@ -36,6 +36,8 @@ std::string describe(const Steps &steps) {
       text += "transposed ";
     if (!nest.registerBlocked.empty())
       text += "blocked ";
+    if (nest.laneAxis)
+      text += "along " + std::to_string(nest.laneAxis) + " ";
     Value value = nest.roots.front().value;
     Operation *op = value ? value.getDefiningOp() : nullptr;
     text += nest.roots.front().store ? "store" : nest.isBuffered ? "buffer" : "fill";
@@ -73,6 +75,34 @@ tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1024)>, %y: !tile.buffer<f
   EXPECT_EQ(std::get<Nest>(plan.steps[2]).roots.front().target.offset, 64u + 4096);
   EXPECT_EQ(plan.workspaceBytes, 64u + 4096 + 64);
   EXPECT_EQ(plan.clampableAxes & 3, 2u) << "the columns are reduced, the rows are not";
+}
+
+/// Sums of rows, then of an outer dimension, and what is computed from them, with a last store of `last`.
+std::string sumsOfRows(const std::string &last) {
+  return R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (7, 64, 96)>, %y: !tile.buffer<f32, () -> (1, 64)>, %z: !tile.buffer<f32, () -> (64, 96)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0, %c0] bounds () -> (7, 64, 96) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f32, () -> (7, 64, 96)> -> tensor<7x64x96xf32>
+  %s = tile.reduce <sum> %v dim 2 : tensor<7x64x96xf32> -> tensor<7x64x1xf32>
+  %t = tile.reduce <sum> %s dim 0 : tensor<7x64x1xf32> -> tensor<1x64x1xf32>
+  %n = math.sqrt %t : tensor<1x64x1xf32>
+  tile.store %n, %y[%c0, %c0, %c0] bounds () -> (1, 64, 1) map (d0, d1, d2) -> (d0, d1) : tensor<1x64x1xf32> -> !tile.buffer<f32, () -> (1, 64)>
+)" + last +
+         R"(
+  tile.return
+})";
+}
+
+TEST(PlanKernel, OneColumnAtTheEndIsComputedAlongItsRows) {
+  ParsedKernel parsed(sumsOfRows("")), followed(sumsOfRows(R"(
+  %w = tile.load %x[%c0, %c0, %c0] bounds () -> (1, 64, 96) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f32, () -> (7, 64, 96)> -> tensor<1x64x96xf32>
+  %b = tile.broadcast %t : tensor<1x64x1xf32> -> tensor<1x64x96xf32>
+  %q = arith.addf %w, %b : tensor<1x64x96xf32>
+  tile.store %q, %z[%c0, %c0, %c0] bounds () -> (1, 64, 96) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x96xf32> -> !tile.buffer<f32, () -> (64, 96)>)"));
+  EXPECT_EQ(describe(planOf(parsed).steps), "buffer tile.reduce; along 1 buffer tile.reduce; along 1 store");
+  EXPECT_EQ(describe(planOf(followed).steps), "buffer tile.reduce; buffer tile.reduce; store; store")
+      << "what follows reads whole rows, which stay in the cache while all of one row is computed";
 }
 
 /// A product whose left side is loaded with `left`.

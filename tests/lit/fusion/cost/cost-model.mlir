@@ -183,3 +183,50 @@ module attributes {graph.nodes = ["crop|Slice", "padded|Conv"]} {
     return %2 : tensor<1x32x16xf32>
   }
 }
+
+// -----
+
+// Two rows of a transposed image for each row of the result: the division writes it transposed, so that rows are read.
+// CHECK: fusion all: 2 launches
+// CHECK: 0 div (pointwise): div
+// CHECK: div is not fused with resize because work would be repeated for every use of its result
+module attributes {graph.nodes = ["div|Div", "resize|Resize"]} {
+  func.func @main(%x: tensor<32x20x3xf32>, %y: tensor<32x20x3xf32>, %above: tensor<3x32x20xi64>, %below: tensor<3x32x20xi64>) -> tensor<3x32x20xf32> {
+    %0 = arith.divf %x, %y {graph.node = 0 : i64} : tensor<32x20x3xf32>
+    %1 = graph.transpose %0 perm [2, 0, 1] {graph.node = 0 : i64} : tensor<32x20x3xf32> -> tensor<3x32x20xf32>
+    %2 = graph.gather %1[%above : tensor<3x32x20xi64>] map affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> {graph.node = 1 : i64} : tensor<3x32x20xf32> -> tensor<3x32x20xf32>
+    %3 = graph.gather %1[%below : tensor<3x32x20xi64>] map affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)> {graph.node = 1 : i64} : tensor<3x32x20xf32> -> tensor<3x32x20xf32>
+    %4 = arith.addf %2, %3 {graph.node = 1 : i64} : tensor<3x32x20xf32>
+    return %4 : tensor<3x32x20xf32>
+  }
+}
+
+// -----
+
+// Columns are collected one by one, transposed or not.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["neg|Neg", "resize|Resize"]} {
+  func.func @main(%x: tensor<32x20x3xf32>, %left: tensor<3x32x20xi64>, %right: tensor<3x32x20xi64>) -> tensor<3x32x20xf32> {
+    %0 = arith.negf %x {graph.node = 0 : i64} : tensor<32x20x3xf32>
+    %1 = graph.transpose %0 perm [2, 0, 1] {graph.node = 0 : i64} : tensor<32x20x3xf32> -> tensor<3x32x20xf32>
+    %2 = graph.gather %1[%left : tensor<3x32x20xi64>] map affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> {graph.node = 1 : i64} : tensor<3x32x20xf32> -> tensor<3x32x20xf32>
+    %3 = graph.gather %1[%right : tensor<3x32x20xi64>] map affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> {graph.node = 1 : i64} : tensor<3x32x20xf32> -> tensor<3x32x20xf32>
+    %4 = arith.addf %2, %3 {graph.node = 1 : i64} : tensor<3x32x20xf32>
+    return %4 : tensor<3x32x20xf32>
+  }
+}
+
+// -----
+
+// Two slices that share a row read a transposed image little more than once.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["neg|Neg", "a|Slice", "b|Slice", "add|Add"]} {
+  func.func @main(%x: tensor<33x20x3xf32>) -> tensor<3x17x20xf32> {
+    %0 = arith.negf %x {graph.node = 0 : i64} : tensor<33x20x3xf32>
+    %1 = graph.transpose %0 perm [2, 0, 1] {graph.node = 0 : i64} : tensor<33x20x3xf32> -> tensor<3x33x20xf32>
+    %2 = graph.slice %1 offsets affine_map<() -> (0, 0, 0)> strides [1, 1, 1] {graph.node = 1 : i64} : tensor<3x33x20xf32> -> tensor<3x17x20xf32>
+    %3 = graph.slice %1 offsets affine_map<() -> (0, 16, 0)> strides [1, 1, 1] {graph.node = 2 : i64} : tensor<3x33x20xf32> -> tensor<3x17x20xf32>
+    %4 = arith.addf %2, %3 {graph.node = 3 : i64} : tensor<3x17x20xf32>
+    return %4 : tensor<3x17x20xf32>
+  }
+}
