@@ -313,7 +313,9 @@ Status Compiler::group(Compilation &compilation) {
   Diagnostics diagnostics(*storage->context);
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
-    LogicalResult formed = fusion::formGroups(part, fusionMode(compilation.mode), &own);
+    bool onCpu = compilation.target && compilation.target->backend == Backend::Host;
+    LogicalResult formed = fusion::formGroups(part, fusionMode(compilation.mode), &own,
+                                              onCpu ? fusion::joinedRowsOfCpus : fusion::anyRows);
     report.append(std::move(own));
     return formed;
   });

@@ -23,7 +23,8 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
       return signalPassFailure();
     }
     FusionReport report;
-    if (failed(formGroups(getOperation(), *parsed, explain == "none" ? nullptr : &report)))
+    if (failed(formGroups(getOperation(), *parsed, explain == "none" ? nullptr : &report,
+                          cpu ? joinedRowsOfCpus : anyRows)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json() : report.text());

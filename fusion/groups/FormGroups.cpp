@@ -9,6 +9,7 @@
 #include "fusion/groups/JoinSiblings.h"
 #include "fusion/groups/OutlineGroups.h"
 #include "fusion/groups/ReleaseViews.h"
+#include "fusion/products/JoinProducts.h"
 
 #include "frontend/normalize/Patterns.h"
 
@@ -23,12 +24,15 @@ static void eraseUnusedConstants(func::FuncOp main) {
       op.erase();
 }
 
-LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport *report) {
+LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport *report, int64_t mostJoinedRows) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
-  if (mode == FusionMode::All) // equal work of different nodes is done once
+  std::vector<Join> joins;
+  if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);
+    joins = joinProducts(main, mostJoinedRows);
+  }
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(Round::Epilogues, graph, mode);
@@ -39,7 +43,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionMode mode, FusionReport 
 
   UnnamedReport unnamed;
   if (report)
-    unnamed = explainFusion(graph, mode, module);
+    unnamed = explainFusion(graph, mode, joins, module);
   OutlinedGroups outlined = outlineGroups(graph, module);
   shareKernels(module);
   if (report)
