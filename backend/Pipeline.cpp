@@ -198,8 +198,7 @@ private:
   std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes;
 };
 
-/// The compiler, from the model to code: each stage is announced, run, verified and dumped. Begins where the module
-/// stands and stops after `last`.
+/// From the model to code: each stage from where the module stands to `last` is announced, run, verified and dumped.
 Status Compiler::runStages(Compilation &compilation, Stage last) {
   auto each = [&](Stage stage, llvm::function_ref<LogicalResult(ModuleOp)> pass) -> Status {
     Diagnostics diagnostics(*storage->context);
@@ -210,12 +209,15 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
     std::function<Status()> run;
   };
   const TargetDesc *target = compilation.target;
+  auto schedule = [&](ModuleOp part) {
+    setTextAttribute(part, matmulPrecisionAttr, name(options.matmulPrecision));
+    return selectSchedules(part, *target);
+  };
   const Step steps[] = {
       {Stage::Import, [&] { return import(compilation); }},
       {Stage::Normalize, [&] { return each(Stage::Normalize, [](ModuleOp part) { return normalizeGraph(part); }); }},
       {Stage::Group, [&] { return group(compilation); }},
-      {Stage::Schedule,
-       [&] { return each(Stage::Schedule, [&](ModuleOp part) { return selectSchedules(part, *target); }); }},
+      {Stage::Schedule, [&] { return each(Stage::Schedule, schedule); }},
       {Stage::Tile, [&] { return each(Stage::Tile, [&](ModuleOp part) { return emitTiles(part, *target); }); }},
       {Stage::Place, [&] { return each(Stage::Place, [&](ModuleOp part) { return placeKernels(part, *target); }); }},
       {Stage::Llvm, [&] { return generateLlvm(compilation); }},

@@ -10,6 +10,7 @@
 //    its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/tile/MatmulPrecision.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -165,14 +166,18 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
           k = lhs.getDimSize(rank - 1);
   Type element = lhs.getElementType();
   bool isHalf = (element.isF16() || element.isBF16()) && acc.getElementType().isF32();
-  if (!isHalf && !(element.isInteger(8) && acc.getElementType().isInteger(32)))
+  tilewright::MatmulPrecision precision = tilewright::matmulPrecisionOf(dot);
+  bool isSingle = element.isF32() && precision != tilewright::MatmulPrecision::Ieee;
+  if (!isHalf && !isSingle && !(element.isInteger(8) && acc.getElementType().isInteger(32)))
     return nullptr;
-  auto type = element.isF16()    ? tilewright::MatrixType::F16
+  auto type = isSingle           ? tilewright::MatrixType::TF32
+              : element.isF16()  ? tilewright::MatrixType::F16
               : element.isBF16() ? tilewright::MatrixType::BF16
                                  : tilewright::MatrixType::I8;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
+    bool isPrecise = !isSingle || row->products == (precision == tilewright::MatmulPrecision::Tf32x3 ? 3 : 1);
+    if (elements == type && isPrecise && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
       return row;
   }
   return nullptr;
