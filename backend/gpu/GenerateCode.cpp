@@ -119,11 +119,20 @@ struct Unit {
 };
 } // namespace
 
+/// Warps, and groups of them, meet in assembly such as wgmma, so LLVM must not copy it into the arms of a branch.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
+        call->setConvergent();
+}
+
 static Expected<std::unique_ptr<Unit>> translate(ModuleOp source) {
   auto unit = std::make_unique<Unit>();
   unit->module = translateModuleToLLVMIR(source, unit->context);
   if (!unit->module)
     return Status(Code::Internal, "expected a module of the LLVM dialect, got one that does not translate to LLVM IR");
+  markConvergent(*unit->module);
   return unit;
 }
 
