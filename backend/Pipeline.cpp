@@ -199,8 +199,7 @@ private:
   std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes;
 };
 
-/// The compiler, from the model to code: each stage is announced, run, verified and dumped. Begins where the module
-/// stands and stops after `last`.
+/// From the model to code: each stage from where the module stands to `last` is announced, run, verified and dumped.
 Status Compiler::runStages(Compilation &compilation, Stage last) {
   auto each = [&](Stage stage, llvm::function_ref<LogicalResult(ModuleOp)> pass) -> Status {
     Diagnostics diagnostics(*storage->context);
@@ -211,12 +210,15 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
     std::function<Status()> run;
   };
   const TargetDesc *target = compilation.target;
+  auto schedule = [&](ModuleOp part) {
+    setTextAttribute(part, matmulPrecisionAttr, name(options.matmulPrecision));
+    return selectSchedules(part, *target);
+  };
   const Step steps[] = {
       {Stage::Import, [&] { return import(compilation); }},
       {Stage::Normalize, [&] { return each(Stage::Normalize, [](ModuleOp part) { return normalizeGraph(part); }); }},
       {Stage::Group, [&] { return group(compilation); }},
-      {Stage::Schedule,
-       [&] { return each(Stage::Schedule, [&](ModuleOp part) { return selectSchedules(part, *target); }); }},
+      {Stage::Schedule, [&] { return each(Stage::Schedule, schedule); }},
       {Stage::Tile, [&] { return each(Stage::Tile, [&](ModuleOp part) { return emitTiles(part, *target); }); }},
       {Stage::Place, [&] { return each(Stage::Place, [&](ModuleOp part) { return placeKernels(part, *target); }); }},
       {Stage::Llvm, [&] { return generateLlvm(compilation); }},
@@ -320,8 +322,10 @@ Status Compiler::group(Compilation &compilation) {
   Diagnostics diagnostics(*storage->context);
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
+    bool onCpu = compilation.target->backend == Backend::Host;
     LogicalResult formed =
-        fusion::formGroups(part, {fusionMode(compilation.mode), chainsOf(*compilation.target)}, &own);
+        fusion::formGroups(part, {fusionMode(compilation.mode), chainsOf(*compilation.target)}, &own,
+                           onCpu ? fusion::joinedRowsOfCpus : fusion::anyRows);
     report.append(std::move(own));
     return formed;
   });

@@ -5,6 +5,7 @@
 #include "backend/Stage.h"
 #include "frontend/import/Importer.h"
 #include "runtime/artifact/Artifact.h"
+#include "tilegen/tile/MatmulPrecision.h"
 
 #include <functional>
 #include <memory>
@@ -20,10 +21,11 @@ struct CompileOptions {
   std::shared_ptr<const std::string>
       modelBytes; // the model itself, where it is no file: modelPath then says where its weights may lie
   ImportOptions import;
-  std::vector<std::string> targets = {"host"};   // rows of TargetDesc
-  std::vector<PlanMode> modes = {PlanMode::All}; // one plan for each target and mode
-  bool cubin = false;                            // NVIDIA code assembled by ptxas instead of PTX
-  int codeObjectVersion = 5;                     // of AMD's code: 4, 5 or 6
+  std::vector<std::string> targets = {"host"};              // rows of TargetDesc
+  std::vector<PlanMode> modes = {PlanMode::All};            // one plan for each target and mode
+  MatmulPrecision matmulPrecision = defaultMatmulPrecision; // of f32 on GPUs whose matrix units take tf32
+  bool cubin = false;                                       // NVIDIA code assembled by ptxas instead of PTX
+  int codeObjectVersion = 5;                                // of AMD's code: 4, 5 or 6
   unsigned jobs = 1;      // kernels compiled at a time, for NVIDIA; the artifact does not depend on it
   std::string dumpFolder; // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty

@@ -44,10 +44,16 @@ Status writeStage(ModuleOp module, const fs::path &folder, const fs::path &file)
   llvm::raw_string_ostream stream(text);
   module.print(stream, OpPrintingFlags().enableDebugInfo()); // locations are the ONNX nodes' names
   TILEWRIGHT_TRY(writeText(file, text + '\n'));
+  // Beside those of this stage the file keeps those of the stages before it, which may have had others.
+  graph::ConstantPool &pool = poolOf(*module.getContext());
+  std::string constants = (folder / constantsFile).string();
   std::set<std::string> keys;
+  llvm::for_each(pool.savedIn(constants), [&](const std::string &key) { keys.insert(key); });
+  size_t saved = keys.size();
   module.walk([&](graph::ConstantOp constant) { keys.insert(constant.getKey().str()); });
-  return poolOf(*module.getContext())
-      .save((folder / constantsFile).string(), std::vector<std::string>(keys.begin(), keys.end()));
+  if (keys.size() == saved && fs::is_regular_file(constants))
+    return {};
+  return pool.save(constants, std::vector<std::string>(keys.begin(), keys.end()));
 }
 
 /// MLIR's parser calls itself for each level, so a deep file would exhaust the stack. Brackets in strings and comments

@@ -85,8 +85,14 @@ static std::string nodeName(ModuleOp module, int64_t node) {
   return label ? label->name.str() : "node " + std::to_string(node);
 }
 
-UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ModuleOp module) {
-  UnnamedReport unnamed{{options.mode, {}, {}}, {}};
+UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ArrayRef<Join> joins, ModuleOp module) {
+  UnnamedReport unnamed{{options.mode, {}, {}, {}}, {}};
+  for (const Join &join : joins) {
+    std::vector<std::string> nodes;
+    for (int64_t node : join.nodes)
+      nodes.push_back(nodeName(module, node));
+    unnamed.report.joins.push_back({std::move(nodes), join.verdict});
+  }
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {
     if (group->isView())

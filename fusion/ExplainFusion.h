@@ -4,6 +4,7 @@
 
 #include "fusion/FusionReport.h"
 #include "fusion/groups/OutlineGroups.h"
+#include "fusion/products/JoinProducts.h"
 
 namespace tilewright::fusion {
 
@@ -14,7 +15,8 @@ struct UnnamedReport {
 };
 
 /// Describes the groups before they are outlined, because outlining moves the operations and their ONNX nodes away.
-UnnamedReport explainFusion(const GroupGraph &graph, FusionOptions options, mlir::ModuleOp module);
+UnnamedReport explainFusion(const GroupGraph &graph, FusionOptions options, llvm::ArrayRef<Join> joins,
+                            mlir::ModuleOp module);
 
 /// Adds the names of the kernels after outlining.
 FusionReport withKernelNames(UnnamedReport unnamed, const OutlinedGroups &outlined);

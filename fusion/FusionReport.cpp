@@ -21,6 +21,7 @@ void FusionReport::append(FusionReport body) {
     edges.push_back(std::move(edge));
   }
   std::ranges::move(body.launches, std::back_inserter(launches));
+  std::ranges::move(body.joins, std::back_inserter(joins));
 }
 
 std::string FusionReport::text() const {
@@ -40,6 +41,10 @@ std::string FusionReport::text() const {
                          what, tilewright::fusion::text(edge->reason).sentence.str());
     }
   }
+  for (const Products &join : joins)
+    out += fmt::format("products of one left side {} {} because {}\n", fmt::join(join.nodes, ", "),
+                       join.verdict == JoinVerdict::Joined ? "are joined" : "stay apart",
+                       tilewright::fusion::text(join.verdict).sentence.str());
   return out;
 }
 
@@ -70,6 +75,16 @@ std::string FusionReport::json() const {
           json.attribute("to_node", edge.consumerNode);
           json.attribute("reason", tilewright::fusion::text(edge.reason).name);
           json.attribute("because", tilewright::fusion::text(edge.reason).sentence);
+        });
+    });
+    json.attributeArray("products", [&] {
+      for (const Products &join : joins)
+        json.object([&] {
+          json.attributeArray("nodes",
+                              [&] { llvm::for_each(join.nodes, [&](const std::string &node) { json.value(node); }); });
+          json.attribute("joined", join.verdict == JoinVerdict::Joined);
+          json.attribute("reason", tilewright::fusion::text(join.verdict).name);
+          json.attribute("because", tilewright::fusion::text(join.verdict).sentence);
         });
     });
   });

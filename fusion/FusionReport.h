@@ -4,6 +4,7 @@
 
 #include "fusion/FusionMode.h"
 #include "fusion/Geometry.h"
+#include "fusion/products/JoinVerdict.h"
 
 #include <string>
 #include <vector>
@@ -25,16 +26,24 @@ struct FusionReport {
     Reason reason;
   };
 
+  /// Products that read the same left side.
+  struct Products {
+    std::vector<std::string> nodes; // ONNX names
+    JoinVerdict verdict;
+  };
+
   FusionMode mode = FusionMode::All;
   std::vector<Launch> launches;
   std::vector<Edge> edges;
+  std::vector<Products> joins;
 
   /// Adds the launches and edges of the body of a branch or loop.
   void append(FusionReport body);
   /// A paragraph for each launch: its ONNX nodes, and why it was not fused with the launches that read its results.
+  /// Then a sentence for the products of each left side.
   std::string text() const;
   /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason",
-  /// "because", ...}]}
+  /// "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]}
   std::string json() const;
 };
 

@@ -24,7 +24,7 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
     }
     FusionReport report;
     if (failed(formGroups(getOperation(), {*parsed, attention ? ChainedProducts::Any : ChainedProducts::None},
-                          explain == "none" ? nullptr : &report)))
+                          explain == "none" ? nullptr : &report, cpu ? joinedRowsOfCpus : anyRows)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json() : report.text());

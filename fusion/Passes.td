@@ -14,7 +14,8 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
   let options = [Option<"mode", "mode", "std::string", "\"all\"", "none, epilogue or all, as --fuse spells it">,
                  Option<"attention", "attention", "bool", "true", "Whether the target has kernels with two contractions">,
                  Option<"explain", "explain", "std::string", "\"none\"",
-                        "Print why edges are not fused: none, text or json">];
+                        "Print why edges are not fused: none, text or json">,
+                 Option<"cpu", "cpu", "bool", "false", "Join products of one left side as it pays on a CPU">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];
 }
 

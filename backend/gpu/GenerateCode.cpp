@@ -119,30 +119,34 @@ struct Unit {
 };
 } // namespace
 
+/// Warps, and groups of them, meet in assembly such as wgmma, so LLVM must not copy it into the arms of a branch.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
+        call->setConvergent();
+}
+
 static Expected<std::unique_ptr<Unit>> translate(ModuleOp source) {
   auto unit = std::make_unique<Unit>();
   unit->module = translateModuleToLLVMIR(source, unit->context);
   if (!unit->module)
     return Status(Code::Internal, "expected a module of the LLVM dialect, got one that does not translate to LLVM IR");
+  markConvergent(*unit->module);
   return unit;
 }
 
-/// What MLIR's dialect of LLVM cannot say. Assembly that threads of a warp run together may not move into one arm of a
-/// branch; and kernels do not write to parameters that they get by value, so these need no copy in local memory.
-static void markAssemblyAndParameters(llvm::Module &module) {
-  for (llvm::Function &function : module) {
+/// Kernels do not write to parameters that they get by value, so these need no copy in local memory.
+static void markParameters(llvm::Module &module) {
+  for (llvm::Function &function : module)
     for (llvm::Argument &argument : function.args())
       if (argument.hasByValAttr())
         argument.addAttr(llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
-        call->setConvergent();
-  }
 }
 
 static Status compile(Unit &unit, const Machine &settings) {
   llvm::Module &module = *unit.module;
-  markAssemblyAndParameters(module);
+  markParameters(module);
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(settings, error);
   if (!machine)

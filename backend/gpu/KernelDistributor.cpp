@@ -354,11 +354,13 @@ LogicalResult KernelDistributor::run() {
   for (auto [i, argument] : llvm::enumerate(kernel_.getBody().getArguments())) {
     if (isa<BufferType>(argument.getType())) {
       scalars_.map(argument, entry->getArgument(i));
-      bool written = llvm::any_of(argument.getUsers(), llvm::IsaPred<StoreOp>);
-      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
-      if (!written)
+      // Only what nobody writes while kernels run may be read early, or through a cache that sees no writes
+      // (ld.global.nc): a temporary may still be written by the kernel before.
+      if (kernel_.getArgAttr(i, graph::constantAttr)) {
+        function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
         function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b_.getUnitAttr());
+      }
     } else {
       scalars_.map(argument, arith::IndexCastOp::create(b_, b_.getIndexType(), entry->getArgument(i)));
     }

@@ -2,6 +2,7 @@
 // NVIDIA's instructions. LLVM's "User Guide for NVPTX Back-end" has the intrinsics' names, the PTX ISA their meanings.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "backend/nvptx/SplitSingles.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -77,12 +78,28 @@ static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value 
   return fields(b, callIntrinsic(b, names[isUnsigned.lhs][isUnsigned.rhs], type, arguments), 4);
 }
 
+/// mma.m16n8k8 takes words of tf32, which cvt.rna makes: to nearest, ties away from zero.
+static SmallVector<Value> multiplyWords(GpuTarget::Builder &b, unsigned products, Value lhs, Value rhs,
+                                        ArrayRef<Value> acc) {
+  auto round = [&](Value value) { return callIntrinsic(b, "llvm.nvvm.f2tf32.rna", b.getI32Type(), {value}); };
+  auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right, ArrayRef<Value> sums) {
+    SmallVector<Value> arguments(left);
+    llvm::append_range(arguments, right);
+    llvm::append_range(arguments, sums);
+    auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+    return fields(b, callIntrinsic(b, "llvm.nvvm.mma.m16n8k8.row.col.tf32", type, arguments), 4);
+  };
+  return multiplySingles(b, products, lhs, rhs, acc, round, multiply);
+}
+
 /// mma.m16n8k16 takes pairs of elements: as <2 x half>, or as words for bf16.
-SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &, Value lhs, Value rhs, ArrayRef<Value> acc,
-                                         Unsigned isUnsigned) {
+SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
+                                         ArrayRef<Value> acc, Unsigned isUnsigned) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   if (element.isInteger(8))
     return multiplyBytes(b, lhs, rhs, acc, isUnsigned);
+  if (element.isF32())
+    return multiplyWords(b, fragments.products, lhs, rhs, acc);
   Type pair = element.isBF16() ? Type(b.getI32Type()) : Type(VectorType::get(2, element));
   SmallVector<Value> arguments;
   for (Value operand : {lhs, rhs}) {

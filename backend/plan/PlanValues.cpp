@@ -65,10 +65,10 @@ Expected<rt::ValueId> PlanValues::constantOf(Operation *op, Value value) {
       return newValue(rt::ValueKind::Constant, value, type, "", constants.add(elements));
   if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
     auto &pool = module.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-    std::span<const std::byte> bytes = pool.get(constant.getKey());
-    if (!bytes.data())
+    graph::ConstantBytes contents = pool.read(constant.getKey());
+    if (!contents.bytes.data())
       return Status(Code::Internal, fmt::format("no constant '{}' in the pool", constant.getKey().str()));
-    return newValue(rt::ValueKind::Constant, value, type, "", constants.add(bytes));
+    return newValue(rt::ValueKind::Constant, value, type, "", constants.add(contents.bytes));
   }
   return Status(Code::Internal, fmt::format("expected launches, host calls and constants in @main, got '{}'",
                                             op->getName().getStringRef().str()));
@@ -124,7 +124,7 @@ Expected<rt::ValueId> PlanValues::operandOf(tile::KernelOp kernel, unsigned argu
     dims.push_back(sizes.expr(size));
   }
   auto &pool = module.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  Expected<uint32_t> entry = constants.addPacked(constant.getKey().str(), pool.get(constant.getKey()), packing);
+  Expected<uint32_t> entry = constants.addPacked(constant.getKey().str(), pool.read(constant.getKey()).bytes, packing);
   if (!entry)
     return entry.status();
   rt::ValueId id = plan.values.size();

@@ -98,9 +98,9 @@ LogicalResult ConstantOp::verify() {
     return success();
   unsigned bits = type.getElementTypeBitWidth();
   size_t expected = static_cast<size_t>(type.getNumElements()) * ((bits + 7) / 8);
-  if (pool.get(getKey()).size() != expected)
+  if (pool.size(getKey()) != expected)
     return emitOpError() << "expected " << expected << " bytes because of the type " << type << ", the pool has "
-                         << pool.get(getKey()).size();
+                         << pool.size(getKey());
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "fusion/groups/JoinSiblings.h"
 #include "fusion/groups/OutlineGroups.h"
 #include "fusion/groups/ReleaseViews.h"
+#include "fusion/products/JoinProducts.h"
 
 #include "frontend/normalize/Patterns.h"
 
@@ -23,13 +24,17 @@ static void eraseUnusedConstants(func::FuncOp main) {
       op.erase();
 }
 
-LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report) {
+LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report,
+                                 int64_t mostJoinedRows) {
   FusionMode mode = options.mode;
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
-  if (mode == FusionMode::All) // equal work of different nodes is done once
+  std::vector<Join> joins;
+  if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);
+    joins = joinProducts(main, mostJoinedRows);
+  }
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(Round::Epilogues, graph, options);
@@ -40,7 +45,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
 
   UnnamedReport unnamed;
   if (report)
-    unnamed = explainFusion(graph, options, module);
+    unnamed = explainFusion(graph, options, joins, module);
   OutlinedGroups outlined = outlineGroups(graph, module);
   shareKernels(module);
   if (report)

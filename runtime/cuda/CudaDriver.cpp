@@ -14,7 +14,7 @@ static constexpr gpu::Symbols symbols = {
     TILEWRIGHT_GPU_FUNCTIONS(X)
 #undef X
 };
-static constexpr gpu::Vendor nvidia = {"NVIDIA", "cuda", symbols, "CUDA_LAUNCH_BLOCKING", UINT64_MAX};
+static constexpr gpu::Vendor nvidia = {"NVIDIA", "cuda", symbols, "CUDA_LAUNCH_BLOCKING", UINT64_MAX, true};
 
 /// Compute capabilities whose code this runtime looks for, newest first. Code for an older one runs on a newer GPU (as
 /// PTX, compiled by the driver), code with the suffix "a" only on its own.

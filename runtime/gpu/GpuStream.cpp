@@ -3,6 +3,7 @@
 #include "runtime/gpu/GpuStream.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -69,10 +70,15 @@ Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context
   if (stream->ownsStream_)
     TILEWRIGHT_GPU_TRY(driver, streamCreate, "creating a stream", &stream->stream_, streamNonBlocking);
   TILEWRIGHT_GPU_TRY(driver, streamCreate, "creating a stream", &stream->recorder_, streamNonBlocking);
-  TILEWRIGHT_GPU_TRY(driver, memAlloc, "allocating the error word", &stream->errorWord_, sizeof(uint64_t));
   Expected<std::shared_ptr<void>> pinned = context->allocatePinned(sizeof(uint64_t));
   TILEWRIGHT_TRY(pinned);
-  stream->errorCopy_ = *pinned;
+  stream->errorOnHost_ = std::shared_ptr<uint64_t>(*pinned, static_cast<uint64_t *>(pinned->get()));
+  *stream->errorOnHost_ = 0;
+  if (driver.vendor.exchangesOnHost) { // pinned memory has one address for both (CUDA's "Unified Addressing")
+    stream->errorWord_ = pinned->get();
+    return std::unique_ptr<Stream>(std::move(stream));
+  }
+  TILEWRIGHT_GPU_TRY(driver, memAlloc, "allocating the error word", &stream->errorWord_, sizeof(uint64_t));
   TILEWRIGHT_GPU_TRY(driver, memset8, "clearing the error word", stream->errorWord_, 0, sizeof(uint64_t),
                      stream->stream_);
   return std::unique_ptr<Stream>(std::move(stream));
@@ -85,7 +91,7 @@ GpuStream::~GpuStream() {
     driver().streamSynchronize(stream_);
   for (EventHandle mark : marks_)
     driver().eventDestroy(mark);
-  if (errorWord_)
+  if (errorWord_ && !readsErrorInPlace())
     driver().memFree(errorWord_);
   if (recorder_)
     driver().streamDestroy(recorder_);
@@ -164,14 +170,19 @@ Status GpuStream::launch(const LaunchArgs &args) {
 
 Expected<uint64_t> GpuStream::synchronize() {
   TILEWRIGHT_GPU_ENTER(*context_);
-  TILEWRIGHT_GPU_TRY(driver(), memcpyOut, "reading the error word", errorCopy_.get(), errorWord_, sizeof(uint64_t),
-                     stream_);
+  if (!readsErrorInPlace())
+    TILEWRIGHT_GPU_TRY(driver(), memcpyOut, "reading the error word", errorOnHost_.get(), errorWord_, sizeof(uint64_t),
+                       stream_);
   Status waited = driver().check(driver().streamSynchronize(stream_), driver().symbols.streamSynchronize,
                                  "waiting for " + launched_.text(driver().vendor));
   launched_ = {};
   TILEWRIGHT_TRY(waited);
-  uint64_t word = *static_cast<uint64_t *>(errorCopy_.get());
-  if (word != 0)
+  uint64_t word = std::atomic_ref(*errorOnHost_).load(); // written by kernels
+  if (word == 0)
+    return word;
+  if (readsErrorInPlace())
+    std::atomic_ref(*errorOnHost_).store(0);
+  else
     TILEWRIGHT_GPU_TRY(driver(), memset8, "clearing the error word", errorWord_, 0, sizeof word, stream_);
   return word;
 }

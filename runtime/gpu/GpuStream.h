@@ -47,6 +47,8 @@ private:
   /// one of our own.
   gpu::StreamHandle current() const { return recording_ ? recorder_ : stream_; }
   const gpu::Driver &driver() const { return context_->driver; }
+  /// Whether kernels write the error word where synchronize() reads it, so that no transfer is needed.
+  bool readsErrorInPlace() const { return errorWord_ == errorOnHost_.get(); }
 
   std::shared_ptr<gpu::Context> context_;
   gpu::StreamHandle stream_ = nullptr;
@@ -54,7 +56,7 @@ private:
   gpu::StreamHandle recorder_ = nullptr;
   bool recording_ = false;
   gpu::DevicePointer errorWord_ = nullptr;
-  std::shared_ptr<void> errorCopy_; // pinned: where synchronize() reads the word
+  std::shared_ptr<uint64_t> errorOnHost_; // pinned: where synchronize() reads the word, or the word itself
   KernelsInFlight launched_, recorded_;
   std::vector<gpu::EventHandle> marks_;
   std::vector<uint64_t> parameters_;

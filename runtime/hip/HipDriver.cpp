@@ -13,7 +13,8 @@ static constexpr gpu::Symbols symbols = {
     TILEWRIGHT_GPU_FUNCTIONS(X)
 #undef X
 };
-static constexpr gpu::Vendor amd = {"AMD", "hip", symbols, "HIP_LAUNCH_BLOCKING", UINT32_MAX};
+/// Exchanges in host memory are operations of PCI Express for AMD's GPUs, which not every board passes on.
+static constexpr gpu::Vendor amd = {"AMD", "hip", symbols, "HIP_LAUNCH_BLOCKING", UINT32_MAX, false};
 
 /// The newest version of code objects that every release of a major version loads.
 static constexpr struct {

@@ -194,6 +194,8 @@ tile::KernelOp KernelEmitter::createKernel() {
   for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
+    if (Attribute constant = source.getArgAttr(i, graph::constantAttr))
+      attrs.push_back(builder.getNamedAttr(graph::constantAttr, constant));
     if (packed && *packed == i) {
       attrs.push_back(builder.getNamedAttr(tile::packedFromAttr,
                                            AffineMapAttr::get(makePanelForm(space, schedule.getPack()).from)));
@@ -205,10 +207,10 @@ tile::KernelOp KernelEmitter::createKernel() {
     types.push_back(bufferOf(source.getNumArguments() + i, type));
   types.append(symbols.size(), builder.getIndexType());
   argumentAttrs.resize(types.size(), builder.getDictionaryAttr({}));
-  auto kernel = tile::KernelOp::create(
-      builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(), schedule,
-      builder.getDenseI64ArrayAttr(symbols), /*threads=*/nullptr, /*shared_bytes=*/nullptr,
-      packed ? builder.getArrayAttr(argumentAttrs) : ArrayAttr(), ArrayAttr());
+  auto kernel =
+      tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
+                             schedule, builder.getDenseI64ArrayAttr(symbols), /*threads=*/nullptr,
+                             /*shared_bytes=*/nullptr, builder.getArrayAttr(argumentAttrs), ArrayAttr());
   Block *block =
       builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
   builder.setInsertionPointToEnd(block);

@@ -12,6 +12,7 @@
 //    its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/tile/MatmulPrecision.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -172,6 +173,8 @@ static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
        sum = cast<RankedTensorType>(dot.getType()).getElementType();
   if (element.isInteger(8) && sum.isInteger(32))
     return tilewright::MatrixType::I8;
+  if (element.isF32() && sum.isF32() && tilewright::matmulPrecisionOf(dot) != tilewright::MatmulPrecision::Ieee)
+    return tilewright::MatrixType::TF32;
   if (!sum.isF32() || !(element.isF16() || element.isBF16()))
     return std::nullopt;
   return element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
@@ -182,9 +185,12 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
           k = lhs.getDimSize(rank - 1);
   std::optional<tilewright::MatrixType> type = matrixTypeOf(dot);
+  bool isSingle = type == tilewright::MatrixType::TF32;
+  tilewright::MatmulPrecision precision = tilewright::matmulPrecisionOf(dot);
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    if (elements == type && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
+    bool isPrecise = !isSingle || row->products == (precision == tilewright::MatmulPrecision::Tf32x3 ? 3 : 1);
+    if (elements == type && isPrecise && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
       return row;
   }
   return nullptr;

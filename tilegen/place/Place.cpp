@@ -39,7 +39,17 @@ LoadOp tile::plainLoad(Value value) {
 
 /// Of an operand's element, where the table of fragments knows the type; 0 otherwise.
 static unsigned bytesOf(MatrixType type) {
-  return type == MatrixType::F16 || type == MatrixType::BF16 ? 2 : type == MatrixType::I8 ? 1 : 0;
+  switch (type) {
+  case MatrixType::F16:
+  case MatrixType::BF16:
+    return 2;
+  case MatrixType::I8:
+    return 1;
+  case MatrixType::TF32:
+    return 4;
+  default:
+    return 0;
+  }
 }
 
 /// Rows of the table of fragments whose instruction the target has, in the table's order.

@@ -4,6 +4,7 @@
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
 // threads; edges are masked.
 #include "tilegen/schedule/Schedules.h"
+#include "tilegen/tile/MatmulPrecision.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -282,19 +283,26 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   return makeMatmul(space, *tile, depthOfWarpgroups, stages);
 }
 
+/// Are singles multiplied by matrix instructions, once or three times?
+static bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
+  bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
+  return hasTf32 && cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32() &&
+         matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
+}
+
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
   if (tile::ScheduleAttr schedule =
           hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
     return schedule;
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  bool half = bytes <= 2;
+  bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
   ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   if (!tile)
     tile = &tiles.back();
   // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md).
-  int64_t step = half ? 128 : 16;
+  int64_t step = onMatrixUnits ? 128 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth));

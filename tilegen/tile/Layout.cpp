@@ -26,6 +26,8 @@ using llvm::StringRef;
 // Bytes, for both: four neighbours along k are a word, so a lane's words are where its pairs of halves would be, at
 // twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for wgmma.mma_async.m64nNk32").
 //
+// Singles: PTX ISA, "Matrix Fragments for mma.m16n8k8" of .tf32: an element is a word, where a pair of halves would be.
+//
 // mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
 // what is written there:
 //  - the operands are exchanged, and the instruction computes the transpose, so that a lane's neighbouring registers
@@ -71,6 +73,27 @@ static constexpr Fragments fragmentTable[] = {
      {"k0 m3 k3", "k0 k3", "n0 m3"},
      {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
      {"", "", ""}},
+    {"mma.m16n8k8.tf32x3",
+     16,
+     8,
+     8,
+     1,
+     Feed::Registers,
+     {"m3 k2", "k2", "n0 m3"},
+     {"k0 k1 m0 m1 m2", "k0 k1 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""},
+     4,
+     3},
+    {"mma.m16n8k8.tf32",
+     16,
+     8,
+     8,
+     1,
+     Feed::Registers,
+     {"m3 k2", "k2", "n0 m3"},
+     {"k0 k1 m0 m1 m2", "k0 k1 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""},
+     4},
     {"mfma.32x32x8x2",
      32,
      32,

@@ -101,6 +101,7 @@ struct Fragments {
   Feed feed;
   llvm::StringLiteral reg[3], lane[3], warp[3]; // for A, B, C
   unsigned bytes = 2;                           // of an operand's element
+  unsigned products = 1;                        // of tf32 for one of f32 (tilegen/tile/MatmulPrecision.h)
 
   bool readsShared() const { return feed == Feed::Shared; }
   /// Must shared memory run along k? Instructions on bytes know no other order.

@@ -127,10 +127,13 @@ static LogicalResult verifyInstruction(DotOp dot) {
                              << "'";
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType()), acc = cast<RankedTensorType>(dot.getType());
   Type element = lhs.getElementType();
-  unsigned bytes = element.isF16() || element.isBF16() ? 2 : element.isInteger(8) ? 1 : 0;
+  unsigned bytes = element.isF32() ? 4 : element.isF16() || element.isBF16() ? 2 : element.isInteger(8) ? 1 : 0;
   if (bytes != fragments->bytes)
-    return dot.emitOpError() << "expected operands of " << (fragments->bytes == 2 ? "f16 or bf16" : "i8") << " because "
-                             << *name << " multiplies them, got " << element;
+    return dot.emitOpError() << "expected operands of "
+                             << (fragments->bytes == 4   ? "f32"
+                                 : fragments->bytes == 2 ? "f16 or bf16"
+                                                         : "i8")
+                             << " because " << *name << " multiplies them, got " << element;
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
           k = lhs.getDimSize(rank - 1);
   if (m < fragments->m || n < fragments->n || k < fragments->k)

@@ -30,21 +30,28 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
   return whole;
 }
 
-/// Can the target read four 8x8 matrices of these fragments at once?
+/// Can the target read four matrices of these fragments at once, of eight rows of four words?
 bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
-  return target_.readsMatrices() && fragments.feed == Feed::Registers && shared.element.getIntOrFloatBitWidth() == 16 &&
-         shared.layout.shape.bits(shared.layout.fast) >= 3;
+  unsigned rowOfMatrix = 16 / elementBytes(shared.element); // 16 bytes
+  return target_.readsMatrices() && fragments.feed == Feed::Registers && elementBytes(shared.element) >= 2 &&
+         1u << shared.layout.shape.bits(shared.layout.fast) >= rowOfMatrix;
+}
+
+/// Do rows of shared memory run along k?
+static bool runsAlongK(const SharedLayout &shared, const Layout &fragments) {
+  return shared.shape.coordinate(fragments.lane[0], shared.fast) != 0;
 }
 
 /// Four words of this thread: at `part`, and at `part` xor `first`, xor `second` and xor both.
 ///
-/// Each word is this thread's part of an 8x8 matrix. In a fragment, bit 0 of the register's number and bits 0 and 1 of
-/// the lane's step along k through the matrix, bits 2 to 4 of the lane's across k. For the instruction, lanes pass the
-/// addresses of the matrix's rows in shared memory. If rows run along k, the bits across k choose the row; if they run
-/// across k, the bits along k do, and the instruction transposes.
+/// Each word is this thread's part of a matrix of 8x8 halves or 8x4 words. In a fragment, bit 0 of the register's
+/// number (for halves) and bits 0 and 1 of the lane's step along k through the matrix, bits 2 to 4 of the lane's across
+/// k. For the instruction, lanes pass the addresses of the matrix's rows in shared memory. If rows run along k, the
+/// bits across k choose the row; if they run across k, the bits along k do, and the instruction transposes, which it
+/// can do for halves alone.
 SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part,
                                                    uint32_t first, uint32_t second) {
-  bool alongK = shared.layout.shape.coordinate(layout.reg[0], shared.layout.fast) != 0;
+  bool alongK = runsAlongK(shared.layout, layout);
   Layout rows;
   if (alongK)
     rows.lane = {layout.lane[2], layout.lane[3], layout.lane[4], first, second};
@@ -61,7 +68,7 @@ SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, con
 static Value toFragment(ImplicitLocOpBuilder &b, ArrayRef<Value> words, Type element) {
   auto wordType = VectorType::get(words.size(), b.getI32Type());
   Value vector = vector::FromElementsOp::create(b, wordType, words);
-  return LLVM::BitcastOp::create(b, VectorType::get(words.size() * 2, element), vector);
+  return LLVM::BitcastOp::create(b, VectorType::get(words.size() * 4 / elementBytes(element), element), vector);
 }
 
 /// One operand's fragments at the given parts. Neighbours in the list differ in one register basis.
@@ -69,15 +76,21 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
                                                     const Fragments &fragments, ArrayRef<uint32_t> parts,
                                                     unsigned bits) {
   SmallVector<Value> result;
-  if (readsMatrices(shared, fragments) && bits == 3) {
+  bool inMatrices = readsMatrices(shared, fragments);
+  unsigned bitsOfWord = 0; // that number a word's elements
+  if (inMatrices) {
+    bitsOfWord = llvm::Log2_64(4 / elementBytes(shared.element));
+    inMatrices = bitsOfWord > 0 || runsAlongK(shared.layout, layout);
+  }
+  ArrayRef<uint32_t> words = ArrayRef(layout.reg).drop_front(bitsOfWord);
+  if (inMatrices && bits == bitsOfWord + 2) {
     for (uint32_t part : parts)
-      result.push_back(
-          toFragment(b_, readMatrices(shared, layout, part, layout.reg[1], layout.reg[2]), shared.element));
-  } else if (readsMatrices(shared, fragments) && bits == 2 && parts.size() % 2 == 0) {
+      result.push_back(toFragment(b_, readMatrices(shared, layout, part, words[0], words[1]), shared.element));
+  } else if (inMatrices && bits == bitsOfWord + 1 && parts.size() % 2 == 0) {
     for (size_t i = 0; i < parts.size(); i += 2) {
-      SmallVector<Value> words = readMatrices(shared, layout, parts[i], layout.reg[1], parts[i] ^ parts[i + 1]);
-      result.push_back(toFragment(b_, ArrayRef(words).take_front(2), shared.element));
-      result.push_back(toFragment(b_, ArrayRef(words).drop_front(2), shared.element));
+      SmallVector<Value> both = readMatrices(shared, layout, parts[i], words[0], parts[i] ^ parts[i + 1]);
+      result.push_back(toFragment(b_, ArrayRef(both).take_front(2), shared.element));
+      result.push_back(toFragment(b_, ArrayRef(both).drop_front(2), shared.element));
     }
   } else {
     for (uint32_t part : parts)

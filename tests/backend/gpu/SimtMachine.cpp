@@ -162,6 +162,46 @@ void multiplyBytes(int32_t lhsUnsigned, int32_t rhsUnsigned, const uint8_t *a, c
   block->meetWarp();
 }
 
+/// PTX ISA, cvt.rna.tf32: to nearest, ties away from zero; NaN and infinity stay.
+float roundToTf32(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  return std::isfinite(value) ? std::bit_cast<float>((bits + 0x1000) & ~0x1fffu) : value;
+}
+
+/// What the instruction sees of a word: its last 13 bits are not read.
+float asTf32(float value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x1fffu); }
+
+/// Towards zero, as matrix units round what they add up.
+float truncated(double exact) {
+  auto nearest = static_cast<float>(exact);
+  return std::abs(double(nearest)) > std::abs(exact) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+/// PTX ISA, "Matrix Fragments for mma.m16n8k8": each lane has four words of A, two of B and four sums. How sums are
+/// rounded: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021.
+void multiplyTf32(const float *a, const float *b, float *sums) {
+  block->self().given[0] = a;
+  block->self().given[1] = b;
+  block->meetWarp();
+  float lhs[16][8], rhs[8][8];
+  for (unsigned l = 0; l < block->lanes; ++l) {
+    auto *la = static_cast<const float *>(block->inWarp(l).given[0]),
+         *lb = static_cast<const float *>(block->inWarp(l).given[1]);
+    for (unsigned i = 0; i < 4; ++i)
+      lhs[l / 4 + (i % 2 ? 8 : 0)][l % 4 + (i >= 2 ? 4 : 0)] = asTf32(la[i]);
+    for (unsigned i = 0; i < 2; ++i)
+      rhs[l % 4 + 4 * i][l / 4] = asTf32(lb[i]);
+  }
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned half : {0, 4}) { // four products and the sum so far are added exactly
+      double exact = sums[i];
+      for (unsigned k = half; k < half + 4; ++k)
+        exact += double(lhs[block->lane() / 4 + (i >= 2 ? 8 : 0)][k]) * rhs[k][block->lane() % 4 * 2 + i % 2];
+      sums[i] = truncated(exact);
+    }
+  block->meetWarp();
+}
+
 constexpr size_t sharedAlignment = 1024;
 std::byte *sharedMemory() {
   auto address = reinterpret_cast<uintptr_t>(block->shared.data());
@@ -309,6 +349,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices),
       set(Multiply, multiply);
   set(MultiplyBytes, multiplyBytes), set(MultiplySharedBytes, multiplySharedBytes);
+  set(RoundToTf32, roundToTf32), set(MultiplyTf32, multiplyTf32);
   set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(CommitProducts, commitProducts),
       set(WaitProducts, waitProducts);
   set(Exp2, exp2Native), set(Log2, log2Native);

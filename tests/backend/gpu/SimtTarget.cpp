@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/backend/gpu/SimtTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "backend/nvptx/SplitSingles.h"
 #include "tests/backend/gpu/SimtCalls.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,10 +49,35 @@ SmallVector<Value> SimtTarget::readMatrices(Builder &b, Value address, bool tran
   return results;
 }
 
+static SmallVector<Value> elementsOf(GpuTarget::Builder &b, Value vector) {
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < cast<VectorType>(vector.getType()).getNumElements(); ++i)
+    elements.push_back(vector::ExtractOp::create(b, vector, i));
+  return elements;
+}
+
+/// Operands and sums go through memory, as vectors.
+SmallVector<Value> SimtTarget::multiplyWords(Builder &b, ArrayRef<Value> lhs, ArrayRef<Value> rhs,
+                                             ArrayRef<Value> acc) {
+  SmallVector<Value> pointers;
+  for (ArrayRef<Value> values : {lhs, rhs, acc}) {
+    auto type = VectorType::get(values.size(), b.getF32Type());
+    pointers.push_back(memory(b, type));
+    LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, type, values), pointers.back());
+  }
+  call(b, MultiplyTf32, {}, pointers);
+  return elementsOf(b, LLVM::LoadOp::create(b, VectorType::get(acc.size(), b.getF32Type()), pointers.back()));
+}
+
 /// The instruction's number is its m (16 with n = 8: mma.sync). For AMD's, operands change places and k is cut into
 /// steps, as in backend/amdgcn.
 SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                         ArrayRef<Value> acc, Unsigned isUnsigned) {
+  if (cast<VectorType>(lhs.getType()).getElementType().isF32())
+    return multiplySingles(
+        b, fragments.products, lhs, rhs, acc,
+        [&](Value value) { return call(b, RoundToTf32, b.getF32Type(), {value}); },
+        [&](auto left, auto right, auto sums) { return multiplyWords(b, left, right, sums); });
   auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());
   auto element = cast<VectorType>(lhs.getType()).getElementType();

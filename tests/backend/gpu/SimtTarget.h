@@ -10,7 +10,8 @@ namespace tilewright::test {
 /// Positions in the table `simt_verbs`.
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
-            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, Exp2, Log2, SharedMemory, VerbCount };
+            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, RoundToTf32, MultiplyTf32,
+            Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -47,6 +48,8 @@ public:
 private:
   Value call(Builder &b, Verb verb, mlir::Type result, mlir::ValueRange arguments);
   Value memory(Builder &b, mlir::Type type);
+  llvm::SmallVector<Value> multiplyWords(Builder &b, llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs,
+                                         llvm::ArrayRef<Value> acc);
 
   SimtEngine engine_;
   unsigned lanes_;

@@ -62,6 +62,13 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
       .add_option("--fuse", options.fuse,
                   "all, epilogue or none (one kernel per node); reference: every operator as plain loops")
       ->check(CLI::IsMember({"reference", "none", "epilogue", "all"}));
+  command
+      .add_option(
+          "--matmul-precision", options.matmulPrecision,
+          "products of float32 on NVIDIA GPUs: tf32x3 (three of tf32, close to float32), tf32, or ieee (no matrix "
+          "units)")
+      ->check(CLI::IsMember({"ieee", "tf32x3", "tf32"}))
+      ->default_str("tf32x3");
   command.add_option("--random-weights", options.randomWeights, "random weights from SEED where their data is absent")
       ->expected(0, 1)
       ->default_str("0");
@@ -160,6 +167,7 @@ Expected<CompileOptions> compileOptions(const ModelOptions &options, std::vector
     compile.import.shapes[name] = shape;
   compile.import.randomWeights = options.randomWeights;
   compile.import.noFallback = options.noFallback;
+  compile.matmulPrecision = *parseMatmulPrecision(options.matmulPrecision);
   compile.cubin = options.cubin;
   compile.codeObjectVersion = options.codeObjectVersion.value_or(compile.codeObjectVersion);
   compile.jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());

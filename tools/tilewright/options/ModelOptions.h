@@ -21,6 +21,7 @@ struct ModelOptions {
   std::optional<uint64_t> randomWeights;
   bool noFallback = false;
   std::string dumpStages;
+  std::string matmulPrecision = "tf32x3";
   bool cubin = false;
   std::optional<int> codeObjectVersion;
   unsigned jobs = 0;

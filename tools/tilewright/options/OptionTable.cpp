@@ -48,6 +48,7 @@ static constexpr OptionRow rows[] = {
     {"", "input-shapes", hasSizes, sizesInside},
     {"", "fuse", yes, yes},
     {"", "random-weights", hasWeights, weightsBeside},
+    {"", "matmul-precision", nothingCompiles, yes},
     {"", "no-fallback", nothingCompiles, imported},
     {"", "dump-stages", nothingCompiles, yes},
     {"", "cubin", nothingCompiles, yes},

@@ -3,11 +3,12 @@
 
 // CHECK-LABEL: .entry chain(
 // CHECK: .maxntid 128
-// CHECK-COUNT-2: ld.global.nc.v4.b32
-// CHECK-NOT: ld.global.nc.b
+// CHECK: ld.global.v4.b32
+// CHECK: ld.global.nc.v4.b32
+// CHECK-NOT: ld.global.{{(nc.)?}}b
 // CHECK: ex2.approx.ftz.f32
 // CHECK: st.global.v4.b32
-tile.kernel @chain(%x: !tile.buffer<f16, () -> (8192, 8192)>, %bias: !tile.buffer<f16, () -> (8192)>, %y: !tile.buffer<f16, () -> (8192, 8192)>)
+tile.kernel @chain(%x: !tile.buffer<f16, () -> (8192, 8192)>, %bias: !tile.buffer<f16, () -> (8192)> {graph.constant}, %y: !tile.buffer<f16, () -> (8192, 8192)>)
     attributes {grid = affine_map<() -> (65536, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [1, 1024], warps = 4>} {
   %p = tile.program_id 0
   %row = tile.size (d0) -> (d0 floordiv 8)(%p)
@@ -26,8 +27,8 @@ tile.kernel @chain(%x: !tile.buffer<f16, () -> (8192, 8192)>, %bias: !tile.buffe
 }
 
 // CHECK-LABEL: .entry ragged(
-// CHECK-COUNT-2: ld.global.nc.v4.b32
-// CHECK-COUNT-8: ld.global.nc.b32
+// CHECK-COUNT-2: ld.global.v4.b32
+// CHECK-COUNT-8: ld.global.b32
 // CHECK-COUNT-2: st.global.v4.b32
 // CHECK-COUNT-8: st.global.b32
 tile.kernel @ragged(%x: !tile.buffer<f32, ()[s0] -> (s0)>, %y: !tile.buffer<f32, ()[s0] -> (s0)>, %s0: index)

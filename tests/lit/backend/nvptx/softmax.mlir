@@ -2,7 +2,7 @@
 // RUN: tilewright-opt %s --tilewright-code-print=target=sm_80 -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: .entry softmax(
-// CHECK: ld.global.nc.v4.b32
+// CHECK: ld.global.v4.b32
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK: bar.sync {{[ \t]*}}0
 // CHECK-COUNT-5: shfl.sync.bfly.b32

@@ -22,12 +22,12 @@ tile.kernel @bias(%x: !tile.buffer<f32, () -> (4, 256)>, %b: !tile.buffer<f32, (
   tile.return
 }
 
-// The accumulator has the fragment of the target's instruction; half operands have one, f32 operands none.
+// The accumulator has the fragment of the target's instruction; half operands have one, and f32 operands as the module wants
+// it: three products of tf32 unless it says otherwise. AMD's targets have none for f32.
 // CHECK-LABEL: tile.kernel @products
 // CHECK: tile.dot {{.*}} {instruction = "mma.m16n8k16"} : {{.*}}, tensor<32x32xf32, #tile.layout<reg = [1, 256, 8], lane = [2, 4, 32, 64, 128], warp = [16, 512]>>
 // CHECK-LABEL: tile.kernel @plain
-// CHECK: tile.dot
-// CHECK-NOT: instruction
+// CHECK: tile.dot {{.*}} {instruction = "mma.m16n8k8.tf32x3"} : {{.*}}, tensor<32x32xf32, #tile.layout<reg = [1, 256, 8], lane = [2, 4, 32, 64, 128], warp = [16, 512]>>
 // AMD-LABEL: tile.kernel @products
 // AMD: tile.dot {{.*}} {instruction = "mfma.32x32x8x2"}
 tile.kernel @products(%a: !tile.buffer<f16, () -> (32, 16)>, %b: !tile.buffer<f16, () -> (16, 32)>,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A product of f32 operands as products of tf32, which are f32 whose last 13 bits are 0.
+//
+//   x = high + low      high = tf32(x), low = tf32(x - high)
+//   a * b               a.low * b.high + a.high * b.low + a.high * b.high; a.low * b.low is below 2^-22 of the product
+//
+// The small products are added first. Matrix units truncate what they add up, an error of one sign that grows with k,
+// so the sum of one instruction's steps begins at 0, and is added to the others as f32, rounded to nearest. An infinite
+// operand has no low part (infinity - infinity is a NaN), nor has one that rounds to infinity, within 2^-12 of the
+// largest f32: their products are NaN.
+#pragma once
+
+#include "backend/gpu/GpuTarget.h"
+
+namespace tilewright {
+
+/// Rounds one f32 to the nearest tf32, as an f32 or its bits.
+using RoundToTf32 = llvm::function_ref<mlir::Value(mlir::Value)>;
+/// Adds the product of two fragments of tf32, given as the elements that `RoundToTf32` made, to the sums.
+using MultiplyTf32 = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    llvm::ArrayRef<mlir::Value> lhs, llvm::ArrayRef<mlir::Value> rhs, llvm::ArrayRef<mlir::Value> acc)>;
+
+/// `acc` plus the product of the vectors `lhs` and `rhs` of f32, as `products` products of tf32: 1 or 3.
+llvm::SmallVector<mlir::Value> multiplySingles(GpuTarget::Builder &b, unsigned products, mlir::Value lhs,
+                                               mlir::Value rhs, llvm::ArrayRef<mlir::Value> acc, RoundToTf32 round,
+                                               MultiplyTf32 multiply);
+
+} // namespace tilewright

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant operands of several operations side by side, as one operand.
+#pragma once
+
+#include "frontend/graph/GraphOps.h"
+
+#include <optional>
+
+namespace tilewright::fusion {
+
+/// An operand of each strand, or null for 1, which are joined along dimension `dim`. A strand has `columns` there.
+struct ColumnOperands {
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<int64_t> columns;
+  int64_t dim;
+};
+
+/// True if all are constants, or broadcasts and casts of constants, of the same form.
+bool areJoinable(const ColumnOperands &operands);
+
+/// The joined operand, of type `type`, created where `builder` stands.
+mlir::Value joined(const ColumnOperands &operands, mlir::RankedTensorType type, mlir::OpBuilder &builder);
+
+/// Constants of the pool joined along `dim`, as the pool's key.
+std::string joinedKey(llvm::ArrayRef<mlir::Operation *> constants, int64_t dim);
+
+/// `type` with `size` elements along `dim`.
+mlir::RankedTensorType withSize(mlir::RankedTensorType type, int64_t dim, int64_t size);
+
+} // namespace tilewright::fusion
