@@ -77,6 +77,8 @@ std::string FusionReport::json() const {
           json.attribute("because", tilewright::fusion::text(edge.reason).sentence);
         });
     });
+    if (joins.empty())
+      return;
     json.attributeArray("products", [&] {
       for (const Products &join : joins)
         json.object([&] {

@@ -43,7 +43,8 @@ struct FusionReport {
   /// Then a sentence for the products of each left side.
   std::string text() const;
   /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason",
-  /// "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]}
+  /// "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
+  /// without products where no left side has several
   std::string json() const;
 };
 

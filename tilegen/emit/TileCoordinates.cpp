@@ -7,6 +7,7 @@
 
 #include "frontend/index/Evaluate.h"
 #include "tilegen/index/ArithEmitter.h"
+#include "tilegen/index/Facts.h"
 
 using namespace mlir;
 
@@ -104,12 +105,29 @@ static Value conjunction(TileEmitter &emitter, Value a, Value b) {
   return arith::AndIOp::create(emitter.getBuilder(), emitter.loc, a, b);
 }
 
+/// The type of coordinates, or 64 bits where a part of the expression may need them although every size is small, such
+/// as the linear index behind a reshape.
+static Type typeOf(AffineExpr expr, const TileEmitter &emitter, const Place &place) {
+  Type wide = IntegerType::get(expr.getContext(), 64);
+  if (emitter.getIndexType() == wide)
+    return wide;
+  SmallVector<index::Facts> values;
+  for (unsigned loop = 0; loop < emitter.getSpace().loops().size(); ++loop)
+    values.push_back( // the last tile may reach beyond the end
+        index::Facts::between(0, *graph::constantSize(emitter.sizeOf(loop)) + emitter.tileOf(loop)));
+  for (AffineExpr size : place.at.indexSizes)
+    values.push_back(index::Facts::between(0, graph::constantSize(size)));
+  return index::fitsIn32(expr, values, {}) ? emitter.getIndexType() : wide;
+}
+
 Value TileEmitter::insideMask(const Place &place, ArrayRef<AffineExpr> sizes, const Frame &frame) {
   IndexAlgebra facts = algebra(place);
   Value mask;
   auto compare = [&](AffineExpr expr, arith::CmpIPredicate predicate) {
-    Value tile = evaluate(facts.simplify(expr), place, frame, indexType);
-    Value zero = splat(builder.getIntegerAttr(indexType, 0), cast<RankedTensorType>(tile.getType()).getShape());
+    expr = facts.simplify(expr);
+    Type type = typeOf(expr, *this, place);
+    Value tile = evaluate(expr, place, frame, type);
+    Value zero = splat(builder.getIntegerAttr(type, 0), cast<RankedTensorType>(tile.getType()).getShape());
     at(depthOf(tile));
     mask = conjunction(*this, mask, arith::CmpIOp::create(builder, loc, predicate, tile, zero));
   };

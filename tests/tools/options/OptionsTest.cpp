@@ -136,6 +136,7 @@ constexpr Sample samples[] = {
     {"inspect", "fuse", any, "--fuse=epilogue", 0, "\"mode\": \"epilogue\""},
     {"", "fuse", artifact, "--fuse=epilogue", 2, "no plan for fusion mode 'epilogue'"},
     {"", "random-weights", any, "--random-weights", 0, "", "", "weightless.onnx"},
+    {"", "matmul-precision", any, "--matmul-precision exact", 2, "exact not in {ieee,tf32x3,tf32}"},
     {"", "no-fallback", any, "--no-fallback", 3, "Unique", "", "unique.onnx"},
     {"", "dump-stages", any, "--dump-stages dumped", 0, "", "dumped/constants.bin"},
     {"", "cubin", any, "--cubin", 2, "no --target is NVIDIA's"},
@@ -257,7 +258,7 @@ protected:
   /// A value that CLI11 takes.
   static std::string valueFor(const std::string &option) {
     static const std::map<std::string, std::string> others = {
-        {"fuse", "all"}, {"explain-fusion", "json"}, {"code-object-version", "5"}};
+        {"fuse", "all"}, {"explain-fusion", "json"}, {"code-object-version", "5"}, {"matmul-precision", "tf32"}};
     auto found = others.find(option);
     return found == others.end() ? "1" : found->second;
   }
