@@ -43,9 +43,7 @@ static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptio
   for (const Edge &feed : attentionRule().feeds(graph, edge)) {
     if (options.mode != FusionMode::All)
       return Reason::OtherMode;
-    if (!options.attention)
-      return Reason::Target;
-    GeometryOrRefusal verdict = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    GeometryOrRefusal verdict = checkAttention(options.attention, *feed.producer, *edge.producer, *edge.consumer);
     if (auto *refusal = std::get_if<Refusal>(&verdict))
       return refusal->reason;
   }

@@ -14,12 +14,22 @@ enum class FusionMode {
   All,      // every rule of the table
 };
 
+/// Which softmaxes become one kernel with the contractions before and behind them: what the target can, and what pays.
+enum class AttentionFusion {
+  None,
+  Large, // those whose scores would leave a core's caches, and that have rows enough to share their keys
+  All,
+};
+
 /// What decides how much is fused.
 struct FusionOptions {
-  FusionOptions(FusionMode mode, bool attention = true) : mode(mode), attention(attention) {}
+  FusionOptions(FusionMode mode, AttentionFusion attention = AttentionFusion::All) : mode(mode), attention(attention) {}
   FusionMode mode;
-  bool attention; // the target has kernels with two contractions around a softmax
+  AttentionFusion attention;
 };
+
+/// "none", "large" or "all".
+std::optional<AttentionFusion> parseAttentionFusion(llvm::StringRef name);
 
 /// "none", "epilogue" or "all".
 std::optional<FusionMode> parseFusionMode(llvm::StringRef name);

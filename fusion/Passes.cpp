@@ -22,8 +22,13 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
       getOperation().emitError("expected mode none, epilogue or all, got '") << mode << "'";
       return signalPassFailure();
     }
+    std::optional<AttentionFusion> attentions = parseAttentionFusion(attention);
+    if (!attentions) {
+      getOperation().emitError("expected attention none, large or all, got '") << attention << "'";
+      return signalPassFailure();
+    }
     FusionReport report;
-    if (failed(formGroups(getOperation(), {*parsed, attention}, explain == "none" ? nullptr : &report)))
+    if (failed(formGroups(getOperation(), {*parsed, *attentions}, explain == "none" ? nullptr : &report)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json() : report.text());

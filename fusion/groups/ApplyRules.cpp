@@ -27,11 +27,11 @@ private:
 } // namespace
 
 /// Merges the groups of an edge with one that feeds them, if some of those makes a kernel with both.
-static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionMode mode, const Edge &edge) {
+static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions options, const Edge &edge) {
   for (const Edge &feed : rule.feeds(graph, edge)) {
-    if (!modeAllows(mode, rule.from, feed.value, feed.user))
+    if (!modeAllows(options.mode, rule.from, feed.value, feed.user))
       continue;
-    GeometryOrRefusal geometry = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    GeometryOrRefusal geometry = checkAttention(options.attention, *feed.producer, *edge.producer, *edge.consumer);
     auto *legal = std::get_if<Geometry>(&geometry);
     if (!legal)
       continue;
@@ -44,16 +44,16 @@ static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionMode mode, con
 }
 
 /// Merges along each legal edge that `rule` admits. True if there was one.
-static bool applyRule(const Rule &rule, GroupGraph &graph, FusionMode mode, Refusals &refused) {
+static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options, Refusals &refused) {
   bool changed = false;
   for (Operation *op : graph.operations())
     for (Value operand : op->getOperands()) {
       Edge edge{graph.groupOf(operand), graph.groupOf(op), operand, op};
-      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(mode, rule.from, operand, op) ||
+      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, operand, op) ||
           refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
         continue;
       if (rule.feeds) {
-        changed |= mergeThree(rule, graph, mode, edge);
+        changed |= mergeThree(rule, graph, options, edge);
         continue;
       }
       GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
@@ -73,7 +73,7 @@ void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule &rule : ruleTable())
-      if (rule.first <= round && (options.attention || &rule != &attentionRule()))
-        changed |= applyRule(rule, graph, options.mode, refused);
+      if (rule.first <= round)
+        changed |= applyRule(rule, graph, options, refused);
   }
 }

@@ -13,7 +13,9 @@ namespace {
 // Vectors: the keys of a step and the values beside them are copied into panels once for all rows of a program, and stay
 // in the second-level cache with the scores of these rows: 1,024 keys of 64 with eight heads take 14.0 ms with 96 rows and
 // 256 keys, 12.5 with these.
-constexpr int64_t vectorRows = 192, vectorKeys = 512;
+constexpr int64_t vectorRows = 192, vectorKeys = 512, leastKeys = 128;
+// Elements of both panels: half of a second-level cache of 512 KiB.
+constexpr int64_t panelElements = 1 << 16;
 // Rows and vectors of a register tile.
 constexpr int64_t registerRows = 6;
 
@@ -50,9 +52,13 @@ static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
 
 tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
   AttentionSizes sizes(space);
-  int64_t lanes = target.vectorBits / 32, vectors = target.vectorRegisters == 32 ? 4 : 2;
+  int64_t lanes = target.vectorBits / 32;
+  // Four vectors where they divide the columns of the values, so that no register tile has three.
+  int64_t vectors = target.vectorRegisters == 32 && llvm::alignTo(*sizes.columns, lanes) % (4 * lanes) == 0 ? 4 : 2;
   int64_t rows = evenTile(sizes.rows.value_or(vectorRows), vectorRows, registerRows);
-  int64_t keys = std::min<int64_t>(vectorKeys, llvm::alignTo(sizes.keys.value_or(vectorKeys), lanes));
+  int64_t most = std::clamp<int64_t>(panelElements / (*sizes.head + *sizes.columns) / leastKeys * leastKeys, leastKeys,
+                                     vectorKeys);
+  int64_t keys = std::min<int64_t>(most, llvm::alignTo(sizes.keys.value_or(most), lanes));
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({rows, *sizes.columns});
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Attention, tile, {keys, *sizes.head},
