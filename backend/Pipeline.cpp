@@ -38,13 +38,6 @@ static fusion::FusionMode fusionMode(PlanMode mode) {
                                       : fusion::FusionMode::None;
 }
 
-/// Blocks of threads have no caches of their own that scores could stay in.
-static fusion::AttentionFusion attentionFusion(const TargetDesc &target) {
-  return !chainsProducts(target)                ? fusion::AttentionFusion::None
-         : target.model == ProgramModel::Vector ? fusion::AttentionFusion::Large
-                                                : fusion::AttentionFusion::All;
-}
-
 /// "host" is the last row that the machine at hand can run; everything else is a row by its name.
 static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
   const TargetDesc *best = nullptr;
@@ -321,7 +314,7 @@ Status Compiler::group(Compilation &compilation) {
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
     LogicalResult formed =
-        fusion::formGroups(part, {fusionMode(compilation.mode), attentionFusion(*compilation.target)}, &own);
+        fusion::formGroups(part, {fusionMode(compilation.mode), tilegen::attentionFusion(*compilation.target)}, &own);
     report.append(std::move(own));
     return formed;
   });

@@ -2,6 +2,7 @@
 // The reasons why two kernels are not fused, with the sentences that --explain-fusion prints.
 #pragma once
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <array>
@@ -33,6 +34,11 @@ enum class Reason {
   TooLarge,
   ShortRows,
   BesideRoot,
+};
+
+struct Refusal {
+  Reason reason;
+  mlir::Operation *at; // the operation that does not fit
 };
 
 struct ReasonText {

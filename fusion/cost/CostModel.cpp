@@ -56,8 +56,9 @@ constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
 /// The least rows of an attention that share its keys and values: with fewer, both are streams from memory whatever the
 /// number of kernels.
 constexpr double leastAttentionRows = 32;
-/// The least keys of an attention: in shorter rows there is too little independent work to hide what a row's maximum and
-/// sum wait for. Measured time of one kernel relative to three: 49 keys 1.23, 64 keys of heads of 32 1.10, 77 keys 1.06.
+/// The least keys of an attention: in shorter rows there is too little independent work to hide what a row's maximum
+/// and sum wait for. Measured time of one kernel relative to three: 49 keys 1.23, 64 keys of heads of 32 1.10, 77
+/// keys 1.06.
 constexpr double leastAttentionKeys = 128;
 /// The least bytes of an attention's scores that are dear to write and read. Measured time of one kernel relative to
 /// three, heads of 64: 0.4 MB 1.07, 1.2 MB 1.03, 1.9 MB 0.96, 12 MB 0.91, 33 MB 0.92.

@@ -10,10 +10,10 @@ using tilewright::graph::RootKind;
 namespace tilewright::tilegen {
 namespace {
 
-// Vectors: a step's keys and values are copied into panels, once for all rows of a program, and scores are read again from
-// the second-level cache. So many rows at a time, and as many keys as leave the scores there: a row's maximum and sum cost
-// as much as some 60 of its keys for every step. Eight heads of 1,024 keys of 64 take 14.0 ms with 96 rows and steps of
-// 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
+// Vectors: a step's keys and values are copied into panels, once for all rows of a program, and scores are read
+// again from the second-level cache. So many rows at a time, and as many keys as leave the scores there: a row's
+// maximum and sum cost as much as some 60 of its keys for every step. Eight heads of 1,024 keys of 64 take 14.0 ms
+// with 96 rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
 constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;
 constexpr int64_t registerRows = 6;
 
@@ -41,8 +41,8 @@ struct AttentionSizes {
 };
 } // namespace
 
-/// A tile of about `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the whole. What
-/// is little more than the limit is not cut.
+/// A tile of about `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the
+/// whole. What is little more than the limit is not cut.
 static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
   int64_t parts = std::max<int64_t>(1, llvm::divideCeil(size, limit + limit / 8));
   return parts == 1 ? size : llvm::alignTo(llvm::divideCeil(size, parts), step);

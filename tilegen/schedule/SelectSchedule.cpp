@@ -16,6 +16,12 @@ FailureOr<tile::ScheduleAttr> tilegen::selectSchedule(graph::KernelOp kernel, co
   return target.model == ProgramModel::Vector ? root.forVectors(*space, target) : root.forBlocks(*space, target);
 }
 
+fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target) {
+  return !chainsProducts(target)                ? fusion::AttentionFusion::None
+         : target.model == ProgramModel::Vector ? fusion::AttentionFusion::Large
+                                                : fusion::AttentionFusion::All;
+}
+
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {
   for (auto kernel : module.getOps<graph::KernelOp>()) {
     if (kernel.getScheduleAttr())
