@@ -39,15 +39,17 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
 /// mix computes is an output of an attention.
 GeometryOrRefusal fusion::checkAttention(AttentionFusion which, const Group &scores, const Group &softmax,
                                          const Group &mix) {
-  if (which == AttentionFusion::None)
-    return Refusal{Reason::Target, mix.ops.front()};
   if (isTooLarge(scores, softmax) || isTooLarge(softmax, mix) || isTooLarge(scores, mix))
     return Refusal{Reason::TooLarge, mix.ops.front()};
   Group both;
   both.ops = GroupGraph::united(scores, softmax);
   SmallVector<Operation *> ops = GroupGraph::united(both, mix);
   GeometryOrRefusal geometry = checkOperations(ops);
-  if (std::holds_alternative<Geometry>(geometry) && which == AttentionFusion::Large)
+  if (std::holds_alternative<Refusal>(geometry))
+    return geometry;
+  if (which == AttentionFusion::None)
+    return Refusal{Reason::Target, mix.ops.front()};
+  if (which == AttentionFusion::Large)
     if (std::optional<Refusal> refusal = smallAttention(ops))
       return *refusal;
   return geometry;

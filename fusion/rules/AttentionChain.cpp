@@ -11,7 +11,12 @@
 namespace tilewright::fusion {
 
 bool attentionChain(const Edge &edge) {
-  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::Matmul;
+  auto isMax = [](mlir::Operation *op) {
+    auto reduce = mlir::dyn_cast<graph::ReduceOp>(op);
+    return reduce && reduce.getKind() == graph::ReduceKind::Max;
+  };
+  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::Matmul &&
+         llvm::any_of(edge.producer->ops, isMax); // not a norm, of which no attention can be made
 }
 
 llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge) {
