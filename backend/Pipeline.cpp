@@ -15,7 +15,6 @@
 #include "runtime/artifact/OutputFile.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/emit/EmitTiles.h"
-#include "tilegen/place/Place.h"
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -311,12 +310,6 @@ Status Compiler::importOnnx(Compilation &compilation) {
 
 //===- Group ------------------------------------------------------------------------------------------------------===//
 
-static fusion::ChainedProducts chainsOf(const TargetDesc &target) {
-  return target.model == ProgramModel::Vector           ? fusion::ChainedProducts::Any
-         : tile::chainsHalves(tile::placeFacts(target)) ? fusion::ChainedProducts::Halves
-                                                        : fusion::ChainedProducts::None;
-}
-
 Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
@@ -324,7 +317,7 @@ Status Compiler::group(Compilation &compilation) {
     fusion::FusionReport own;
     bool onCpu = compilation.target->backend == Backend::Host;
     LogicalResult formed =
-        fusion::formGroups(part, {fusionMode(compilation.mode), chainsOf(*compilation.target)}, &own,
+        fusion::formGroups(part, {fusionMode(compilation.mode), tilegen::attentionFusion(*compilation.target)}, &own,
                            onCpu ? fusion::joinedRowsOfCpus : fusion::anyRows);
     report.append(std::move(own));
     return formed;

@@ -60,7 +60,7 @@ static graph::ReduceOp reductionOf(Value row) {
       if (found && found != reduce)
         return {};
       found = reduce;
-    } else if (isElementwise(op) || isa<graph::ReshapeOp, graph::BroadcastOp>(op)) {
+    } else if (op->hasTrait<OpTrait::Elementwise>() || isa<graph::ReshapeOp, graph::BroadcastOp>(op)) {
       llvm::append_range(waiting, op->getOperands());
     } else if (!isa<arith::ConstantOp>(op)) {
       return {};

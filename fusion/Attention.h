@@ -11,7 +11,11 @@
 // so far, and divided once at its end.
 #pragma once
 
-#include "fusion/Geometry.h"
+#include "fusion/Reason.h"
+
+#include "frontend/graph/GraphOps.h"
+
+#include <variant>
 
 namespace tilewright::fusion {
 

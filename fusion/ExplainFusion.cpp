@@ -35,17 +35,30 @@ static bool isBetweenRoots(Reason reason) {
          reason == Reason::OtherLoops || reason == Reason::WindowIsRepeated;
 }
 
+/// The group with the views that it reads, which were its own while rules were applied.
+static Group withViews(const GroupGraph &graph, const Group &group) {
+  Group whole;
+  whole.ops = group.ops;
+  whole.geometry = group.geometry;
+  whole.work = group.work;
+  for (size_t i = 0; i < whole.ops.size(); ++i)
+    for (Value operand : whole.ops[i]->getOperands())
+      if (Group *view = graph.groupOf(operand); view && view->isView() && !llvm::is_contained(whole.ops, view->ops[0]))
+        whole.ops.push_back(view->ops[0]);
+  llvm::sort(whole.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return whole;
+}
+
 /// Why a softmax and the contraction behind it do not make an attention with the one before it. Nothing if there is no
 /// contraction before it.
 static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptions options, const Edge &edge) {
   if (!attentionRule().admits(edge))
     return std::nullopt;
-  for (const Edge &feed : attentionRule().feeds(graph, edge)) {
+  Group softmax = withViews(graph, *edge.producer), mix = withViews(graph, *edge.consumer);
+  for (const Edge &feed : attentionRule().feeds(graph, {&softmax, &mix, edge.value, edge.user})) {
     if (options.mode != FusionMode::All)
       return Reason::OtherMode;
-    if (!chainsElements(options, feed, edge))
-      return Reason::Target;
-    GeometryOrRefusal verdict = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    GeometryOrRefusal verdict = checkAttention(options.attention, *feed.producer, softmax, mix);
     if (auto *refusal = std::get_if<Refusal>(&verdict))
       return refusal->reason;
   }
@@ -85,7 +98,8 @@ static std::string nodeName(ModuleOp module, int64_t node) {
   return label ? label->name.str() : "node " + std::to_string(node);
 }
 
-UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ArrayRef<Join> joins, ModuleOp module) {
+UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ArrayRef<Join> joins,
+                                    ModuleOp module) {
   UnnamedReport unnamed{{options.mode, {}, {}, {}}, {}};
   for (const Join &join : joins) {
     std::vector<std::string> nodes;

@@ -18,6 +18,15 @@ std::optional<FusionMode> fusion::parseFusionMode(StringRef name) {
       .Default(std::nullopt);
 }
 
+std::optional<AttentionFusion> fusion::parseAttentionFusion(StringRef name) {
+  return llvm::StringSwitch<std::optional<AttentionFusion>>(name)
+      .Case("none", AttentionFusion::None)
+      .Case("large", AttentionFusion::Large)
+      .Case("halves", AttentionFusion::Halves)
+      .Case("all", AttentionFusion::All)
+      .Default(std::nullopt);
+}
+
 llvm::StringRef fusion::name(FusionMode mode) {
   constexpr llvm::StringLiteral names[] = {"none", "epilogue", "all"};
   return names[static_cast<size_t>(mode)];

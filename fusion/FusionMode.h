@@ -14,15 +14,23 @@ enum class FusionMode {
   All,      // every rule of the table
 };
 
-/// Of which elements a target has kernels with two contractions around a softmax.
-enum class ChainedProducts { None, Halves, Any };
+/// Which softmaxes become one kernel with the contractions before and behind them: what the target can, and what pays.
+enum class AttentionFusion {
+  None,
+  Large,  // those whose scores would leave a core's caches, and that have rows enough to share their keys
+  Halves, // those of f16 or bf16
+  All,
+};
 
 /// What decides how much is fused.
 struct FusionOptions {
-  FusionOptions(FusionMode mode, ChainedProducts chains = ChainedProducts::Any) : mode(mode), chains(chains) {}
+  FusionOptions(FusionMode mode, AttentionFusion attention = AttentionFusion::All) : mode(mode), attention(attention) {}
   FusionMode mode;
-  ChainedProducts chains;
+  AttentionFusion attention;
 };
+
+/// "none", "large", "halves" or "all".
+std::optional<AttentionFusion> parseAttentionFusion(llvm::StringRef name);
 
 /// "none", "epilogue" or "all".
 std::optional<FusionMode> parseFusionMode(llvm::StringRef name);

@@ -13,8 +13,8 @@
 //     Row      after a reduction: one value for each row             a broadcast along the reduced loops leads to Full
 //     Full     after that broadcast: one value for each element      a reduction over the same loops leads to Row again
 //
-// An attention has two contractions (Attention.h). Once a row of the first one's results is reduced, these are Full; the
-// second contraction sums over the reduced loop, and its results are at Result again.
+// An attention has two contractions (Attention.h). Once a row of the first one's results is reduced, these are Full;
+// the second contraction sums over the reduced loop, and its results are at Result again.
 #pragma once
 
 #include "fusion/Reason.h"
@@ -34,11 +34,6 @@ struct Geometry {
   RootKind kind = RootKind::Pointwise;
   mlir::Operation *root = nullptr;        // the first contraction or reduction; null for pointwise
   llvm::SmallVector<mlir::Value> outputs; // values used outside the set, in program order
-};
-
-struct Refusal {
-  Reason reason;
-  mlir::Operation *at; // the operation that does not fit
 };
 
 using GeometryOrRefusal = std::variant<Geometry, Refusal>;

@@ -37,10 +37,31 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
 
 /// No path leaves the three and comes back, since nothing else reads what `scores` and `softmax` compute: only what the
 /// mix computes is an output of an attention.
-GeometryOrRefusal fusion::checkAttention(const Group &scores, const Group &softmax, const Group &mix) {
+static bool multipliesHalves(ArrayRef<Operation *> ops) {
+  return llvm::all_of(ops, [](Operation *op) {
+    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [](Type type) {
+      Type element = cast<RankedTensorType>(type).getElementType();
+      return element.isF16() || element.isBF16();
+    });
+  });
+}
+
+GeometryOrRefusal fusion::checkAttention(AttentionFusion which, const Group &scores, const Group &softmax,
+                                         const Group &mix) {
   if (isTooLarge(scores, softmax) || isTooLarge(softmax, mix) || isTooLarge(scores, mix))
     return Refusal{Reason::TooLarge, mix.ops.front()};
   Group both;
   both.ops = GroupGraph::united(scores, softmax);
-  return checkOperations(GroupGraph::united(both, mix));
+  SmallVector<Operation *> ops = GroupGraph::united(both, mix);
+  GeometryOrRefusal geometry = checkOperations(ops);
+  if (std::holds_alternative<Refusal>(geometry))
+    return geometry;
+  if (which == AttentionFusion::None)
+    return Refusal{Reason::Target, mix.ops.front()};
+  if (which == AttentionFusion::Halves && !multipliesHalves(ops))
+    return Refusal{Reason::Target, mix.ops.front()};
+  if (which == AttentionFusion::Large)
+    if (std::optional<Refusal> refusal = smallAttention(ops))
+      return *refusal;
+  return geometry;
 }

@@ -2,6 +2,7 @@
 // Whether two groups may be one kernel. The rules and the report ask only here.
 #pragma once
 
+#include "fusion/FusionMode.h"
 #include "fusion/groups/FusionGroup.h"
 
 namespace tilewright::fusion {
@@ -11,6 +12,6 @@ namespace tilewright::fusion {
 GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer);
 
 /// The same for an attention: `mix` reads only the softmax's result, and that reads the scores.
-GeometryOrRefusal checkAttention(const Group &scores, const Group &softmax, const Group &mix);
+GeometryOrRefusal checkAttention(AttentionFusion which, const Group &scores, const Group &softmax, const Group &mix);
 
 } // namespace tilewright::fusion

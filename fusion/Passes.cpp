@@ -22,9 +22,14 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
       getOperation().emitError("expected mode none, epilogue or all, got '") << mode << "'";
       return signalPassFailure();
     }
+    std::optional<AttentionFusion> attentions = parseAttentionFusion(attention);
+    if (!attentions) {
+      getOperation().emitError("expected attention none, large, halves or all, got '") << attention << "'";
+      return signalPassFailure();
+    }
     FusionReport report;
-    if (failed(formGroups(getOperation(), {*parsed, attention ? ChainedProducts::Any : ChainedProducts::None},
-                          explain == "none" ? nullptr : &report, cpu ? joinedRowsOfCpus : anyRows)))
+    if (failed(formGroups(getOperation(), {*parsed, *attentions}, explain == "none" ? nullptr : &report,
+                          cpu ? joinedRowsOfCpus : anyRows)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json() : report.text());

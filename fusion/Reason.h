@@ -2,6 +2,7 @@
 // The reasons why two kernels are not fused, with the sentences that --explain-fusion prints.
 #pragma once
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <array>
@@ -19,6 +20,7 @@ enum class Reason {
   KeysMixed,
   UnknownHead,
   FewRows,
+  SmallScores,
   Target,
   OtherLoops,
   WindowIsRepeated,
@@ -32,6 +34,11 @@ enum class Reason {
   TooLarge,
   ShortRows,
   BesideRoot,
+};
+
+struct Refusal {
+  Reason reason;
+  mlir::Operation *at; // the operation that does not fit
 };
 
 struct ReasonText {
@@ -57,6 +64,7 @@ inline constexpr ReasonText reasonTexts[] = {
      "the size of a head is not known when compiling, or more than one tile can hold"},
     {Reason::FewRows, "few-rows",
      "too few rows would share what one kernel reads again for each of its blocks of rows"},
+    {Reason::SmallScores, "small-scores", "the scores are so few that they stay in a core's cache between kernels"},
     {Reason::Target, "target", "kernels of this target hold one contraction"},
     {Reason::OtherLoops, "other-loops", "a reduction feeds a reduction over other loops"},
     {Reason::WindowIsRepeated, "window-result-repeated",

@@ -17,7 +17,7 @@ def RootKind : I32EnumAttr<"RootKind", "what a kernel is built around", [
     I32EnumAttrCase<"Matmul", 2, "matmul">,              // one contraction
     I32EnumAttrCase<"Window", 3, "window">,              // reductions over loops that are not the innermost: pooling
     I32EnumAttrCase<"Gemv", 4, "gemv">,                  // schedules only: a contraction as sums along rows
-    I32EnumAttrCase<"Attention", 5, "attention">]> {     // a contraction, the softmax of its rows, a contraction of that
+    I32EnumAttrCase<"Attention", 5, "attention">]> {     // two contractions around a softmax of rows
   let cppNamespace = "::tilewright::graph";
   let genSpecializedAttr = 0;
 }

@@ -28,4 +28,8 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 ///    shuffle) compute for each element which source it comes from.
 std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 
+/// Why an attention of `ops` is no faster on a core than its three kernels: scores that stay in the caches, or too few
+/// rows to share the keys. Unknown sizes count as large enough.
+std::optional<Refusal> smallAttention(llvm::ArrayRef<mlir::Operation *> ops);
+
 } // namespace tilewright::fusion

@@ -29,9 +29,9 @@ private:
 /// Merges the groups of an edge with one that feeds them, if some of those makes a kernel with both.
 static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions options, const Edge &edge) {
   for (const Edge &feed : rule.feeds(graph, edge)) {
-    if (!modeAllows(options.mode, rule.from, feed.value, feed.user) || !chainsElements(options, feed, edge))
+    if (!modeAllows(options.mode, rule.from, feed.value, feed.user))
       continue;
-    GeometryOrRefusal geometry = checkAttention(*feed.producer, *edge.producer, *edge.consumer);
+    GeometryOrRefusal geometry = checkAttention(options.attention, *feed.producer, *edge.producer, *edge.consumer);
     auto *legal = std::get_if<Geometry>(&geometry);
     if (!legal)
       continue;

@@ -24,8 +24,7 @@ static void eraseUnusedConstants(func::FuncOp main) {
       op.erase();
 }
 
-LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report,
-                                 int64_t mostJoinedRows) {
+LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report, int64_t mostJoinedRows) {
   FusionMode mode = options.mode;
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)

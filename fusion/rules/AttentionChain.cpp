@@ -11,7 +11,12 @@
 namespace tilewright::fusion {
 
 bool attentionChain(const Edge &edge) {
-  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::Matmul;
+  auto isMax = [](mlir::Operation *op) {
+    auto reduce = mlir::dyn_cast<graph::ReduceOp>(op);
+    return reduce && reduce.getKind() == graph::ReduceKind::Max;
+  };
+  return edge.producer->geometry.kind == RootKind::RowReduction && edge.consumer->geometry.kind == RootKind::Matmul &&
+         llvm::any_of(edge.producer->ops, isMax); // not a norm, of which no attention can be made
 }
 
 llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge) {
@@ -22,21 +27,6 @@ llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge) {
         if (llvm::none_of(found, [&](const Edge &other) { return other.producer == feeding; }))
           found.push_back({feeding, edge.producer, operand, op});
   return found;
-}
-
-/// Of the operands of a group's contraction.
-static bool areHalves(const Group &group) {
-  auto contract = llvm::dyn_cast_or_null<graph::ContractOp>(group.geometry.root);
-  return contract && llvm::all_of(contract->getOperandTypes(), [](mlir::Type type) {
-           mlir::Type element = llvm::cast<mlir::RankedTensorType>(type).getElementType();
-           return element.isF16() || element.isBF16();
-         });
-}
-
-bool chainsElements(FusionOptions options, const Edge &feed, const Edge &edge) {
-  if (options.chains != ChainedProducts::Halves)
-    return options.chains == ChainedProducts::Any;
-  return areHalves(*feed.producer) && areHalves(*edge.consumer);
 }
 
 } // namespace tilewright::fusion

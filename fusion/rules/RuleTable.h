@@ -29,7 +29,5 @@ llvm::ArrayRef<Rule> ruleTable();
 
 /// The rule of the table that merges three groups.
 const Rule &attentionRule();
-/// Has the target kernels for the elements of an attention's contractions, the one of `feed` and the one behind `edge`?
-bool chainsElements(FusionOptions options, const Edge &feed, const Edge &edge);
 
 } // namespace tilewright::fusion

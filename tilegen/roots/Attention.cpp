@@ -12,8 +12,8 @@
 //   }
 //   %acc / %l, and the epilogue
 //
-// Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its sum
-// is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
+// Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
+// sum is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
 #include "tilegen/emit/Materialize.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

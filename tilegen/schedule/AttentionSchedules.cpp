@@ -10,11 +10,11 @@ using tilewright::graph::RootKind;
 namespace tilewright::tilegen {
 namespace {
 
-// Vectors: the keys of a step and the values beside them are copied into panels once for all rows of a program, and stay
-// in the second-level cache with the scores of these rows: 1,024 keys of 64 with eight heads take 14.0 ms with 96 rows and
-// 256 keys, 12.5 with these.
-constexpr int64_t vectorRows = 192, vectorKeys = 512;
-// Rows and vectors of a register tile.
+// Vectors: a step's keys and values are copied into panels, once for all rows of a program, and scores are read
+// again from the second-level cache. So many rows at a time, and as many keys as leave the scores there: a row's
+// maximum and sum cost as much as some 60 of its keys for every step. Eight heads of 1,024 keys of 64 take 14.0 ms
+// with 96 rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
+constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;
 constexpr int64_t registerRows = 6;
 
 // Blocks: one warp takes 16 rows. Of 8 x 12 heads with 512 keys of 64 on an H200, 64 rows and 64 keys take 31.9 us, 128
@@ -43,8 +43,8 @@ struct AttentionSizes {
 };
 } // namespace
 
-/// A tile of about `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the whole. What
-/// is little more than the limit is not cut.
+/// A tile of about `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the
+/// whole. What is little more than the limit is not cut.
 static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
   int64_t parts = std::max<int64_t>(1, llvm::divideCeil(size, limit + limit / 8));
   return parts == 1 ? size : llvm::alignTo(llvm::divideCeil(size, parts), step);
@@ -52,9 +52,12 @@ static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
 
 tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
   AttentionSizes sizes(space);
-  int64_t lanes = target.vectorBits / 32, vectors = target.vectorRegisters == 32 ? 4 : 2;
-  int64_t rows = evenTile(sizes.rows.value_or(vectorRows), vectorRows, registerRows);
-  int64_t keys = std::min<int64_t>(vectorKeys, llvm::alignTo(sizes.keys.value_or(vectorKeys), lanes));
+  int64_t lanes = target.vectorBits / 32;
+  // Four vectors where they divide the columns of the values, so that no register tile has three.
+  int64_t vectors = target.vectorRegisters == 32 && llvm::alignTo(*sizes.columns, lanes) % (4 * lanes) == 0 ? 4 : 2;
+  int64_t keys = sizes.keys ? evenTile(llvm::alignTo(*sizes.keys, lanes), mostKeys, lanes) : stepOfUnknown;
+  int64_t together = std::min(mostRows, scoreElements / keys);
+  int64_t rows = evenTile(sizes.rows.value_or(together), together, registerRows);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({rows, *sizes.columns});
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Attention, tile, {keys, *sizes.head},

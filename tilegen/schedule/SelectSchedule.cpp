@@ -2,6 +2,8 @@
 // Stage "schedule": each kernel's own schedule if it has one, else that of its root for the target's program model.
 #include "tilegen/schedule/SelectSchedule.h"
 
+#include "tilegen/place/Place.h"
+
 #include "tilegen/roots/RootTable.h"
 
 using namespace mlir;
@@ -14,6 +16,12 @@ FailureOr<tile::ScheduleAttr> tilegen::selectSchedule(graph::KernelOp kernel, co
     return failure();
   const Root &root = rootOf(space->root);
   return target.model == ProgramModel::Vector ? root.forVectors(*space, target) : root.forBlocks(*space, target);
+}
+
+fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target) {
+  return target.model == ProgramModel::Vector           ? fusion::AttentionFusion::Large
+         : tile::chainsHalves(tile::placeFacts(target)) ? fusion::AttentionFusion::Halves
+                                                        : fusion::AttentionFusion::None;
 }
 
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/graph/GraphOps.h"
+#include "fusion/FusionMode.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -14,6 +15,9 @@ namespace tilewright {
 mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &target);
 
 namespace tilegen {
+
+/// Which attentions become one kernel for this target. Blocks of threads have no caches that scores could stay in.
+fusion::AttentionFusion attentionFusion(const TargetDesc &target);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
 mlir::FailureOr<tile::ScheduleAttr> selectSchedule(graph::KernelOp kernel, const TargetDesc &target);

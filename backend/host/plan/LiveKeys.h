@@ -6,9 +6,9 @@
 //   %w = exp(%x - ...)                                                0 there
 //   %s = tile.reduce <sum> %w,  tile.dot %w, %values
 //
-// Nothing depends on what stands beyond the last key, so everything between the scores and the mix ends there: loops over
-// keys are as long as there are keys, and the selection is not computed. That the weights are 0 there is known of the
-// text of this root (tilegen/roots/Attention.cpp), not derived.
+// Nothing depends on what stands beyond the last key, so everything between the scores and the mix ends there: loops
+// over keys are as long as there are keys, and the selection is not computed. That the weights are 0 there is known of
+// the text of this root (tilegen/roots/Attention.cpp), not derived.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"

@@ -3,7 +3,8 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=none | FileCheck %s --check-prefix=NONE
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s --check-prefix=TEXT
-// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=false explain=text' -o /dev/null | FileCheck %s --check-prefix=TARGET
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=none explain=text' -o /dev/null | FileCheck %s --check-prefix=TARGET
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=large explain=text' -o /dev/null | FileCheck %s --check-prefix=LARGE
 
 // The least of it. In mode none each node is a kernel, and a target may have none with two contractions.
 // CHECK-LABEL: func.func @main
@@ -16,6 +17,7 @@
 // NONE: graph.launch @softmax(
 // NONE: graph.launch @matmul_0(
 // TARGET: softmax is not fused with pv because kernels of this target hold one contraction
+// LARGE: softmax is not fused with pv because the scores are so few that they stay in a core's cache between kernels
 #qd = affine_map<(b, m, n, d) -> (b, m, d)>
 #kd = affine_map<(b, m, n, d) -> (b, n, d)>
 #mn = affine_map<(b, m, n, d) -> (b, m, n)>
@@ -194,10 +196,9 @@ module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} 
 
 // A single row streams its keys and values, in one kernel or in three.
 // CHECK-LABEL: func.func @main
-// CHECK: graph.launch
-// CHECK: graph.launch
-// CHECK: graph.launch
-// TEXT: softmax is not fused with pv because too few rows would share what one kernel reads again for each of its blocks of rows
+// CHECK: graph.launch @matmul_softmax(
+// CHECK-NOT: graph.launch
+// LARGE: softmax is not fused with pv because too few rows would share what one kernel reads again for each of its blocks of rows
 #qd = affine_map<(b, m, n, d) -> (b, m, d)>
 #kd = affine_map<(b, m, n, d) -> (b, n, d)>
 #mn = affine_map<(b, m, n, d) -> (b, m, n)>
@@ -205,16 +206,16 @@ module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} 
 #sh = affine_map<(b, m, e, n) -> (b, m, n)>
 #me = affine_map<(b, m, e, n) -> (b, m, e)>
 module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
-  func.func @main(%q: tensor<8x1x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> tensor<8x1x32xf32> {
-    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x1x32xf32>, tensor<8x96x32xf32> -> tensor<8x1x96xf32>
-    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x1x96xf32> -> tensor<8x1xf32>
-    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x96xf32>
-    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x1x96xf32>
-    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x1x96xf32>
-    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x1x96xf32> -> tensor<8x1xf32>
-    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x96xf32>
-    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x1x96xf32>
-    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x1x96xf32>, tensor<8x96x32xf32> -> tensor<8x1x32xf32>
+  func.func @main(%q: tensor<8x1x32xf32>, %k: tensor<8x65536x32xf32>, %v: tensor<8x65536x32xf32>) -> tensor<8x1x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x1x32xf32>, tensor<8x65536x32xf32> -> tensor<8x1x65536xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x1x65536xf32> -> tensor<8x1xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x65536xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x1x65536xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x1x65536xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x1x65536xf32> -> tensor<8x1xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x1xf32> -> tensor<8x1x65536xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x1x65536xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x1x65536xf32>, tensor<8x65536x32xf32> -> tensor<8x1x32xf32>
     return %o : tensor<8x1x32xf32>
   }
 }
