@@ -313,12 +313,11 @@ Status Compiler::importOnnx(Compilation &compilation) {
 Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
+  fusion::FusionOptions how{fusionMode(compilation.mode), tilegen::attentionFusion(*compilation.target)};
+  int64_t joinedRows = compilation.target->backend == Backend::Host ? fusion::joinedRowsOfCpus : fusion::anyRows;
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
-    bool onCpu = compilation.target->backend == Backend::Host;
-    LogicalResult formed =
-        fusion::formGroups(part, {fusionMode(compilation.mode), tilegen::attentionFusion(*compilation.target)}, &own,
-                           onCpu ? fusion::joinedRowsOfCpus : fusion::anyRows);
+    LogicalResult formed = fusion::formGroups(part, how, &own, joinedRows);
     report.append(std::move(own));
     return formed;
   });

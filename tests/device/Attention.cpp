@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers. Ragged
-// rows, keys and heads, one block of keys and many, warps that multiply alone and in fours.
+// Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers.
+// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours.
 #include "tests/device/Cases.h"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <memory>
 
 namespace tilewright::test {
 
@@ -94,25 +95,37 @@ static std::string textOf(const Attention &a, int64_t blocks) {
   return text;
 }
 
-/// One element of the result.
-static double expectedOf(const Attention &a, const std::vector<BufferSpec> &specs, int64_t index) {
-  int64_t column = index % a.head, row = index / a.head % a.rows, b = index / a.head / a.rows;
-  std::vector<double> scores(a.keys);
-  double max = -std::numeric_limits<double>::infinity(), sum = 0, mix = 0;
+/// The share of each key in a row of the result; kept for the row's other elements.
+struct Shares {
+  int64_t row = -1;
+  std::vector<double> of;
+};
+
+static void computeShares(const Attention &a, const std::vector<BufferSpec> &specs, int64_t row, Shares &shares) {
+  int64_t b = row / a.rows;
+  double max = -std::numeric_limits<double>::infinity(), sum = 0;
+  shares = {row, std::vector<double>(a.keys)};
   for (int64_t n = 0; n < a.keys; ++n) {
     double score = 0;
     for (int64_t d = 0; d < a.head; ++d)
-      score += inputValue(specs[0], 0, (b * a.rows + row) * a.head + d) *
-               inputValue(specs[1], 1, (b * a.keys + n) * a.head + d);
-    scores[n] = score * 0.25 + inputValue(specs[3], 3, n);
-    max = std::max(max, scores[n]);
+      score += inputValue(specs[0], 0, row * a.head + d) * inputValue(specs[1], 1, (b * a.keys + n) * a.head + d);
+    shares.of[n] = score * 0.25 + inputValue(specs[3], 3, n);
+    max = std::max(max, shares.of[n]);
   }
-  for (int64_t n = 0; n < a.keys; ++n) {
-    double weight = std::exp(scores[n] - max);
-    sum += weight;
-    mix += weight * inputValue(specs[2], 2, (b * a.keys + n) * a.head + column);
-  }
-  return sum > 0 ? mix / sum : 0;
+  for (double &share : shares.of)
+    sum += share = std::exp(share - max);
+  for (double &share : shares.of)
+    share /= sum;
+}
+
+static double expectedOf(const Attention &a, const std::vector<BufferSpec> &specs, int64_t index, Shares &shares) {
+  int64_t column = index % a.head, row = index / a.head, b = row / a.rows;
+  if (shares.row != row)
+    computeShares(a, specs, row, shares);
+  double mix = 0;
+  for (int64_t n = 0; n < a.keys; ++n)
+    mix += shares.of[n] * inputValue(specs[2], 2, (b * a.keys + n) * a.head + column);
+  return mix;
 }
 
 static DeviceCase attention(const Attention &a, std::string edge) {
@@ -132,7 +145,9 @@ static DeviceCase attention(const Attention &a, std::string edge) {
                {a.type, a.batch * a.rows * a.head}};
   if (a.runTimeKeys)
     c.scalars = {a.keys};
-  c.expected = [a, specs = c.buffers](int64_t index) { return expectedOf(a, specs, index); };
+  c.expected = [a, specs = c.buffers, shares = std::make_shared<Shares>()](int64_t index) {
+    return expectedOf(a, specs, index, *shares);
+  };
   // Weights are rounded to halves before they are multiplied, and so is the result.
   c.tolerance = 3 * roundoff(a.type);
   c.small = a.rows * a.keys * a.head * a.batch <= 130 * 130 * 130;

@@ -8,8 +8,8 @@
 //    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
 //  - Where a product's left side is made of another product's result (attention), it stays in registers, and a tile's
 //    layout follows from its shape: that of fragments, with all warps over the rows.
-//  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so that
-//    its loads are wide; shared memory brings it to the layout that tile.dot reads.
+//  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
+//    that its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
 #include "tilegen/tile/MatmulPrecision.h"

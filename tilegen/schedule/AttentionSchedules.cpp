@@ -64,8 +64,8 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
                                       {registerRows, vectors * lanes});
 }
 
-/// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two steps
-/// beside the rows.
+/// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two
+/// steps beside the rows.
 tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
   AttentionSizes sizes(space);
   auto power = [](int64_t size) { return std::max<int64_t>(16, llvm::PowerOf2Ceil(size)); };
