@@ -34,7 +34,7 @@ TEST(TargetDescTest, MatrixInstructionsAreChosenByElementType) {
       found.insert(type);
     return found;
   };
-  EXPECT_EQ(types("sm_80"), (std::set{MatrixType::F16, MatrixType::BF16, MatrixType::I8}));
+  EXPECT_EQ(types("sm_80"), (std::set{MatrixType::F16, MatrixType::BF16, MatrixType::TF32, MatrixType::I8}));
   EXPECT_EQ(types("gfx90a"), (std::set{MatrixType::F16, MatrixType::BF16}));
   EXPECT_EQ(types("gfx908"),
             std::set{MatrixType::F16}); // its bf16 instructions are half as deep, and have no fragments here

@@ -301,8 +301,9 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   if (!tile)
     tile = &tiles.back();
-  // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md).
-  int64_t step = onMatrixUnits ? 128 : 16;
+  // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
+  // are split in registers: steps of 64, or of 32 where one warp holds the whole tile, spill a word.
+  int64_t step = half ? 128 : onMatrixUnits && tile->warps > 1 ? 32 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
