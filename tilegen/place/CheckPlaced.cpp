@@ -31,7 +31,18 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
   return success();
 }
 
+/// Roles, rings and bulk copies are what a copy engine works with.
+static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
+  if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, RingAllocOp, RolesOp>(op))
+    return op->emitOpError(
+        "expected a target with a copy engine, which this one has not; place the kernel for it again");
+  return success();
+}
+
 LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &facts) {
+  auto engine = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkEngine(op, facts)); });
+  if (engine.wasInterrupted())
+    return failure();
   auto lanes = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkLanes(op, facts)); });
   if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))
     return failure();

@@ -75,6 +75,7 @@ bool isSeen(const std::string &family, InjectedFaults faults) {
   return false;
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
+TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
 
 } // namespace

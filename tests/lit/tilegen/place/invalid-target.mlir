@@ -4,7 +4,12 @@
 // RUN: not tilewright-opt %t.hopper --tilewright-gpu-distribute=target=gfx942 2>&1 | FileCheck %s --check-prefix=AMD
 // RUN: sed 's/stages = 3/stages = 8/' %s | tilewright-opt --tilewright-place-tiles=target=sm_90a > %t.large
 // RUN: not tilewright-opt %t.large --tilewright-place-tiles=target=sm_80 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: sed 's/stages = 3/stages = 3, groups = 1/' %s | tilewright-opt --tilewright-place-tiles=target=sm_90a > %t.roles
+// RUN: not tilewright-opt %t.roles --tilewright-place-tiles=target=sm_80 2>&1 | FileCheck %s --check-prefix=ENGINE
+// RUN: not tilewright-opt %t.roles --tilewright-gpu-distribute=target=sm_80 2>&1 | FileCheck %s --check-prefix=ENGINE
+// RUN: not tilewright-opt %t.roles --tilewright-gpu-distribute=target=gfx942 2>&1 | FileCheck %s --check-prefix=ENGINE
 
+// ENGINE: error: 'tile.tensor_map' op expected a target with a copy engine, which this one has not
 // AMPERE: error: 'tile.dot' op expected an instruction that the target has, got 'wgmma.m64n64k16x4'
 // AMD: error: {{.*}} op expected layouts over warps of 64 lanes because the target's are, got 32
 // LARGE: error: 'tile.kernel' op expected at most 166912 bytes of shared memory because a block has that much, got 196608; use smaller tiles or fewer stages
