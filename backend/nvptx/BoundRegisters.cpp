@@ -21,7 +21,7 @@ template <typename Op> static bool any(tile::KernelOp kernel, llvm::function_ref
 
 /// Blocks that a multiprocessor should hold; 0 leaves that to ptxas.
 static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
-  constexpr int64_t gatheringThreads = 512, registerFile = 64 << 10;
+  constexpr int64_t gatheringThreads = 512;
   constexpr int64_t reserved = 1 << 10; // shared memory that the system takes for each block
   // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead.
   constexpr int64_t registersBeside = 96;
@@ -38,7 +38,7 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   int64_t results =
       std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (static_cast<int64_t>(*kernel.getSharedBytes()) + reserved);
-  int64_t roomInRegisters = registerFile / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
+  int64_t roomInRegisters = tile::registersOfUnit / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
   return roomInMemory <= roomInRegisters ? std::max<int64_t>(roomInMemory, 1) : 0;
 }
 

@@ -33,9 +33,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread, by role, and how many a multiprocessor has (sm_90: CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability"). Warps that copy need few.
-constexpr int64_t registersOfUnit = 65536, registersToCopy = 24, mostRegisters = 240, warpsToCopy = 4;
+/// Registers of a thread, by role. Warps that copy need few.
+constexpr int64_t registersToCopy = 24, mostRegisters = 240, warpsToCopy = 4;
 
 /// An operand that the copy engine brings.
 struct Copied {

@@ -10,6 +10,10 @@
 
 namespace tilewright::tile {
 
+/// Registers of a multiprocessor, of all GPUs with a copy engine so far (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+inline constexpr int64_t registersOfUnit = 65536;
+
 /// What placing asks of a target.
 struct PlaceFacts {
   unsigned lanes = 32;      // of a warp or wavefront
@@ -37,7 +41,8 @@ void flattenLoops(KernelOp kernel);
 /// `instruction`; none is fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Where the schedule asks for groups and the target's copy engine can bring the operands: warps that copy and warps
-/// that multiply, in blocks that take several programs. False, with the reason as a remark, where that cannot be.
+/// that multiply, in blocks that take several programs. False, with the reason as a remark for
+/// tilewright-opt, where that cannot be.
 bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);

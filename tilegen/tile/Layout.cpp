@@ -292,15 +292,9 @@ WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileSha
 }
 
 bool tilewright::tile::chains(const Fragments &fragments) {
-  if (fragments.bytes != 2)
-    return false;
-  TileShape shape({fragments.m * fragments.warps(), std::max(fragments.n, fragments.k)});
-  WarpGrid grid{llvm::Log2_32(fragments.warps()), 0};
-  if (fragments.warps() > 1) // they are in the fragment already
-    shape = TileShape({fragments.m, std::max(fragments.n, fragments.k)}), grid = {};
-  unsigned warps = fragments.warps();
-  return fragmentLayout(fragments, Operand::C, shape, grid, warps) ==
-         fragmentLayout(fragments, Operand::A, shape, grid, warps);
+  TileShape shape({fragments.m, std::max(fragments.n, fragments.k)});
+  auto layout = [&](Operand operand) { return fragmentLayout(fragments, operand, shape, {}, fragments.warps()); };
+  return fragments.bytes == 2 && layout(Operand::C) == layout(Operand::A);
 }
 
 WarpGrid tilewright::tile::gridOf(const Fragments &fragments, const Layout &acc, const TileShape &shape) {

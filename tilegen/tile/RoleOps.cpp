@@ -96,8 +96,10 @@ LogicalResult RolesOp::verify() {
     return emitOpError() << "expected warps, registers and elected for each of " << roles << " roles, got "
                          << getWarps().size() << ", " << getRegisters().size() << " and " << getElected().size();
   for (int64_t warps : getWarps())
-    if (warps < 1)
-      return emitOpError() << "expected a warp or more for each role, got " << warps;
+    if (warps < 1 || warps % 4)
+      return emitOpError() << "expected a multiple of four warps for each role because four share instructions and "
+                              "registers, got "
+                           << warps;
   // PTX ISA, "setmaxnreg".
   constexpr int64_t least = 24, most = 256, step = 8;
   for (int64_t registers : getRegisters())

@@ -179,7 +179,7 @@ def RolesOp : Tile_Op<"roles", [NoTerminator, RecursiveMemoryEffects]> {
     The block's warps are handed out in the order of the regions; layouts inside of a region are over its own warps, and
     a tile.barrier there is of its own warps.
 
-    * `warps`: of each role.
+    * `warps`: of each role, a multiple of four.
     * `registers`: that each thread of the role may have, a multiple of 8; 0: as many as at the start.
     * `elected`: does one thread run the region for its role? It may only start copies.
     * `bodies`: the programs.

@@ -143,7 +143,7 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
   let summary = "a block program, run once for each point of the grid";
   let description = [{
     Arguments are buffers, then symbols (index). A kernel with `shared_bytes` is placed: each of its tiles has a layout
-    that spreads it over `threads`, and operands of tile.dot come from shared memory.
+    that spreads it over `threads`, and operands of tile.dot come from shared memory, or its left side from registers.
 
     * `sym_name`, `function_type`: the kernel's name, and the types of its arguments; it has no results.
     * `grid`: how often the program runs along x, y and z: three expressions of the symbols.

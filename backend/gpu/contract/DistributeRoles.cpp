@@ -10,8 +10,6 @@ using namespace tilewright::tile;
 
 namespace {
 constexpr int64_t barrierBytes = 8;
-/// Of a multiprocessor, which warps that set no registers share evenly.
-constexpr int64_t registersOfBlock = 65536;
 } // namespace
 
 Value KernelDistributor::word(Value index) { return arith::IndexCastOp::create(b_, b_.getI32Type(), scalar(index)); }
@@ -127,7 +125,7 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
   Value warp = std::exchange(warp_, arith::SubIOp::create(b_, warp_, i32(firstWarp)));
   role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes()};
   if (int64_t registers = op.getRegisters()[number]) {
-    int64_t warps = llvm::sum_of(op.getWarps()), even = registersOfBlock / target_.lanes() / warps;
+    int64_t warps = llvm::sum_of(op.getWarps()), even = registersOfUnit / target_.lanes() / warps;
     engine.setRegisters(b_, registers, registers > even);
   }
   noteEpilogue(body);

@@ -127,6 +127,24 @@ TEST(Context, GuardsAndImpossibleSizesStopTheRunWithTheirSentence) {
       "batch must be at most 100 (101 and 100); if the model takes these sizes, compile it for them with --shapes");
 }
 
+TEST(Context, TensorMapsThatReachOutsideTheirBufferAreRefused) {
+  SampleContents sample;
+  Plan &plan = sample.contents.plans[0];
+  ExprBuilder build(plan.exprs);
+  ExprId zero = build.constant(0), one = build.constant(1), elements = build.constant(400);
+  plan.kernels[0].tensorMaps = 1;
+  for (Step &step : plan.steps)
+    if (auto *launch = std::get_if<Launch>(&step))
+      launch->tensorMaps = {{0, zero, {elements}, {one}, {1}}};
+  std::unique_ptr<Context> context = contextFor(sample.contents, host());
+  Tensor fits = floats({100, 4}), tooSmall = floats({99, 4});
+  EXPECT_TRUE(context->run(std::span(&fits, 1)).ok());
+  Status status = context->run(std::span(&tooSmall, 1)).status();
+  EXPECT_EQ(status.code(), Code::Malformed);
+  EXPECT_NE(status.message().find("would copy from outside of the 396 elements of"), std::string::npos)
+      << status.message();
+}
+
 /// y = table[index], through a kernel that checks its indices.
 static SampleContents gatherSample() {
   SampleContents sample;

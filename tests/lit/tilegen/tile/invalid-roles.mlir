@@ -116,8 +116,8 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
 // -----
 
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
-  // expected-error@+1 {{expected a warp or more for each role, got 0}}
-  tile.roles attributes {warps = array<i64: 0>, registers = array<i64: 0>, elected = array<i1: false>} {
+  // expected-error@+1 {{expected a multiple of four warps for each role because four share instructions and registers, got 6}}
+  tile.roles attributes {warps = array<i64: 6>, registers = array<i64: 0>, elected = array<i1: false>} {
     tile.copy_commit
   }
   tile.return
