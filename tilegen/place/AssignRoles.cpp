@@ -85,7 +85,9 @@ private:
 bool RoleBuilder::findLoop(std::string &why) {
   auto refuse = [&](const char *reason) { return why = reason, false; };
   kernel_.walk([&](DotOp dot) { dots_.push_back(dot); });
-  if (dots_.empty() || !(loop_ = dots_.front()->getParentOfType<scf::ForOp>()) || loop_->getParentOp() != kernel_)
+  if (!dots_.empty())
+    loop_ = dots_.front()->getParentOfType<scf::ForOp>();
+  if (!loop_ || loop_->getParentOp() != kernel_)
     return refuse("there is no single loop around its products");
   auto yielded = loop_.getBody()->getTerminator()->getOperands();
   for (auto [i, dot] : llvm::enumerate(dots_)) {
