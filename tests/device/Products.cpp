@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 
 namespace tilewright::test {
 
@@ -21,6 +22,7 @@ struct Product {
   bool runTimeColumns = false;               // n is known only at run time: each access has two versions
   bool unsignedA = false, unsignedB = false; // of bytes
   int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
+  int64_t lastColumns = 0;                   // of bn, in sums of their own: 192 columns are 128 and 64
 };
 } // namespace
 
@@ -35,26 +37,36 @@ static std::string nameOf(const Product &p) {
                      typeText(p.type), p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn,
                      p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
-         (p.groups ? fmt::format("_groups{}", p.groups) : "");
+         (p.groups ? fmt::format("_groups{}", p.groups) : "") +
+         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
 }
 
-constexpr const char *productLoop = R"(
+// A tile's columns are one part or two; {i} is the part's number.
+constexpr const char *productHead = R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}>}} {{
       {programs}
-      %n = tile.size (d0) -> (d0 * {bn})(%px)
       %m = tile.size (d0) -> (d0 * {bm})(%py)
       %c0 = arith.constant 0 : index
       %ck = arith.constant {depth} : index
-      %step = arith.constant {bk} : index
-      %zero = arith.constant dense<{zero}> : {tc}
-      %acc = scf.for %k = %c0 to %ck step %step iter_args(%c = %zero) -> ({tc}) {{
+      %step = arith.constant {bk} : index)";
+
+constexpr const char *partHead = R"(
+      %n{i} = tile.size (d0) -> (d0 * {bn} + {start})(%px)
+      %zero{i} = arith.constant dense<{zero}> : {tc})";
+
+constexpr const char *productLoop = R"(
+      %acc:{parts} = scf.for %k = %c0 to %ck step %step iter_args({carried}) -> ({sums}) {{
         %x = tile.load %a[%m, %k] bounds (){symbols} -> ({rows}, {depth}) map (d0, d1) -> ({mapA}) : {a} -> {ta}
-        {prologue}
-        %w = tile.load %b[%k, %n] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
-        %d = tile.dot %{lhs}, %w, %c {signs} : {ta}, {tb}, {tc}
-        scf.yield %d : {tc}
+        {prologue})";
+
+constexpr const char *partStep = R"(
+        %w{i} = tile.load %b[%k, %n{i}] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
+        %d{i} = tile.dot %{lhs}, %w{i}, %sums{i} {signs} : {ta}, {tb}, {tc})";
+
+constexpr const char *productYield = R"(
+        scf.yield {yielded} : {sums}
       }})";
 
 constexpr const char *programsOfTwo = "%px = tile.program_id 0\n      %py = tile.program_id 1";
@@ -69,17 +81,29 @@ static std::string programsInOrder(int64_t gridX, int64_t gridY) {
 }
 
 constexpr const char *biasTail = R"(
-      %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
-      %bb = tile.broadcast %bv : {tr} -> {tc}
-      %s = arith.{add} %acc, %bb : {tc}
-      tile.store %s, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
+      %bv{i} = tile.load %r[%c0, %n{i}] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
+      %bb{i} = tile.broadcast %bv{i} : {tr} -> {tc}
+      %total{i} = arith.{add} %acc#{i}, %bb{i} : {tc}
+      tile.store %total{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
 
 constexpr const char *residualTail = R"(
-      %rv = tile.load %r[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
-      %wide = arith.extf %rv : {tr} to {tc}
-      %s = arith.addf %acc, %wide : {tc}
-      %h = arith.truncf %s : {tc} to {tr}
-      tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
+      %rv{i} = tile.load %r[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
+      %wide{i} = arith.extf %rv{i} : {tr} to {tc}
+      %total{i} = arith.addf %acc#{i}, %wide{i} : {tc}
+      %h{i} = arith.truncf %total{i} : {tc} to {tr}
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
+
+static std::string tileText(int64_t first, int64_t second, const std::string &type) {
+  return fmt::format("tensor<{}x{}x{}>", first, second, type);
+}
+
+/// Names of the parts' values, or their types, in a list.
+static std::string listOfParts(size_t parts, const std::function<std::string(size_t)> &text) {
+  std::string list;
+  for (size_t i = 0; i < parts; ++i)
+    list += (i ? ", " : "") + text(i);
+  return list;
+}
 
 static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   bool residual = p.tail == Tail::Residual, bytes = p.type == DType::I8;
@@ -92,31 +116,48 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   auto matrix = [&](const std::string &type, const std::string &first, const std::string &second, bool transposed) {
     return buffer(type, transposed ? second + ", " + first : first + ", " + second);
   };
-  auto tile = [](int64_t first, int64_t second, const std::string &type) {
-    return fmt::format("tensor<{}x{}x{}>", first, second, type);
-  };
+  std::vector<int64_t> widths = {p.bn - p.lastColumns};
+  if (p.lastColumns)
+    widths.push_back(p.lastColumns);
+  auto sumsOf = [&](size_t i) { return tileText(p.bm, widths[i], sum); };
   std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
-  std::string tail = residual ? residualTail : biasTail;
-  return fmt::format(
-      fmt::runtime(productLoop + tail + "\n      tile.return\n    }}"),
-      fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
-      fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
-      fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-      fmt::arg("grid", p.groups ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
-      fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
-      fmt::arg("programs", p.groups ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
-      fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
-      fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
-      fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
-      fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tile(p.bm, p.bk, text)) : ""),
-      fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
-      fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
-                        : p.unsignedA              ? "{lhs_unsigned}"
-                        : p.unsignedB              ? "{rhs_unsigned}"
-                                                   : ""),
-      fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)),
-      fmt::arg("tb", tile(p.bk, p.bn, text)), fmt::arg("tc", tile(p.bm, p.bn, sum)),
-      fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
+  auto format = [&](const char *template_, size_t i) {
+    return fmt::format(
+        fmt::runtime(template_), fmt::arg("i", i), fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
+        fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
+        fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
+        fmt::arg("grid", p.groups ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+        fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
+        fmt::arg("programs", p.groups ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+        fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
+        fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
+        fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
+        fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tileText(p.bm, p.bk, text)) : ""),
+        fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
+        fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
+                          : p.unsignedA              ? "{lhs_unsigned}"
+                          : p.unsignedB              ? "{rhs_unsigned}"
+                                                     : ""),
+        fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tileText(p.bm, p.bk, text)),
+        fmt::arg("start", i ? widths[0] : 0), fmt::arg("tb", tileText(p.bk, widths[i], text)),
+        fmt::arg("tc", sumsOf(i)),
+        fmt::arg("tr", residual ? tileText(p.bm, widths[i], text) : tileText(1, widths[i], sum)),
+        fmt::arg("parts", widths.size()), fmt::arg("sums", listOfParts(widths.size(), sumsOf)),
+        fmt::arg("carried",
+                 listOfParts(widths.size(), [](size_t part) { return fmt::format("%sums{0} = %zero{0}", part); })),
+        fmt::arg("yielded", listOfParts(widths.size(), [](size_t part) { return fmt::format("%d{}", part); })));
+  };
+  std::string kernel = format(productHead, 0);
+  auto addParts = [&](const char *template_) {
+    for (size_t i = 0; i < widths.size(); ++i)
+      kernel += format(template_, i);
+  };
+  addParts(partHead);
+  kernel += format(productLoop, 0);
+  addParts(partStep);
+  kernel += format(productYield, 0);
+  addParts(residual ? residualTail : biasTail);
+  return kernel + "\n      tile.return\n    }";
 }
 
 /// Rounding to the result's type, plus that of the sums, which grows with the square root of their length.
@@ -293,6 +334,25 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
     }
 }
 
+/// Tiles whose columns are two parts: with roles and without, whole and ragged, the last part beyond the end.
+static void addPartCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16})
+    for (bool bt : {false, true})
+      for (int64_t groups : {0, 1, 2}) {
+        auto parts = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge) {
+          Product p{type, m, n, k, bm, 192, 64, warps, 2, false, bt};
+          p.tail = tail, p.groups = groups, p.lastColumns = 64;
+          cases.push_back(product(p, edge));
+        };
+        parts(64, 192, 64, 64, 4, Tail::Bias, "power of two");
+        parts(72, 232, 136, 64, 4, Tail::Residual, "multiple of 8");
+        parts(128, 384, 200, 128, 8, Tail::Residual, "multiple of 8");
+        parts(61, 331, 67, 64, 4, Tail::Bias, "prime");
+        parts(1000, 1096, 520, 64, 4, Tail::Residual, "multiple of 8");
+        parts(2056, 776, 256, 128, 8, Tail::Bias, "multiple of 8");
+      }
+}
+
 void addProductCases(std::vector<DeviceCase> &cases) {
   addByteCases(cases);
   addHalfCases(cases);
@@ -301,6 +361,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   addResidualCases(cases);
   addRoleCases(cases);
+  addPartCases(cases);
 }
 
 } // namespace tilewright::test

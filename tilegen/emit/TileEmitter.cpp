@@ -17,25 +17,38 @@ TileEmitter::TileEmitter(tile::KernelOp kernel, const KernelSpace &space, ArrayR
   }
   at(0);
   for (int64_t tile : tiles)
-    states.push_back({tile, indexConstant(0)});
+    states.push_back({tile, tile, indexConstant(0), {}});
 }
 
 //===- Loops and scopes -------------------------------------------------------------------------------------------===//
 
 bool TileEmitter::isWhole(unsigned loop) const {
   auto size = dyn_cast<AffineConstantExpr>(sizeOf(loop));
-  return size && size.getValue() <= states[loop].tile;
+  return size && size.getValue() <= states[loop].whole && states[loop].tile == states[loop].whole;
 }
 
 bool TileEmitter::isEven(unsigned loop) const {
   auto size = dyn_cast<AffineConstantExpr>(sizeOf(loop));
   if (size)
-    return size.getValue() > 0 && size.getValue() % states[loop].tile == 0;
+    return size.getValue() > 0 && size.getValue() % states[loop].whole == 0;
   IndexAlgebra facts = space.nest.algebra();
-  return facts.divides(getAffineConstantExpr(states[loop].tile, context), sizeOf(loop));
+  return facts.divides(getAffineConstantExpr(states[loop].whole, context), sizeOf(loop));
 }
 
 void TileEmitter::setOffset(unsigned loop, Value offset) { states[loop].offset = offset; }
+
+void TileEmitter::narrow(unsigned loop, int64_t start, int64_t size) {
+  LoopState &state = states[loop];
+  state.offsetOfWhole = state.offset;
+  state.offset = start ? index(getAffineDimExpr(0, context) + start, {state.offset}) : state.offset;
+  state.tile = size;
+}
+
+void TileEmitter::widen(unsigned loop) {
+  LoopState &state = states[loop];
+  state.offset = state.offsetOfWhole;
+  state.tile = state.whole;
+}
 
 void TileEmitter::at(unsigned depth) {
   const Scope &scope = scopes[depth];

@@ -38,6 +38,9 @@ public:
   /// Whether every tile of the loop is full.
   bool isEven(unsigned loop) const;
   void setOffset(unsigned loop, mlir::Value offset);
+  /// Until it is widened, tiles of `loop` are the part of the whole tile that begins at `start` and is `size` long.
+  void narrow(unsigned loop, int64_t start, int64_t size);
+  void widen(unsigned loop);
   /// Runs `body` for every tile of `loops`, outermost first, as nested scf.for with the carried tiles; a loop of one
   /// tile is no scf.for.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried)>;
@@ -82,8 +85,10 @@ public:
 
 private:
   struct LoopState {
-    int64_t tile;
+    int64_t whole; // from one tile to the next
+    int64_t tile;  // `whole`, or the part that the loop is narrowed to
     mlir::Value offset;
+    mlir::Value offsetOfWhole;
   };
   struct Scope {
     mlir::Block *block;

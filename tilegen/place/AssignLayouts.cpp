@@ -6,6 +6,8 @@
 // renames registers.
 //  - The main group holds everything but operands of tile.dot. If there is a tile.dot on matrix units, the layout is
 //    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
+//  - Where a tile of columns is computed in parts, as 192 columns are, each part has a layout of its own: it follows
+//    from the part's shape.
 //  - Where a product's left side is made of another product's result (attention), it stays in registers, and a tile's
 //    layout follows from its shape: that of fragments, with all warps over the rows.
 //  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
@@ -47,12 +49,21 @@ static Value cloneProducers(Value value, IRMapping &mapping) {
   return clone->getResult(cast<OpResult>(value).getResultNumber());
 }
 
+/// A load that several contractions read as the same side, and nothing else: one group, which all of them read.
+static bool isSharedOperand(OpOperand &operand) {
+  auto load = operand.get().getDefiningOp<LoadOp>();
+  return load && !load->hasOneUse() && llvm::all_of(load->getUses(), [&](OpOperand &use) {
+           return isa<DotOp>(use.getOwner()) && use.getOperandNumber() == operand.getOperandNumber() &&
+                  use.getOwner()->getBlock() == load->getBlock();
+         });
+}
+
 static void makeOperandsExclusive(KernelOp kernel) {
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
   for (DotOp dot : dots)
     for (OpOperand *operand : {&dot.getLhsMutable(), &dot.getRhsMutable()}) {
-      if (isHeldInRegisters(operand->get()))
+      if (isHeldInRegisters(operand->get()) || isSharedOperand(*operand))
         continue;
       IRMapping mapping;
       operand->set(cloneProducers(operand->get(), mapping));
@@ -134,7 +145,7 @@ static SmallVector<Access> accessesOf(const Group &group) {
   return accesses;
 }
 
-static int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+static int64_t elementBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
 
 /// The dimension along which most elements are neighbours in memory.
 static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
@@ -218,6 +229,30 @@ static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned
   return layout;
 }
 
+/// A tile's layout follows from its shape: that of an accumulator's fragments. In a dimension of size 1 it is that of
+/// the first accumulator, struck out.
+static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Fragments &fragments, WarpGrid grid,
+                                   unsigned warps) {
+  DotOp first = dots.front();
+  ArrayRef<int64_t> sums = cast<RankedTensorType>(first.getType()).getShape();
+  for (Value value : main.values) {
+    ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
+    SmallVector<int64_t> wide(sizes);
+    for (unsigned d = 0; d < wide.size(); ++d)
+      if (wide[d] == 1)
+        wide[d] = sums[d];
+    TileShape shape(wide);
+    if (wide[wide.size() - 2] != sums[sums.size() - 2] ||
+        shape.bits() != shape.bits(wide.size() - 2) + shape.bits(wide.size() - 1))
+      return first.emitOpError() << "expected tiles of its rows around it, got " << value.getType();
+    setLayout(value, project(fragmentLayout(fragments, Operand::C, shape, grid, warps), shape, TileShape(sizes)));
+  }
+  for (DotOp dot : dots)
+    dot.setInstruction(fragments.name);
+  main.values.clear();
+  return success();
+}
+
 /// Products that take other products' results: all warps are spread over rows, so that a row's scores, what is made of
 /// them and the second product's sums are in the same lanes, and its left side is held where it was computed.
 static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
@@ -239,35 +274,30 @@ static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceF
     return first.emitOpError() << "expected a matrix instruction of the target whose results are laid out as its left "
                                   "side for products of "
                                << first.getLhs().getType() << " whose results are multiplied again";
-  WarpGrid grid{llvm::Log2_32(warps / fragments->warps()), 0};
-  SmallVector<int64_t> scores(sizesOf(first.getResult()));
-  for (Value value : main.values) {
-    SmallVector<int64_t> wide(sizesOf(value));
-    for (unsigned d = 0; d < wide.size(); ++d)
-      if (wide[d] == 1)
-        wide[d] = scores[d];
-    TileShape shape(wide);
-    if (wide[wide.size() - 2] != scores[scores.size() - 2] ||
-        shape.bits() != shape.bits(wide.size() - 2) + shape.bits(wide.size() - 1))
-      return first.emitOpError() << "expected tiles of its rows around it, got " << value.getType();
-    Layout layout = fragmentLayout(*fragments, Operand::C, shape, grid, warps);
-    setLayout(value, project(layout, shape, TileShape(sizesOf(value))));
-  }
-  for (DotOp dot : dots)
-    dot.setInstruction(fragments->name);
-  main.values.clear();
-  return success();
+  return layoutByShape(dots, main, *fragments, {llvm::Log2_32(warps / fragments->warps()), 0}, warps);
+}
+
+/// Sums of several widths side by side, parts of one tile of columns. All are spread over the same warps as the
+/// narrowest, so that a value of a row is in the same places for all of them.
+static LogicalResult layoutParts(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+  auto columnsOf = [](DotOp dot) { return cast<RankedTensorType>(dot.getType()).getShape().back(); };
+  DotOp narrowest = *llvm::min_element(dots, [&](DotOp a, DotOp b) { return columnsOf(a) < columnsOf(b); });
+  const Fragments *fragments = chooseFragments(narrowest, facts, warps);
+  if (!fragments)
+    return narrowest.emitOpError() << "expected a matrix instruction of the target for parts of a tile of columns, got "
+                                   << narrowest.getType();
+  WarpGrid grid = spreadWarps(*fragments, TileShape(cast<RankedTensorType>(narrowest.getType()).getShape()), warps);
+  return layoutByShape(dots, main, *fragments, grid, warps);
 }
 
 static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
   DotOp first = dots.front();
   auto shape = cast<RankedTensorType>(first.getType()).getShape();
   for (DotOp dot : dots)
-    if (cast<RankedTensorType>(dot.getType()).getShape() != shape ||
-        llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
-      return dot.emitOpError()
-             << "expected accumulators of one shape with batch sizes of 1 because they share one layout, got "
-             << dot.getType();
+    if (llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
+      return dot.emitOpError() << "expected accumulators with batch sizes of 1, got " << dot.getType();
+  if (!llvm::all_equal(llvm::map_range(dots, [](DotOp dot) { return dot.getType(); })))
+    return layoutParts(dots, main, facts, warps);
   if (ArrayRef(main.shape) != shape)
     return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes "
                                << main.shape;
@@ -332,7 +362,7 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
   std::vector<std::pair<DotOp, Group>> operands;
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
-      if (isHeldInRegisters(operand))
+      if (isHeldInRegisters(operand) || taken.contains(operand))
         continue;
       Group &group = operands.emplace_back(dot, Group()).second;
       if (failed(collectOperand(dot, operand, group, taken)))

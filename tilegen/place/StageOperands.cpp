@@ -37,6 +37,7 @@ static Operation *loopBetween(Value operand, DotOp dot) {
 void tilewright::tile::stageOperands(KernelOp kernel) {
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+  DenseMap<Value, Value> roomOf; // of operands that several contractions read
   for (DotOp dot : dots) {
     OpBuilder start = OpBuilder::atBlockBegin(&kernel.getBody().front()), b(dot);
     Location loc = dot.getLoc();
@@ -46,10 +47,14 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
       Value value = isLhs ? dot.getLhs() : dot.getRhs();
       if (isHeldInRegisters(value))
         continue;
+      if (Value room = roomOf.lookup(value)) {
+        rooms[isLhs ? 0 : 1] = room;
+        continue;
+      }
       auto type = cast<RankedTensorType>(value.getType());
       auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
       auto shared = SharedType::get(b.getContext(), plain, fastDimension(dot, isLhs, type), /*slots=*/1);
-      Value &room = rooms[isLhs ? 0 : 1] = SharedAllocOp::create(start, loc, shared, 0);
+      Value room = rooms[isLhs ? 0 : 1] = roomOf[value] = SharedAllocOp::create(start, loc, shared, 0);
       if (Operation *loop = loopBetween(value, dot)) { // once for all of its steps
         OpBuilder before(loop);
         SharedWriteOp::create(before, loc, value, room, zero);

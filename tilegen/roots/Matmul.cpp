@@ -7,6 +7,9 @@
 //     scf.yield (tile.dot %a, %b, %acc)
 //   }
 //   the epilogue, computed from the contraction's result %c
+//
+// A block of threads whose tile has 192 columns has sums of 128 and of 64 columns: tiles on GPUs are powers of two.
+// They share the left side.
 #include "tilegen/roots/Contraction.h"
 #include "tilegen/roots/Panels.h"
 
@@ -15,31 +18,60 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
+/// Some columns of the tile, with their operands and epilogue.
+struct Part {
+  int64_t start, size;
+  ContractionOperands operands;
+};
+
 class MatmulEmitter {
 public:
-  MatmulEmitter(TileEmitter &emitter, int64_t pack)
-      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), operands(emitter), pack(pack),
+  MatmulEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
+      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), pack(schedule.getPack()),
         reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
-        n(space.loopsOfKind(LoopKind::Column).front()) {}
+        n(space.loopsOfKind(LoopKind::Column).front()) {
+    makeParts(/*arePowers=*/schedule.isOfBlock());
+  }
 
   LogicalResult emit();
 
 private:
+  void makeParts(bool arePowers);
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
   Value loadPanels(const Frame &dims);
-  Value multiply(Value sums);
+  Value multiply(Part &part, Value sums);
+  /// Runs `body` for each part with its columns as the tile of `n`, until one gives null.
+  bool forEachPart(llvm::function_ref<bool(size_t, Part &)> body);
 
   TileEmitter &emitter;
   const KernelSpace &space;
   OpBuilder &builder;
-  ContractionOperands operands;
+  std::vector<Part> parts;
   int64_t pack; // width of the right side's panels; 0 for none
   SmallVector<unsigned> reduced;
   unsigned k, m, n;
 };
 
 } // namespace
+
+void MatmulEmitter::makeParts(bool arePowers) {
+  for (int64_t start = 0, end = emitter.tileOf(n); start < end;) {
+    int64_t rest = end - start, size = arePowers ? static_cast<int64_t>(llvm::bit_floor<uint64_t>(rest)) : rest;
+    parts.push_back({start, size, ContractionOperands(emitter)});
+    start += size;
+  }
+}
+
+bool MatmulEmitter::forEachPart(llvm::function_ref<bool(size_t, Part &)> body) {
+  bool ok = true;
+  for (size_t i = 0; i < parts.size() && ok; ++i) {
+    emitter.narrow(n, parts[i].start, parts[i].size);
+    ok = body(i, parts[i]);
+    emitter.widen(n);
+  }
+  return ok;
+}
 
 /// The dimensions of a matrix of `row` by `column`: the batch and the outer reduced loops come first.
 Frame MatmulEmitter::dimsOf(unsigned row, unsigned column) const {
@@ -65,7 +97,8 @@ Value MatmulEmitter::loadPanels(const Frame &dims) {
 }
 
 /// One step of the reduced loops: the sums with a product added; null after a diagnostic.
-Value MatmulEmitter::multiply(Value sums) {
+Value MatmulEmitter::multiply(Part &part, Value sums) {
+  ContractionOperands &operands = part.operands;
   Frame lhsDims = dimsOf(m, k), rhsDims = dimsOf(k, n);
   Value lhs = operands.lhs(lhsDims, {k});
   if (lhs)
@@ -81,19 +114,28 @@ Value MatmulEmitter::multiply(Value sums) {
 
 LogicalResult MatmulEmitter::emit() {
   Frame dims = dimsOf(m, n);
-  Type element = cast<RankedTensorType>(operands.getContract().getType()).getElementType();
-  Value zero = emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims));
-  bool ok = true;
-  SmallVector<Value> sums = emitter.forEachTile(reduced, {zero}, [&](ValueRange carried) {
-    Value sum = multiply(carried[0]);
-    ok = sum != nullptr;
-    return SmallVector<Value>{ok ? sum : carried[0]};
+  Type element = cast<RankedTensorType>(parts.front().operands.getContract().getType()).getElementType();
+  SmallVector<Value> zeros;
+  forEachPart([&](size_t, Part &) {
+    zeros.push_back(emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims)));
+    return true;
   });
-  return ok ? operands.storeOutputs(sums[0], dims) : failure();
+  bool ok = true;
+  SmallVector<Value> sums = emitter.forEachTile(reduced, zeros, [&](ValueRange carried) {
+    SmallVector<Value> next(carried);
+    ok = forEachPart([&](size_t i, Part &part) {
+      Value sum = multiply(part, carried[i]);
+      next[i] = sum ? sum : carried[i];
+      return sum != nullptr;
+    });
+    return next;
+  });
+  ok = ok && forEachPart([&](size_t i, Part &part) { return succeeded(part.operands.storeOutputs(sums[i], dims)); });
+  return success(ok);
 }
 
 LogicalResult emitMatmul(TileEmitter &emitter, tile::ScheduleAttr schedule) {
-  return MatmulEmitter(emitter, schedule.getPack()).emit();
+  return MatmulEmitter(emitter, schedule).emit();
 }
 
 } // namespace tilewright::tilegen

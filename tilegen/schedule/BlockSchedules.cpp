@@ -46,8 +46,9 @@ struct RoleTile {
   double efficiency;
   int64_t groups;
 };
-constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2},
-                                  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
+                                  {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
+                                  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
@@ -158,7 +159,7 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
           height = 1;
-  bool fewResults = *rows * ((*columns + width - 1) / width) <= 2 * target.units;
+  bool fewResults = *rows * ((*columns + width - 1) / width) <= int64_t(2) * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
     if (matrixInstructions || !wideRows || blocksOf(space, floatTiles[std::size(floatTiles) - 1]) >= target.units)

@@ -89,7 +89,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
 
     * `root`: as which kind of kernel (graph::RootKind) this one is computed: a contraction as matmul or gemv, a
       reduction as row_reduction or window.
-    * `tile`: one size for each parallel loop of the kernel's iteration space, outermost first.
+    * `tile`: one size for each parallel loop of the kernel's iteration space, outermost first. For a block these are
+      powers of two, but for the columns of a matmul, which may be a sum of them: 192 are computed as 128 and 64.
     * `reduce`: one step for each reduction loop.
     * `warps`: warps or wavefronts of a block.
     * `stages`: buffers of the block's software pipeline.
@@ -114,6 +115,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Is a program a block of threads? Else it is one thread with vector registers.
+    bool isOfBlock() const { return getRegisters().empty(); }
     /// For a program that is a block of threads.
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,

@@ -15,3 +15,26 @@ graph.kernel @sum(%x: tensor<30x20xf32>, %y: tensor<20x30xf32>) -> tensor<20x30x
   %s = arith.addf %t, %y {graph.node = 0 : i64} : tensor<20x30xf32>
   graph.return %s : tensor<20x30xf32>
 }
+
+// On a GPU 192 columns are sums of 128 and of 64, with one left side; the program's columns begin at multiples of 192.
+// CHECK-LABEL: tile.kernel @columns(
+// CHECK: %[[AT:.*]] = tile.size (d0) -> ((d0 mod 4) * 192)
+// CHECK: %[[LAST:.*]] = tile.size (d0) -> (d0 + 128)(%[[AT]])
+// CHECK: %[[SUMS:.*]]:2 = scf.for
+// CHECK: %[[LHS:.*]] = tile.load %arg0
+// CHECK: tile.load %arg1[%{{.*}}, %[[AT]]] bounds () -> (512, 768) {{.*}} -> tensor<64x128xf16>
+// CHECK: tile.dot %[[LHS]], {{.*}}, tensor<64x128xf32>
+// CHECK-NOT: tile.load %arg0
+// CHECK: tile.load %arg1[%{{.*}}, %[[LAST]]] bounds () -> (512, 768) {{.*}} -> tensor<64x64xf16>
+// CHECK: tile.dot %[[LHS]], {{.*}}, tensor<64x64xf32>
+// CHECK: math.exp %[[SUMS]]#0
+// CHECK: tile.store %{{.*}}, %arg2[%{{.*}}, %[[AT]]] bounds () -> (128, 768) {{.*}} : tensor<64x128xf32>
+// CHECK: math.exp %[[SUMS]]#1
+// CHECK: tile.store %{{.*}}, %arg2[%{{.*}}, %[[LAST]]] bounds () -> (128, 768) {{.*}} : tensor<64x64xf32>
+graph.kernel @columns(%x: tensor<128x512xf16>, %y: tensor<512x768xf16>) -> tensor<128x768xf32>
+    attributes {schedule = #tile.schedule<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 4, groups = 1>} {
+  %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+      : tensor<128x512xf16>, tensor<512x768xf16> -> tensor<128x768xf32>
+  %e = math.exp %a : tensor<128x768xf32>
+  graph.return %e : tensor<128x768xf32>
+}

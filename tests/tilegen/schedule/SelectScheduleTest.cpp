@@ -39,6 +39,10 @@ std::string kernelText(const std::string &shape) {
       graph.return %y : tensor<512xf32> })";
   if (shape == "product 512x512x512 of halves")
     return product("512x512xf16", "512x512xf16", "512x512xf32");
+  if (shape == "product 4096x768x3072 of halves")
+    return product("4096x3072xf16", "3072x768xf16", "4096x768xf32");
+  if (shape == "product 512x3072x768 of halves")
+    return product("512x768xf16", "768x3072xf16", "512x3072xf32");
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -90,6 +94,10 @@ constexpr Row rows[] = {
     {"product 512x512x512 of halves", "sm_80", "<matmul, tile = [32, 64], reduce = [64], warps = 4, stages = 4>"},
     {"product 512x512x512 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4>"},
     {"product 512x512x512 of halves", "gfx942", "<matmul, tile = [16, 32], reduce = [128], warps = 2>"},
+    {"product 4096x768x3072 of halves", "sm_90a",
+     "<matmul, tile = [128, 192], reduce = [64], warps = 8, stages = 5, groups = 1, order = 8>"},
+    {"product 512x3072x768 of halves", "sm_90a",
+     "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 2, order = 8>"},
     {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
     {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
     {"product 512x512x512", "sm_80", "<matmul, tile = [32, 64], reduce = [32], warps = 4, stages = 4>"},

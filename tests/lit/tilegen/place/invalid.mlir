@@ -51,15 +51,27 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %c0 = arith.constant 0 : index
-  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x16xf32>
-  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
-  %w = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (16, 16)> -> tensor<16x32xf32>
-  %wide = arith.constant dense<0.0> : tensor<16x32xf32>
-  %d = tile.dot %v, %v, %zero : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
-  // expected-error @+1 {{expected accumulators of one shape with batch sizes of 1 because they share one layout, got 'tensor<16x32xf32>'}}
-  %e = tile.dot %v, %w, %wide : tensor<16x16xf32>, tensor<16x32xf32>, tensor<16x32xf32>
-  tile.store %d, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
-  tile.store %e, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x32xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  %zero = arith.constant dense<0.0> : tensor<2x16x16xf32>
+  %v = tile.load %x[%c0, %c0, %c0] bounds () -> (2, 16, 16) map (d0, d1, d2) -> (d1, d2) : !tile.buffer<f32, () -> (16, 16)> -> tensor<2x16x16xf32>
+  // expected-error @+1 {{expected accumulators with batch sizes of 1, got 'tensor<2x16x16xf32>'}}
+  %d = tile.dot %v, %v, %zero : tensor<2x16x16xf32>, tensor<2x16x16xf32>, tensor<2x16x16xf32>
+  tile.store %d, %x[%c0, %c0, %c0] bounds () -> (1, 16, 16) map (d0, d1, d2) -> (d1, d2) : tensor<2x16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f64, () -> (16, 16)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f64, () -> (16, 16)> -> tensor<16x16xf64>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf64>
+  %w = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f64, () -> (16, 16)> -> tensor<16x32xf64>
+  %wide = arith.constant dense<0.0> : tensor<16x32xf64>
+  // expected-error @+1 {{expected a matrix instruction of the target for parts of a tile of columns, got 'tensor<16x16xf64>'}}
+  %d = tile.dot %v, %v, %zero : tensor<16x16xf64>, tensor<16x16xf64>, tensor<16x16xf64>
+  %e = tile.dot %v, %w, %wide : tensor<16x16xf64>, tensor<16x32xf64>, tensor<16x32xf64>
+  tile.store %d, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf64> -> !tile.buffer<f64, () -> (16, 16)>
+  tile.store %e, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x32xf64> -> !tile.buffer<f64, () -> (16, 16)>
   tile.return
 }
 

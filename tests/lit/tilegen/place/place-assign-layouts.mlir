@@ -56,3 +56,33 @@ tile.kernel @plain(%a: !tile.buffer<f32, () -> (32, 16)>, %b: !tile.buffer<f32, 
       : tensor<32x32xf32> -> !tile.buffer<f32, () -> (32, 32)>
   tile.return
 }
+
+// Sums of 128 and of 64 columns, parts of one tile, are spread over the same warps; the left side is loaded once. The column of
+// scales, which both parts read, has the places of either's rows.
+// CHECK-LABEL: tile.kernel @parts
+// CHECK: tile.load {{.*}} -> tensor<128x1xf32, #tile.layout<reg = [8, 16], lane = [0, 0, 1, 2, 4], warp = [0, 32, 64]>>
+// CHECK: %[[LHS:.*]] = tile.load %arg0
+// CHECK-NOT: tile.load %arg0
+// CHECK: tile.dot %[[LHS]], {{.*}} tensor<128x128xf32, #tile.layout<reg = [1, 1024, 8, 16, 32, 2048], lane = [2, 4, 128, 256, 512], warp = [64, 4096, 8192]>>
+// CHECK: tile.dot %[[LHS]], {{.*}} tensor<128x64xf32, #tile.layout<reg = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [32, 2048, 4096]>>
+tile.kernel @parts(%a: !tile.buffer<f16, () -> (128, 64)>, %b: !tile.buffer<f16, () -> (64, 192)>,
+                   %scale: !tile.buffer<f32, () -> (128)>, %y: !tile.buffer<f32, () -> (128, 192)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [128, 192], reduce = [64], warps = 8>} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %zero2 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %s = tile.load %scale[%c0, %c0] bounds () -> (128, 1) map (d0, d1) -> (d0) : !tile.buffer<f32, () -> (128)> -> tensor<128x1xf32>
+  %x = tile.load %a[%c0, %c0] bounds () -> (128, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (128, 64)> -> tensor<128x64xf16>
+  %w = tile.load %b[%c0, %c0] bounds () -> (64, 192) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 192)> -> tensor<64x128xf16>
+  %d = tile.dot %x, %w, %zero : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+  %w2 = tile.load %b[%c0, %c128] bounds () -> (64, 192) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 192)> -> tensor<64x64xf16>
+  %d2 = tile.dot %x, %w2, %zero2 : tensor<128x64xf16>, tensor<64x64xf16>, tensor<128x64xf32>
+  %s1 = tile.broadcast %s : tensor<128x1xf32> -> tensor<128x128xf32>
+  %s2 = tile.broadcast %s : tensor<128x1xf32> -> tensor<128x64xf32>
+  %e = arith.mulf %d, %s1 : tensor<128x128xf32>
+  %e2 = arith.mulf %d2, %s2 : tensor<128x64xf32>
+  tile.store %e, %y[%c0, %c0] bounds () -> (128, 192) map (d0, d1) -> (d0, d1) : tensor<128x128xf32> -> !tile.buffer<f32, () -> (128, 192)>
+  tile.store %e2, %y[%c0, %c128] bounds () -> (128, 192) map (d0, d1) -> (d0, d1) : tensor<128x64xf32> -> !tile.buffer<f32, () -> (128, 192)>
+  tile.return
+}
