@@ -80,11 +80,11 @@ static constexpr TargetDesc table[] = {
     {"sm_86", "sm_86", Nvptx, Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
     {"sm_89", "sm_89", Nvptx, Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
     {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, hopperMatrix, true,
-     /*feature=*/{}, /*bulkCopies=*/true},
-    {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix,
-     true},
+     /*feature=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true},
+    {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true,
+     /*feature=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
     {"sm_120a", "sm_120a", Nvptx, Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix,
-     true},
+     true, /*feature=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
 
     // AMD's architecture guides as above (registers, LDS) and data sheets: MI100, MI250X (one of its two dies), MI300X,
     // MI355X, RX 7900 XTX, RX 9070 XT.

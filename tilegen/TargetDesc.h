@@ -45,9 +45,10 @@ struct TargetDesc {
   double peakF32;      // floating point operations a second without matrix instructions; 0 unknown
   double peakF16;      // with matrix instructions, f32 accumulators, dense; 0 unknown
   std::span<const MatrixInstruction> matrix;
-  bool asyncCopies;              // from memory to shared memory beside the registers
-  std::string_view feature = {}; // beyond those of `cpu`, as LLVM spells it
-  bool bulkCopies = false;       // of whole tiles, by an engine that signals barriers in shared memory
+  bool asyncCopies;               // from memory to shared memory beside the registers
+  std::string_view feature = {};  // beyond those of `cpu`, as LLVM spells it
+  bool bulkCopies = false;        // of whole tiles, by an engine that signals barriers in shared memory
+  bool dependentLaunches = false; // a kernel may start before the one that it reads from ends, and wait by itself
 };
 
 std::span<const TargetDesc> targets();

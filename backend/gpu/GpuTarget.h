@@ -31,6 +31,10 @@ public:
   /// The i32 that the lane with number (own xor mask) passes. Must be executed by all threads of the warp.
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
   virtual void barrier(Builder &b) = 0;
+  /// For kernels that start before the ones before them end (TargetDesc::dependentLaunches): waits until those have
+  /// ended and what they wrote is there, then lets the next kernel start. Nothing but constants may be read before it,
+  /// and nothing written.
+  virtual void awaitKernelsBefore(Builder &) {}
 
   /// Does a branch around a single load become a predicate, so that later loads need not wait for it?
   virtual bool predicatesLoads() const = 0;

@@ -381,6 +381,8 @@ LogicalResult KernelDistributor::run() {
     multipliesShared_ |= fragments && fragments->readsShared();
   });
   noteEpilogue(kernel_.getBody());
+  if (kernel_.getBody().getOps<RolesOp>().empty()) // roles make their barriers first
+    target_.awaitKernelsBefore(b_);
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());
   return result;

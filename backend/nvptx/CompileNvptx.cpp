@@ -103,7 +103,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto failed = [&](StringRef step) {
     return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics));
   };
-  NvptxTarget target;
+  NvptxTarget target(desc.dependentLaunches);
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
   auto distributed = distribute(module, target, options.faults);
@@ -125,5 +125,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto *bytes = reinterpret_cast<const std::byte *>(ptx->data());
   code.bytes.assign(bytes, bytes + ptx->size());
   code.kernels = placedFacts(module);
+  for (auto &[name, facts] : code.kernels)
+    facts.startsEarly = desc.dependentLaunches;
   return code;
 }

@@ -29,6 +29,15 @@ void NvptxTarget::barrier(Builder &b) {
   callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)});
 }
 
+/// PTX ISA, "griddepcontrol". Assembly, because LLVM's intrinsic does not say that it orders accesses to memory.
+void NvptxTarget::awaitKernelsBefore(Builder &b) {
+  if (!startsEarly_)
+    return;
+  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "griddepcontrol.wait; griddepcontrol.launch_dependents;",
+                            "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 /// 16 bytes bypass the first-level cache (cg); cg has no other size, so fewer bytes go through the cache (ca).
 void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   std::string name =

@@ -9,11 +9,14 @@ namespace tilewright {
 
 class NvptxTarget final : public GpuTarget {
 public:
+  /// With `startsEarly`, kernels wait for those before them (awaitKernelsBefore).
+  explicit NvptxTarget(bool startsEarly = false) : startsEarly_(startsEarly) {}
   unsigned lanes() const override { return 32; }
   Value threadId(Builder &b) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  void awaitKernelsBefore(Builder &b) override;
   bool predicatesLoads() const override { return true; }
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &b) override;
@@ -38,6 +41,7 @@ public:
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 
 private:
+  bool startsEarly_;
   NvptxCopyEngine engine_;
 };
 

@@ -40,6 +40,7 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   entry.block = facts.block;
   entry.staticSharedBytes = facts.staticSharedBytes;
   entry.dynamicSharedBytes = facts.dynamicSharedBytes;
+  entry.flags = facts.startsEarly ? rt::Kernel::startsEarly : 0;
   plan.kernels.push_back(std::move(entry));
   return it->second;
 }

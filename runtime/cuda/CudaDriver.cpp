@@ -156,12 +156,17 @@ Status Driver::launch(FunctionHandle function, const LaunchArgs &args, StreamHan
   }
   config.sharedBytes = kernel.dynamicSharedBytes;
   config.stream = stream;
-  LaunchAttribute cluster = {};
-  cluster.id = clusterDimension;
-  std::ranges::copy(kernel.cluster, cluster.value.cluster);
+  std::array<LaunchAttribute, 2> attributes = {};
+  config.attributes = attributes.data();
   if (kernel.cluster != std::array<uint32_t, 3>{1, 1, 1}) {
-    config.attributes = &cluster;
-    config.attributeCount = 1;
+    LaunchAttribute &cluster = attributes[config.attributeCount++];
+    cluster.id = clusterDimension;
+    std::ranges::copy(kernel.cluster, cluster.value.cluster);
+  }
+  if (kernel.flags & Kernel::startsEarly && version >= overlapsInGraphs) {
+    LaunchAttribute &overlap = attributes[config.attributeCount++];
+    overlap.id = programmaticOverlap;
+    overlap.value.startsEarly = 1;
   }
   return check(launchKernel(&config, function, parameters, nullptr), "cuLaunchKernelEx",
                fmt::format("launching kernel '{}'", kernel.name));

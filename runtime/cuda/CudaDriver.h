@@ -19,17 +19,21 @@ enum DeviceAttribute : int {
 };
 enum FunctionAttribute : int { MaxDynamicSharedSizeBytes = 8, NonPortableClusterSizeAllowed = 14 };
 
-/// CUlaunchAttribute with the one member used here, the cluster's size.
+/// CUlaunchAttribute with the members used here.
 struct LaunchAttribute {
   int id;
   int pad;
   union {
     char bytes[64];
     unsigned cluster[3];
+    int startsEarly;
   } value;
 };
 static_assert(sizeof(LaunchAttribute) == 72);
-inline constexpr int clusterDimension = 4; // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+inline constexpr int clusterDimension = 4;    // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+inline constexpr int programmaticOverlap = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+/// The first driver that records such launches as graphs (CUDA 12.3).
+inline constexpr int overlapsInGraphs = 12030;
 
 /// CUlaunchConfig.
 struct LaunchConfig {

@@ -19,7 +19,9 @@
 //
 // GPU: the kernel's parameters are, in order, one 64-bit global pointer for each buffer, one i64 for each scalar, the
 // 64-bit pointer of the error word, and by value the launch's tensor maps, as the driver encodes them. Block, cluster
-// and shared memory come from the plan's Kernel, the grid from its Launch.
+// and shared memory come from the plan's Kernel, the grid from its Launch. A kernel with the flag startsEarly may be
+// launched so that it begins before the kernels ahead of it in its stream have ended: it waits for their end, and for
+// what they wrote, before it reads anything but constants or writes (PTX ISA, "griddepcontrol").
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,9 @@ struct Kernel {
   std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks of a cluster
   uint32_t staticSharedBytes = 0;              // declared in the code; for reports and checks
   uint32_t dynamicSharedBytes = 0;             // requested at launch
-  uint32_t flags = 0;                          // reserved, must be 0
+  uint32_t flags = 0;
+  /// A flag: the kernel waits by itself for those before it, so it may start before they end (KernelAbi.h).
+  static constexpr uint32_t startsEarly = 1;
   bool operator==(const Kernel &) const = default;
 };
 

@@ -206,7 +206,7 @@ Status PlanChecker::checkKernel(const Kernel &kernel) const {
   };
   if (!inRange(kernel.block, 1024) || !inRange(kernel.cluster, 16))
     return broken("kernel '{}' has an impossible block or cluster size", kernel.name);
-  if (kernel.flags != 0)
+  if (kernel.flags & ~Kernel::startsEarly)
     return broken("kernel '{}' has launch flags that this version does not know", kernel.name);
   return {};
 }

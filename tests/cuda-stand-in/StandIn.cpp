@@ -7,6 +7,8 @@
 #include "runtime/cuda/CudaDriver.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <span>
 
 using namespace tilewright::test::standin;
 using namespace tilewright::runtime::cuda;
@@ -45,7 +47,7 @@ std::set<std::string> tilewright::test::standin::kernelsOf(const void *image, Re
 
 EXPORTED(Result) cuDriverGetVersion(int *version) {
   CALLED;
-  return *version = 12040, success;
+  return *version = static_cast<int>(setting("STAND_IN_VERSION", 12040)), success;
 }
 EXPORTED(Result) cuGetErrorName(Result result, const char **name) {
   for (const auto &row : resultNames)
@@ -109,9 +111,28 @@ EXPORTED(Result) cuFuncSetAttribute(FunctionHandle function, FunctionAttribute a
     function->dynamicSharedBytes = value;
   return success;
 }
+/// Attributes are of a kind that this stand-in knows, each once. Notes whether the kernel may start early.
+static bool areKnown(const LaunchConfig &config, const FunctionTag &function) {
+  bool isEarly = false, isCluster = false;
+  for (const LaunchAttribute &attribute : std::span(config.attributes, config.attributeCount)) {
+    bool &seen = attribute.id == programmaticOverlap ? isEarly : isCluster;
+    if (seen || (attribute.id != programmaticOverlap && attribute.id != clusterDimension))
+      return false;
+    seen = true;
+  }
+  if (const char *path = std::getenv("STAND_IN_LAUNCHES"))
+    if (std::FILE *file = std::fopen(path, "a")) {
+      std::fprintf(file, "%s %s\n", function.name.c_str(), isEarly ? "early" : "in order");
+      std::fclose(file);
+    }
+  return true;
+}
+
 EXPORTED(Result)
 cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra) {
   CALLED;
+  if (!areKnown(*config, *function))
+    return invalidValue;
   if (extra || config->sharedBytes > std::max(48u << 10, static_cast<unsigned>(function->dynamicSharedBytes)))
     return invalidValue;
   return launch(function, config->grid, config->block, config->stream, parameters);

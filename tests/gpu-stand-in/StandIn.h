@@ -13,6 +13,8 @@
 //                     CUDA_LAUNCH_BLOCKING or HIP_LAUNCH_BLOCKING is 1
 //   STAND_IN_MEMORY   bytes of the device's memory; 8 GiB by default
 //   STAND_IN_DEVICES  how many devices there are; 1 by default
+//   STAND_IN_LAUNCHES a file that gets a line for each launch: the kernel, and whether it may start early (CUDA)
+//   STAND_IN_VERSION  the driver's version, 12040 by default (CUDA)
 #pragma once
 
 #include "runtime/gpu/Driver.h"

@@ -150,6 +150,7 @@ LogicalResult KernelDistributor::lowerRoles(RolesOp op) {
   if (!target_.copyEngine())
     return op.emitOpError("expected a target with a copy engine, whose barriers roles meet at");
   computeWaiting();
+  target_.awaitKernelsBefore(b_);
   OpBuilder::InsertionGuard guard(b_);
   unsigned firstWarp = 0;
   for (unsigned number = 0; number < op.getBodies().size(); ++number) {
