@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,10 +34,20 @@ struct DeviceInfo {
 /// A kernel of a loaded module; opaque outside of its device.
 using KernelHandle = const void *;
 
+/// What the driver's assembler gave a thread of a kernel.
+struct KernelResources {
+  int registers = 0;
+  int spilledBytes = 0; // in memory, because registers did not suffice
+};
+
 class Module {
 public:
   virtual ~Module() = default;
   virtual Expected<KernelHandle> kernel(const Kernel &kernel) = 0;
+  /// Absent where there is no such assembler: on the host.
+  virtual Expected<std::optional<KernelResources>> resources(const Kernel &, KernelHandle) {
+    return std::optional<KernelResources>();
+  }
 };
 
 /// A TensorMap of a launch with its values.

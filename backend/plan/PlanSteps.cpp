@@ -2,6 +2,7 @@
 // One function for each kind of operation in @main; groups and kernels are added when a step first refers to them.
 #include "backend/plan/PlanSteps.h"
 
+#include "backend/plan/KernelForm.h"
 #include "frontend/import/HostCall.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,7 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   const KernelFacts &facts = code.code->kernels.at(kernel.getSymName().str());
   rt::Kernel entry;
   entry.name = entry.entry = kernel.getSymName().str();
+  entry.form = formOf(kernel);
   entry.code = code.index;
   llvm::SmallPtrSet<Value, 4> written;
   kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });

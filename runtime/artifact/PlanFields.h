@@ -37,7 +37,7 @@ template <typename A> void fields(A &archive, Is<Value> auto &s) {
   archive(s.name, s.dtype, s.kind, s.dims, s.source, s.byteOffset);
 }
 template <typename A> void fields(A &archive, Is<Kernel> auto &s) {
-  archive(s.name, s.code, s.entry, s.buffers, s.scalars, s.tensorMaps, s.block, s.cluster, s.staticSharedBytes,
+  archive(s.name, s.form, s.code, s.entry, s.buffers, s.scalars, s.tensorMaps, s.block, s.cluster, s.staticSharedBytes,
           s.dynamicSharedBytes, s.flags);
 }
 template <typename A> void fields(A &archive, Is<TensorMap> auto &s) {

@@ -175,7 +175,8 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
   if (placeOutput_ && !isObjectValue(id)) {
     Expected<void *> place = placeOutput_(output.source, bytes);
     TILEWRIGHT_TRY(place);
-    if ((addresses_[id] = *place))
+    addresses_[id] = *place;
+    if (addresses_[id])
       return {};
   }
   const TensorView &given = boundOutputs_[output.source];
@@ -361,6 +362,13 @@ Status Context::copyOutputs(std::span<const TensorView> outputs) {
                                        : stream_->copyOut(outputs[i].data, addresses_[id], *bytes));
   }
   return synchronize();
+}
+
+Expected<std::optional<KernelResources>> Context::resources(KernelId id) const {
+  const Context &context = active();
+  const Kernel &kernel = context.program_->plan().kernels[id];
+  Module &module = *context.image_->modules[kernel.code];
+  return module.resources(kernel, context.kernels_->kernels[id]);
 }
 
 } // namespace tilewright::runtime

@@ -91,6 +91,8 @@ public:
   /// The program whose plan is bound: the broadcasting one where only that takes the sizes.
   const Program &program() const { return *active().program_; }
   const Device &device() const { return *device_; }
+  /// What a thread of a kernel of the plan takes; absent on the host.
+  Expected<std::optional<KernelResources>> resources(KernelId kernel) const;
   Stream &stream() { return *active().stream_; }
   const Counters &counters() const { return *active().counters_; }
   uint64_t arenaBytes() const { return active().arena_->bytes; }

@@ -32,6 +32,7 @@ inline constexpr Result success = 0;
 inline constexpr Result outOfMemory = 2;
 
 enum JitOption : int { ErrorLogBuffer = 5, ErrorLogBufferSizeBytes = 6 };
+enum ResourceAttribute : int { LocalBytes = 3, Registers = 4 }; // of a function, for each thread
 enum CaptureMode : int { CaptureThreadLocal = 1 };
 inline constexpr unsigned streamNonBlocking = 1;
 
@@ -78,6 +79,8 @@ inline constexpr unsigned streamNonBlocking = 1;
   X(moduleUnload,       cuModuleUnload,              hipModuleUnload,              (ModuleHandle))                     \
   X(moduleGetFunction,  cuModuleGetFunction,         hipModuleGetFunction,         (FunctionHandle *, ModuleHandle,    \
                                                                                     const char *name))                 \
+  X(functionGetAttribute, cuFuncGetAttribute,        hipFuncGetAttribute,         (int *value, ResourceAttribute,     \
+                                                                                    FunctionHandle))                   \
   X(eventCreate,        cuEventCreate,               hipEventCreateWithFlags,      (EventHandle *, unsigned flags))    \
   X(eventDestroy,       cuEventDestroy_v2,           hipEventDestroy,              (EventHandle))                      \
   X(eventRecord,        cuEventRecord,               hipEventRecord,               (EventHandle, StreamHandle))        \

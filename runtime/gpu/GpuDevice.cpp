@@ -38,6 +38,16 @@ public:
     return static_cast<KernelHandle>(function);
   }
 
+  Expected<std::optional<KernelResources>> resources(const Kernel &kernel, KernelHandle handle) override {
+    TILEWRIGHT_GPU_ENTER(*context_);
+    auto *function = static_cast<FunctionHandle>(const_cast<void *>(handle));
+    KernelResources found;
+    for (auto [attribute, value] : {std::pair(Registers, &found.registers), {LocalBytes, &found.spilledBytes}})
+      TILEWRIGHT_GPU_TRY(context_->driver, functionGetAttribute, fmt::format("asking about kernel '{}'", kernel.name),
+                         value, attribute, function);
+    return std::optional(found);
+  }
+
 private:
   std::shared_ptr<gpu::Context> context_;
   ModuleHandle handle_;

@@ -69,6 +69,7 @@ enum class BufferAccess : uint8_t { Read = 0, Write = 1, ReadWrite = 2 };
 /// A compiled kernel; KernelAbi.h says how it is called. Launches share kernels, so sizes belong to the launch.
 struct Kernel {
   std::string name;     // matmul_bias_gelu__f16_f16_f32__128x128x32__sm_90a
+  std::string form;     // for reports: root, tiles, and what it uses of its target; may be empty
   uint32_t code = none; // index into Contents::code
   std::string entry;    // symbol in that code object
   std::vector<BufferAccess> buffers;

@@ -11,6 +11,7 @@
 //                     whose first call it is
 //   STAND_IN_FAULT    the name of a kernel that faults: waiting for it fails, or launching it where
 //                     CUDA_LAUNCH_BLOCKING or HIP_LAUNCH_BLOCKING is 1
+//   STAND_IN_SPILLS   the name of a kernel that keeps 24 bytes a thread in memory for want of registers
 //   STAND_IN_MEMORY   bytes of the device's memory; 8 GiB by default
 //   STAND_IN_DEVICES  how many devices there are; 1 by default
 //   STAND_IN_LAUNCHES a file that gets a line for each launch: the kernel, and whether it may start early (CUDA)

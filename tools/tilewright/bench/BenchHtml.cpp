@@ -101,9 +101,7 @@ static std::string chart(const std::vector<GroupRow> &rows) {
 }
 
 static std::string groupsTable(const BenchReport &report, const std::vector<GroupRow> &rows) {
-  std::string table = "<div class=\"wide\"><table>\n" +
-                      cells("th", {"group", "runs", "ms", "share", "parts " + report.names[1] + ", ms", "vendor, ms",
-                                   "GFLOP/s", "GB/s", "of roof", "roof", "nodes"});
+  std::string table = "<div class=\"wide\"><table>\n" + cells("th", groupTitles(report));
   for (const GroupRow &row : rows)
     table += cells("td", groupCells(row));
   return table + "</table></div>\n";

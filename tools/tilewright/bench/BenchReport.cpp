@@ -103,7 +103,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     row.members = memberNames(group);
     row.products = productsOf(fused, group);
     if (const auto *launch = std::get_if<runtime::Launch>(&plan.steps[i]))
-      row.kernel = plan.kernels[launch->kernel].name;
+      row.kernel = plan.kernels[launch->kernel].name, row.form = plan.kernels[launch->kernel].form;
     row.fusedMs = fusedSteps[i].ms;
     for (size_t j = 0; j < parts.steps.size(); ++j) {
       runtime::GroupId part = groupOf(parts.steps[j]);
@@ -132,6 +132,28 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
   for (GroupRow &row : rows)
     row.share = total > 0 ? row.fusedMs / total : 0;
   return rows;
+}
+
+Status addResources(const runtime::Context &fused, std::vector<GroupRow> &groups) {
+  const runtime::Plan &plan = fused.program().plan();
+  for (runtime::KernelId id = 0; id < plan.kernels.size(); ++id)
+    for (GroupRow &row : groups)
+      if (row.kernel == plan.kernels[id].name && !row.resources) {
+        Expected<std::optional<runtime::KernelResources>> resources = fused.resources(id);
+        TILEWRIGHT_TRY(resources);
+        row.resources = *resources;
+      }
+  return {};
+}
+
+std::vector<std::string> spillsOf(const BenchReport &report) {
+  std::vector<std::string> lines;
+  for (const GroupRow &row : mergedRows(report.groups))
+    if (row.resources && row.resources->spilledBytes > 0)
+      lines.push_back(
+          fmt::format("kernel '{}' keeps {} bytes a thread in memory because its {} registers do not suffice",
+                      row.kernel, row.resources->spilledBytes, row.resources->registers));
+  return lines;
 }
 
 /// Adds another launch of the same kernel to a row.
@@ -216,6 +238,11 @@ static std::string sidesTable(const BenchReport &report) {
   return table.print();
 }
 
+std::vector<std::string> groupTitles(const BenchReport &report) {
+  return {"group",   "runs", "ms",   "share", "parts " + report.names[1] + ", ms", "vendor, ms", "GFLOP/s", "GB/s",
+          "of roof", "roof", "form", "nodes"};
+}
+
 std::vector<std::string> groupCells(const GroupRow &row) {
   auto rate = [&](double amount) {
     return amount > 0 && row.fusedMs > 0 ? fmt::format("{:.1f}", amount / row.fusedMs / 1e6) : "-";
@@ -230,20 +257,20 @@ std::vector<std::string> groupCells(const GroupRow &row) {
           rate(row.bytes),
           fmt::format("{:.0f} %", 100 * row.roofShare),
           row.roof,
+          row.form.empty() ? "-" : row.form,
           membersText(row.members)};
 }
 
 static std::string groupsTable(const BenchReport &report) {
   bool vendor = !report.vendor.empty();
-  std::vector<std::string> header = {"group",   "runs", "ms",      "share", "parts " + report.names[1] + ", ms",
-                                     "GFLOP/s", "GB/s", "of roof", "roof",  "nodes"};
-  if (vendor)
-    header.insert(header.begin() + 5, "vendor, ms");
+  std::vector<std::string> header = groupTitles(report);
+  if (!vendor)
+    header.erase(header.begin() + vendorColumn);
   Table table(header);
   for (const GroupRow &row : mergedRows(report.groups)) {
     std::vector<std::string> cells = groupCells(row);
     if (!vendor)
-      cells.erase(cells.begin() + 5);
+      cells.erase(cells.begin() + vendorColumn);
     table.add(cells);
   }
   return table.print();
@@ -292,7 +319,10 @@ std::string printReport(const BenchReport &report, bool perKernel) {
   text += "\n";
   text += report.vendor.empty() ? report.vendorAbsent
                                 : "vendor: the matrix products of each group alone, by " + report.vendor;
-  return text + "\n\n" + groupsTable(report);
+  text += "\n\n" + groupsTable(report);
+  for (const std::string &line : spillsOf(report))
+    text += "warning: " + line + "\n";
+  return text;
 }
 
 static nlohmann::json orNull(const std::optional<double> &value) {
@@ -332,18 +362,24 @@ nlohmann::json jsonReport(const BenchReport &report) {
                          {"machine", std::map<std::string, std::string>(report.machine.begin(), report.machine.end())},
                          {"peaks", jsonPeaks(report.peaks)},
                          {"groups", nlohmann::json::array()}};
-  for (const GroupRow &row : report.groups)
-    json["groups"].push_back({{"name", row.name},
-                              {"kernel", row.kernel},
-                              {"share", row.share},
-                              {"members", row.members},
-                              {report.names[0] + "_ms", row.fusedMs},
-                              {report.names[1] + "_ms", row.unfusedMs},
-                              {"bytes", row.bytes},
-                              {"flops", row.flops},
-                              {"roof", row.roof},
-                              {"vendor_ms", orNull(row.vendorMs)},
-                              {"roof_share", row.roofShare}});
+  for (const GroupRow &row : report.groups) {
+    const auto &taken = row.resources;
+    json["groups"].push_back(
+        {{"name", row.name},
+         {"kernel", row.kernel},
+         {"form", row.form},
+         {"share", row.share},
+         {"members", row.members},
+         {report.names[0] + "_ms", row.fusedMs},
+         {report.names[1] + "_ms", row.unfusedMs},
+         {"bytes", row.bytes},
+         {"flops", row.flops},
+         {"roof", row.roof},
+         {"vendor_ms", orNull(row.vendorMs)},
+         {"roof_share", row.roofShare},
+         {"registers", taken ? nlohmann::json(taken->registers) : nlohmann::json(nullptr)},
+         {"spilled_bytes", taken ? nlohmann::json(taken->spilledBytes) : nlohmann::json(nullptr)}});
+  }
   return json;
 }
 

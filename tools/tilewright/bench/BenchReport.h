@@ -34,8 +34,10 @@ struct StepRow {
 struct GroupRow {
   std::string name;
   std::string kernel; // empty if the step is not a launch
+  std::string form;   // of the kernel: its root, tiles, and what it uses of its target
   size_t launches = 1;
-  std::vector<std::string> members; // ONNX node names
+  std::vector<std::string> members;                  // ONNX node names
+  std::optional<runtime::KernelResources> resources; // of one of the kernel's threads; absent on the host
   double fusedMs = 0;
   double share = 0;     // of the time of all groups, 0 to 1
   double unfusedMs = 0; // sum over its parts; 0 if they count for another group that shares a node
@@ -64,6 +66,12 @@ struct BenchReport {
 /// The steps of `context` with the milliseconds that each took.
 std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector<runtime::StepProfile> &profile);
 
+/// Asks the device what the kernels of `groups` take. Fails if the device does.
+Status addResources(const runtime::Context &fused, std::vector<GroupRow> &groups);
+
+/// "kernel 'softmax' keeps 24 bytes a thread in memory because its 64 registers do not suffice", for each that does.
+std::vector<std::string> spillsOf(const BenchReport &report);
+
 /// The groups of `fused` in order, with times from both profiles.
 std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector<runtime::StepProfile> &fusedSteps,
                                 const runtime::Context &unfused, const std::vector<runtime::StepProfile> &unfusedSteps,
@@ -91,8 +99,10 @@ std::string assumedText(const BenchReport &report);
 /// "q.matmul q.add"; a long list is shortened to the first, the last and the count.
 std::string membersText(const std::vector<std::string> &members);
 std::string bytesText(double bytes);
-/// A row of the table of groups: name, runs, ms, share, parts unfused, vendor, GFLOP/s, GB/s, of roof, roof, nodes.
+/// The titles of the table of groups, and a row of it. vendorColumn is left out where no library was found.
+std::vector<std::string> groupTitles(const BenchReport &report);
 std::vector<std::string> groupCells(const GroupRow &row);
+inline constexpr size_t vendorColumn = 5;
 /// The measured peak rates, each with its name.
 std::vector<std::pair<std::string, std::string>> describePeaks(const Peaks &peaks);
 

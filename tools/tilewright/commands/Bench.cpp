@@ -96,6 +96,7 @@ static Status measure(const BenchCommand &command, runtime::Context &fused, runt
   if (command.noGroups)
     return {};
   report.groups = groupRows(fused, *fusedSteps, unfused, *unfusedSteps, report.peaks);
+  TILEWRIGHT_TRY(addResources(fused, report.groups));
   return timeVendor(const_cast<runtime::Device &>(fused.device()), report);
 }
 

@@ -45,6 +45,7 @@ static nlohmann::json kernelsJson(const runtime::Plan &plan) {
   for (const runtime::Step &step : plan.steps)
     if (auto *launch = std::get_if<runtime::Launch>(&step))
       json.push_back({{"kernel", plan.kernels[launch->kernel].name},
+                      {"form", plan.kernels[launch->kernel].form},
                       {"nodes", launch->group == runtime::none ? std::vector<std::string>()
                                                                : plan.groups[launch->group].members}});
     else if (auto *call = std::get_if<runtime::HostCall>(&step))
