@@ -14,6 +14,8 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  void fence(Builder &b) override;
+  Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return true; }
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &b) override;

@@ -90,7 +90,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
       continue;
     }
     flattenLoops(kernel);
-    if (failed(assignLayouts(kernel, facts)))
+    if (failed(assignLayouts(kernel, facts)) || failed(shareSums(kernel)))
       return failure();
     if (!assignRoles(kernel, facts)) {
       stageOperands(kernel);
