@@ -83,15 +83,12 @@ void KernelDistributor::lowerPartRead(PartReadOp op) {
 Value KernelDistributor::countArrival(PartArriveOp op) {
   Value counters = scalar(op.getArrivals()),
         tile = arith::IndexCastOp::create(b_, b_.getI64Type(), scalar(op.getTile()));
-  Value counter =
-      LLVM::GEPOp::create(b_, counters.getType(), b_.getI32Type(), counters, ArrayRef<LLVM::GEPArg>{tile});
-  auto fence = [&] {
-    if (!faults_.dropFences)
-      target_.fence(b_);
-  };
-  fence();
+  Value counter = LLVM::GEPOp::create(b_, counters.getType(), b_.getI32Type(), counters, ArrayRef<LLVM::GEPArg>{tile});
+  if (!faults_.dropReleases)
+    target_.fence(b_);
   Value before = faults_.dropArrivals ? i32(0) : target_.countUpTo(b_, counter, op.getParts() - 1);
-  fence();
+  if (!faults_.dropAcquires)
+    target_.fence(b_);
   Value isLast = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, before, i32(op.getParts() - 1));
   return faults_.allAreLast ? i32(1) : arith::ExtUIOp::create(b_, b_.getI32Type(), isLast).getResult();
 }
@@ -99,11 +96,8 @@ Value KernelDistributor::countArrival(PartArriveOp op) {
 void KernelDistributor::lowerPartArrive(PartArriveOp op) {
   Value answer = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*op.getScratch())});
-  auto besideBarrier = [&] {
-    if (!faults_.dropFences)
-      target_.fenceBesideBarrier(b_);
-  };
-  besideBarrier();
+  if (!faults_.dropReleases)
+    target_.fenceBesideBarrier(b_);
   barrier(); // nobody writes anymore, nor reads the answer of the program before
   Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, threadOfRole(), i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
@@ -113,7 +107,8 @@ void KernelDistributor::lowerPartArrive(PartArriveOp op) {
     LLVM::StoreOp::create(b_, countArrival(op), answer);
   }
   barrier();
-  besideBarrier();
+  if (!faults_.dropAcquires)
+    target_.fenceBesideBarrier(b_);
   Value isLast = LLVM::LoadOp::create(b_, b_.getI32Type(), answer);
   scalars_.map(op.getLast(), arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, isLast, i32(0)));
 }

@@ -1,47 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions: types, operand layouts, prologues that prevent asynchronous copies, ragged edges in every dimension,
 // and epilogues.
-#include "tests/device/Cases.h"
+#include "tests/device/Products.h"
 
 #include <cmath>
 #include <fmt/format.h>
 
 namespace tilewright::test {
 
-namespace {
-enum class Tail {
-  Bias,     // y = a * b + bias, in the type of the sums
-  Residual, // y = a * b + r, in the operands' type: lanes exchange halves for wide loads and stores
-};
-struct Product {
-  DType type;
-  int64_t m, n, k, bm, bn, bk, warps, stages;
-  bool transposedA = false, transposedB = false, prologue = false;
-  Tail tail = Tail::Bias;
-  bool runTimeColumns = false;               // n is known only at run time: each access has two versions
-  bool unsignedA = false, unsignedB = false; // of bytes
-  int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
-};
-} // namespace
-
 static DType sumTypeOf(const Product &p) {
   return p.type == DType::F64 ? DType::F64 : p.type == DType::I8 ? DType::I32 : DType::F32;
 }
 
-static DType resultTypeOf(const Product &p) { return p.tail == Tail::Residual ? p.type : sumTypeOf(p); }
+static DType resultTypeOf(const Product &p) { return p.tail == Tail::Bias ? sumTypeOf(p) : p.type; }
 
 static std::string nameOf(const Product &p) {
-  return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", p.tail == Tail::Residual ? "residual" : "product",
-                     typeText(p.type), p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn,
-                     p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
+  constexpr const char *prefixes[] = {"product", "residual", "gelu"};
+  return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", prefixes[static_cast<int>(p.tail)], typeText(p.type),
+                     p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk,
+                     p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
-         (p.groups ? fmt::format("_groups{}", p.groups) : "");
+         (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "");
 }
 
 constexpr const char *productLoop = R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}>}} {{
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
       %n = tile.size (d0) -> (d0 * {bn})(%px)
       %m = tile.size (d0) -> (d0 * {bm})(%py)
@@ -81,6 +66,19 @@ constexpr const char *residualTail = R"(
       %h = arith.truncf %s : {tc} to {tr}
       tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
 
+constexpr const char *geluTail = R"(
+      %bv = tile.load %r[%c0, %n] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
+      %bb = tile.broadcast %bv : {tr} -> {tc}
+      %s = arith.addf %acc, %bb : {tc}
+      %root = arith.constant dense<0.70710678> : {tc}
+      %half = arith.constant dense<0.5> : {tc}
+      %scaled = arith.mulf %s, %root : {tc}
+      %erf = math.erf %scaled : {tc}
+      %part = arith.mulf %s, %half : {tc}
+      %g = math.fma %part, %erf, %part : {tc}
+      %h = arith.truncf %g : {tc} to {ty}
+      tile.store %h, %y[%m, %n] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
+
 static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   bool residual = p.tail == Tail::Residual, bytes = p.type == DType::I8;
   std::string text = typeText(p.type), sum = typeText(sumTypeOf(p));
@@ -96,15 +94,17 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
     return fmt::format("tensor<{}x{}x{}>", first, second, type);
   };
   std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
-  std::string tail = residual ? residualTail : biasTail;
+  std::string tail = residual ? residualTail : p.tail == Tail::Gelu ? geluTail : biasTail;
+  bool inOrder = p.groups || p.parts > 1;
   return fmt::format(
       fmt::runtime(productLoop + tail + "\n      tile.return\n    }}"),
       fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
       fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
       fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-      fmt::arg("grid", p.groups ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+      fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
       fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
-      fmt::arg("programs", p.groups ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+      fmt::arg("parts", p.parts > 1 ? fmt::format(", parts = {}", p.parts) : ""),
+      fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
       fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
       fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
       fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
@@ -116,14 +116,14 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
                                                    : ""),
       fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tile(p.bm, p.bk, text)),
       fmt::arg("tb", tile(p.bk, p.bn, text)), fmt::arg("tc", tile(p.bm, p.bn, sum)),
-      fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
+      fmt::arg("ty", tile(p.bm, p.bn, text)), fmt::arg("tr", residual ? tile(p.bm, p.bn, text) : tile(1, p.bn, sum)));
 }
 
 /// Rounding to the result's type, plus that of the sums, which grows with the square root of their length.
 static double toleranceOf(const Product &p) {
   if (p.type == DType::I8)
     return 0;
-  double tolerance = (p.tail == Tail::Residual ? roundoff(p.type) : 0) +
+  double tolerance = (p.tail == Tail::Bias ? 0 : roundoff(p.type)) +
                      (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
   if (elementBytes(p.type) ==
       2) // matrix units truncate sums instead of rounding them: errors of one sign, which add up
@@ -131,7 +131,7 @@ static double toleranceOf(const Product &p) {
   return tolerance;
 }
 
-static DeviceCase product(const Product &p, std::string edge) {
+DeviceCase product(const Product &p, std::string edge) {
   bool residual = p.tail == Tail::Residual;
   DeviceCase c{.name = nameOf(p),
                .family = "matmul",
@@ -141,10 +141,13 @@ static DeviceCase product(const Product &p, std::string edge) {
                .type = p.type};
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   c.kernel = kernelText(p, c.grid[0], c.grid[1]);
-  if (p.groups)
+  if (p.groups || p.parts > 1)
     c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);
-  c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
+  c.buffers = {{p.type, p.m * p.k},
+               {p.type, p.k * p.n},
+               {residual ? yType : sumTypeOf(p), residual ? p.m * p.n : p.n},
+               {yType, p.m * p.n}};
   if (p.runTimeColumns)
     c.scalars = {p.n};
   c.expected = [p, residual, specs = c.buffers](int64_t index) {
@@ -154,7 +157,8 @@ static DeviceCase product(const Product &p, std::string edge) {
     for (int64_t k = 0; k < p.k; ++k)
       total += read(inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k), p.unsignedA) *
                read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
-    return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
+    total = (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
+    return p.tail == Tail::Gelu ? total / 2 * (1 + std::erf(total * std::sqrt(0.5))) : total;
   };
   c.tolerance = toleranceOf(p);
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;

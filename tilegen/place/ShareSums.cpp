@@ -79,8 +79,8 @@ bool SumSharer::fits(std::string &why) {
   }
   if (!loop_)
     return refuse("there is no single loop around its products");
-  for (auto [init, carried, yielded] : llvm::zip(loop_.getInitArgs(), loop_.getRegionIterArgs(),
-                                                 loop_.getBody()->getTerminator()->getOperands())) {
+  for (auto [init, carried, yielded] :
+       llvm::zip(loop_.getInitArgs(), loop_.getRegionIterArgs(), loop_.getBody()->getTerminator()->getOperands())) {
     auto dot = yielded.getDefiningOp<DotOp>();
     if (!dot || dot.getAcc() != carried || !isZero(init))
       return refuse("its loop carries more than sums");
