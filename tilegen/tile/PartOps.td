@@ -15,8 +15,8 @@ def WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     See tile.part_arrive for an example. It stands in the kernel itself, and is a parameter behind the kernel's buffers.
 
-    * `zeroed`: all bytes are zero when the launch starts, and must be so when it ends: such memory is shared by all
-      launches of a plan. Without it, nobody else has the memory, and its contents are undefined.
+    * `zeroed`: a row of i32 that are zero when the launch starts, and must be so when it ends: such memory is shared by
+      all launches of a plan. Without it, nobody else has the memory, and its contents are undefined.
     * `result`: the memory, of a size that is known.
   }];
   let arguments = (ins UnitAttr:$zeroed);
