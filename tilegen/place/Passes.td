@@ -40,8 +40,8 @@ def AssignLayoutsPass : PlaceStep<"assign-layouts"> {
 def ShareSumsPass : PlaceStep<"share-sums"> {
   let summary = "Give each tile to several programs, which sum a part of the steps each";
   let description = [{
-    Takes kernels whose tiles have layouts and whose schedule has `parts`. Others stay as they are. A kernel that does
-    more than sum in its loop, or whose number of programs is not known, is a diagnostic.
+    Takes kernels whose tiles have layouts and whose schedule has `parts`. Others stay as they are, and so do kernels
+    that do more than sum in their loop, or whose number of programs is not known; a remark says why.
   }];
 }
 

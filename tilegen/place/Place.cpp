@@ -90,8 +90,9 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
       continue;
     }
     flattenLoops(kernel);
-    if (failed(assignLayouts(kernel, facts)) || failed(shareSums(kernel)))
+    if (failed(assignLayouts(kernel, facts)))
       return failure();
+    shareSums(kernel);
     if (!assignRoles(kernel, facts)) {
       stageOperands(kernel);
       pipelineLoops(kernel, facts);
