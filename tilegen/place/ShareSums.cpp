@@ -67,18 +67,18 @@ static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) |
 /// One loop around products that carries their sums alone, from 0 on; nothing is stored before it.
 bool SumSharer::fits(std::string &why) {
   auto refuse = [&](const char *reason) { return why = reason, false; };
-  for (Operation &op : kernel_.getBody().front()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && !loop.getBody()->getOps<DotOp>().empty()) {
-      if (loop_)
-        return refuse("it has several loops around products");
-      loop_ = loop;
-    } else if (!loop_ && !isa<LoadOp>(op) && !isMemoryEffectFree(&op)) {
-      return refuse("it does more than load before its products");
-    }
+  for (auto loop : kernel_.getBody().getOps<scf::ForOp>()) {
+    if (loop.getBody()->getOps<DotOp>().empty())
+      continue;
+    if (loop_)
+      return refuse("it has several loops around products");
+    loop_ = loop;
   }
   if (!loop_)
     return refuse("there is no single loop around its products");
+  for (Operation &op : kernel_.getBody().front())
+    if (op.isBeforeInBlock(loop_) && !isa<LoadOp>(op) && !isMemoryEffectFree(&op))
+      return refuse("it does more than load before its products");
   for (auto [init, carried, yielded] :
        llvm::zip(loop_.getInitArgs(), loop_.getRegionIterArgs(), loop_.getBody()->getTerminator()->getOperands())) {
     auto dot = yielded.getDefiningOp<DotOp>();
