@@ -46,8 +46,8 @@ std::string kernelText(const std::string &shape) {
                          {"128", "768", "256"},
                          {"128", "4096", "4096"}})
     if (shape == "product " + std::string(m) + "x" + n + "x" + k + " of halves") {
-      std::string rows = m, columns = n, depth = k, sizes = rows == "?" ? ", (s0, 3072)" : "",
-                  results = rows == "?" ? ", (s0, 768)" : "";
+      std::string rows = m, columns = n, depth = k, sizes = rows == "?" ? ", affine_map<()[s0] -> (s0, 3072)>" : "",
+                  results = rows == "?" ? ", affine_map<()[s0] -> (s0, 768)>" : "";
       return product(rows + "x" + depth + "xf16" + sizes, depth + "x" + columns + "xf16",
                      rows + "x" + columns + "xf32" + results);
     }
@@ -116,7 +116,7 @@ constexpr Row rows[] = {
     {"product 16x4096x4096 of halves", "sm_80", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
     {"product 16x4096x4096 of halves", "gfx942", "<matmul, tile = [16, 64], reduce = [128], warps = 4, parts = 8>"},
     {"product ?x768x3072 of halves", "sm_90a",
-     "<matmul, tile = [128, 256], reduce = [64], warps = 8, stages = 4, groups = 1, order = 8>"},
+     "<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 9, groups = 1, order = 8>"},
     {"product 128x768x256 of halves", "sm_90a", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
     {"product 128x4096x4096 of halves", "sm_90a",
      "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8>"},
