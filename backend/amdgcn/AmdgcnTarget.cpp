@@ -46,6 +46,15 @@ void AmdgcnTarget::barrier(Builder &b) {
   fence(LLVM::AtomicOrdering::acquire);
 }
 
+/// LLVM, "User Guide for AMDGPU Backend", memory model of gfx942: waits for this wave's own stores alone, writes the
+/// second-level cache back and drops what the first one holds. So every wave has one of its own beside barriers, which
+/// wait for LDS only.
+void AmdgcnTarget::fence(Builder &b) { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "agent"); }
+Value AmdgcnTarget::countUpTo(Builder &b, Value address, unsigned most) {
+  return LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, address, wordConstant(b, most),
+                                   LLVM::AtomicOrdering::monotonic, "agent");
+}
+
 /// A load and a store: these chips have no asynchronous copy as wide as that.
 void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   auto type = VectorType::get(bytes / 4, b.getI32Type());

@@ -15,6 +15,9 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  void fence(Builder &b) override;
+  void fenceBesideBarrier(Builder &b) override { fence(b); }
+  Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return false; } // a branch waits for its loads
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &) override {}

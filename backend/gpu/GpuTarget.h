@@ -36,6 +36,15 @@ public:
   /// and nothing written.
   virtual void awaitKernelsBefore(Builder &) {}
 
+  /// Orders global memory for all threads of the device: what this thread has written, and its block before a barrier,
+  /// comes before what it writes or reads from now on.
+  virtual void fence(Builder &b) = 0;
+  /// What each thread of a block needs before a barrier behind which one of them calls `fence`, and after a barrier
+  /// behind such a call: nothing where barriers pass on what that one has ordered.
+  virtual void fenceBesideBarrier(Builder &) {}
+  /// Adds 1 to the i32 in global memory, or makes it 0 where it was `most`; returns what it was. Orders nothing else.
+  virtual Value countUpTo(Builder &b, Value address, unsigned most) = 0;
+
   /// Does a branch around a single load become a predicate, so that later loads need not wait for it?
   virtual bool predicatesLoads() const = 0;
 

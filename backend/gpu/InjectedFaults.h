@@ -9,6 +9,10 @@ struct InjectedFaults {
   bool dropMasks = false;     // stores ignore their bounds
   bool dropBarriers = false;  // no barrier is emitted
   bool dropRingWaits = false; // slots are read before they are full
+  bool dropReleases = false;  // a program of a shared tile arrives before its part has
+  bool dropAcquires = false;  // the last program may read what memory held before the others arrived
+  bool dropArrivals = false;  // nobody counts the programs that share a tile, so that none is the last
+  bool allAreLast = false;    // each program of a shared tile goes on as if it were the last
 };
 
 } // namespace tilewright

@@ -232,13 +232,15 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   return success();
 }
 
-/// The conditional copies of a pipeline, the only scf.if of placed kernels: they have no results and no else.
+/// The conditional copies of a pipeline, and what follows shared sums: they have no results and no else.
 LogicalResult KernelDistributor::lowerIf(scf::IfOp op) {
   computeWaiting();
   auto branch = scf::IfOp::create(b_, scalar(op.getCondition()), /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());
-  return lowerBlock(*op.thenBlock());
+  LogicalResult result = lowerBlock(*op.thenBlock());
+  waiting_.clear(); // what was not computed in there, nobody uses
+  return result;
 }
 
 Value KernelDistributor::size(SizeOp op) {
@@ -309,6 +311,10 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](RingDrainOp op) { return lowerRingDrain(op), success(); })
       .Case([&](RingReleaseOp op) { return lowerRingRelease(op), success(); })
       .Case([&](BulkCopyOp op) { return lowerBulkCopy(op), success(); })
+      .Case([&](WorkspaceOp) { return success(); }) // an argument
+      .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
+      .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
+      .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
       .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {
@@ -338,10 +344,11 @@ void KernelDistributor::noteEpilogue(Region &body) {
 
 LogicalResult KernelDistributor::run() {
   MLIRContext *context = b_.getContext();
-  SmallVector<Type> parameters;
   auto global = LLVM::LLVMPointerType::get(context, globalSpace);
-  for (Type type : kernel_.getArgumentTypes())
-    parameters.push_back(isa<BufferType>(type) ? Type(global) : b_.getI64Type());
+  SmallVector<WorkspaceOp> workspaces(kernel_.getBody().getOps<WorkspaceOp>());
+  unsigned buffers = kernel_.getNumBuffers();
+  SmallVector<Type> parameters(buffers + workspaces.size(), global);
+  parameters.append(kernel_.getNumSymbols(), b_.getI64Type());
   parameters.push_back(global); // the error word
   SmallVector<TensorMapOp> maps(kernel_.getBody().getOps<TensorMapOp>());
   parameters.append(maps.size(), LLVM::LLVMPointerType::get(context));
@@ -362,10 +369,13 @@ LogicalResult KernelDistributor::run() {
         function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b_.getUnitAttr());
       }
     } else {
-      scalars_.map(argument, arith::IndexCastOp::create(b_, b_.getIndexType(), entry->getArgument(i)));
+      Value symbol = entry->getArgument(i + workspaces.size());
+      scalars_.map(argument, arith::IndexCastOp::create(b_, b_.getIndexType(), symbol));
     }
   }
-  unsigned last = kernel_.getNumArguments();
+  for (auto [i, workspace] : llvm::enumerate(workspaces))
+    scalars_.map(workspace.getResult(), entry->getArgument(buffers + i));
+  unsigned last = kernel_.getNumArguments() + workspaces.size();
   errorWord_ = entry->getArgument(last);
   for (TensorMapOp map : maps) {
     target_.copyEngine()->markTensorMap(function, ++last);

@@ -135,6 +135,14 @@ private:
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);
   mlir::LogicalResult lowerRoles(tile::RolesOp op);
 
+  // DistributeParts.cpp: tiles that several programs share
+  Value threadOfRole();
+  Value partAddress(Value workspace, Value tile, Value part, mlir::Type held);
+  void lowerPartWrite(tile::PartWriteOp op);
+  void lowerPartRead(tile::PartReadOp op);
+  void lowerPartArrive(tile::PartArriveOp op);
+  Value countArrival(tile::PartArriveOp op);
+
   // Linear maps of this thread's number
   /// xor over the bits i of lane and warp of contribution(basis i), as i32.
   Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);

@@ -38,6 +38,14 @@ void NvptxTarget::awaitKernelsBefore(Builder &b) {
                             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
+/// PTX ISA, "Memory Consistency Model": causality order is transitive, and a barrier is part of it, so the fence of one
+/// thread serves the block's.
+void NvptxTarget::fence(Builder &b) { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "device"); }
+Value NvptxTarget::countUpTo(Builder &b, Value address, unsigned most) {
+  return LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, address, wordConstant(b, most),
+                                   LLVM::AtomicOrdering::monotonic, "device");
+}
+
 /// 16 bytes bypass the first-level cache (cg); cg has no other size, so fewer bytes go through the cache (ca).
 void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
   std::string name =

@@ -17,6 +17,8 @@ public:
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
   void awaitKernelsBefore(Builder &b) override;
+  void fence(Builder &b) override;
+  Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return true; }
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &b) override;

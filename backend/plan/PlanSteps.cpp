@@ -37,6 +37,8 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
   for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
     entry.buffers.push_back(written.contains(argument) ? rt::BufferAccess::Write : rt::BufferAccess::Read);
+  for (tile::WorkspaceOp workspace : kernel.getBody().getOps<tile::WorkspaceOp>())
+    entry.buffers.push_back(workspace.getZeroed() ? rt::BufferAccess::ReadWrite : rt::BufferAccess::Write);
   entry.scalars = kernel.getNumSymbols();
   entry.tensorMaps = llvm::range_size(kernel.getBody().getOps<tile::TensorMapOp>());
   entry.block = facts.block;
@@ -107,6 +109,8 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   }
   for (Value result : launch.getResults())
     step.buffers.push_back(values.resultOf(result, memoryType(result)));
+  for (tile::WorkspaceOp workspace : kernel.getBody().getOps<tile::WorkspaceOp>())
+    step.buffers.push_back(values.workspaceOf(workspace));
   // The kernel's symbols are a subset of the module's.
   SmallVector<AffineExpr> symbols = symbolsOf(kernel);
   for (AffineExpr symbol : symbols)

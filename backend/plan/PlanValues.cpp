@@ -97,6 +97,25 @@ rt::ValueId PlanValues::resultOf(Value result, DType type) {
   return ids[result] = id;
 }
 
+rt::ValueId PlanValues::workspaceOf(tile::WorkspaceOp workspace) {
+  tile::BufferType type = workspace.getType();
+  std::vector<rt::ExprId> dims;
+  for (AffineExpr size : type.getSizes().getResults())
+    dims.push_back(sizes.expr(size));
+  if (workspace.getZeroed() && zeroed) {
+    int64_t size = cast<AffineConstantExpr>(type.getSizes().getResult(0)).getValue();
+    if (size > std::exchange(zeroedSize, std::max(size, zeroedSize)))
+      plan.values[*zeroed].dims = dims;
+    return *zeroed;
+  }
+  rt::ValueId id = plan.values.size();
+  rt::ValueKind kind = workspace.getZeroed() ? rt::ValueKind::Zeroed : rt::ValueKind::Temporary;
+  plan.values.push_back({"", memoryType(type.getElementType()), kind, std::move(dims), rt::none, rt::none});
+  if (workspace.getZeroed())
+    zeroed = id, zeroedSize = cast<AffineConstantExpr>(type.getSizes().getResult(0)).getValue();
+  return id;
+}
+
 Status PlanValues::alias(Value result, Value source) {
   Expected<rt::ValueId> id = idOf(source);
   if (!id)

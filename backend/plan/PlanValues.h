@@ -31,6 +31,9 @@ public:
   Expected<runtime::ValueId> operandOf(tile::KernelOp kernel, unsigned argument, mlir::Value value);
   /// The value that a step writes: an output in place, or else a temporary.
   runtime::ValueId resultOf(mlir::Value result, DType type);
+  /// Memory that a kernel takes beside its buffers. Zeroed memory is one value for all launches, as large as the
+  /// largest of them needs.
+  runtime::ValueId workspaceOf(tile::WorkspaceOp workspace);
   /// Makes `result` another name of `source`'s memory.
   Status alias(mlir::Value result, mlir::Value source);
 
@@ -45,6 +48,8 @@ private:
   PlanSizes &sizes;
   PlanConstants &constants;
   llvm::DenseMap<mlir::Value, runtime::ValueId> ids;
+  std::optional<runtime::ValueId> zeroed;
+  int64_t zeroedSize = 0;
   llvm::DenseMap<mlir::Value, uint32_t> outputNumber; // of values that are written in place
 };
 

@@ -21,7 +21,7 @@ struct ConstantEntry {
 /// The highest code of each serialized enum; all codes from 0 to it are valid.
 template <typename Enum> inline constexpr Enum lastCode = Enum();
 template <> inline constexpr ExprKind lastCode<ExprKind> = ExprKind::Max;
-template <> inline constexpr ValueKind lastCode<ValueKind> = ValueKind::Alias;
+template <> inline constexpr ValueKind lastCode<ValueKind> = ValueKind::Zeroed;
 template <> inline constexpr BufferAccess lastCode<BufferAccess> = BufferAccess::ReadWrite;
 template <> inline constexpr Relation lastCode<Relation> = Relation::LessEqual;
 template <> inline constexpr CodeKind lastCode<CodeKind> = CodeKind::Hsaco;

@@ -283,9 +283,10 @@ Status Context::synchronize() {
   if (isBroadcasting_)
     return broadcasting_->synchronize();
   Expected<uint64_t> errorWord = stream_->synchronize();
-  TILEWRIGHT_TRY(errorWord);
-  if (*errorWord == 0)
+  if (errorWord && *errorWord == 0)
     return {};
+  ++counters_->failures;
+  TILEWRIGHT_TRY(errorWord);
   auto sentence = static_cast<uint32_t>(*errorWord);
   const std::vector<std::string> &faults = program_->plan().faults; // those of bodies included
   if (sentence >= faults.size())

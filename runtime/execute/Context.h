@@ -42,6 +42,7 @@ struct Counters {
   uint64_t instances = 0;  // combinations of sizes instantiated
   uint64_t recordings = 0; // segments recorded
   uint64_t replays = 0;    // segments replayed
+  uint64_t failures = 0;   // executions and synchronizations that failed
   Work *bodies = nullptr;  // while profile() runs: where bodies add their work
 };
 
@@ -127,6 +128,9 @@ private:
   Expected<void *> ownMemory(ValueId id, uint64_t bytes);
 
   Status startExecution();
+  Status executeHere();
+  Status clearZeroed();
+  Expected<std::vector<StepProfile>> profileHere();
   Status runSegment(size_t index);
   Status runSteps(const Segment &segment);
   Status runStep(size_t index);
@@ -188,6 +192,7 @@ private:
   std::vector<TensorMapArgs> launchTensorMaps_;
   std::shared_ptr<Counters> counters_; // shared with bodies
   bool hasRun_ = false;                // since bind, so that there are outputs
+  uint64_t clearedAt_ = UINT64_MAX;    // after so many failures, zeroed values were last cleared
 
   // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
   std::unique_ptr<Context> broadcasting_;

@@ -15,12 +15,30 @@ Status Context::startExecution() {
   hasRun_ = false;
   sizes_ = &instance_->sizes;
   lateSymbols_ = instance_->symbols;
+  return clearZeroed();
+}
+
+/// Kernels leave zeroed values as they find them, so it is done once, and again after a failure, which may have cut a
+/// kernel short.
+Status Context::clearZeroed() {
+  if (clearedAt_ == counters_->failures)
+    return {};
+  for (ValueId id = 0; id < plan().values.size(); ++id)
+    if (plan().values[id].kind == ValueKind::Zeroed && addresses_[id])
+      TILEWRIGHT_TRY(stream_->fill(addresses_[id], 0, instance_->bytes[id]));
+  clearedAt_ = counters_->failures;
   return {};
 }
 
 Status Context::execute() {
   if (isBroadcasting_)
     return broadcasting_->execute();
+  Status status = executeHere();
+  counters_->failures += !status.ok();
+  return status;
+}
+
+Status Context::executeHere() {
   TILEWRIGHT_TRY(startExecution());
   for (size_t i = 0; i < analysis().segments.size(); ++i)
     TILEWRIGHT_TRY(runSegment(i));
@@ -61,6 +79,12 @@ Work Context::workOf(const Step &step) const {
 Expected<std::vector<StepProfile>> Context::profile() {
   if (isBroadcasting_)
     return broadcasting_->profile();
+  Expected<std::vector<StepProfile>> profile = profileHere();
+  counters_->failures += !profile.status().ok();
+  return profile;
+}
+
+Expected<std::vector<StepProfile>> Context::profileHere() {
   TILEWRIGHT_TRY(startExecution());
   std::vector<StepProfile> profile(plan().steps.size());
   for (const Segment &segment : analysis().segments)

@@ -6,6 +6,7 @@
 //   - A buffer is the address of its first byte. Inputs, outputs, constants and temporaries start at a multiple of 64
 //     bytes (an alias at its root plus the plan's byte offset). A buffer of zero bytes has some address, which must
 //     not be dereferenced.
+//   - A zeroed buffer (ValueKind::Zeroed) holds zeros when a kernel starts, and must when it ends.
 //   - Buffers that one launch writes overlap no other buffer of that launch, unless the plan names the same bytes
 //     twice.
 //   - An index that a kernel takes from data is checked by the kernel. A bad one writes `(code << 32) | index` to the

@@ -52,6 +52,7 @@ enum class ValueKind : uint8_t {
   Constant = 2,  // `source` is the entry of Contents::constants, which has exactly the value's size: never written
   Temporary = 3, // in the arena, from its first step to its last
   Alias = 4,     // the bytes of value `source`, from `byteOffset`, under other dims or another type
+  Zeroed = 5,    // of constant size, outside of the arena; zero before each launch, which must leave it so
 };
 
 struct Value {

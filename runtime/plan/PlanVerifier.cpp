@@ -97,6 +97,10 @@ Status PlanChecker::checkValue(ValueId id) const {
       (v.kind == ValueKind::Output && !isNumbered(plan_.outputs)))
     return broken("value '{}' is not the {} that its number says", v.name,
                   v.kind == ValueKind::Input ? "input" : "output");
+  if (v.kind == ValueKind::Zeroed && (isObject(v.dtype) || !std::ranges::all_of(v.dims, [&](ExprId dim) {
+                                        return plan_.exprs[dim].kind == ExprKind::Constant;
+                                      })))
+    return broken("value '{}' is zeroed for all launches and has no constant size", v.name);
   if (v.kind == ValueKind::Constant && v.source >= contents_.constants.size())
     return broken("constant '{}' names entry {} of a pool of {}", v.name, v.source, contents_.constants.size());
   return {};

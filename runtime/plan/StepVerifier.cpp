@@ -64,7 +64,7 @@ Status StepChecker::checkKnown(int64_t step, std::span<const ExprId> exprs) cons
 
 Status StepChecker::checkReads(int64_t step, ValueId id) const {
   const Value &root = value(analysis_.roots[id]);
-  bool given = root.kind == ValueKind::Input || root.kind == ValueKind::Constant;
+  bool given = root.kind == ValueKind::Input || root.kind == ValueKind::Constant || root.kind == ValueKind::Zeroed;
   if (!given && !written_[analysis_.roots[id]])
     return broken("step {} reads '{}' before any step has written it", step, value(id).name);
   if (analysis_.valueStep[id] >= step)

@@ -56,6 +56,7 @@ void addGemvCases(std::vector<DeviceCase> &cases);
 void addWindowCases(std::vector<DeviceCase> &cases);
 void addGatherCases(std::vector<DeviceCase> &cases);
 void addAttentionCases(std::vector<DeviceCase> &cases);
+void addSharedSumCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

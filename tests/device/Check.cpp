@@ -23,6 +23,7 @@ using namespace tilewright::test;
 static const std::map<std::string, int> quotas = {
     {"family pointwise", 60}, {"family row reduction", 40}, {"family matmul", 150}, {"family gemv", 40},
     {"family conv", 12}, {"family window", 12}, {"family gather", 15}, {"family attention", 20},
+    {"family shared sums", 30},
     {"type f32", 50}, {"type f16", 60}, {"type bf16", 50}, {"type f64", 20}, {"type i64", 10}, {"type i32", 10},
     {"type i8", 10},
     {"layout NN", 30}, {"layout NT", 15}, {"layout TN", 15}, {"layout TT", 15}, {"layout transposed", 10},
@@ -53,6 +54,22 @@ static std::vector<runtime::TensorMapArgs> mapsOf(const DeviceCase &c, const nlo
     std::ranges::copy(entry.at("box").get<std::vector<uint32_t>>(), map.box.begin());
   }
   return maps;
+}
+
+/// The memory that a case's kernel takes behind its buffers.
+static Expected<std::vector<std::shared_ptr<void>>> allocateWorkspaces(runtime::Device &device, runtime::Stream &stream,
+                                                                       const nlohmann::json &row) {
+  std::vector<std::shared_ptr<void>> workspaces;
+  for (const nlohmann::json &entry : row.value("workspaces", nlohmann::json::array())) {
+    size_t bytes = entry.at("bytes");
+    auto allocated = device.allocate(bytes);
+    if (!allocated)
+      return allocated.status();
+    if (Status status = stream.fill(allocated->get(), entry.at("zeroed").get<bool>() ? 0 : 0xff, bytes); !status)
+      return status;
+    workspaces.push_back(*allocated);
+  }
+  return workspaces;
 }
 
 /// Runs one case. A Status is a failure of the device, the string that of the case.
@@ -89,6 +106,13 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
     if (Status status = stream.copyIn(allocated->get(), buffer.bytes.data(), buffer.bytes.size()); !status)
       return status;
     addresses.push_back(static_cast<std::byte *>(allocated->get()) + CaseBuffer::guard);
+  }
+  auto workspaces = allocateWorkspaces(device, stream, row);
+  if (!workspaces)
+    return workspaces.status();
+  for (const std::shared_ptr<void> &workspace : *workspaces) {
+    addresses.push_back(workspace.get());
+    kernel.buffers.push_back(runtime::BufferAccess::Write);
   }
   std::array<int64_t, 3> grid = row.value("grid", c.grid);
   std::vector<runtime::TensorMapArgs> maps = mapsOf(c, row, addresses);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-ring-waits|--drop-waits]: compiles every
-// case for a GPU into a folder that tilewright-device-check runs.
+// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-ring-waits|--drop-releases|--drop-acquires|
+// --drop-arrivals|--all-are-last|--drop-waits]: compiles every case for a GPU into a folder that
+// tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
 // inject faults.
@@ -33,15 +34,14 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
   auto module = mlir::parseSourceString<mlir::ModuleOp>(c.kernel, &context);
   if (!module)
     return Status(Code::Internal, "the case's kernel does not parse");
-  if (target.backend == Backend::Amdgcn)
-    return compileAmdgcn(*module, target, {.faults = faults});
-  Expected<TargetCode> code = compileNvptx(*module, target, {.faults = faults});
+  Expected<TargetCode> code = target.backend == Backend::Amdgcn ? compileAmdgcn(*module, target, {.faults = faults})
+                                                                : compileNvptx(*module, target, {.faults = faults});
   if (code)
     launch = launchOf(module->lookupSymbol<tile::KernelOp>("k"), c.scalars);
   return code;
 }
 
-/// Kernels with tensor maps are launched as their placed form says: their blocks take several programs.
+/// Kernels whose programs placing has numbered anew are launched as their placed form says.
 static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const PlacedLaunch &launch) {
   nlohmann::json row = {{"name", c.name},
                         {"threads", facts.block[0]},
@@ -53,7 +53,9 @@ static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const
                            {"sizes", map.sizes},
                            {"strides", map.strides},
                            {"box", map.box}});
-  if (!launch.maps.empty())
+  for (const PlacedWorkspace &workspace : launch.workspaces)
+    row["workspaces"].push_back({{"bytes", workspace.bytes}, {"zeroed", workspace.zeroed}});
+  if (launch.hasOwnGrid())
     row["grid"] = launch.grid;
   return row;
 }
@@ -73,12 +75,14 @@ static void dropWaits(std::vector<std::byte> &bytes) {
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  InjectedFaults faults{takes("--drop-masks"), takes("--drop-barriers"), takes("--drop-ring-waits")};
+  InjectedFaults faults{takes("--drop-masks"),    takes("--drop-barriers"), takes("--drop-ring-waits"),
+                        takes("--drop-releases"), takes("--drop-acquires"), takes("--drop-arrivals"),
+                        takes("--all-are-last")};
   bool withoutWaits = takes("--drop-waits");
   bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
   if (words.empty() || unknown) {
     std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-ring-waits] "
-                 "[--drop-waits]\n";
+                 "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--drop-waits]\n";
     return 2;
   }
   std::filesystem::path folder = words[0];

@@ -24,6 +24,12 @@ PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols
     entry.strides = values(map.getStrides());
     entry.box.assign(map.getType().getBox().begin(), map.getType().getBox().end());
   }
+  for (auto workspace : kernel.getBody().getOps<tile::WorkspaceOp>()) {
+    int64_t bytes = workspace.getType().getElementType().getIntOrFloatBitWidth() / 8;
+    for (int64_t size : values(workspace.getType().getSizes()))
+      bytes *= size;
+    launch.workspaces.push_back({size_t(bytes), workspace.getZeroed()});
+  }
   return launch;
 }
 

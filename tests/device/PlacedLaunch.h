@@ -18,9 +18,19 @@ struct PlacedTensorMap {
   std::vector<int64_t> sizes, strides, box;
 };
 
+/// Memory that the kernel takes behind its buffers.
+struct PlacedWorkspace {
+  size_t bytes = 0;
+  bool zeroed = false;
+};
+
 struct PlacedLaunch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::vector<PlacedTensorMap> maps;
+  std::vector<PlacedWorkspace> workspaces;
+
+  /// Has placing changed the number of programs? Blocks may take several, or several a tile.
+  bool hasOwnGrid() const { return !maps.empty() || !workspaces.empty(); }
 };
 
 /// `symbols`: the kernel's scalars.

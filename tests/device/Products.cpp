@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions: types, operand layouts, prologues that prevent asynchronous copies, ragged edges in every dimension,
 // and epilogues.
-#include "tests/device/Cases.h"
+#include "tests/device/Products.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -9,59 +9,43 @@
 
 namespace tilewright::test {
 
-namespace {
-enum class Tail {
-  Bias,     // y = a * b + bias, in the type of the sums
-  Residual, // y = a * b + r, in the operands' type: lanes exchange halves for wide loads and stores
-};
-struct Product {
-  DType type;
-  int64_t m, n, k, bm, bn, bk, warps, stages;
-  bool transposedA = false, transposedB = false, prologue = false;
-  Tail tail = Tail::Bias;
-  bool runTimeColumns = false;               // n is known only at run time: each access has two versions
-  bool unsignedA = false, unsignedB = false; // of bytes
-  int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
-  int64_t lastColumns = 0;                   // of bn, in sums of their own: 192 columns are 128 and 64
-};
-} // namespace
-
 static DType sumTypeOf(const Product &p) {
   return p.type == DType::F64 ? DType::F64 : p.type == DType::I8 ? DType::I32 : DType::F32;
 }
 
-static DType resultTypeOf(const Product &p) { return p.tail == Tail::Residual ? p.type : sumTypeOf(p); }
+static DType resultTypeOf(const Product &p) { return p.tail == Tail::Bias ? sumTypeOf(p) : p.type; }
 
 static std::string nameOf(const Product &p) {
-  return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", p.tail == Tail::Residual ? "residual" : "product",
-                     typeText(p.type), p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn,
-                     p.bk, p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
+  constexpr const char *prefixes[] = {"product", "residual", "gelu"};
+  return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", prefixes[static_cast<int>(p.tail)], typeText(p.type),
+                     p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk,
+                     p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
-         (p.groups ? fmt::format("_groups{}", p.groups) : "") +
+         (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
          (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
 }
 
-// A tile's columns are one part or two; {i} is the part's number.
+// A tile's columns are one strip or two; {i} is the strip's number.
 constexpr const char *productHead = R"(
     tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}>}} {{
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
       %m = tile.size (d0) -> (d0 * {bm})(%py)
       %c0 = arith.constant 0 : index
       %ck = arith.constant {depth} : index
       %step = arith.constant {bk} : index)";
 
-constexpr const char *partHead = R"(
+constexpr const char *stripHead = R"(
       %n{i} = tile.size (d0) -> (d0 * {bn} + {start})(%px)
       %zero{i} = arith.constant dense<{zero}> : {tc})";
 
 constexpr const char *productLoop = R"(
-      %acc:{parts} = scf.for %k = %c0 to %ck step %step iter_args({carried}) -> ({sums}) {{
+      %acc:{sumsOfTile} = scf.for %k = %c0 to %ck step %step iter_args({carried}) -> ({sums}) {{
         %x = tile.load %a[%m, %k] bounds (){symbols} -> ({rows}, {depth}) map (d0, d1) -> ({mapA}) : {a} -> {ta}
         {prologue})";
 
-constexpr const char *partStep = R"(
+constexpr const char *stripStep = R"(
         %w{i} = tile.load %b[%k, %n{i}] bounds (){symbols} -> ({depth}, {columns}) map (d0, d1) -> ({mapB}) : {b} -> {tb}
         %d{i} = tile.dot %{lhs}, %w{i}, %sums{i} {signs} : {ta}, {tb}, {tc})";
 
@@ -97,13 +81,26 @@ static std::string tileText(int64_t first, int64_t second, const std::string &ty
   return fmt::format("tensor<{}x{}x{}>", first, second, type);
 }
 
-/// Names of the parts' values, or their types, in a list.
-static std::string listOfParts(size_t parts, const std::function<std::string(size_t)> &text) {
+/// Names of the strips' values, or their types, in a list.
+static std::string listOfStrips(size_t count, const std::function<std::string(size_t)> &text) {
   std::string list;
-  for (size_t i = 0; i < parts; ++i)
+  for (size_t i = 0; i < count; ++i)
     list += (i ? ", " : "") + text(i);
   return list;
 }
+
+constexpr const char *geluTail = R"(
+      %bv{i} = tile.load %r[%c0, %n{i}] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
+      %bb{i} = tile.broadcast %bv{i} : {tr} -> {tc}
+      %total{i} = arith.addf %acc#{i}, %bb{i} : {tc}
+      %root{i} = arith.constant dense<0.70710678> : {tc}
+      %half{i} = arith.constant dense<0.5> : {tc}
+      %scaled{i} = arith.mulf %total{i}, %root{i} : {tc}
+      %erf{i} = math.erf %scaled{i} : {tc}
+      %portion{i} = arith.mulf %total{i}, %half{i} : {tc}
+      %g{i} = math.fma %portion{i}, %erf{i}, %portion{i} : {tc}
+      %h{i} = arith.truncf %g{i} : {tc} to {ty}
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
 
 static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   bool residual = p.tail == Tail::Residual, bytes = p.type == DType::I8;
@@ -121,14 +118,16 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
     widths.push_back(p.lastColumns);
   auto sumsOf = [&](size_t i) { return tileText(p.bm, widths[i], sum); };
   std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
+  bool inOrder = p.groups || p.parts > 1;
   auto format = [&](const char *template_, size_t i) {
     return fmt::format(
         fmt::runtime(template_), fmt::arg("i", i), fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
         fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-        fmt::arg("grid", p.groups ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+        fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
-        fmt::arg("programs", p.groups ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+        fmt::arg("parts", p.parts > 1 ? fmt::format(", parts = {}", p.parts) : ""),
+        fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
         fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
         fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
@@ -140,23 +139,23 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
                                                      : ""),
         fmt::arg("lhs", p.prologue ? "x2" : "x"), fmt::arg("ta", tileText(p.bm, p.bk, text)),
         fmt::arg("start", i ? widths[0] : 0), fmt::arg("tb", tileText(p.bk, widths[i], text)),
-        fmt::arg("tc", sumsOf(i)),
+        fmt::arg("tc", sumsOf(i)), fmt::arg("ty", tileText(p.bm, widths[i], text)),
         fmt::arg("tr", residual ? tileText(p.bm, widths[i], text) : tileText(1, widths[i], sum)),
-        fmt::arg("parts", widths.size()), fmt::arg("sums", listOfParts(widths.size(), sumsOf)),
+        fmt::arg("sumsOfTile", widths.size()), fmt::arg("sums", listOfStrips(widths.size(), sumsOf)),
         fmt::arg("carried",
-                 listOfParts(widths.size(), [](size_t part) { return fmt::format("%sums{0} = %zero{0}", part); })),
-        fmt::arg("yielded", listOfParts(widths.size(), [](size_t part) { return fmt::format("%d{}", part); })));
+                 listOfStrips(widths.size(), [](size_t strip) { return fmt::format("%sums{0} = %zero{0}", strip); })),
+        fmt::arg("yielded", listOfStrips(widths.size(), [](size_t strip) { return fmt::format("%d{}", strip); })));
   };
   std::string kernel = format(productHead, 0);
-  auto addParts = [&](const char *template_) {
+  auto addStrips = [&](const char *template_) {
     for (size_t i = 0; i < widths.size(); ++i)
       kernel += format(template_, i);
   };
-  addParts(partHead);
+  addStrips(stripHead);
   kernel += format(productLoop, 0);
-  addParts(partStep);
+  addStrips(stripStep);
   kernel += format(productYield, 0);
-  addParts(residual ? residualTail : biasTail);
+  addStrips(residual ? residualTail : p.tail == Tail::Gelu ? geluTail : biasTail);
   return kernel + "\n      tile.return\n    }";
 }
 
@@ -164,7 +163,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
 static double toleranceOf(const Product &p) {
   if (p.type == DType::I8)
     return 0;
-  double tolerance = (p.tail == Tail::Residual ? roundoff(p.type) : 0) +
+  double tolerance = (p.tail == Tail::Bias ? 0 : roundoff(p.type)) +
                      (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
   if (elementBytes(p.type) ==
       2) // matrix units truncate sums instead of rounding them: errors of one sign, which add up
@@ -172,7 +171,7 @@ static double toleranceOf(const Product &p) {
   return tolerance;
 }
 
-static DeviceCase product(const Product &p, std::string edge) {
+DeviceCase product(const Product &p, std::string edge) {
   bool residual = p.tail == Tail::Residual;
   DeviceCase c{.name = nameOf(p),
                .family = "matmul",
@@ -182,10 +181,13 @@ static DeviceCase product(const Product &p, std::string edge) {
                .type = p.type};
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   c.kernel = kernelText(p, c.grid[0], c.grid[1]);
-  if (p.groups)
+  if (p.groups || p.parts > 1)
     c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);
-  c.buffers = {{p.type, p.m * p.k}, {p.type, p.k * p.n}, {yType, residual ? p.m * p.n : p.n}, {yType, p.m * p.n}};
+  c.buffers = {{p.type, p.m * p.k},
+               {p.type, p.k * p.n},
+               {residual ? yType : sumTypeOf(p), residual ? p.m * p.n : p.n},
+               {yType, p.m * p.n}};
   if (p.runTimeColumns)
     c.scalars = {p.n};
   c.expected = [p, residual, specs = c.buffers](int64_t index) {
@@ -195,7 +197,8 @@ static DeviceCase product(const Product &p, std::string edge) {
     for (int64_t k = 0; k < p.k; ++k)
       total += read(inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k), p.unsignedA) *
                read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
-    return (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
+    total = (p.prologue ? 2 : 1) * total + inputValue(specs[2], 2, residual ? index : j);
+    return p.tail == Tail::Gelu ? total / 2 * (1 + std::erf(total * std::sqrt(0.5))) : total;
   };
   c.tolerance = toleranceOf(p);
   c.small = p.m * p.n * p.k <= 150 * 150 * 150;
@@ -334,22 +337,22 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
     }
 }
 
-/// Tiles whose columns are two parts: with roles and without, whole and ragged, the last part beyond the end.
-static void addPartCases(std::vector<DeviceCase> &cases) {
+/// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end.
+static void addStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool bt : {false, true})
       for (int64_t groups : {0, 1, 2}) {
-        auto parts = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge) {
+        auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge) {
           Product p{type, m, n, k, bm, 192, 64, warps, 2, false, bt};
           p.tail = tail, p.groups = groups, p.lastColumns = 64;
           cases.push_back(product(p, edge));
         };
-        parts(64, 192, 64, 64, 4, Tail::Bias, "power of two");
-        parts(72, 232, 136, 64, 4, Tail::Residual, "multiple of 8");
-        parts(128, 384, 200, 128, 8, Tail::Residual, "multiple of 8");
-        parts(61, 331, 67, 64, 4, Tail::Bias, "prime");
-        parts(1000, 1096, 520, 64, 4, Tail::Residual, "multiple of 8");
-        parts(2056, 776, 256, 128, 8, Tail::Bias, "multiple of 8");
+        strips(64, 192, 64, 64, 4, Tail::Bias, "power of two");
+        strips(72, 232, 136, 64, 4, Tail::Residual, "multiple of 8");
+        strips(128, 384, 200, 128, 8, Tail::Residual, "multiple of 8");
+        strips(61, 331, 67, 64, 4, Tail::Bias, "prime");
+        strips(1000, 1096, 520, 64, 4, Tail::Residual, "multiple of 8");
+        strips(2056, 776, 256, 128, 8, Tail::Bias, "multiple of 8");
       }
 }
 
@@ -361,7 +364,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   addResidualCases(cases);
   addRoleCases(cases);
-  addPartCases(cases);
+  addStripCases(cases);
 }
 
 } // namespace tilewright::test

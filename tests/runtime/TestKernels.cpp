@@ -48,6 +48,19 @@ TEST_KERNEL writeCoordinates(const HostKernelArgs *args, int64_t first, int64_t 
   }
 }
 
+/// y = x + a counter, which is 0 again afterwards, unless x is negative: then the kernel stops halfway, with fault
+/// number 0. Buffers x, counter, y.
+TEST_KERNEL addCounter(const HostKernelArgs *args, int64_t, int64_t) {
+  float x = *static_cast<const float *>(args->buffers[0]);
+  int32_t *counter = static_cast<int32_t *>(args->buffers[1]);
+  *static_cast<float *>(args->buffers[2]) = x + static_cast<float>(*counter);
+  *counter += 1;
+  if (x < 0)
+    *args->errorWord = uint64_t(2) << 32;
+  else
+    *counter = 0;
+}
+
 #pragma clang optimize on
 
 extern "C" const std::byte __start_tw_test_kernels[], __stop_tw_test_kernels[];
@@ -63,7 +76,8 @@ CodeObject testKernels() {
   code.target = "host";
   code.symbols = {{"addBias", offset(addBias)},
                   {"gatherChecked", offset(gatherChecked)},
-                  {"writeCoordinates", offset(writeCoordinates)}};
+                  {"writeCoordinates", offset(writeCoordinates)},
+                  {"addCounter", offset(addCounter)}};
   code.bytes = {__start_tw_test_kernels, static_cast<size_t>(__stop_tw_test_kernels - __start_tw_test_kernels)};
   return code;
 }

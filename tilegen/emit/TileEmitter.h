@@ -38,7 +38,7 @@ public:
   /// Whether every tile of the loop is full.
   bool isEven(unsigned loop) const;
   void setOffset(unsigned loop, mlir::Value offset);
-  /// Until it is widened, tiles of `loop` are the part of the whole tile that begins at `start` and is `size` long.
+  /// Until it is widened, tiles of `loop` are the strip of the whole tile that begins at `start` and is `size` wide.
   void narrow(unsigned loop, int64_t start, int64_t size);
   void widen(unsigned loop);
   /// Runs `body` for every tile of `loops`, outermost first, as nested scf.for with the carried tiles; a loop of one
@@ -86,7 +86,7 @@ public:
 private:
   struct LoopState {
     int64_t whole; // from one tile to the next
-    int64_t tile;  // `whole`, or the part that the loop is narrowed to
+    int64_t tile;  // `whole`, or the strip that the loop is narrowed to
     mlir::Value offset;
     mlir::Value offsetOfWhole;
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps.
+// Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps, and to
+// what tile.part_arrive tells a block's threads.
 #include "tilegen/place/Place.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
     if (int64_t bytes = exchangedBytes(reduce))
       reduce.setScratch(take(bytes, bankRowBytes));
   });
+  kernel.walk([&](PartArriveOp arrive) { arrive.setScratch(take(arrivalBytes, bankRowBytes)); });
   if (failed(checkShared(kernel, used, facts)))
     return failure();
   int64_t warps = warpsOf(kernel);

@@ -6,8 +6,8 @@
 // renames registers.
 //  - The main group holds everything but operands of tile.dot. If there is a tile.dot on matrix units, the layout is
 //    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
-//  - Where a tile of columns is computed in parts, as 192 columns are, each part has a layout of its own: it follows
-//    from the part's shape.
+//  - Where a tile's columns are computed in strips, as 192 are, each strip has a layout of its own: it follows from the
+//    strip's shape.
 //  - Where a product's left side is made of another product's result (attention), it stays in registers, and a tile's
 //    layout follows from its shape: that of fragments, with all warps over the rows.
 //  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
@@ -277,14 +277,14 @@ static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceF
   return layoutByShape(dots, main, *fragments, {llvm::Log2_32(warps / fragments->warps()), 0}, warps);
 }
 
-/// Sums of several widths side by side, parts of one tile of columns. All are spread over the same warps as the
+/// Sums of several widths side by side, strips of one tile's columns. All are spread over the same warps as the
 /// narrowest, so that a value of a row is in the same places for all of them.
-static LogicalResult layoutParts(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+static LogicalResult layoutStrips(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
   auto columnsOf = [](DotOp dot) { return cast<RankedTensorType>(dot.getType()).getShape().back(); };
   DotOp narrowest = *llvm::min_element(dots, [&](DotOp a, DotOp b) { return columnsOf(a) < columnsOf(b); });
   const Fragments *fragments = chooseFragments(narrowest, facts, warps);
   if (!fragments)
-    return narrowest.emitOpError() << "expected a matrix instruction of the target for parts of a tile of columns, got "
+    return narrowest.emitOpError() << "expected a matrix instruction of the target for strips of a tile's columns, got "
                                    << narrowest.getType();
   WarpGrid grid = spreadWarps(*fragments, TileShape(cast<RankedTensorType>(narrowest.getType()).getShape()), warps);
   return layoutByShape(dots, main, *fragments, grid, warps);
@@ -297,7 +297,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
     if (llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
       return dot.emitOpError() << "expected accumulators with batch sizes of 1, got " << dot.getType();
   if (!llvm::all_equal(llvm::map_range(dots, [](DotOp dot) { return dot.getType(); })))
-    return layoutParts(dots, main, facts, warps);
+    return layoutStrips(dots, main, facts, warps);
   if (ArrayRef(main.shape) != shape)
     return first.emitOpError() << "expected no tile around it that is larger than its accumulator, got sizes "
                                << main.shape;

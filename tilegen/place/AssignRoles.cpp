@@ -290,7 +290,7 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   IRMapping now;
   Value step = loop.getRegionIterArgs()[0], turn = groups > 1 ? loop.getRegionIterArgs()[1] : Value();
   for (Operation &op : kernel_.getBody().front().without_terminator()) {
-    if (isa<SharedAllocOp, TensorMapOp, RingAllocOp, RolesOp>(op))
+    if (isa<SharedAllocOp, TensorMapOp, RingAllocOp, WorkspaceOp, RolesOp>(op))
       continue;
     if (&op == loop_) {
       step = stores ? multiply(now, step, turn) : copy(now, step);
@@ -335,7 +335,7 @@ void RoleBuilder::run() {
 static void eraseOriginals(KernelOp kernel) {
   SmallVector<Operation *> originals;
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<SharedAllocOp, TensorMapOp, RingAllocOp, RolesOp>(op))
+    if (!isa<SharedAllocOp, TensorMapOp, RingAllocOp, WorkspaceOp, RolesOp>(op))
       originals.push_back(&op);
   for (Operation *op : llvm::reverse(originals))
     if (op->use_empty())

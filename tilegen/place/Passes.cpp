@@ -10,6 +10,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_PLACETILESPASS
 #define GEN_PASS_DEF_FLATTENLOOPSPASS
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#define GEN_PASS_DEF_SHARESUMSPASS
 #define GEN_PASS_DEF_ASSIGNROLESPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
@@ -62,6 +63,17 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
     FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
     if (failed(facts) || (!getOperation().isPlaced() && failed(assignLayouts(getOperation(), *facts))))
       signalPassFailure();
+  }
+};
+
+struct ShareSumsPass : impl::ShareSumsPassBase<ShareSumsPass> {
+  using ShareSumsPassBase::ShareSumsPassBase;
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    if (failed(checkLayouts(kernel)))
+      return signalPassFailure();
+    if (!kernel.isPlaced())
+      shareSums(kernel);
   }
 };
 

@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
-    The steps are tilewright-place-flatten-loops, -assign-layouts, -assign-roles, -stage-operands, -pipeline-loops and
-    -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
+    The steps are tilewright-place-flatten-loops, -assign-layouts, -share-sums, -assign-roles, -stage-operands,
+    -pipeline-loops and -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -35,6 +35,14 @@ def AssignLayoutsPass : PlaceStep<"assign-layouts"> {
     no instruction keeps none, and becomes multiplications and additions.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+def ShareSumsPass : PlaceStep<"share-sums"> {
+  let summary = "Give each tile to several programs, which sum a part of the steps each";
+  let description = [{
+    Takes kernels whose tiles have layouts and whose schedule has `parts`. Others stay as they are, and so do kernels
+    that do more than sum in their loop, or whose number of programs is not known; a remark says why.
+  }];
 }
 
 def AssignRolesPass : PlaceStep<"assign-roles"> {

@@ -92,6 +92,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();
+    shareSums(kernel);
     if (!assignRoles(kernel, facts)) {
       stageOperands(kernel);
       pipelineLoops(kernel, facts);

@@ -40,6 +40,9 @@ void flattenLoops(KernelOp kernel);
 /// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute
 /// `instruction`; none is fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
+/// Several programs share the sums of one tile, where the schedule says so. Where that cannot be, the kernel stays as
+/// it is, with the reason as a remark for tilewright-opt.
+void shareSums(KernelOp kernel);
 /// Where the schedule asks for groups and the target's copy engine can bring the operands: warps that copy and warps
 /// that multiply, in blocks that take several programs. False, with the reason as a remark for
 /// tilewright-opt, where that cannot be.

@@ -19,7 +19,7 @@ namespace tilewright::tilegen {
 namespace {
 
 /// Some columns of the tile, with their operands and epilogue.
-struct Part {
+struct Strip {
   int64_t start, size;
   ContractionOperands operands;
 };
@@ -30,24 +30,24 @@ public:
       : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), pack(schedule.getPack()),
         reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
         n(space.loopsOfKind(LoopKind::Column).front()) {
-    makeParts(/*arePowers=*/schedule.isOfBlock());
+    makeStrips(/*arePowers=*/schedule.isOfBlock());
   }
 
   LogicalResult emit();
 
 private:
-  void makeParts(bool arePowers);
+  void makeStrips(bool arePowers);
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
   Value loadPanels(const Frame &dims);
-  Value multiply(Part &part, Value sums);
-  /// Runs `body` for each part with its columns as the tile of `n`, until one gives null.
-  bool forEachPart(llvm::function_ref<bool(size_t, Part &)> body);
+  Value multiply(Strip &strip, Value sums);
+  /// Runs `body` for each strip with its columns as the tile of `n`, until one gives null.
+  bool forEachStrip(llvm::function_ref<bool(size_t, Strip &)> body);
 
   TileEmitter &emitter;
   const KernelSpace &space;
   OpBuilder &builder;
-  std::vector<Part> parts;
+  std::vector<Strip> strips;
   int64_t pack; // width of the right side's panels; 0 for none
   SmallVector<unsigned> reduced;
   unsigned k, m, n;
@@ -55,19 +55,19 @@ private:
 
 } // namespace
 
-void MatmulEmitter::makeParts(bool arePowers) {
+void MatmulEmitter::makeStrips(bool arePowers) {
   for (int64_t start = 0, end = emitter.tileOf(n); start < end;) {
     int64_t rest = end - start, size = arePowers ? static_cast<int64_t>(llvm::bit_floor<uint64_t>(rest)) : rest;
-    parts.push_back({start, size, ContractionOperands(emitter)});
+    strips.push_back({start, size, ContractionOperands(emitter)});
     start += size;
   }
 }
 
-bool MatmulEmitter::forEachPart(llvm::function_ref<bool(size_t, Part &)> body) {
+bool MatmulEmitter::forEachStrip(llvm::function_ref<bool(size_t, Strip &)> body) {
   bool ok = true;
-  for (size_t i = 0; i < parts.size() && ok; ++i) {
-    emitter.narrow(n, parts[i].start, parts[i].size);
-    ok = body(i, parts[i]);
+  for (size_t i = 0; i < strips.size() && ok; ++i) {
+    emitter.narrow(n, strips[i].start, strips[i].size);
+    ok = body(i, strips[i]);
     emitter.widen(n);
   }
   return ok;
@@ -97,8 +97,8 @@ Value MatmulEmitter::loadPanels(const Frame &dims) {
 }
 
 /// One step of the reduced loops: the sums with a product added; null after a diagnostic.
-Value MatmulEmitter::multiply(Part &part, Value sums) {
-  ContractionOperands &operands = part.operands;
+Value MatmulEmitter::multiply(Strip &strip, Value sums) {
+  ContractionOperands &operands = strip.operands;
   Frame lhsDims = dimsOf(m, k), rhsDims = dimsOf(k, n);
   Value lhs = operands.lhs(lhsDims, {k});
   if (lhs)
@@ -114,23 +114,24 @@ Value MatmulEmitter::multiply(Part &part, Value sums) {
 
 LogicalResult MatmulEmitter::emit() {
   Frame dims = dimsOf(m, n);
-  Type element = cast<RankedTensorType>(parts.front().operands.getContract().getType()).getElementType();
+  Type element = cast<RankedTensorType>(strips.front().operands.getContract().getType()).getElementType();
   SmallVector<Value> zeros;
-  forEachPart([&](size_t, Part &) {
+  forEachStrip([&](size_t, Strip &) {
     zeros.push_back(emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims)));
     return true;
   });
   bool ok = true;
   SmallVector<Value> sums = emitter.forEachTile(reduced, zeros, [&](ValueRange carried) {
     SmallVector<Value> next(carried);
-    ok = forEachPart([&](size_t i, Part &part) {
-      Value sum = multiply(part, carried[i]);
+    ok = forEachStrip([&](size_t i, Strip &strip) {
+      Value sum = multiply(strip, carried[i]);
       next[i] = sum ? sum : carried[i];
       return sum != nullptr;
     });
     return next;
   });
-  ok = ok && forEachPart([&](size_t i, Part &part) { return succeeded(part.operands.storeOutputs(sums[i], dims)); });
+  ok =
+      ok && forEachStrip([&](size_t i, Strip &strip) { return succeeded(strip.operands.storeOutputs(sums[i], dims)); });
   return success(ok);
 }
 

@@ -4,6 +4,7 @@
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
 // threads; edges are masked.
 #include "tilegen/schedule/Schedules.h"
+#include "tilegen/schedule/SharedSums.h"
 #include "tilegen/tile/MatmulPrecision.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -229,6 +230,14 @@ static bool isReadPlainly(Value operand) {
   return true;
 }
 
+static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
+                                    const TargetDesc &target) {
+  int64_t stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
+          room = (target.sharedBytes - bytesOfRings) / stageBytes,
+          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
+  return makeMatmul(space, row.tile, step, stages, row.groups, rowsOfOrder);
+}
+
 /// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
 /// first. Blocks take their tiles in rounds.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
@@ -243,19 +252,22 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, 
   }
   if (blocksOf(space, best->tile) < target.units / 2)
     return {};
-  int64_t stageBytes = (best->tile.rows + best->tile.columns) * bytesOfWarpgroups,
-          room = (target.sharedBytes - bytesOfRings) / stageBytes,
-          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
-  return makeMatmul(space, best->tile, step, stages, best->groups, rowsOfOrder);
+  return makeRoles(space, *best, step, steps, target);
 }
 
-/// Products for warps that issue an instruction together. Null where steps of their depth would be more than a quarter
-/// padding, or too few blocks are left.
-static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const TargetDesc &target) {
+namespace {
+/// How warps that issue an instruction together would go through the reduced loops.
+struct WarpgroupSteps {
+  int64_t depth, steps;     // of a step along k, and of all reduced loops
+  bool areCopied, areBoxes; // are operands copied 16 bytes at a time; as boxes, by a copy engine?
+};
+} // namespace
+
+/// Null where steps would be more than a quarter padding.
+static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column),
-                         depth = sizeOf(LoopKind::Reduction);
+  std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
   int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8,
           depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
@@ -265,23 +277,33 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const Tar
   bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
   if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
     isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
-  ArrayRef<MatmulTile> tiles = isCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
-  if (isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) && isReadPlainly(space.rhs))
-    return scheduleRoles(space, depthOfWarpgroups, steps, target);
+  bool areBoxes =
+      isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) && isReadPlainly(space.rhs);
+  return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
+}
+
+/// Products for warps that issue an instruction together. Null where too few blocks are left.
+static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const WarpgroupSteps &steps,
+                                             const TargetDesc &target) {
+  if (steps.areBoxes)
+    return scheduleRoles(space, steps.depth, steps.steps, target);
+  ArrayRef<MatmulTile> tiles = steps.areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
+  bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
   // stores.
-  if (isCopied && (!rows || steps < stepsOfLargestTile))
+  if (steps.areCopied && (!hasRows || steps.steps < stepsOfLargestTile))
     tiles = tiles.drop_front();
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
   if (!tile || blocksOf(space, *tile) < target.units / 2)
     return {};
   int64_t stageBytes = (tile->rows + tile->columns) * bytesOfWarpgroups;
   int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
-  int64_t stages = std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps + 1));
-  return makeMatmul(space, *tile, depthOfWarpgroups, stages);
+  int64_t stages =
+      std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps.steps + 1));
+  return makeMatmul(space, *tile, steps.depth, stages);
 }
 
 /// Are singles multiplied by matrix instructions, once or three times?
@@ -291,28 +313,53 @@ static bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
          matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
 }
 
-static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+/// Products of a tile for warps that issue instructions by themselves, or multiply and add.
+static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
   Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
-  if (tile::ScheduleAttr schedule =
-          hasWarpgroups(target, element) ? scheduleWarpgroups(space, target) : tile::ScheduleAttr())
-    return schedule;
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
-  ArrayRef<MatmulTile> tiles = half ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
-  const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
-  if (!tile)
-    tile = &tiles.back();
   // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
   // are split in registers: steps of 64, or of 32 where one warp holds the whole tile, spill a word.
-  int64_t step = half ? 128 : onMatrixUnits && tile->warps > 1 ? 32 : 16;
+  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 ? 32 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
-  while (step > 16 && (step > deepest || (tile->rows + tile->columns) * step * bytes > bytesOfStage))
+  while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > bytesOfStage))
     step /= 2;
-  int64_t stageBytes = (tile->rows + tile->columns) * step * bytes;
-  return makeMatmul(space, *tile, step,
+  int64_t stageBytes = (tile.rows + tile.columns) * step * bytes;
+  return makeMatmul(space, tile, step,
                     target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
+}
+
+/// How much of the matrix units' rate a tile reaches without warps that copy.
+constexpr double efficiencyOfWarps = 0.4;
+
+static double efficiencyOf(tile::ScheduleAttr schedule) {
+  for (const RoleTile &row : roleTiles)
+    if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}))
+      return row.efficiency;
+  return efficiencyOfWarps;
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  std::optional<WarpgroupSteps> steps;
+  if (hasWarpgroups(target, element))
+    steps = warpgroupSteps(space, target);
+  ArrayRef<MatmulTile> tiles = element.getIntOrFloatBitWidth() <= 16 ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+  const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
+  tile::ScheduleAttr chosen = steps ? scheduleWarpgroups(space, *steps, target) : tile::ScheduleAttr();
+  if (!chosen)
+    chosen = scheduleWarps(space, tile ? *tile : tiles.back(), target);
+  SmallVector<ContractionSchedule> others;
+  auto add = [&](tile::ScheduleAttr schedule) { others.push_back({schedule, efficiencyOf(schedule)}); };
+  for (const MatmulTile &row : tiles)
+    if (chooseTile(space, row, 1, target))
+      add(scheduleWarps(space, row, target));
+  for (const RoleTile &row : roleTiles)
+    if (steps && steps->areBoxes)
+      add(makeRoles(space, row, steps->depth, steps->steps, target));
+  return shareSums(space, target, {chosen, efficiencyOf(chosen)}, others);
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {

@@ -66,6 +66,15 @@ static LogicalResult verifyScratch(ReduceOp reduce, KernelOp kernel) {
   return success();
 }
 
+static LogicalResult verifyScratch(PartArriveOp arrive, KernelOp kernel) {
+  int64_t room = *kernel.getSharedBytes();
+  if (!arrive.getScratch() || static_cast<int64_t>(*arrive.getScratch()) + arrivalBytes > room)
+    return arrive.emitOpError() << "expected scratch within the kernel's " << room
+                                << " bytes of shared memory because its threads learn the answer there, got "
+                                << arrive.getScratchAttr();
+  return success();
+}
+
 /// The accumulators are the fragments of the instruction, and operands are read as these say.
 static LogicalResult verifyDot(DotOp dot) {
   auto acc = cast<RankedTensorType>(dot.getType());
@@ -122,10 +131,11 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
         return failed(part) ? part : verifyScratch(op, kernel);
       })
       .Case([&](DotOp op) { return verifyDot(op); })
+      .Case([&](PartArriveOp op) { return verifyScratch(op, kernel); })
       .Case([&](scf::IfOp op) -> LogicalResult {
         if (op.getNumResults() || !op.getElseRegion().empty())
-          return op.emitOpError() << "expected no results and no else in a placed kernel, whose copies alone are "
-                                     "conditional";
+          return op.emitOpError() << "expected no results and no else in a placed kernel, where only copies and "
+                                     "what follows shared sums are conditional";
         return success();
       })
       .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, DotWaitOp, RolesOp>(

@@ -56,3 +56,8 @@ int64_t tilewright::tile::exchangedBytes(ReduceOp reduce) {
   int64_t bytes = llvm::divideCeil(input.getElementTypeBitWidth(), 8);
   return partials == 1 ? 0 : partials * cast<RankedTensorType>(reduce.getType()).getNumElements() * bytes;
 }
+
+int64_t tilewright::tile::heldElements(Type tile) {
+  Layout layout = layoutOf(tile);
+  return int64_t(layout.registers()) << (layout.lane.size() + layout.warp.size());
+}

@@ -24,5 +24,9 @@ Layout operandLayout(DotOp dot, Operand operand, mlir::RankedTensorType type);
 /// The bytes of shared memory through which the warps of a placed reduction exchange their parts: for each element of
 /// the result one value of each warp along the dimension. 0 if no two warps share a result.
 int64_t exchangedBytes(ReduceOp reduce);
+/// The bytes of shared memory by which a tile.part_arrive tells a block's threads its answer.
+inline constexpr int64_t arrivalBytes = 4;
+/// The elements that all threads hold of a placed tile, those included that several hold.
+int64_t heldElements(mlir::Type tile);
 
 } // namespace tilewright::tile

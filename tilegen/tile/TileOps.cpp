@@ -83,7 +83,7 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   bool inPlace) {
+                                   int64_t parts, bool inPlace) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -99,6 +99,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (groups < 0 || groups > 2 || order <= 0 || (groups && root != graph::RootKind::Matmul))
     return emitError() << "expected at most two groups of warps, of a matmul alone, and a positive order, got "
                        << groups << " and " << order;
+  if (parts <= 0 || (parts > 1 && root != graph::RootKind::Matmul))
+    return emitError() << "expected a positive number of parts, and more than one of a matmul alone, got " << parts;
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
                        << graph::stringifyRootKind(root);

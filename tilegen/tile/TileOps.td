@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
-// docs/dialects/tile.md is made of this file, PlacedOps.td and RoleOps.td by scripts/generate-docs.
+// docs/dialects/tile.md is made of this file, PlacedOps.td, RoleOps.td and PartOps.td by scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_OPS
@@ -101,6 +101,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       `warps` multiply, and with 2 there is a second group of as many, which multiplies while the first one stores.
       Placing does without where the target cannot copy the operands so.
     * `order`: programs go down so many rows of tiles before they take the next column.
+    * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
   }];
@@ -109,9 +110,10 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages,
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
+                    DefaultValuedParameter<"int64_t", "1">:$parts,
                     DefaultValuedParameter<"bool", "false">:$in_place);
   let assemblyFormat = [{
-    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $in_place) `>`
+    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $in_place) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -120,14 +122,15 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     /// For a program that is a block of threads.
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
-                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, false);
+                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1) {
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, false);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                  ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false) {
-      return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1, inPlace);
+      return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
+                 /*parts=*/1, inPlace);
     }
   }];
 }
@@ -393,5 +396,6 @@ def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 
 include "tilegen/tile/PlacedOps.td"
 include "tilegen/tile/RoleOps.td"
+include "tilegen/tile/PartOps.td"
 
 #endif

@@ -12,10 +12,9 @@ using namespace tilewright::test;
 
 namespace {
 
-std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaults faults = {}) {
-  auto program = SimtProgram::compile(c.kernel, **findTarget(target), faults);
-  if (!program)
-    return program.status().message();
+/// `output`, if given, receives what the kernel has written.
+std::string runCompiled(const DeviceCase &c, SimtProgram &program, BlockOrder order = BlockOrder::Ascending,
+                        std::vector<std::byte> *output = nullptr) {
   std::vector<CaseBuffer> memory = makeBuffers(c);
   std::vector<uint64_t> arguments;
   for (CaseBuffer &buffer : memory) {
@@ -25,8 +24,16 @@ std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaul
     arguments.push_back(reinterpret_cast<uint64_t>(buffer.bytes.data() + CaseBuffer::guard));
   }
   arguments.insert(arguments.end(), c.scalars.begin(), c.scalars.end());
-  uint64_t errorWord = (*program)->run("k", arguments, c.grid);
+  uint64_t errorWord = program.run("k", arguments, c.grid, order);
+  if (output)
+    *output = memory.back().bytes;
   return verdict(c, memory.back(), errorWord);
+}
+
+std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaults faults = {},
+                    BlockOrder order = BlockOrder::Ascending) {
+  auto program = SimtProgram::compile(c.kernel, **findTarget(target), faults);
+  return program ? runCompiled(c, **program, order) : program.status().message();
 }
 
 class Conformance : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
@@ -67,12 +74,46 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                            return name;
                          });
 
+INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
+                         testing::Combine(testing::Values("shared sums"), testing::Values("sm_80", "sm_90a", "gfx942")),
+                         [](auto &info) { return "shared_sums_" + std::get<1>(info.param); });
+
+/// Whichever block is the last, it adds up the parts in their order: the bits are the same, run after run.
+TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
+  int ran = 0;
+  for (const DeviceCase &c : deviceCases()) {
+    if (c.family != "shared sums" || !c.small || (c.type != DType::F16 && c.type != DType::I8))
+      continue;
+    auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"));
+    ASSERT_TRUE(program) << c.name;
+    std::vector<std::byte> first, other;
+    EXPECT_EQ(runCompiled(c, **program, BlockOrder::Ascending, &first), "") << c.name;
+    for (BlockOrder order : {BlockOrder::Descending, BlockOrder::WaitsBeforeCount, BlockOrder::WaitsAtCount,
+                             BlockOrder::WaitsBehindCount}) {
+      EXPECT_EQ(runCompiled(c, **program, order, &other), "") << c.name;
+      EXPECT_EQ(first, other) << c.name;
+    }
+    ++ran;
+  }
+  EXPECT_GE(ran, 15);
+}
+
 /// Some case sees the fault.
-bool isSeen(const std::string &family, InjectedFaults faults) {
+bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending) {
   for (const DeviceCase &c : deviceCases())
-    if (c.family == family && c.small && c.type == DType::F16 && !runCase(c, "sm_90a", faults).empty())
+    if (c.family == family && c.small && c.type == DType::F16 && !runCase(c, "sm_90a", faults, order).empty())
       return true;
   return false;
+}
+TEST(InjectedFault, DroppedReleases) {
+  EXPECT_TRUE(isSeen("shared sums", {.dropReleases = true}, BlockOrder::WaitsAtCount));
+}
+TEST(InjectedFault, DroppedAcquires) {
+  EXPECT_TRUE(isSeen("shared sums", {.dropAcquires = true}, BlockOrder::WaitsBeforeCount));
+}
+TEST(InjectedFault, DroppedArrivals) { EXPECT_TRUE(isSeen("shared sums", {.dropArrivals = true})); }
+TEST(InjectedFault, EveryArrivalIsTheLast) {
+  EXPECT_TRUE(isSeen("shared sums", {.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }

@@ -59,6 +59,7 @@ struct RunningBlock {
   std::array<uint32_t, 3> id = {};
   std::vector<std::byte> shared;
   bool overwritten = false;
+  bool waits = false;    // for all other blocks of the grid
   uint64_t progress = 0; // grows whenever something happens that others may wait for
   std::map<const std::byte *, struct EngineBarrier> barriers;
   struct Meeting {

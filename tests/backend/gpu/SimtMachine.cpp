@@ -5,6 +5,7 @@
 #include "backend/amdgcn/LinkObject.h"
 #include "backend/gpu/GenerateCode.h"
 #include "tests/backend/gpu/SimtBlock.h"
+#include "tests/backend/gpu/SimtDevice.h"
 #include "tests/backend/gpu/SimtEngine.h"
 #include "tests/backend/gpu/SimtTarget.h"
 #include "tilegen/place/Place.h"
@@ -41,6 +42,8 @@ int32_t shuffle(int32_t word, int32_t mask) {
 }
 
 void barrier() { block->meetBlock(); }
+void fence() { device->fence(); }
+int32_t countUpTo(int32_t *address, int32_t most) { return device->countUpTo(address, most); }
 
 void copyAsync(std::byte *to, const std::byte *from, uint32_t bytes, uint32_t live) {
   std::memset(to, 0xff, bytes);
@@ -352,6 +355,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(RoundToTf32, roundToTf32), set(MultiplyTf32, multiplyTf32);
   set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(CommitProducts, commitProducts),
       set(WaitProducts, waitProducts);
+  set(Fence, fence), set(CountUpTo, countUpTo);
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
@@ -388,28 +392,25 @@ std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std:
   return maps;
 }
 
-/// Whole warps take turns, the last one first. False if all that are left wait for what does not come.
-static bool runToEnd(RunningBlock &state) {
-  constexpr int patience = 3; // rounds in which nothing happens
-  for (int idle = 0; idle < patience; ++idle) {
-    bool running = false;
-    uint64_t before = state.progress;
-    for (unsigned t = state.fibers.size(); t-- > 0;)
-      if (!state.fibers[t]->done) {
-        running = true;
-        state.current = t;
-        swapcontext(&state.scheduler, &state.fibers[t]->context);
-        state.progress += state.fibers[t]->done;
-      }
-    if (!running)
-      return true;
-    if (state.progress != before)
-      idle = -1;
+/// The block as it is before its first instruction.
+static void start(RunningBlock &state, unsigned sharedBytes) {
+  state.shared.assign(sharedBytes + sharedAlignment, std::byte{0xff});
+  for (auto &fiber : state.fibers) {
+    fiber->done = false;
+    fiber->warpVisits = fiber->blockVisits = 0;
+    fiber->groups.assign(1, {});
+    fiber->products.assign(1, {});
+    getcontext(&fiber->context);
+    fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
+    fiber->context.uc_link = nullptr;
+    makecontext(&fiber->context, fiberMain, 0);
   }
-  return false;
+  state.barriers.clear();
+  state.meetings.clear();
 }
 
-uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid) {
+uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
+                          BlockOrder order) {
   // More arguments than a function takes do no harm in the System V calling convention.
   using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                           uint64_t, uint64_t, uint64_t);
@@ -417,9 +418,12 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   uint64_t errorWord = 0;
   auto op = module_->lookupSymbol<tile::KernelOp>(kernel);
   PlacedLaunch launch = launchOf(op, {arguments.begin() + op.getNumBuffers(), arguments.end()});
-  if (!launch.maps.empty()) // its blocks take several programs
+  if (launch.hasOwnGrid())
     grid = launch.grid;
   std::vector<SimtTensorMap> maps = mapsOf(op, arguments, launch);
+  SimtDevice memory(launch, order);
+  std::vector<uint64_t> workspaces = memory.arguments();
+  arguments.insert(arguments.begin() + op.getNumBuffers(), workspaces.begin(), workspaces.end());
   arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));
   for (const SimtTensorMap &map : maps)
     arguments.push_back(reinterpret_cast<uint64_t>(&map));
@@ -427,34 +431,16 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   auto &a = arguments;
   Facts facts = kernels_.at(kernel);
   auto body = [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); };
-  RunningBlock state;
-  state.lanes = lanes_;
-  state.body = body;
-  block = &state;
-  for (unsigned t = 0; t < facts.threads; ++t)
-    state.fibers.push_back(std::make_unique<Fiber>());
-  for (int64_t z = 0; z < grid[2]; ++z)
-    for (int64_t y = 0; y < grid[1]; ++y)
-      for (int64_t x = 0; x < grid[0]; ++x) {
-        state.id = {uint32_t(x), uint32_t(y), uint32_t(z)};
-        state.shared.assign(facts.sharedBytes + sharedAlignment, std::byte{0xff});
-        for (auto &fiber : state.fibers) {
-          fiber->done = false;
-          fiber->warpVisits = fiber->blockVisits = 0;
-          fiber->groups.assign(1, {});
-          fiber->products.assign(1, {});
-          getcontext(&fiber->context);
-          fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
-          fiber->context.uc_link = nullptr;
-          makecontext(&fiber->context, fiberMain, 0);
-        }
-        state.barriers.clear();
-        state.meetings.clear();
-        if (!runToEnd(state)) {
-          block = nullptr;
-          return hung;
-        }
-      }
-  block = nullptr;
-  return state.overwritten ? ~uint64_t(0) : errorWord;
+  auto make = [&] {
+    auto state = std::make_unique<RunningBlock>();
+    state->lanes = lanes_;
+    state->body = body;
+    for (unsigned t = 0; t < facts.threads; ++t)
+      state->fibers.push_back(std::make_unique<Fiber>());
+    return state;
+  };
+  device = &memory;
+  bool ended = memory.runBlocks(grid, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
+  block = nullptr, device = nullptr;
+  return !ended ? hung : memory.isBroken() ? ~uint64_t(0) : errorWord;
 }

@@ -9,12 +9,13 @@
 //    so;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
+//  - what a block writes to a workspace is not there for others without fences (SimtDevice.h);
 //  - matrix instructions are written from the vendors' manuals, not from tilegen/tile/Layout.cpp.
 #pragma once
 
 #include "backend/gpu/Distribute.h"
 #include "runtime/Status.h"
-#include "tests/device/PlacedLaunch.h"
+#include "tests/backend/gpu/SimtDevice.h"
 #include "tilegen/TargetDesc.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -39,10 +40,11 @@ public:
   ~SimtProgram();
   static constexpr uint64_t hung = ~uint64_t(1);
 
-  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; the error word
-  /// is added. Returns the error word, which is all ones if shared memory was overwritten while a product read it, and
-  /// `hung` if threads wait for what does not come.
-  uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
+  /// Runs every block of the grid, one after the other. `arguments` are buffers' addresses and scalars; workspaces and
+  /// the error word are added. Returns the error word, which is all ones if shared memory was overwritten while a
+  /// product read it or a zeroed workspace is not zero at the end, and `hung` if threads wait for what does not come.
+  uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
+               BlockOrder order = BlockOrder::Ascending);
 
 private:
   struct Facts {

@@ -11,7 +11,7 @@ namespace tilewright::test {
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
             CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, RoundToTf32, MultiplyTf32,
-            Exp2, Log2, SharedMemory, VerbCount };
+            Fence, CountUpTo, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -23,6 +23,12 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  void fence(Builder &b) override;
+  void fenceBesideBarrier(Builder &b) override {
+    if (lanes_ == 64) // as AMD
+      fence(b);
+  }
+  Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return lanes_ == 32; } // as NVIDIA, and as AMD
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
   void commitCopies(Builder &b) override;

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace tilewright;
 namespace rt = tilewright::runtime;
 
@@ -82,6 +84,47 @@ TEST_F(BuildPlanTest, AReshapedLaunchIsAnAliasOfItsOutput) {
   rt::ValueId written = std::get<rt::Launch>(plan->steps[0]).buffers[1];
   EXPECT_EQ(plan->values[written].kind, rt::ValueKind::Alias);
   EXPECT_EQ(plan->values[written].source, plan->outputs[0]);
+}
+
+/// Every launch has a workspace of its own; counters are one value for all, as large as the largest.
+TEST_F(BuildPlanTest, WorkspacesAreTemporariesAndZeroedOnesAreShared) {
+  auto kernel = [](const std::string &name, int tiles) {
+    return "tile.kernel @" + name + R"((%x: !tile.buffer<f32, () -> (8)>, %y: !tile.buffer<f32, () -> (8)>)
+        attributes {grid = affine_map<() -> (1, 1, 1)>} {
+      %w = tile.workspace : !tile.buffer<f32, () -> (2, 4, 128)>
+      %c = tile.workspace zeroed : !tile.buffer<i32, () -> ()" +
+           std::to_string(tiles) + R"()>
+      %c0 = arith.constant 0 : index
+      %v = tile.load %x[%c0] bounds () -> (8) map (d0) -> (d0) : !tile.buffer<f32, () -> (8)> -> tensor<8xf32>
+      tile.store %v, %y[%c0] bounds () -> (8) map (d0) -> (d0) : tensor<8xf32> -> !tile.buffer<f32, () -> (8)>
+      tile.return
+    })";
+  };
+  code.kernels["few"] = code.kernels["many"] = {};
+  Expected<rt::Plan> plan = build(kernel("few", 2) + kernel("many", 5) + R"(
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %a = graph.launch @few(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %b = graph.launch @many(%a) : (tensor<8xf32>) -> tensor<8xf32>
+      %c = graph.launch @few(%b) : (tensor<8xf32>) -> tensor<8xf32>
+      return %c : tensor<8xf32>
+    })");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  using enum rt::BufferAccess;
+  EXPECT_EQ(plan->kernels[0].buffers, (std::vector{Read, Write, Write, ReadWrite}));
+  std::set<rt::ValueId> workspaces, counters;
+  for (const rt::Step &step : plan->steps) {
+    const auto &launch = std::get<rt::Launch>(step);
+    ASSERT_EQ(launch.buffers.size(), 4u);
+    workspaces.insert(launch.buffers[2]), counters.insert(launch.buffers[3]);
+    EXPECT_EQ(plan->values[launch.buffers[2]].kind, rt::ValueKind::Temporary);
+  }
+  EXPECT_EQ(workspaces.size(), 3u);
+  ASSERT_EQ(counters.size(), 1u);
+  const rt::Value &shared = plan->values[*counters.begin()];
+  EXPECT_EQ(shared.kind, rt::ValueKind::Zeroed);
+  EXPECT_EQ(shared.dtype, DType::I32);
+  ASSERT_EQ(shared.dims.size(), 1u);
+  EXPECT_EQ(plan->exprs[shared.dims[0]].lhs, 5);
 }
 
 TEST_F(BuildPlanTest, AnInputThatIsAnOutputIsCopied) {

@@ -194,6 +194,52 @@ TEST(Context, ABadGatherIndexIsOneSentenceAndTheNextRunIsClean) {
   EXPECT_EQ(contents((*outputs)[0]), (std::vector<float>{10, 13, 10}));
 }
 
+/// y = addCounter(x), where the counter is a zeroed value.
+static SampleContents counterSample() {
+  SampleContents sample;
+  Plan plan;
+  plan.target = "host", plan.mode = "all";
+  ExprBuilder build(plan.exprs);
+  ExprId one = build.constant(1);
+  plan.values = {{"x", DType::F32, ValueKind::Input, {one}, 0, none},
+                 {"counter", DType::I32, ValueKind::Zeroed, {one}, none, none},
+                 {"y", DType::F32, ValueKind::Output, {one}, 0, none}};
+  plan.inputs = {0}, plan.outputs = {2};
+  Kernel kernel;
+  kernel.name = kernel.entry = "addCounter";
+  kernel.code = 0;
+  kernel.buffers = {BufferAccess::Read, BufferAccess::ReadWrite, BufferAccess::Write};
+  plan.kernels = {kernel};
+  Launch launch;
+  launch.kernel = 0;
+  launch.buffers = {0, 1, 2};
+  launch.grid = {one, one, one};
+  plan.steps = {launch};
+  plan.faults = {"it stopped halfway"};
+  sample.contents.plans = {plan};
+  sample.contents.code = {testKernels()};
+  sample.contents.constants.clear();
+  return sample;
+}
+
+TEST(Context, ZeroedValuesAreZeroAgainAfterAFailedRun) {
+  SampleContents sample = counterSample();
+  std::unique_ptr<Context> context = contextFor(sample.contents, host());
+  auto run = [&](float x) { return context->run(std::vector<Tensor>{floats({1}, x)}); };
+  for (float x : {5.0f, 5.0f, -1.0f, 5.0f, 5.0f}) {
+    Expected<std::vector<Tensor>> outputs = run(x);
+    EXPECT_EQ(outputs.status().message(), x < 0 ? "it stopped halfway" : "");
+    if (outputs)
+      EXPECT_EQ(contents((*outputs)[0]), std::vector<float>{x});
+  }
+  EXPECT_EQ(context->counters().failures, 1u);
+  EXPECT_FALSE(run(-1).ok());
+  Tensor good = floats({1}, 5);
+  TensorView view{DType::F32, {1}, good.bytes(), false, {}};
+  ASSERT_TRUE(context->bind(std::span(&view, 1)).ok() && context->profile().ok());
+  EXPECT_EQ(contents((*context->outputs())[0]), std::vector<float>{5});
+}
+
 /// The count of NonZero is known after it has run. Its result is viewed as a column and copied to the output, and its
 /// shape is written as a tensor.
 static SampleContents lateSample() {

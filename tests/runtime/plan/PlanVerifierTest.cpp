@@ -129,6 +129,11 @@ static const Breakage breakages[] = {
        p.steps.push_back(call);
      },
      "needs expression"},
+    {"ZeroedOfUnknownSize",
+     [](Contents &, Plan &p) {
+       p.values[S::t].kind = ValueKind::Zeroed; // of [batch, 4]
+     },
+     "has no constant size"},
     {"PlansWithOtherInterfaces",
      [](Contents &c, Plan &) {
        c.plans.push_back(c.plans[0]);

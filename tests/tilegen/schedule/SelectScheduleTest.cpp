@@ -8,6 +8,8 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -37,12 +39,20 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
       %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
       graph.return %y : tensor<512xf32> })";
-  if (shape == "product 512x512x512 of halves")
-    return product("512x512xf16", "512x512xf16", "512x512xf32");
-  if (shape == "product 4096x768x3072 of halves")
-    return product("4096x3072xf16", "3072x768xf16", "4096x768xf32");
-  if (shape == "product 512x3072x768 of halves")
-    return product("512x768xf16", "768x3072xf16", "512x3072xf32");
+  for (auto [m, n, k] : {std::array{"512", "512", "512"},
+                         {"4096", "768", "3072"},
+                         {"512", "3072", "768"},
+                         {"128", "768", "3072"},
+                         {"16", "4096", "4096"},
+                         {"?", "768", "3072"},
+                         {"128", "768", "256"},
+                         {"128", "4096", "4096"}})
+    if (shape == "product " + std::string(m) + "x" + n + "x" + k + " of halves") {
+      std::string rows = m, columns = n, depth = k, sizes = rows == "?" ? ", affine_map<()[s0] -> (s0, 3072)>" : "",
+                  results = rows == "?" ? ", affine_map<()[s0] -> (s0, 768)>" : "";
+      return product(rows + "x" + depth + "xf16" + sizes, depth + "x" + columns + "xf16",
+                     rows + "x" + columns + "xf32" + results);
+    }
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -100,9 +110,22 @@ constexpr Row rows[] = {
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 2, order = 8>"},
     {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
     {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
-    {"product 512x512x512", "sm_80", "<matmul, tile = [32, 64], reduce = [32], warps = 4, stages = 4>"},
+    {"product 512x512x512", "sm_80", "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 4, parts = 3>"},
     {"product 512x512x512", "sm_90a", "<matmul, tile = [32, 32], reduce = [32], warps = 2, stages = 4>"},
-    {"product 512x512x512", "gfx942", "<matmul, tile = [16, 32], reduce = [16]>"},
+    {"product 512x512x512", "gfx942", "<matmul, tile = [64, 64], reduce = [16], warps = 4, parts = 8>"},
+    // Few tiles and deep sums are shared by several blocks; where copies have warps of their own, by as many as divide
+    // the steps. Not shared: rows whose number is not known, short sums, tiles enough.
+    {"product 128x768x3072 of halves", "sm_90a",
+     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8, parts = 4>"},
+    {"product 16x4096x4096 of halves", "sm_90a",
+     "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 4>"},
+    {"product 16x4096x4096 of halves", "sm_80", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
+    {"product 16x4096x4096 of halves", "gfx942", "<matmul, tile = [16, 64], reduce = [128], warps = 4, parts = 8>"},
+    {"product ?x768x3072 of halves", "sm_90a",
+     "<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 9, groups = 1, order = 8>"},
+    {"product 128x768x256 of halves", "sm_90a", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
+    {"product 128x4096x4096 of halves", "sm_90a",
+     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8>"},
     {"vector 1024 times 1024x64", "x86-64-v3", "<matmul, tile = [1, 64], reduce = [1024], registers = [1, 64]>"},
     {"vector 1024 times 1024x64", "x86-64-v4", "<matmul, tile = [1, 64], reduce = [1024], registers = [1, 64]>"},
     {"vector 1024 times 1024x64", "sm_80", "<gemv, tile = [1, 8], reduce = [1024], warps = 8>"},

@@ -67,7 +67,7 @@ tile.kernel @k(%x: !tile.buffer<f64, () -> (16, 16)>) attributes {grid = affine_
   %zero = arith.constant dense<0.0> : tensor<16x16xf64>
   %w = tile.load %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f64, () -> (16, 16)> -> tensor<16x32xf64>
   %wide = arith.constant dense<0.0> : tensor<16x32xf64>
-  // expected-error @+1 {{expected a matrix instruction of the target for parts of a tile of columns, got 'tensor<16x16xf64>'}}
+  // expected-error @+1 {{expected a matrix instruction of the target for strips of a tile's columns, got 'tensor<16x16xf64>'}}
   %d = tile.dot %v, %v, %zero : tensor<16x16xf64>, tensor<16x16xf64>, tensor<16x16xf64>
   %e = tile.dot %v, %w, %wide : tensor<16x16xf64>, tensor<16x32xf64>, tensor<16x32xf64>
   tile.store %d, %x[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf64> -> !tile.buffer<f64, () -> (16, 16)>

@@ -57,15 +57,15 @@ tile.kernel @plain(%a: !tile.buffer<f32, () -> (32, 16)>, %b: !tile.buffer<f32, 
   tile.return
 }
 
-// Sums of 128 and of 64 columns, parts of one tile, are spread over the same warps; the left side is loaded once. The column of
-// scales, which both parts read, has the places of either's rows.
-// CHECK-LABEL: tile.kernel @parts
+// Sums of 128 and of 64 columns, strips of one tile, are spread over the same warps; the left side is loaded once. The column of
+// scales, which both strips read, has the places of either's rows.
+// CHECK-LABEL: tile.kernel @strips
 // CHECK: tile.load {{.*}} -> tensor<128x1xf32, #tile.layout<reg = [8, 16], lane = [0, 0, 1, 2, 4], warp = [0, 32, 64]>>
 // CHECK: %[[LHS:.*]] = tile.load %arg0
 // CHECK-NOT: tile.load %arg0
 // CHECK: tile.dot %[[LHS]], {{.*}} tensor<128x128xf32, #tile.layout<reg = [1, 1024, 8, 16, 32, 2048], lane = [2, 4, 128, 256, 512], warp = [64, 4096, 8192]>>
 // CHECK: tile.dot %[[LHS]], {{.*}} tensor<128x64xf32, #tile.layout<reg = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [32, 2048, 4096]>>
-tile.kernel @parts(%a: !tile.buffer<f16, () -> (128, 64)>, %b: !tile.buffer<f16, () -> (64, 192)>,
+tile.kernel @strips(%a: !tile.buffer<f16, () -> (128, 64)>, %b: !tile.buffer<f16, () -> (64, 192)>,
                    %scale: !tile.buffer<f32, () -> (128)>, %y: !tile.buffer<f32, () -> (128, 192)>)
     attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [128, 192], reduce = [64], warps = 8>} {
   %c0 = arith.constant 0 : index

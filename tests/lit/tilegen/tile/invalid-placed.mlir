@@ -200,7 +200,7 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
 
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 4096 : i64} {
   %true = arith.constant true
-  // expected-error@+1 {{expected no results and no else in a placed kernel, whose copies alone are conditional}}
+  // expected-error@+1 {{expected no results and no else in a placed kernel, where only copies and what follows shared sums are conditional}}
   scf.if %true {
     tile.barrier
   } else {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles that several programs share: parts go to a workspace and come back, and arrivals are counted.
+//
+//   write                  fence beside barrier ; barrier
+//   thread 0               fence ; count ; fence ; the answer to shared memory
+//   all threads            barrier ; fence beside barrier ; the answer from shared memory
+//   the last program       read
+//
+// A part lies in memory as it does in registers: first the first 16 bytes of every thread, then the next 16 of every
+// thread. So each access of a warp is one stretch of memory.
+#include "backend/gpu/KernelDistributor.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+constexpr int64_t bytesOfAccess = 16;
+
+/// How many registers one access moves.
+static unsigned accessWidth(Type tile) {
+  int64_t bytes = elementBytes(cast<RankedTensorType>(tile).getElementType());
+  return std::min<int64_t>(layoutOf(tile).registers(), std::max<int64_t>(bytesOfAccess / bytes, 1));
+}
+
+/// The number of this thread among those that run the program.
+Value KernelDistributor::threadOfRole() {
+  return arith::AddIOp::create(b_, arith::MulIOp::create(b_, warp_, i32(target_.lanes())), lane_);
+}
+
+/// Where this thread's first access to a part is.
+Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Type held) {
+  auto sizes = cast<BufferType>(workspace.getType()).getSizes();
+  auto size = [&](unsigned i) {
+    int64_t constant = cast<AffineConstantExpr>(sizes.getResult(i)).getValue();
+    return arith::ConstantOp::create(b_, b_.getI64IntegerAttr(constant)).getResult();
+  };
+  auto wide = [&](Value index) { return arith::IndexCastOp::create(b_, b_.getI64Type(), scalar(index)).getResult(); };
+  Value number = arith::AddIOp::create(b_, arith::MulIOp::create(b_, wide(tile), size(1)), wide(part));
+  Value thread = arith::MulIOp::create(b_, threadOfRole(), i32(accessWidth(held)));
+  Value first = arith::AddIOp::create(b_, arith::MulIOp::create(b_, number, size(2)),
+                                      arith::ExtUIOp::create(b_, b_.getI64Type(), thread));
+  Value base = scalar(workspace);
+  return LLVM::GEPOp::create(b_, base.getType(), cast<RankedTensorType>(held).getElementType(), base,
+                             ArrayRef<LLVM::GEPArg>{first});
+}
+
+/// Access number `i` of this thread: every thread has one before the next ones come.
+static Value accessAt(ImplicitLocOpBuilder &b, Value first, unsigned i, Type held) {
+  int64_t elements = (int64_t(1) << (layoutOf(held).lane.size() + layoutOf(held).warp.size())) * accessWidth(held) * i;
+  return LLVM::GEPOp::create(b, first.getType(), cast<RankedTensorType>(held).getElementType(), first,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(elements)});
+}
+
+void KernelDistributor::lowerPartWrite(PartWriteOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  unsigned width = accessWidth(type);
+  auto vector = VectorType::get(width, type.getElementType());
+  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type);
+  Registers registers = registersOf(op.getValue());
+  for (unsigned r = 0; r < registers.size(); r += width)
+    LLVM::StoreOp::create(b_, vector::FromElementsOp::create(b_, vector, ArrayRef(registers).slice(r, width)),
+                          accessAt(b_, first, r / width, type), width * elementBytes(type.getElementType()));
+}
+
+void KernelDistributor::lowerPartRead(PartReadOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  unsigned width = accessWidth(type);
+  auto vector = VectorType::get(width, type.getElementType());
+  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type);
+  Registers registers;
+  for (unsigned r = 0; r < layoutOf(type).registers(); r += width) {
+    Value elements = LLVM::LoadOp::create(b_, vector, accessAt(b_, first, r / width, type),
+                                          width * elementBytes(type.getElementType()));
+    for (unsigned i = 0; i < width; ++i)
+      registers.push_back(vector::ExtractOp::create(b_, elements, i));
+  }
+  map(op.getResult(), registers);
+}
+
+/// By one thread: is this program the last (i32)? The counter is 0 again after the last.
+Value KernelDistributor::countArrival(PartArriveOp op) {
+  Value counters = scalar(op.getArrivals()),
+        tile = arith::IndexCastOp::create(b_, b_.getI64Type(), scalar(op.getTile()));
+  Value counter = LLVM::GEPOp::create(b_, counters.getType(), b_.getI32Type(), counters, ArrayRef<LLVM::GEPArg>{tile});
+  if (!faults_.dropReleases)
+    target_.fence(b_);
+  Value before = faults_.dropArrivals ? i32(0) : target_.countUpTo(b_, counter, op.getParts() - 1);
+  if (!faults_.dropAcquires)
+    target_.fence(b_);
+  Value isLast = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, before, i32(op.getParts() - 1));
+  return faults_.allAreLast ? i32(1) : arith::ExtUIOp::create(b_, b_.getI32Type(), isLast).getResult();
+}
+
+void KernelDistributor::lowerPartArrive(PartArriveOp op) {
+  Value answer = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*op.getScratch())});
+  if (!faults_.dropReleases)
+    target_.fenceBesideBarrier(b_);
+  barrier(); // nobody writes anymore, nor reads the answer of the program before
+  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, threadOfRole(), i32(0));
+  auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    LLVM::StoreOp::create(b_, countArrival(op), answer);
+  }
+  barrier();
+  if (!faults_.dropAcquires)
+    target_.fenceBesideBarrier(b_);
+  Value isLast = LLVM::LoadOp::create(b_, b_.getI32Type(), answer);
+  scalars_.map(op.getLast(), arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, isLast, i32(0)));
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/backend/gpu/SimtDevice.h"
+
+#include <algorithm>
+
+namespace tilewright::test {
+
+SimtDevice *device;
+
+constexpr std::byte poison{0xff};
+
+SimtDevice::SimtDevice(const PlacedLaunch &launch, BlockOrder order) : order_(order) {
+  for (const PlacedWorkspace &placed : launch.workspaces) {
+    std::vector<std::byte> memory(placed.bytes, placed.zeroed ? std::byte{} : poison);
+    workspaces_.push_back({placed.zeroed, memory, memory, memory});
+  }
+}
+
+std::vector<uint64_t> SimtDevice::arguments() {
+  std::vector<uint64_t> addresses;
+  for (Workspace &workspace : workspaces_)
+    addresses.push_back(reinterpret_cast<uint64_t>(workspace.seen.data()));
+  return addresses;
+}
+
+//===- What a block sees ------------------------------------------------------------------------------------------===//
+
+void SimtDevice::hideOthers() {
+  for (Workspace &workspace : workspaces_)
+    if (!workspace.zeroed) {
+      std::ranges::fill(workspace.seen, poison);
+      workspace.unchanged = workspace.seen;
+    }
+}
+
+void SimtDevice::fence() {
+  for (Workspace &workspace : workspaces_) {
+    if (workspace.zeroed) // counters are not in a block's view
+      continue;
+    for (size_t i = 0; i < workspace.seen.size(); ++i)
+      if (workspace.seen[i] != workspace.unchanged[i])
+        workspace.published[i] = workspace.seen[i];
+    std::ranges::copy(workspace.published, workspace.seen.begin());
+    workspace.unchanged = workspace.seen;
+  }
+  reach(hasCounted_ ? BlockOrder::WaitsBehindCount : BlockOrder::WaitsBeforeCount);
+}
+
+int32_t SimtDevice::countUpTo(int32_t *address, int32_t most) {
+  hasCounted_ = true;
+  int32_t before = *address;
+  *address = before >= most ? 0 : before + 1;
+  reach(BlockOrder::WaitsAtCount);
+  return before;
+}
+
+void SimtDevice::reach(BlockOrder point) {
+  if (order_ != point || hasWaited_)
+    return;
+  block->waits = hasWaited_ = true;
+  block->yield();
+}
+
+SimtDevice::View SimtDevice::takeView() {
+  View view;
+  for (Workspace &workspace : workspaces_)
+    view.emplace_back(workspace.seen, workspace.unchanged);
+  return view;
+}
+
+void SimtDevice::giveView(View view) {
+  for (size_t i = 0; i < view.size(); ++i)
+    if (!workspaces_[i].zeroed) {
+      std::ranges::copy(view[i].first, workspaces_[i].seen.begin());
+      workspaces_[i].unchanged = view[i].second;
+    }
+}
+
+//===- Blocks -----------------------------------------------------------------------------------------------------===//
+
+/// Whole warps take turns, the last one first. False if all that are left wait for what does not come.
+static bool runOn(RunningBlock &state) {
+  constexpr int patience = 3; // rounds in which nothing happens
+  block = &state;
+  for (int idle = 0; idle < patience; ++idle) {
+    bool running = false;
+    uint64_t before = state.progress;
+    for (unsigned t = state.fibers.size(); t-- > 0;)
+      if (!state.fibers[t]->done) {
+        running = true;
+        state.current = t;
+        swapcontext(&state.scheduler, &state.fibers[t]->context);
+        state.progress += state.fibers[t]->done;
+        if (state.waits)
+          return true;
+      }
+    if (!running)
+      return true;
+    if (state.progress != before)
+      idle = -1;
+  }
+  return false;
+}
+
+bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, const std::function<std::unique_ptr<RunningBlock>()> &make,
+                           const std::function<void(RunningBlock &)> &start) {
+  std::unique_ptr<RunningBlock> state = make(), waiting;
+  View viewOfWaiting;
+  int64_t count = grid[0] * grid[1] * grid[2];
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t number = order_ == BlockOrder::Descending ? count - 1 - i : i;
+    state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
+                 uint32_t(number / grid[0] / grid[1])};
+    start(*state);
+    hideOthers();
+    if (!runOn(*state))
+      return false;
+    overwritten_ |= state->overwritten;
+    if (state->waits) {
+      viewOfWaiting = takeView();
+      waiting = std::exchange(state, make());
+    }
+  }
+  if (!waiting)
+    return true;
+  giveView(std::move(viewOfWaiting));
+  waiting->waits = false;
+  bool ended = runOn(*waiting);
+  overwritten_ |= waiting->overwritten;
+  return ended;
+}
+
+bool SimtDevice::isBroken() const {
+  return overwritten_ || std::ranges::any_of(workspaces_, [](const Workspace &workspace) {
+           return workspace.zeroed &&
+                  std::ranges::any_of(workspace.seen, [](std::byte byte) { return byte != std::byte{}; });
+         });
+}
+
+} // namespace tilewright::test

@@ -1,0 +1,87 @@
+// What workspaces, parts of tiles and arrivals refuse: a case for each diagnostic.
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul alone, got 2}}
+#schedule = #tile.schedule<gemv, tile = [1, 8], parts = 2>
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c1 step %c1 {
+    // expected-error@+1 {{expected to stand in a tile.kernel itself because it is one of its parameters}}
+    %w = tile.workspace : !tile.buffer<f32, () -> (1, 2, 128)>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0)>, %s0: index) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  // expected-error@+1 {{expected constant sizes because launches of all sizes share the memory, got '!tile.buffer<f32, ()[s0] -> (s0, 2, 128)>'}}
+  %w = tile.workspace : !tile.buffer<f32, ()[s0] -> (s0, 2, 128)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  // expected-error@+1 {{expected a row of i32 because all zeroed workspaces of a plan are one, got '!tile.buffer<f32, () -> (1)>'}}
+  %w = tile.workspace zeroed : !tile.buffer<f32, () -> (1)>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (1, 2, 128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x128xf32, #layout>
+  // expected-error@+1 {{expected a tile.workspace that is not zeroed because parts are left there}}
+  tile.part_write %one, %x[%c0, %c0] : tensor<1x128xf32, #layout> -> !tile.buffer<f32, () -> (1, 2, 128)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace : !tile.buffer<f32, () -> (1, 2, 128)>
+  // expected-error@+1 {{expected a tile with a layout because registers are written as they lie, got 'tensor<1x128xf32>'}}
+  %p = tile.part_read %w[%c0, %c0] : !tile.buffer<f32, () -> (1, 2, 128)> -> tensor<1x128xf32>
+  tile.return
+}
+
+// -----
+
+// Two warps hold the same 64 elements, and both write what they hold.
+#layout = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 0]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace : !tile.buffer<f32, () -> (1, 2, 64)>
+  // expected-error@+1 {{expected a workspace of tiles, parts and 128 elements of 'f32' because its threads hold that, got '!tile.buffer<f32, () -> (1, 2, 64)>'}}
+  %p = tile.part_read %w[%c0, %c0] : !tile.buffer<f32, () -> (1, 2, 64)> -> tensor<1x64xf32, #layout>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace : !tile.buffer<i32, () -> (1)>
+  // expected-error@+1 {{expected a zeroed tile.workspace because arrivals are counted from 0}}
+  %last = tile.part_arrive %w[%c0] of 2 : !tile.buffer<i32, () -> (1)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace zeroed : !tile.buffer<i32, () -> (1)>
+  // expected-error@+1 {{expected scratch within the kernel's 2 bytes of shared memory because its threads learn the answer there, got 0}}
+  %last = tile.part_arrive %w[%c0] of 2 scratch 0 : !tile.buffer<i32, () -> (1)>
+  tile.return
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives each tile to several programs, where the schedule says so: each sums a part of the steps, and the one that
+// arrives last adds up the sums of all and does the rest.
+//
+//   %p = tile.program_id 0                   %p = tile.program_id 0
+//   ...                                      %tile = %p / parts, %part = %p % parts
+//   %sums = scf.for %k = 0 to K {            %sums = scf.for %k = 0 to K / parts { dot at %k + %part * K / parts }
+//     tile.dot                               tile.part_write %sums, parts[%tile, %part]
+//   }                                  ->    %last = tile.part_arrive arrivals[%tile] of parts
+//   epilogue, tile.store                     scf.if %last {
+//                                              %total = tile.part_read parts[%tile, 0] + tile.part_read [%tile, 1] ...
+//                                              epilogue, tile.store }
+//
+// The last one reads back its own part too: the order of the additions, and so the result's bits, are the same whoever
+// it is. A part's number is the fastest digit of the program's, so the number of tiles need not be a power of two to be
+// divided by.
+#include "tilegen/place/LoopBounds.h"
+#include "tilegen/place/Place.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+
+/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once.
+constexpr int64_t registersOnTheWay = 64;
+
+class SumSharer {
+public:
+  SumSharer(KernelOp kernel, int64_t parts)
+      : kernel_(kernel), parts_(parts), b_(kernel.getContext()), loc_(kernel.getLoc()) {}
+  bool fits(std::string &why);
+  void run();
+
+private:
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+  Value plus(Value value, Value other) { return arith::AddIOp::create(b_, loc_, value, other); }
+  Value sizeOf(AffineExpr expr, Value operand) {
+    return SizeOp::create(b_, loc_, AffineMap::get(1, 0, expr), ValueRange{operand});
+  }
+  AffineExpr dim() { return b_.getAffineDimExpr(0); }
+  void numberParts();
+  void cutLoop();
+  void cutEvenly(int64_t steps);
+  Value addTiles(Value sum, Value other);
+  SmallVector<Value> readSums();
+  void finishLast();
+
+  KernelOp kernel_;
+  int64_t parts_, tiles_ = 0;
+  OpBuilder b_;
+  Location loc_;
+  scf::ForOp loop_;
+  Value tile_, part_, arrivals_;
+  SmallVector<Value> workspaces_; // of each result of the loop
+};
+
+} // namespace
+
+//===- What can be shared -----------------------------------------------------------------------------------------===//
+
+static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
+
+/// One loop around products that carries their sums alone, from 0 on; nothing is stored before it.
+bool SumSharer::fits(std::string &why) {
+  auto refuse = [&](const char *reason) { return why = reason, false; };
+  for (auto loop : kernel_.getBody().getOps<scf::ForOp>()) {
+    if (loop.getBody()->getOps<DotOp>().empty())
+      continue;
+    if (loop_)
+      return refuse("it has several loops around products");
+    loop_ = loop;
+  }
+  if (!loop_)
+    return refuse("there is no single loop around its products");
+  for (Operation &op : kernel_.getBody().front())
+    if (op.isBeforeInBlock(loop_) && !isa<LoadOp>(op) && !isMemoryEffectFree(&op))
+      return refuse("it does more than load before its products");
+  for (auto [init, carried, yielded] :
+       llvm::zip(loop_.getInitArgs(), loop_.getRegionIterArgs(), loop_.getBody()->getTerminator()->getOperands())) {
+    auto dot = yielded.getDefiningOp<DotOp>();
+    if (!dot || dot.getAcc() != carried || !isZero(init))
+      return refuse("its loop carries more than sums");
+  }
+  auto extents = kernel_.getGrid().getResults();
+  AffineExpr one = b_.getAffineConstantExpr(1);
+  auto tiles = dyn_cast<AffineConstantExpr>(extents[0]);
+  if (!tiles || extents[1] != one || extents[2] != one)
+    return refuse("its grid is not a constant number of programs along x");
+  tiles_ = tiles.getValue();
+  return true;
+}
+
+//===- Rewriting --------------------------------------------------------------------------------------------------===//
+
+/// Programs are numbered by tile, then by part.
+void SumSharer::numberParts() {
+  SmallVector<ProgramIdOp> ids(kernel_.getBody().getOps<ProgramIdOp>());
+  b_.setInsertionPointToStart(&kernel_.getBody().front());
+  Value program = ProgramIdOp::create(b_, loc_, 0);
+  tile_ = sizeOf(dim().floorDiv(parts_), program);
+  part_ = sizeOf(dim() % parts_, program);
+  Value zero = constant(0); // of the dimensions that have one program
+  for (ProgramIdOp id : ids) {
+    id.replaceAllUsesWith(id.getDim() == 0 ? tile_ : zero);
+    id.erase();
+  }
+  b_.setInsertionPointAfter(zero.getDefiningOp());
+  AffineExpr one = b_.getAffineConstantExpr(1);
+  kernel_.setGrid(AffineMap::get(0, kernel_.getNumSymbols(), {b_.getAffineConstantExpr(tiles_ * parts_), one, one},
+                                 b_.getContext()));
+  auto memory = [&](Type element, ArrayRef<int64_t> sizes, bool zeroed) {
+    SmallVector<AffineExpr> exprs =
+        llvm::map_to_vector(sizes, [&](int64_t size) { return b_.getAffineConstantExpr(size); });
+    auto type = BufferType::get(b_.getContext(), element, AffineMap::get(0, 0, exprs, b_.getContext()));
+    return WorkspaceOp::create(b_, loc_, type, zeroed);
+  };
+  for (Type type : loop_.getResultTypes())
+    workspaces_.push_back(
+        memory(cast<RankedTensorType>(type).getElementType(), {tiles_, parts_, heldElements(type)}, false));
+  arrivals_ = memory(b_.getI32Type(), {tiles_}, true);
+}
+
+/// Every part has as many steps, and the loop keeps constant bounds, which roles and pipelines count with: the part's
+/// first position is added inside.
+void SumSharer::cutEvenly(int64_t steps) {
+  int64_t length = steps / parts_ * *getConstantIntValue(loop_.getStep());
+  int64_t lower = *getConstantIntValue(loop_.getLowerBound());
+  Value first = sizeOf(dim() * length, part_);
+  loop_.setUpperBound(constant(lower + length));
+  b_.setInsertionPointToStart(loop_.getBody());
+  Value position = plus(loop_.getInductionVar(), first);
+  loop_.getInductionVar().replaceAllUsesExcept(position, position.getDefiningOp());
+}
+
+/// The loop of one part of the steps. Where they cannot be divided evenly, some parts have one more than others.
+void SumSharer::cutLoop() {
+  b_.setInsertionPoint(loop_);
+  Value steps = tripCount(b_, loop_);
+  bool isConstant = getConstantIntValue(loop_.getLowerBound()) && getConstantIntValue(loop_.getStep());
+  if (auto known = getConstantIntValue(steps); known && isConstant && *known % parts_ == 0)
+    return cutEvenly(*known);
+  auto positionOf = [&](Value part) {
+    Value passed = sizeOf(dim().floorDiv(parts_), arith::MulIOp::create(b_, loc_, part, steps));
+    return plus(loop_.getLowerBound(), arith::MulIOp::create(b_, loc_, passed, loop_.getStep()));
+  };
+  Value first = positionOf(part_), end = positionOf(plus(part_, constant(1)));
+  loop_.setLowerBound(first);
+  loop_.setUpperBound(end);
+}
+
+Value SumSharer::addTiles(Value sum, Value other) {
+  if (isa<FloatType>(cast<RankedTensorType>(sum.getType()).getElementType()))
+    return arith::AddFOp::create(b_, loc_, sum, other);
+  return arith::AddIOp::create(b_, loc_, sum, other);
+}
+
+/// The sums of all parts, in their order. Small parts are read several at a time, as reading waits for memory.
+SmallVector<Value> SumSharer::readSums() {
+  int64_t registers = 0;
+  for (Type type : loop_.getResultTypes())
+    registers += layoutOf(type).registers();
+  int64_t atOnce = parts_;
+  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > registersOnTheWay))
+    --atOnce;
+  auto add = [&](SmallVector<Value> sums, Value first) {
+    SmallVector<SmallVector<Value>> read(atOnce);
+    for (int64_t i = 0; i < atOnce; ++i) {
+      Value part = i ? plus(first, constant(i)) : first;
+      for (auto [workspace, sum] : llvm::zip(workspaces_, sums))
+        read[i].push_back(PartReadOp::create(b_, loc_, sum.getType(), workspace, tile_, part));
+    }
+    for (ArrayRef<Value> part : read)
+      for (auto [sum, other] : llvm::zip(sums, part))
+        sum = addTiles(sum, other);
+    return sums;
+  };
+  Value zero = constant(0);
+  SmallVector<Value> inits(loop_.getInitArgs());
+  if (atOnce == parts_)
+    return add(inits, zero);
+  auto loop = scf::ForOp::create(b_, loc_, zero, constant(parts_), constant(atOnce), inits);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b_, loc_, add(SmallVector<Value>(loop.getRegionIterArgs()), loop.getInductionVar()));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// Everything behind the loop is for the program that arrives last.
+void SumSharer::finishLast() {
+  SmallVector<Operation *> rest;
+  for (Operation *op = loop_->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
+    rest.push_back(op);
+  b_.setInsertionPointAfter(loop_);
+  for (auto [sum, workspace] : llvm::zip(loop_.getResults(), workspaces_))
+    PartWriteOp::create(b_, loc_, sum, workspace, tile_, part_);
+  Value last = PartArriveOp::create(b_, loc_, arrivals_, tile_, parts_, /*scratch=*/nullptr);
+  auto branch = scf::IfOp::create(b_, loc_, last, /*withElse=*/false);
+  for (Operation *op : rest)
+    op->moveBefore(branch.thenYield());
+  b_.setInsertionPointToStart(branch.thenBlock());
+  for (auto [sum, total] : llvm::zip(loop_.getResults(), readSums()))
+    sum.replaceUsesWithIf(total, [](OpOperand &use) { return !isa<PartWriteOp>(use.getOwner()); });
+}
+
+void SumSharer::run() {
+  numberParts();
+  cutLoop();
+  finishLast();
+}
+
+void tilewright::tile::shareSums(KernelOp kernel) {
+  ScheduleAttr schedule = kernel.getScheduleAttr();
+  bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty();
+  if (!schedule || schedule.getParts() == 1 || isDone)
+    return;
+  SumSharer sharer(kernel, schedule.getParts());
+  std::string why;
+  if (sharer.fits(why))
+    sharer.run();
+  else
+    kernel.emitRemark() << "its sums are not shared because " << why;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// One estimate of a contraction's time, with and without blocks that share tiles:
+//
+//   max(multiplying, streaming, memory) + waiting + sharing
+//
+//   multiplying   rounds of blocks * steps of a part * area of a tile, at the tile's share of the target's rate
+//   streaming     the same with the bytes of a step, on the way into a multiprocessor
+//   memory        both operands, read once
+//   waiting       the start, the first load, then for each step what its pipeline does not hide of a load
+//   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
+#include "tilegen/schedule/SharedSums.h"
+
+#include "tilegen/tile/MatmulPrecision.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+namespace {
+
+// Fitted to what 128x768x768, 128x768x3072, 16x4096x4096 and 128x4096x4096 took on an H200 without parts
+// (docs/performance.md); the time of sharing is a prediction, to be measured there.
+constexpr double secondsOfStart = 2e-6;
+constexpr double secondsOfLoad = 0.6e-6;      // from memory to shared memory
+constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, to and from the second-level cache
+constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
+constexpr double clearGain = 0.9;             // of the time without parts, at most
+constexpr int64_t fewestSteps = 4;            // of a part: below, filling the pipeline is all there is
+constexpr int64_t mostResident = 2;           // blocks of a multiprocessor that share its memory
+constexpr int64_t sumsOfResident = 32;        // of a thread: with more, registers are for one block
+constexpr int64_t numbersOfParts[] = {2, 3, 4, 6, 8};
+constexpr int64_t bytesOfSum = 4;
+
+/// The sizes of a contraction, all of which are known.
+struct Sizes {
+  int64_t rows = 1, columns = 1, batch = 1, depth = 1, outerSteps = 1; // of the reduced loops but the innermost
+  Type element;
+  double multiplications; // a second, of one multiprocessor
+
+  double bytes() const {
+    auto products = double(depth) * double(outerSteps) * double(batch);
+    return products * double(rows + columns) * element.getIntOrFloatBitWidth() / 8;
+  }
+};
+
+} // namespace
+
+/// Of one multiprocessor, a second; 0 where it is not known. Float sums of three products of tf32 count as one.
+static double multiplicationsOf(const KernelSpace &space, Type element, const TargetDesc &target) {
+  double operations = 0;
+  if (element.isF16() || element.isBF16())
+    operations = target.peakF16;
+  else if (element.isInteger(8))
+    operations = 2 * target.peakF16;
+  else if (element.isF32())
+    operations = target.peakF32;
+  bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
+  if (element.isF32() && hasTf32 && matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee)
+    operations = target.peakF16 / (matmulPrecisionOf(space.loopOps[0]) == MatmulPrecision::Tf32 ? 2 : 6);
+  return operations / 2 / target.units;
+}
+
+static std::optional<Sizes> sizesOf(const KernelSpace &space, const TargetDesc &target) {
+  Sizes sizes;
+  sizes.element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  unsigned innermost = space.loopsOfKind(LoopKind::Reduction).back();
+  for (auto [i, loop] : llvm::enumerate(space.loops())) {
+    auto size = dyn_cast<AffineConstantExpr>(loop.size);
+    if (!size)
+      return std::nullopt;
+    int64_t &total = loop.kind == LoopKind::Row        ? sizes.rows
+                     : loop.kind == LoopKind::Column   ? sizes.columns
+                     : loop.kind == LoopKind::Parallel ? sizes.batch
+                     : i == innermost                  ? sizes.depth
+                                                       : sizes.outerSteps;
+    total *= size.getValue();
+  }
+  sizes.multiplications = multiplicationsOf(space, sizes.element, target);
+  return sizes.multiplications > 0 && target.bandwidth > 0 ? std::optional(sizes) : std::nullopt;
+}
+
+static std::pair<int64_t, int64_t> tileOf(tile::ScheduleAttr schedule) {
+  return {schedule.getTile().drop_back().back(), schedule.getTile().back()};
+}
+
+/// The steps of the reduced loops, of a schedule for these sizes.
+static int64_t stepsOf(const Sizes &sizes, tile::ScheduleAttr schedule) {
+  return sizes.outerSteps * int64_t(llvm::divideCeil(sizes.depth, schedule.getReduce().back()));
+}
+
+static int64_t tilesOf(const Sizes &sizes, int64_t rows, int64_t columns) {
+  return sizes.batch * int64_t(llvm::divideCeil(sizes.rows, rows)) * int64_t(llvm::divideCeil(sizes.columns, columns));
+}
+
+/// How many blocks a multiprocessor holds at a time.
+static int64_t residentOf(const Sizes &sizes, tile::ScheduleAttr schedule, const TargetDesc &target) {
+  auto [rows, columns] = tileOf(schedule);
+  int64_t bytes = (rows + columns) * schedule.getReduce().back() * sizes.element.getIntOrFloatBitWidth() / 8,
+          threads = schedule.getWarps() * target.warpWidth;
+  if (schedule.getGroups() || rows * columns > sumsOfResident * threads)
+    return 1;
+  return std::clamp<int64_t>(target.sharedBytes / (schedule.getStages() * bytes), 1, mostResident);
+}
+
+/// Seconds; see above.
+static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
+                       const TargetDesc &target) {
+  tile::ScheduleAttr schedule = candidate.schedule;
+  auto [rows, columns] = tileOf(schedule);
+  int64_t steps = llvm::divideCeil(stepsOf(sizes, schedule), parts), blocks = tilesOf(sizes, rows, columns) * parts,
+          rowBytes = schedule.getReduce().back() * sizes.element.getIntOrFloatBitWidth() / 8;
+  int64_t stages = schedule.getStages(), resident = residentOf(sizes, schedule, target);
+  double rounds = llvm::divideCeil(blocks, target.units),
+         roundsOfWaiting = schedule.getGroups() ? 1 : llvm::divideCeil(blocks, target.units * resident);
+  double area = rows * columns, depth = schedule.getReduce().back();
+  double multiplying = rounds * steps * area * depth / (sizes.multiplications * candidate.efficiency),
+         streaming = rounds * steps * (std::min(rows, sizes.rows) + std::min(columns, sizes.columns)) * rowBytes /
+                     bytesOfUnitPerSecond,
+         memory = sizes.bytes() / target.bandwidth,
+         waiting = secondsOfStart + secondsOfLoad * (1 + roundsOfWaiting * steps / std::max<int64_t>(stages - 1, 1)),
+         sharing = secondsOfSharing + area * bytesOfSum * (parts + 1) / bytesOfUnitPerSecond;
+  double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;
+  return std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * sharing;
+}
+
+static tile::ScheduleAttr withParts(tile::ScheduleAttr schedule, int64_t parts) {
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
+                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
+                                     schedule.getGroups(), schedule.getOrder(), parts);
+}
+
+tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
+                             ArrayRef<ContractionSchedule> others) {
+  std::optional<Sizes> sizes = sizesOf(space, target);
+  if (!sizes)
+    return chosen.schedule;
+  tile::ScheduleAttr best = chosen.schedule;
+  double least = clearGain * estimate(*sizes, chosen, 1, target);
+  for (const ContractionSchedule &other : others) {
+    auto [rows, columns] = tileOf(other.schedule);
+    int64_t tiles = tilesOf(*sizes, rows, columns), steps = stepsOf(*sizes, other.schedule),
+            room = target.units * residentOf(*sizes, other.schedule, target);
+    for (int64_t parts : numbersOfParts) {
+      if (tiles * parts > room || steps / parts < fewestSteps)
+        continue;
+      // Roles count with loops of one length (tilegen/place/AssignRoles.cpp).
+      if (other.schedule.getGroups() && steps % parts)
+        continue;
+      if (double time = estimate(*sizes, other, parts, target); time < least)
+        best = withParts(other.schedule, parts), least = time;
+    }
+  }
+  return best;
+}
+
+} // namespace tilewright::tilegen

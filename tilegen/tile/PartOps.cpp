@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifiers of what programs share: workspaces, parts of tiles, arrivals.
+#include "tilegen/tile/TileLayouts.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+/// The sizes of a buffer if all are constants.
+static std::optional<SmallVector<int64_t>> constantSizes(BufferType buffer) {
+  SmallVector<int64_t> sizes;
+  for (AffineExpr size : buffer.getSizes().getResults()) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    if (!constant)
+      return std::nullopt;
+    sizes.push_back(constant.getValue());
+  }
+  return sizes;
+}
+
+LogicalResult WorkspaceOp::verify() {
+  if (!isa<KernelOp>((*this)->getParentOp()))
+    return emitOpError() << "expected to stand in a tile.kernel itself because it is one of its parameters";
+  if (!constantSizes(getType()))
+    return emitOpError() << "expected constant sizes because launches of all sizes share the memory, got " << getType();
+  if (getZeroed() && (getType().getRank() != 1 || !getType().getElementType().isInteger(32)))
+    return emitOpError() << "expected a row of i32 because all zeroed workspaces of a plan are one, got " << getType();
+  return success();
+}
+
+/// A part of a tile, and the workspace that holds parts of such tiles.
+static LogicalResult verifyPart(Operation *op, Type type, Value buffer) {
+  auto tile = cast<RankedTensorType>(type);
+  auto workspace = buffer.getDefiningOp<WorkspaceOp>();
+  if (!workspace || workspace.getZeroed())
+    return op->emitOpError() << "expected a tile.workspace that is not zeroed because parts are left there";
+  if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()))
+    return op->emitOpError() << "expected a tile with a layout because registers are written as they lie, got " << tile;
+  BufferType held = workspace.getType();
+  std::optional<SmallVector<int64_t>> sizes = constantSizes(held);
+  if (!sizes) // its own verifier says so
+    return failure();
+  if (sizes->size() != 3 || sizes->back() != heldElements(tile) || held.getElementType() != tile.getElementType())
+    return op->emitOpError() << "expected a workspace of tiles, parts and " << heldElements(tile) << " elements of "
+                             << tile.getElementType() << " because its threads hold that, got " << held;
+  return success();
+}
+
+LogicalResult PartWriteOp::verify() { return verifyPart(*this, getValue().getType(), getWorkspace()); }
+LogicalResult PartReadOp::verify() { return verifyPart(*this, getType(), getWorkspace()); }
+
+LogicalResult PartArriveOp::verify() {
+  auto workspace = getArrivals().getDefiningOp<WorkspaceOp>();
+  if (!workspace || !workspace.getZeroed())
+    return emitOpError() << "expected a zeroed tile.workspace because arrivals are counted from 0";
+  return success();
+}

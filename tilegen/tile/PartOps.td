@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//===- PartOps.td - tiles that several programs compute together --------------------------------------------------===//
+//
+// Where there are few tiles and many steps, several programs share one tile. Each writes what it has to a workspace in
+// global memory and arrives; the one that arrives last reads the parts of all, combines them in their order, and goes
+// on alone. Which one that is differs from run to run, the bits of the result do not. tilegen/place/ShareSums.cpp makes
+// such kernels.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PART_OPS
+#define TILEWRIGHT_PART_OPS
+
+def WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "global memory that the runtime gives to a launch beside its buffers";
+  let description = [{
+    See tile.part_arrive for an example. It stands in the kernel itself, and is a parameter behind the kernel's buffers.
+
+    * `zeroed`: a row of i32 that are zero when the launch starts, and must be so when it ends: such memory is shared by
+      all launches of a plan. Without it, nobody else has the memory, and its contents are undefined.
+    * `result`: the memory, of a size that is known.
+  }];
+  let arguments = (ins UnitAttr:$zeroed);
+  let results = (outs BufferType:$result);
+  let assemblyFormat = "(`zeroed` $zeroed^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def PartWriteOp : Tile_Op<"part_write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "write a part of a shared tile to its workspace";
+  let description = [{
+    See tile.part_arrive for an example. Registers are written as they lie, so the tile is read back in the same layout.
+
+    * `value`: the part, with a layout.
+    * `workspace`: sizes are the number of shared tiles, of parts of each, and of the elements that all threads hold.
+    * `tile`, `part`: their numbers.
+  }];
+  let arguments = (ins Tile_Tile:$value, BufferType:$workspace, Index:$tile, Index:$part);
+  let assemblyFormat = "$value `,` $workspace `[` $tile `,` $part `]` attr-dict `:` type($value) `->` type($workspace)";
+  let hasVerifier = 1;
+}
+
+def PartReadOp : Tile_Op<"part_read", [MemoryEffects<[MemRead]>]> {
+  let summary = "a part of a shared tile, by the program that arrived last";
+  let description = [{
+    See tile.part_arrive for an example.
+
+    * `workspace`, `tile`, `part`: as of tile.part_write.
+    * `result`: what the program that computes this part has written.
+  }];
+  let arguments = (ins BufferType:$workspace, Index:$tile, Index:$part);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$workspace `[` $tile `,` $part `]` attr-dict `:` type($workspace) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def PartArriveOp : Tile_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the parts that this program has written are complete; have all programs of the tile said so?";
+  let description = [{
+    Who is told that it is the last sees the parts of all. All threads of the block, or of the role, execute it.
+
+    * `arrivals`: a counter for each tile, in a zeroed workspace; the last program sets it back to zero.
+    * `tile`: the number of the shared tile.
+    * `parts`: how many programs share it.
+    * `scratch`: four bytes of shared memory by which the block's threads learn the answer, from the block's start. Set
+      by placing.
+    * `last`: the same in all threads; true in one program for each tile.
+
+    ```mlir
+    tile.kernel @share(%y: !tile.buffer<f32, () -> (2, 128)>)
+        attributes {grid = affine_map<() -> (4, 1, 1)>, threads = 128 : i64, shared_bytes = 128 : i64} {
+      %parts = tile.workspace : !tile.buffer<f32, () -> (2, 2, 128)>
+      %arrivals = tile.workspace zeroed : !tile.buffer<i32, () -> (2)>
+      %p = tile.program_id 0
+      %tile = tile.size (d0) -> (d0 floordiv 2)(%p)
+      %part = tile.size (d0) -> (d0 mod 2)(%p)
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %one = arith.constant dense<1.0>
+          : tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+      tile.part_write %one, %parts[%tile, %part]
+          : tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+          -> !tile.buffer<f32, () -> (2, 2, 128)>
+      %last = tile.part_arrive %arrivals[%tile] of 2 scratch 0 : !tile.buffer<i32, () -> (2)>
+      scf.if %last {
+        %a = tile.part_read %parts[%tile, %c0] : !tile.buffer<f32, () -> (2, 2, 128)>
+            -> tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+        %b = tile.part_read %parts[%tile, %c1] : !tile.buffer<f32, () -> (2, 2, 128)>
+            -> tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+        %sum = arith.addf %a, %b
+            : tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+        tile.store %sum, %y[%tile, %c0] bounds () -> (2, 128) map (d0, d1) -> (d0, d1)
+            : tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+            -> !tile.buffer<f32, () -> (2, 128)>
+      }
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins BufferType:$arrivals, Index:$tile, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$parts,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let results = (outs I1:$last);
+  let assemblyFormat = [{
+    $arrivals `[` $tile `]` `of` $parts (`scratch` $scratch^)? attr-dict `:` type($arrivals)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif
