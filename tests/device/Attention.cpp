@@ -15,13 +15,14 @@ struct Attention {
   DType type;
   int64_t batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, stages;
   bool runTimeKeys = false;
+  int64_t groups = 0;
 };
 } // namespace
 
 constexpr const char *attentionText = R"(
     tile.kernel @k(%q: {q}, %k: {k}, %v: {k}, %mask: {mask}, %y: {q}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1, 1)>,
-                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}>}} {{
+                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}>}} {{
       %p = tile.program_id 0
       %b = tile.size (d0) -> (d0 floordiv {blocks})(%p)
       %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
@@ -90,7 +91,7 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("mask", buffer("f32", keys)), fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""),
       fmt::arg("symbols", symbols), fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks),
       fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps),
-      fmt::arg("stages", a.stages), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
+      fmt::arg("stages", a.stages), fmt::arg("groups", a.groups), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
       fmt::arg("batch", a.batch), fmt::arg("t", type));
   return text;
 }
@@ -130,8 +131,8 @@ static double expectedOf(const Attention &a, const std::vector<BufferSpec> &spec
 
 static DeviceCase attention(const Attention &a, std::string edge) {
   int64_t blocks = (a.rows + a.tileRows - 1) / a.tileRows;
-  DeviceCase c{.name = fmt::format("attention_{}_{}x{}x{}x{}_{}x{}x{}{}", typeText(a.type), a.batch, a.rows, a.keys,
-                                   a.head, a.tileRows, a.tileKeys, a.tileHead, a.runTimeKeys ? "_sized" : ""),
+  DeviceCase c{.name = fmt::format("attention_{}_{}x{}x{}x{}_{}x{}x{}{}{}", typeText(a.type), a.batch, a.rows, a.keys,
+                                   a.head, a.tileRows, a.tileKeys, a.tileHead, a.runTimeKeys ? "_sized" : "", a.groups ? "_roles" : ""),
                .family = "attention",
                .layout = a.runTimeKeys ? "run-time sizes" : "NT",
                .edge = std::move(edge),
@@ -159,8 +160,10 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
                    int64_t tileHead, int64_t warps, const char *edge) {
       for (bool sized : {false, true})
-        cases.push_back(
-            attention({type, batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, 2, sized}, edge));
+        for (int64_t groups : {0, 1})
+          if (!groups || warps % 4 == 0)
+            cases.push_back(
+                attention({type, batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, 2, sized, groups}, edge));
     };
     add(1, 64, 64, 64, 64, 64, 64, 4, "power of two");
     add(2, 64, 256, 64, 64, 64, 64, 4, "power of two");

@@ -287,6 +287,7 @@ void waitProducts(int32_t pending) {
   for (; products.size() > static_cast<size_t>(pending) + 1; products.pop_front())
     for (const PendingRead &read : products.front())
       block->overwritten |= std::memcmp(read.from, read.bytes.data(), read.bytes.size()) != 0;
+  block->meetWarp(); // .sync.aligned: no lane goes on, and releases what was read, before all have waited
 }
 float exp2Native(float x) { return std::exp2(x); }
 float log2Native(float x) { return std::log2(x); }
