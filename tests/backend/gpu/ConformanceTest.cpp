@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small cases of device conformance on imitated GPUs, and two faults built in on purpose.
+// The small cases of device conformance on imitated GPUs, and faults built in on purpose.
 #include "tests/backend/gpu/SimtMachine.h"
 #include "tests/device/CaseRun.h"
 
@@ -76,6 +76,9 @@ bool isSeen(const std::string &family, InjectedFaults faults) {
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }
+TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
+TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }
+TEST(InjectedFault, DroppedProxyFences) { EXPECT_TRUE(isSeen("attention", {.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
 
 } // namespace

@@ -203,10 +203,8 @@ void multiplyTf32(const float *a, const float *b, float *sums) {
 }
 
 constexpr size_t sharedAlignment = 1024;
-std::byte *sharedMemory() {
-  auto address = reinterpret_cast<uintptr_t>(block->shared.data());
-  return block->shared.data() + (-address & (sharedAlignment - 1));
-}
+std::byte *sharedMemory() { return block->memory(); }
+void publishShared() { block->isPublishing = true; }
 
 /// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start,
 /// before chunks are exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie
@@ -218,14 +216,14 @@ struct SharedOperand {
   /// Of bytes, whose rows of 128 run along k.
   uint8_t byteAt(unsigned across, unsigned k) const {
     size_t offset = start - sharedMemory() + across * 128 + k;
-    return static_cast<uint8_t>(sharedMemory()[offset ^ (offset >> 7 << 4 & 0x70)]);
+    return static_cast<uint8_t>(*block->asSeen(sharedMemory() + (offset ^ (offset >> 7 << 4 & 0x70))));
   }
   uint16_t at(unsigned across, unsigned k) const {
     unsigned row = alongK ? across : k, column = alongK ? k : across;
     size_t offset = start - sharedMemory() + column / 64 * panels + row * 128 + column % 64 * 2;
     offset ^= offset >> 7 << 4 & 0x70; // bits 7 to 9 onto bits 4 to 6
     uint16_t bits;
-    std::memcpy(&bits, sharedMemory() + offset, 2);
+    std::memcpy(&bits, block->asSeen(sharedMemory() + offset), 2);
     return bits;
   }
 };
@@ -354,7 +352,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(CommitProducts, commitProducts),
       set(WaitProducts, waitProducts);
   set(Exp2, exp2Native), set(Log2, log2Native);
-  set(SharedMemory, sharedMemory);
+  set(SharedMemory, sharedMemory), set(PublishShared, publishShared);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
   if (void *engine = dlsym(program->library_, "simt_engine"))
     std::memcpy(engine, engineVerbs().data(), sizeof engineVerbs());
@@ -439,6 +437,9 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
       for (int64_t x = 0; x < grid[0]; ++x) {
         state.id = {uint32_t(x), uint32_t(y), uint32_t(z)};
         state.shared.assign(facts.sharedBytes + sharedAlignment, std::byte{0xff});
+        state.seen = state.shared;
+        state.sharedStart = -reinterpret_cast<uintptr_t>(state.shared.data()) & (sharedAlignment - 1);
+        state.isPublishing = false;
         for (auto &fiber : state.fibers) {
           fiber->done = false;
           fiber->warpVisits = fiber->blockVisits = 0;

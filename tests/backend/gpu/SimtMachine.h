@@ -6,7 +6,7 @@
 //  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait
 //    shows;
 //  - what a product reads from shared memory by itself must stay there until it was waited for, or the error word says
-//    so;
+//    so; it sees what threads wrote there only after their fence and a barrier;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
 //  - matrix instructions are written from the vendors' manuals, not from tilegen/tile/Layout.cpp.

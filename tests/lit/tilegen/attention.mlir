@@ -23,7 +23,7 @@
 // BLOCK: %[[SHIFT:.*]] = arith.select %[[ISANY]], %[[NEXT]], %[[NOTHING]]
 // BLOCK: %[[SHIFTS:.*]] = tile.broadcast %[[SHIFT]] : tensor<1x1x64x1xf32> -> tensor<1x1x64x64xf32>
 // BLOCK: %[[BELOW:.*]] = arith.subf %[[LIVE]], %[[SHIFTS]]
-// BLOCK: %[[WEIGHTS:.*]] = math.exp %[[BELOW]] : tensor<1x1x64x64xf32>
+// BLOCK: %[[WEIGHTS:.*]] = math.exp %[[BELOW]] fastmath<afn> : tensor<1x1x64x64xf32>
 // BLOCK: %[[MORE:.*]] = tile.reduce <sum> %[[WEIGHTS]] dim 3
 // BLOCK: %[[FALL:.*]] = arith.subf %[[MAX]], %[[SHIFT]]
 // BLOCK: %[[WORTH:.*]] = math.exp %[[FALL]] : tensor<1x1x64x1xf32>
