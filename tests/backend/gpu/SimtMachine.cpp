@@ -364,6 +364,10 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   return program;
 }
 
+bool SimtProgram::hasRoles() {
+  return module_->walk([](tile::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 SimtProgram::~SimtProgram() {
   if (library_)
     dlclose(library_);

@@ -44,6 +44,9 @@ public:
   /// `hung` if threads wait for what does not come.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid);
 
+  /// Does some kernel copy by warps of its own?
+  bool hasRoles();
+
 private:
   struct Facts {
     unsigned threads, sharedBytes;
