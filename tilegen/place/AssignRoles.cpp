@@ -34,8 +34,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread, by role. Warps that copy need few.
-constexpr int64_t registersToCopy = 24, mostRegisters = 240, warpsToCopy = 4;
+/// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings.
+constexpr int64_t registersToCopy = 24, registersToCopySeveral = 32, mostRegisters = 240, warpsToCopy = 4;
 
 class RoleBuilder {
 public:
@@ -274,10 +274,11 @@ void RoleBuilder::run() {
   int64_t groups = schedule_.getGroups(), warps = schedule_.getWarps();
   SmallVector<int64_t> warpsOf(groups, warps), registers;
   SmallVector<bool> elected(groups, false);
-  int64_t left = registersOfUnit / facts_.lanes - warpsToCopy * registersToCopy;
+  int64_t toCopy = plan_.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
+          left = registersOfUnit / facts_.lanes - warpsToCopy * toCopy;
   bool isTight = registersOfUnit / facts_.lanes / (groups * warps + warpsToCopy) < mostRegisters;
   registers.assign(groups, isTight ? std::min<int64_t>(left / (groups * warps) / 8 * 8, mostRegisters) : 0);
-  registers.push_back(isTight ? registersToCopy : 0);
+  registers.push_back(isTight ? toCopy : 0);
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operations of a loop are late: what the second product's sums flow into, and what alone uses that.
+// Sorts the operations of a loop by what of the second product flows into them: of this step, of the step before, or
+// nothing.
 #include "tilegen/place/LoopRotation.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
+using Part = LoopRotation::Part;
 
 namespace {
 class RotationFinder {
@@ -12,9 +14,10 @@ public:
   std::optional<LoopRotation> find();
 
 private:
-  bool isLate(Value value);
-  bool spreadOnce();
-  void takeBroadcasts();
+  bool isCarriedLate(Value value);
+  Part partOf(Operation &op);
+  void sort();
+  bool spread();
   bool collectCrossing();
 
   const RolePlan &plan_;
@@ -24,67 +27,67 @@ private:
 };
 } // namespace
 
-bool RotationFinder::isLate(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar() &&
-           late_.contains(argument.getArgNumber() - 1);
-  return result_.late.contains(value.getDefiningOp());
+bool RotationFinder::isCarriedLate(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar() &&
+         late_.contains(argument.getArgNumber() - 1);
 }
 
-/// What takes something late is late, and so is what the loop carries if a late value is yielded for it. Did anything
-/// change?
-bool RotationFinder::spreadOnce() {
-  bool changed = false;
+Part RotationFinder::partOf(Operation &op) {
+  Part part = &op == plan_.dots[1] ? Part::Late : Part::Early;
+  for (Value operand : op.getOperands()) {
+    auto known = result_.parts.find(operand.getDefiningOp());
+    Part of = isCarriedLate(operand) ? Part::Between : known == result_.parts.end() ? Part::Early : known->second;
+    part = std::max(part, of);
+  }
+  return part;
+}
+
+void RotationFinder::sort() {
   for (Operation &op : loop_.getBody()->without_terminator())
-    if (llvm::any_of(op.getOperands(), [&](Value operand) { return isLate(operand); }))
-      changed |= result_.late.insert(&op).second;
-  for (auto [i, yielded] : llvm::enumerate(loop_.getBody()->getTerminator()->getOperands()))
-    if (isLate(yielded))
+    if (!plan_.isCopied(&op))
+      result_.parts[&op] = partOf(op);
+}
+
+/// What the loop carries is late if what it yields for it is not early. Did anything change?
+bool RotationFinder::spread() {
+  bool changed = false;
+  for (auto [i, yielded] : llvm::enumerate(loop_.getBody()->getTerminator()->getOperands())) {
+    auto known = result_.parts.find(yielded.getDefiningOp());
+    if (isCarriedLate(yielded) || (known != result_.parts.end() && known->second != Part::Early))
       changed |= late_.insert(i).second;
+  }
   return changed;
 }
 
-/// A broadcast only renames registers, so its input crosses in its place.
-void RotationFinder::takeBroadcasts() {
-  for (Operation &op : llvm::reverse(loop_.getBody()->without_terminator()))
-    if (isa<BroadcastOp>(op) &&
-        llvm::all_of(op.getUsers(), [&](Operation *user) { return result_.late.contains(user); }))
-      result_.late.insert(&op);
-}
-
-/// What is early and used late. Nothing late may read memory or know in which step it is.
 bool RotationFinder::collectCrossing() {
   llvm::SetVector<Value> crossing;
-  for (Operation *op : result_.late) {
-    if (!isa<DotOp>(op) && !isMemoryEffectFree(op))
+  for (Operation &op : loop_.getBody()->without_terminator()) {
+    if (plan_.isCopied(&op) || result_.parts.lookup(&op) != Part::Late)
+      continue;
+    if (!isa<DotOp>(op) && !isMemoryEffectFree(&op))
       return false;
-    for (Value operand : op->getOperands()) {
+    for (Value operand : op.getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      if (isLate(operand) || (producer && (plan_.isCopied(producer) || producer->getBlock() != loop_.getBody())))
+      if (producer && (plan_.isCopied(producer) || producer->getBlock() != loop_.getBody() ||
+                       result_.parts.lookup(producer) == Part::Late))
         continue;
-      if (!producer || !isa<RankedTensorType>(operand.getType()))
+      if (!isa<RankedTensorType>(operand.getType()))
         return false;
       crossing.insert(operand);
     }
   }
-  // In the order of the loop, whatever the order of the set.
-  for (Operation &op : loop_.getBody()->without_terminator())
-    for (Value value : op.getResults())
-      if (crossing.contains(value))
-        result_.crossing.push_back(value);
+  result_.crossing = crossing.takeVector();
   return true;
 }
 
 std::optional<LoopRotation> RotationFinder::find() {
   if (plan_.dots.size() != 2)
     return std::nullopt;
-  result_.late.insert(plan_.dots[1]);
-  while (spreadOnce())
-    ;
-  if (result_.late.contains(plan_.dots[0]))
-    return std::nullopt;
-  takeBroadcasts();
-  if (!collectCrossing())
+  do
+    sort();
+  while (spread());
+  if (result_.parts.lookup(plan_.dots[0]) != Part::Early || !collectCrossing())
     return std::nullopt;
   for (unsigned i = 0; i < loop_.getNumRegionIterArgs(); ++i)
     (late_.contains(i) ? result_.carriedLate : result_.carriedEarly).push_back(i);

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace tilewright::tile;
+using Part = LoopRotation::Part;
 
 namespace {
 class MultiplyLoop {
@@ -40,9 +41,10 @@ private:
   Value isNotEmpty();
   SmallVector<Value> onceIf(Value condition, ArrayRef<Value> inits,
                             llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> build);
-  SmallVector<Value> emitEarly(const LoopRotation &rotation, Value position, ArrayRef<Value> carried, Value step,
-                               llvm::function_ref<void()> amid);
-  IRMapping startLate(const LoopRotation &rotation, ArrayRef<Value> carried, Value step);
+  DotOp emitPart(const LoopRotation &rotation, Part part, IRMapping &at, Operation *after);
+  SmallVector<Value> carriedOn(const LoopRotation &rotation, const IRMapping &at);
+  SmallVector<Value> emitFirst(const LoopRotation &rotation, Value position, Value step, ArrayRef<Value> early);
+  SmallVector<Value> emitBoth(const LoopRotation &rotation, Value position, Value step, ArrayRef<Value> carried);
   SmallVector<Value> finishLate(const LoopRotation &rotation, IRMapping &at, Value step);
 
   OpBuilder &b_;
@@ -205,107 +207,107 @@ SmallVector<Value> MultiplyLoop::onceIf(Value condition, ArrayRef<Value> inits,
   return loop.getResults();
 }
 
-/// The early part of the step at `position`: what is carried early to the next one, then what crosses. `amid` is called
-/// when the first product is left; the one that it starts may go on.
-SmallVector<Value> MultiplyLoop::emitEarly(const LoopRotation &rotation, Value position, ArrayRef<Value> carried,
-                                           Value step, llvm::function_ref<void()> amid) {
+/// The operations of one part of a step, from the first or, if it is not null, behind `after`; up to a product.
+DotOp MultiplyLoop::emitPart(const LoopRotation &rotation, Part part, IRMapping &at, Operation *after) {
+  auto operations = llvm::make_range(after ? std::next(after->getIterator()) : source_.getBody()->begin(),
+                                     source_.getBody()->getTerminator()->getIterator());
+  for (Operation &op : operations) {
+    if (plan_.isCopied(&op) || rotation.parts.lookup(&op) != part)
+      continue;
+    if (auto dot = dyn_cast<DotOp>(op))
+      return dot;
+    b_.clone(op, at);
+  }
+  return {};
+}
+
+/// What is carried early to the next step, then what crosses to its late part; `at` is at the end of this step.
+SmallVector<Value> MultiplyLoop::carriedOn(const LoopRotation &rotation, const IRMapping &at) {
+  SmallVector<Value> values = yieldedAt(at, rotation.carriedEarly);
+  for (Value value : rotation.crossing)
+    values.push_back(at.lookup(value));
+  return values;
+}
+
+/// Step `step` at `position`, up to its second product.
+SmallVector<Value> MultiplyLoop::emitFirst(const LoopRotation &rotation, Value position, Value step,
+                                           ArrayRef<Value> early) {
   IRMapping at = now_;
+  at.map(source_.getInductionVar(), position);
+  for (auto [i, value] : llvm::zip(rotation.carriedEarly, early))
+    at.map(source_.getRegionIterArg(i), value);
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, carriedIn(rotation.carriedLate)))
+    at.map(source_.getRegionIterArg(i), value);
+  DotOp dot = emitPart(rotation, Part::Early, at, nullptr);
+  startAt(dot, at, step);
+  finish(dot, at, 0, step);
+  emitPart(rotation, Part::Early, at, dot);
+  emitPart(rotation, Part::Between, at, nullptr);
+  return carriedOn(rotation, at);
+}
+
+/// Step `step` at `position` up to its second product, beside the rest of the step before it.
+SmallVector<Value> MultiplyLoop::emitBoth(const LoopRotation &rotation, Value position, Value step,
+                                          ArrayRef<Value> carried) {
+  Value before = minus(step, constant(1));
+  IRMapping at = now_, lateAt = now_;
   at.map(source_.getInductionVar(), position);
   for (auto [i, value] : llvm::zip(rotation.carriedEarly, carried))
     at.map(source_.getRegionIterArg(i), value);
-  for (Operation &op : source_.getBody()->without_terminator()) {
-    if (rotation.late.contains(&op) || plan_.isCopied(&op))
-      continue;
-    if (auto dot = dyn_cast<DotOp>(op)) {
-      startAt(dot, at, step);
-      if (amid)
-        amid();
-      finish(dot, at, amid ? 1 : 0, step);
-    } else {
-      b_.clone(op, at);
-    }
-  }
-  SmallVector<Value> results = yieldedAt(at, rotation.carriedEarly);
-  for (Value value : rotation.crossing)
-    results.push_back(at.lookup(value));
-  return results;
-}
-
-/// Starts the late product. `carried`: what is carried late, then what crosses.
-IRMapping MultiplyLoop::startLate(const LoopRotation &rotation, ArrayRef<Value> carried, Value step) {
-  IRMapping at = now_;
-  for (auto [i, value] : llvm::zip(rotation.carriedLate, carried))
+  lateAt.map(rotation.crossing, carried.drop_front(rotation.carriedEarly.size()));
+  DotOp dot = emitPart(rotation, Part::Early, at, nullptr), lateDot = plan_.dots[1];
+  startAt(dot, at, step);
+  startAt(lateDot, lateAt, before);
+  finish(dot, at, 1, step);
+  emitPart(rotation, Part::Early, at, dot);
+  SmallVector<Value> late = finishLate(rotation, lateAt, before);
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, late))
     at.map(source_.getRegionIterArg(i), value);
-  at.map(rotation.crossing, carried.drop_front(rotation.carriedLate.size()));
-  for (Operation &op : source_.getBody()->without_terminator()) {
-    if (!rotation.late.contains(&op))
-      continue;
-    if (auto dot = dyn_cast<DotOp>(op)) {
-      startAt(dot, at, step);
-      break;
-    }
-    b_.clone(op, at);
-  }
-  return at;
+  emitPart(rotation, Part::Between, at, nullptr);
+  return carriedOn(rotation, at);
 }
 
 /// What is carried late to the next step.
 SmallVector<Value> MultiplyLoop::finishLate(const LoopRotation &rotation, IRMapping &at, Value step) {
-  bool isBehind = false;
-  for (Operation &op : source_.getBody()->without_terminator()) {
-    if (!rotation.late.contains(&op))
-      continue;
-    if (auto dot = dyn_cast<DotOp>(op)) {
-      finish(dot, at, 0, step);
-      isBehind = true;
-    } else if (isBehind) {
-      b_.clone(op, at);
-    }
-  }
+  finish(plan_.dots[1], at, 0, step);
+  emitPart(rotation, Part::Late, at, plan_.dots[1]);
   return yieldedAt(at, rotation.carriedLate);
 }
 
-/// Carries what is early, what is late, what crosses, and the number of the step whose first product comes next.
+/// Carries what is early, what crosses, and the number of the step whose first product comes next.
 Value MultiplyLoop::runRotated(const LoopRotation &rotation, llvm::function_ref<void()> left) {
-  size_t early = rotation.carriedEarly.size(), late = rotation.carriedLate.size();
+  size_t early = rotation.carriedEarly.size();
   Value lower = bound(source_.getLowerBound()), condition = isNotEmpty();
   SmallVector<Value> inits = carriedIn(rotation.carriedEarly);
   if (condition)
     for (Value value : rotation.crossing)
       inits.push_back(arith::ConstantOp::create(b_, loc_, cast<TypedAttr>(b_.getZeroAttr(value.getType()))));
-  SmallVector<Value> first = onceIf(condition, inits, [&](ArrayRef<Value> carried) {
-    return emitEarly(rotation, lower, carried.take_front(early), step_, nullptr);
+  SmallVector<Value> carried = onceIf(condition, inits, [&](ArrayRef<Value> carried) {
+    return emitFirst(rotation, lower, step_, carried.take_front(early));
   });
-  SmallVector<Value> carried(ArrayRef(first).take_front(early));
-  llvm::append_range(carried, carriedIn(rotation.carriedLate));
-  llvm::append_range(carried, ArrayRef(first).drop_front(early));
   carried.push_back(plus(step_, constant(1)));
   scf::ForOp loop = makeLoop(plus(lower, bound(source_.getStep())), carried);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> in(loop.getRegionIterArgs());
-    Value step = in.pop_back_val(), before = minus(step, constant(1));
-    IRMapping lateAt;
-    SmallVector<Value> next = emitEarly(rotation, loop.getInductionVar(), ArrayRef(in).take_front(early), step,
-                                        [&] { lateAt = startLate(rotation, ArrayRef(in).drop_front(early), before); });
-    SmallVector<Value> mixed = finishLate(rotation, lateAt, before);
-    next.insert(next.begin() + early, mixed.begin(), mixed.end());
+    Value step = in.pop_back_val();
+    SmallVector<Value> next = emitBoth(rotation, loop.getInductionVar(), step, in);
     next.push_back(plus(step, constant(1)));
     scf::YieldOp::create(b_, loc_, next);
   }
   left();
   SmallVector<Value> results(loop.getResults());
-  Value end = results.pop_back_val(), before = minus(end, constant(1));
-  SmallVector<Value> last = onceIf(condition, ArrayRef(results).slice(early, late), [&](ArrayRef<Value> sums) {
-    SmallVector<Value> in(sums);
-    llvm::append_range(in, ArrayRef(results).drop_front(early + late));
-    IRMapping at = startLate(rotation, in, before);
-    return finishLate(rotation, at, before);
+  Value end = results.pop_back_val(), last = minus(end, constant(1));
+  SmallVector<Value> late = onceIf(condition, carriedIn(rotation.carriedLate), [&](ArrayRef<Value>) {
+    IRMapping at = now_;
+    at.map(rotation.crossing, ArrayRef(results).drop_front(early));
+    startAt(plan_.dots[1], at, last);
+    return finishLate(rotation, at, last);
   });
   for (auto [i, value] : llvm::zip(rotation.carriedEarly, results))
     now_.map(source_.getResult(i), value);
-  for (auto [i, value] : llvm::zip(rotation.carriedLate, last))
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, late))
     now_.map(source_.getResult(i), value);
   return condition ? arith::SelectOp::create(b_, loc_, condition, end, step_).getResult() : end;
 }

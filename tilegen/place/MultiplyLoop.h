@@ -10,13 +10,13 @@
 //   for %n { ring_wait keys ; dot %s ; dot_wait ; ring_release keys ; softmax of %s
 //            ring_wait values ; dot %o ; dot_wait ; ring_release values }
 //
-// The same rotated, where that can be: what a step does up to its last product's operands (early) comes one step before
-// that product and what follows from it (late), so that the units have work while a softmax is computed.
+// The same rotated, where that can be (LoopRotation.h): a step's last product comes one step later, so that the units
+// have work while a softmax is computed.
 //
-//   early(first)
+//   the first step, without its last product
 //   for %n = second { ring_wait keys ; dot %s ; ring_wait values ; dot %o of the step before
 //                     dot_wait 1 ; ring_release keys ; softmax of %s ; dot_wait 0 ; ring_release values }
-//   late(last)
+//   the last product of the last step
 #pragma once
 
 #include "tilegen/place/RolePlan.h"

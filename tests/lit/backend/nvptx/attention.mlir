@@ -26,7 +26,7 @@
 // CHECK: ex2.approx.ftz.f32
 // CHECK: wgmma.wait_group.sync.aligned {{[ \t]*}}0
 // CHECK: mbarrier.arrive.shared
-// CHECK: setmaxnreg.dec.sync.aligned.u32 {{[ \t]*}}24
+// CHECK: setmaxnreg.dec.sync.aligned.u32 {{[ \t]*}}32
 // CHECK-COUNT-6: cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier
 module attributes {graph.nodes = ["a|Attention"]} {
   graph.kernel @attention(%q: tensor<4x32x2048x128xf16>, %k: tensor<4x32x2048x128xf16>, %v: tensor<4x32x2048x128xf16>) -> tensor<4x32x2048x128xf16> attributes {root = #graph.root<attention>} {

@@ -23,23 +23,25 @@
 // CHECK: tile.dot_wait 0 of %[[S0]]
 // CHECK: tile.ring_release %[[KEYS]][%[[FIRST]]]
 // CHECK: %[[H0:.*]] = arith.truncf
-// The second step to the last.
-// CHECK: scf.for {{.*}}%[[H0]], %[[STEP:.*]] = %{{.*}}) -> (
+// CHECK: %[[B0:.*]] = arith.mulf
+// The second step to the last. Nothing is computed between the starts of both products.
+// CHECK: scf.for {{.*}}, %[[HALF:[^ ]*]] = %[[H0]], %[[READY:[^ ]*]] = %[[B0]], %[[STEP:[^ ]*]] = %{{.*}}) -> (
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[STEP]]
-// CHECK: %[[KSLOT:.*]] = tile.ring_wait %[[KEYS]][%[[STEP]]]
+// CHECK-NEXT: %[[KSLOT:.*]] = tile.ring_wait %[[KEYS]][%[[STEP]]]
 // CHECK: tile.shared_read %[[Q]][%c0
 // CHECK: tile.shared_read %[[K]][%[[KSLOT]]]
 // CHECK: %[[S:.*]] = tile.dot
-// CHECK: arith.mulf
-// CHECK: %[[VSLOT:.*]] = tile.ring_wait %[[VALUES]][%[[BEFORE]]]
-// CHECK: tile.shared_read %[[V]][%[[VSLOT]]]
-// CHECK: %[[O:.*]] = tile.dot
-// CHECK: tile.dot_wait 1 of %[[S]]
-// CHECK: tile.ring_release %[[KEYS]][%[[STEP]]]
+// CHECK-NEXT: %[[VSLOT:.*]] = tile.ring_wait %[[VALUES]][%[[BEFORE]]]
+// CHECK-NEXT: tile.shared_read %[[V]][%[[VSLOT]]]
+// CHECK-NEXT: %[[O:.*]] = tile.dot %[[HALF]], %{{.*}}, %[[READY]]
+// CHECK-NEXT: tile.dot_wait 1 of %[[S]]
+// CHECK-NEXT: tile.ring_release %[[KEYS]][%[[STEP]]]
 // CHECK: tile.reduce
 // CHECK: arith.truncf
+// CHECK-NOT: arith.mulf
 // CHECK: tile.dot_wait 0 of %[[O]]
-// CHECK: tile.ring_release %[[VALUES]][%[[BEFORE]]]
+// CHECK-NEXT: tile.ring_release %[[VALUES]][%[[BEFORE]]]
+// CHECK-NEXT: arith.mulf
 // The last mix. The queries are read no more.
 // CHECK: tile.ring_release %[[QUERIES]][%[[PROGRAM]]]
 // CHECK: tile.ring_wait %[[VALUES]]
