@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers.
-// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours; with roles also loops
-// whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's result,
-// and queries that are computed.
+// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
+// loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
+// result, keys that lie as columns, and queries that are computed.
 #include "tests/device/Cases.h"
 
 #include <cmath>

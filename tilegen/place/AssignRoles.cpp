@@ -16,9 +16,9 @@
 //                                         tile.bulk_copy A[%k], B[%k] into %slot }
 //
 // Both count the same steps, through all programs, so the copies of the next program run while this one's results are
-// stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by a
-// block each, because the hardware shares those out better than a fixed order; the last ones first, which are the longest
-// where rows see the keys before them.
+// stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
+// a block each, because the hardware shares those out better than a fixed order; the last ones first, which are the
+// longest where rows see the keys before them.
 //
 // With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:

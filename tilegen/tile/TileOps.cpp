@@ -98,8 +98,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected no pack because only a matmul reads panels, got " << pack;
   int64_t mostGroups = root == graph::RootKind::Matmul ? 2 : root == graph::RootKind::Attention ? 1 : 0;
   if (groups < 0 || groups > mostGroups || order <= 0)
-    return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and a "
-                          "positive order, got "
+    return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and "
+                          "a positive order, got "
                        << groups << " and " << order;
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
