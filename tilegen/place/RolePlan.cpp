@@ -114,7 +114,7 @@ bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
     if (isInLoop || plan.carriesSums)
       return false;
   }
-  plan.staged.push_back({operand, rowDimension(dot, isLhs, type)});
+  plan.staged.push_back({operand, fastDimension(dot, isLhs, type)});
   return true;
 }
 

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace tilewright::tile;
 
 /// k for instructions that read only along k, else the dimension along which the loading threads hold neighbours.
-unsigned tilewright::tile::rowDimension(DotOp dot, bool isLhs, RankedTensorType type) {
+unsigned tilewright::tile::fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
   if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsAlongK())
     return k;
@@ -47,7 +47,7 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
         continue;
       auto type = cast<RankedTensorType>(value.getType());
       auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
-      auto shared = SharedType::get(b.getContext(), plain, rowDimension(dot, isLhs, type), /*slots=*/1);
+      auto shared = SharedType::get(b.getContext(), plain, fastDimension(dot, isLhs, type), /*slots=*/1);
       Value &room = rooms[isLhs ? 0 : 1] = SharedAllocOp::create(start, loc, shared, 0);
       if (Operation *loop = loopBetween(value, dot)) { // once for all of its steps
         OpBuilder before(loop);
