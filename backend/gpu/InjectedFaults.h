@@ -13,6 +13,9 @@ struct InjectedFaults {
   bool dropAcquires = false;  // the last program may read what memory held before the others arrived
   bool dropArrivals = false;  // nobody counts the programs that share a tile, so that none is the last
   bool allAreLast = false;    // each program of a shared tile goes on as if it were the last
+  bool releaseEarly = false;  // nobody waits for products, so slots are released while these read them
+  /// What threads write to shared memory is not made visible to the instructions' own reads.
+  bool dropProxyFences = false;
 };
 
 } // namespace tilewright

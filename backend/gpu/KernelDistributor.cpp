@@ -298,7 +298,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](CopyCommitOp) { return target_.commitCopies(b_), success(); })
       .Case([&](CopyWaitOp op) { return target_.waitCopies(b_, op.getPending()), success(); })
       .Case([&](BarrierOp) {
-        if (multipliesShared_)
+        if (multipliesShared_ && !faults_.dropProxyFences)
           target_.publishShared(b_);
         return barrier(), success();
       })

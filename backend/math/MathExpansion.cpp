@@ -17,13 +17,14 @@ struct Row {
   StringRef operation;
   Value (MathFunctions::*unary)(Value);
   Value (MathFunctions::*binary)(Value, Value);
-  bool NativeMath::*native; // set: the target computes it in f32
+  bool NativeMath::*native;                             // set: the target computes it in f32
+  Value (MathFunctions::*approximate)(Value) = nullptr; // with fastmath<afn>
 };
 } // namespace
 
 using F = MathFunctions;
 static const Row rows[] = {
-    {"math.exp", &F::exp, nullptr, nullptr},
+    {"math.exp", &F::exp, nullptr, nullptr, &F::approximateExp},
     {"math.exp2", &F::exp2, nullptr, &NativeMath::exp2},
     {"math.expm1", &F::expm1, nullptr, nullptr},
     {"math.log", &F::log, nullptr, nullptr},
@@ -68,6 +69,11 @@ static Type computeType(Type type) {
   return shaped ? Type(shaped.clone(f32)) : f32;
 }
 
+static bool mayApproximate(Operation *op) {
+  auto math = dyn_cast<arith::ArithFastMathInterface>(op);
+  return math && bitEnumContainsAny(math.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
+}
+
 static void expand(Operation *op, const Row &row, NativeMath native) {
   ImplicitLocOpBuilder builder(op->getLoc(), op);
   Type type = op->getResult(0).getType(), inner = computeType(type);
@@ -75,8 +81,9 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
     return inner == type ? value : arith::ExtFOp::create(builder, inner, value);
   };
   MathFunctions functions(builder, inner, native);
-  Value result = row.unary ? (functions.*row.unary)(widen(op->getOperand(0)))
-                           : (functions.*row.binary)(widen(op->getOperand(0)), widen(op->getOperand(1)));
+  auto unary = row.approximate && mayApproximate(op) ? row.approximate : row.unary;
+  Value result = unary ? (functions.*unary)(widen(op->getOperand(0)))
+                       : (functions.*row.binary)(widen(op->getOperand(0)), widen(op->getOperand(1)));
   if (inner != type)
     result = arith::TruncFOp::create(builder, type, result);
   op->getResult(0).replaceAllUsesWith(result);

@@ -8,7 +8,7 @@ namespace tilewright {
 
 /// Expands every math.exp, tanh, erf, powf, ... and arith.remf below `root`, on scalars, vectors and tiles of f16,
 /// bf16, f32 and f64. What is left of the math dialect: fma, sqrt, absf, copysign, floor, ceil, trunc, round,
-/// roundeven, integer operations, and what `native` names.
+/// roundeven, integer operations, and what `native` names. math.exp with fastmath<afn> may be approximate.
 void expandMath(mlir::Operation *root, NativeMath native = {});
 
 } // namespace tilewright

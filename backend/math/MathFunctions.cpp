@@ -234,6 +234,12 @@ Value MathFunctions::exp(Value x) {
   return scale(add(expm1OfRemainder(reduced.r), constant(1.0)), reduced.n);
 }
 
+Value MathFunctions::approximateExp(Value x) {
+  if (!native.exp2 || wide)
+    return exp(x);
+  return math::Exp2Op::create(builder, mul(x, constant(std::numbers::log2e)));
+}
+
 Value MathFunctions::exp2(Value x) {
   Value clamped = atLeast(atMost(x, wide ? 1025.0 : 129.0), wide ? -1076.0 : -151.0);
   static constexpr double one[] = {1.0};

@@ -37,6 +37,8 @@ public:
 
   using Value = mlir::Value;
   Value exp(Value x);
+  /// For results that are rounded to halves (fastmath<afn>): an error of |x| 2^-24 on targets with an exp2.
+  Value approximateExp(Value x);
   Value exp2(Value x);
   Value expm1(Value x);
   Value log(Value x);

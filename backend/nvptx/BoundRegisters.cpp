@@ -34,6 +34,10 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
     return std::max<int64_t>(gatheringThreads / threads, 1);
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))
     return 0;
+  // Scores and weights take more registers than results, and there are no more blocks than multiprocessors.
+  if (schedule.getRoot() == graph::RootKind::Attention &&
+      any<tile::RolesOp>(kernel, [](tile::RolesOp) { return true; }))
+    return 1;
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
   int64_t results =
       std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());

@@ -5,6 +5,7 @@
 #include "backend/nvptx/SplitSingles.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -139,20 +140,23 @@ void NvptxTarget::startProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.
 void NvptxTarget::commitProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.commit_group.sync.aligned", {}, {}); }
 void NvptxTarget::publishShared(Builder &b) { callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {}); }
 
-/// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in.
+/// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in; with `comeIn`
+/// false they only go out.
 static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums,
-                                        ArrayRef<Value> others = {}) {
+                                        ArrayRef<Value> others = {}, bool comeIn = true) {
   std::string constraints;
   Type type = sums.front().getType();
   for (size_t i = 0; i < sums.size(); ++i)
     constraints += type.isF32() ? "=f," : "=r,";
   for (Value other : others)
     constraints += other.getType().isInteger(64) ? "l," : "r,";
-  for (size_t i = 0; i < sums.size(); ++i)
-    constraints += std::to_string(i) + ",";
-  constraints += "~{memory}";
   SmallVector<Value> operands(others);
-  llvm::append_range(operands, sums);
+  if (comeIn) {
+    for (size_t i = 0; i < sums.size(); ++i)
+      constraints += std::to_string(i) + ",";
+    llvm::append_range(operands, sums);
+  }
+  constraints += "~{memory}";
   auto structure = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(sums.size(), type));
   auto assembly = LLVM::InlineAsmOp::create(
       b, TypeRange(structure), operands, text, constraints, /*has_side_effects=*/true,
@@ -176,6 +180,11 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
   return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
 }
 
+/// Sums that are zero need not be set: the instruction is told not to add.
+static bool addsTo(ArrayRef<Value> sums) {
+  return !llvm::all_of(sums, [](Value sum) { return matchPattern(sum, m_PosZeroFloat()); });
+}
+
 SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
                                                const SharedMatrix &rhs, ArrayRef<Value> acc, Unsigned isUnsigned) {
   StringRef type = element.isBF16() ? "bf16" : "f16";
@@ -192,14 +201,15 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
             .str();
     return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
   }
-  // true: adds to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
+  bool adds = addsTo(acc);
+  // adds: to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
   std::string text =
       llvm::formatv(
-          "{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
+          "{{ .reg .pred adds; setp.ne.b32 adds, {7}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
           "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
-          acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1)
+          acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1, adds ? 1 : 0)
           .str();
-  return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
+  return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)}, adds);
 }
 
 SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {

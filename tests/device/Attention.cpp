@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers.
-// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours.
+// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
+// loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
+// result, keys that lie as columns, and queries that are computed.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -15,19 +17,36 @@ struct Attention {
   DType type;
   int64_t batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, stages;
   bool runTimeKeys = false;
+  int64_t groups = 0;    // with 1 the copies have warps of their own
+  int64_t sharing = 1;   // query heads that share one of keys
+  bool isJoined = false; // queries, keys and values are columns of a matrix of three times as many
+  bool isScaled = false; // queries are halved before they are multiplied
+  bool isTurned = false; // keys lie as columns
+  int64_t window = 0;    // a row sees so many keys, up to its own number; 0: all
+
+  int64_t columns() const { return 3 * batch * head; } // if joined
+  bool sees(int64_t row, int64_t key) const { return !window || (key <= row && key > row - window); }
+  /// Element `d` of row `row` in one of the three operands.
+  int64_t at(int64_t operand, int64_t b, int64_t row, int64_t d) const {
+    int64_t size = operand ? keys : rows, heads = operand ? sharing : 1;
+    if (isTurned && operand == 1)
+      return (b * head + d) * keys + row;
+    return isJoined ? row * columns() + (operand * batch + b) * head + d : (b / heads * size + row) * head + d;
+  }
 };
 } // namespace
 
 constexpr const char *attentionText = R"(
-    tile.kernel @k(%q: {q}, %k: {k}, %v: {k}, %mask: {mask}, %y: {q}{argument})
+    tile.kernel @k(%q: {q}, %k: {k}, %v: {v}, %mask: {mask}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1, 1)>,
-                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}>}} {{
+                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}>}} {{
       %p = tile.program_id 0
       %b = tile.size (d0) -> (d0 floordiv {blocks})(%p)
       %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
       %c0 = arith.constant 0 : index
       %step = arith.constant {tk} : index
-      %end = tile.size (){symbols} -> ({keys})
+      %all = tile.size (){symbols} -> ({keys})
+      {bounds}
       %never = arith.constant dense<0xFF800000> : tensor<1x{tr}x1xf32>
       %nothing = arith.constant dense<0.0> : tensor<1x{tr}x1xf32>
       %zeroMix = arith.constant dense<0.0> : tensor<1x{tr}x{th}xf32>
@@ -35,10 +54,11 @@ constexpr const char *attentionText = R"(
       %dead = arith.constant dense<0xFF800000> : tensor<1x{tr}x{tk}xf32>
       %size = arith.constant dense<0> : tensor<1x1x{tk}xi64>
       %scale = arith.constant dense<0.25> : tensor<1x{tr}x{tk}xf32>
-      %a = tile.load %q[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : {q} -> tensor<1x{tr}x{th}x{t}>
-      %last:3 = scf.for %n = %c0 to %end step %step iter_args(%max = %never, %sum = %nothing, %mix = %zeroMix)
+      %{loaded} = tile.load %q[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> ({qMap}) : {q} -> tensor<1x{tr}x{th}x{t}>
+      {queries}
+      %last:3 = scf.for %n = %first to %end step %step iter_args(%max = %never, %sum = %nothing, %mix = %zeroMix)
           -> (tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>) {{
-        %x = tile.load %k[%b, %c0, %n] bounds (){symbols} -> ({batch}, {head}, {keys}) map (d0, d1, d2) -> (d0, d2, d1) : {k} -> tensor<1x{th}x{tk}x{t}>
+        %x = tile.load %k[%b, %c0, %n] bounds (){symbols} -> ({batch}, {head}, {keys}) map (d0, d1, d2) -> ({kMap}) : {k} -> tensor<1x{th}x{tk}x{t}>
         %s = tile.dot %a, %x, %zeroScores : tensor<1x{tr}x{th}x{t}>, tensor<1x{th}x{tk}x{t}>, tensor<1x{tr}x{tk}xf32>
         %scaled = arith.mulf %s, %scale : tensor<1x{tr}x{tk}xf32>
         %mk = tile.load %mask[%c0, %c0, %n] bounds (){symbols} -> (1, 1, {keys}) map (d0, d1, d2) -> (d2) : {mask} -> tensor<1x1x{tk}xf32>
@@ -48,8 +68,9 @@ constexpr const char *attentionText = R"(
         %at = tile.coordinate %left dim 2 : tensor<1x1x{tk}xi64>
         %lives = arith.cmpi slt, %at, %size : tensor<1x1x{tk}xi64>
         %livesAll = tile.broadcast %lives : tensor<1x1x{tk}xi1> -> tensor<1x{tr}x{tk}xi1>
-        %z = arith.select %livesAll, %masked, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>
-        %w = tile.load %v[%b, %n, %c0] bounds (){symbols} -> ({batch}, {keys}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : {k} -> tensor<1x{tk}x{th}x{t}>
+        %{shown} = arith.select %livesAll, %masked, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>
+        {window}
+        %w = tile.load %v[%b, %n, %c0] bounds (){symbols} -> ({batch}, {keys}, {head}) map (d0, d1, d2) -> ({vMap}) : {v} -> tensor<1x{tk}x{th}x{t}>
         %here = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
         %next = arith.maximumf %max, %here : tensor<1x{tr}x1xf32>
         %any = arith.cmpf une, %next, %never : tensor<1x{tr}x1xf32>
@@ -64,8 +85,8 @@ constexpr const char *attentionText = R"(
         %total = arith.addf %kept, %more : tensor<1x{tr}x1xf32>
         %worths = tile.broadcast %worth : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
         %before = arith.mulf %mix, %worths : tensor<1x{tr}x{th}xf32>
-        %half = arith.truncf %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{t}>
-        %mixed = tile.dot %half, %w, %before : tensor<1x{tr}x{tk}x{t}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
+        %shares = arith.truncf %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{t}>
+        %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{t}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
         scf.yield %next, %total, %mixed : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }}
       %d = tile.broadcast %last#1 : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
@@ -74,9 +95,28 @@ constexpr const char *attentionText = R"(
       %someAll = tile.broadcast %some : tensor<1x{tr}x1xi1> -> tensor<1x{tr}x{th}xi1>
       %r = arith.select %someAll, %share, %zeroMix : tensor<1x{tr}x{th}xi1>, tensor<1x{tr}x{th}xf32>
       %h = arith.truncf %r : tensor<1x{tr}x{th}xf32> to tensor<1x{tr}x{th}x{t}>
-      tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {q}
+      tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {y}
       tile.return
     }})";
+
+/// The loop's bounds: of a window, those of the keys that some row of the tile sees.
+constexpr const char *allKeys = R"(%first = arith.constant 0 : index
+      %end = arith.addi %all, %c0 : index)";
+constexpr const char *keysOfWindow = R"(%ahead = tile.size (d0) -> (d0 + {tr})(%m)
+      %end = arith.minsi %all, %ahead : index
+      %behind = tile.size (d0) -> ((d0 - {window} + 1) floordiv 16 * 16)(%m)
+      %first = arith.maxsi %behind, %c0 : index)";
+constexpr const char *maskOfWindow = R"(%key = tile.coordinate %n dim 2 : tensor<1x1x{tk}xi64>
+        %keys = tile.broadcast %key : tensor<1x1x{tk}xi64> -> tensor<1x{tr}x{tk}xi64>
+        %row = tile.coordinate %m dim 1 : tensor<1x{tr}x1xi64>
+        %rows = tile.broadcast %row : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>
+        %distance = arith.subi %rows, %keys : tensor<1x{tr}x{tk}xi64>
+        %width = arith.constant dense<{window}> : tensor<1x{tr}x{tk}xi64>
+        %near = arith.cmpi ult, %distance, %width : tensor<1x{tr}x{tk}xi64>
+        %z = arith.select %near, %shown, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>)";
+
+constexpr const char *scaledQueries = R"(%half = arith.constant dense<0.5> : tensor<1x{tr}x{th}x{t}>
+      %a = arith.mulf %raw, %half : tensor<1x{tr}x{th}x{t}>)";
 
 static std::string textOf(const Attention &a, int64_t blocks) {
   std::string symbols = a.runTimeKeys ? "[s0]" : "", keys = a.runTimeKeys ? "s0" : std::to_string(a.keys),
@@ -84,15 +124,34 @@ static std::string textOf(const Attention &a, int64_t blocks) {
   auto buffer = [&](const std::string &element, const std::string &sizes) {
     return fmt::format("!tile.buffer<{}, (){} -> ({})>", element, symbols, sizes);
   };
-  std::string text = fmt::format(
-      fmt::runtime(attentionText), fmt::arg("q", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
-      fmt::arg("k", buffer(type, fmt::format("{}, {}, {}", a.batch, keys, a.head))),
-      fmt::arg("mask", buffer("f32", keys)), fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""),
-      fmt::arg("symbols", symbols), fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks),
-      fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps),
-      fmt::arg("stages", a.stages), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
+  auto matrix = [&](const std::string &rows, int64_t heads) {
+    return a.isJoined ? buffer(type, fmt::format("{}, {}", rows, a.columns()))
+                      : buffer(type, fmt::format("{}, {}, {}", heads, rows, a.head));
+  };
+  auto mapOf = [&](int64_t operand, const char *row, const char *element) {
+    return a.isJoined ? fmt::format("{}, d0 * {} + {} + {}", row, a.head, element, operand * a.batch * a.head)
+                      : fmt::format("d0 floordiv {}, {}, {}", operand ? a.sharing : 1, row, element);
+  };
+  auto part = [&](bool isWanted, const char *wanted, const char *other) {
+    return fmt::format(fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
+                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("window", a.window));
+  };
+  return fmt::format(
+      fmt::runtime(attentionText), fmt::arg("q", matrix(std::to_string(a.rows), a.batch)),
+      fmt::arg("k", a.isTurned ? buffer(type, fmt::format("{}, {}, {}", a.batch, a.head, keys))
+                               : matrix(keys, a.batch / a.sharing)),
+      fmt::arg("v", matrix(keys, a.batch / a.sharing)),
+      fmt::arg("y", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
+      fmt::arg("qMap", mapOf(0, "d1", "d2")), fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")),
+      fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
+      fmt::arg("shown", a.window ? "shown" : "z"), fmt::arg("queries", part(a.isScaled, scaledQueries, "")),
+      fmt::arg("bounds", part(a.window != 0, keysOfWindow, allKeys)),
+      fmt::arg("window", part(a.window != 0, maskOfWindow, "")), fmt::arg("mask", buffer("f32", keys)),
+      fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
+      fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
+      fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps), fmt::arg("stages", a.stages),
+      fmt::arg("groups", a.groups), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
       fmt::arg("batch", a.batch), fmt::arg("t", type));
-  return text;
 }
 
 /// The share of each key in a row of the result; kept for the row's other elements.
@@ -108,8 +167,10 @@ static void computeShares(const Attention &a, const std::vector<BufferSpec> &spe
   for (int64_t n = 0; n < a.keys; ++n) {
     double score = 0;
     for (int64_t d = 0; d < a.head; ++d)
-      score += inputValue(specs[0], 0, row * a.head + d) * inputValue(specs[1], 1, (b * a.keys + n) * a.head + d);
-    shares.of[n] = score * 0.25 + inputValue(specs[3], 3, n);
+      score += inputValue(specs[0], 0, a.at(0, b, row % a.rows, d)) * inputValue(specs[1], 1, a.at(1, b, n, d));
+    shares.of[n] = score * (a.isScaled ? 0.125 : 0.25) + inputValue(specs[3], 3, n);
+    if (!a.sees(row % a.rows, n))
+      shares.of[n] = -std::numeric_limits<double>::infinity();
     max = std::max(max, shares.of[n]);
   }
   for (double &share : shares.of)
@@ -124,23 +185,37 @@ static double expectedOf(const Attention &a, const std::vector<BufferSpec> &spec
     computeShares(a, specs, row, shares);
   double mix = 0;
   for (int64_t n = 0; n < a.keys; ++n)
-    mix += shares.of[n] * inputValue(specs[2], 2, (b * a.keys + n) * a.head + column);
+    mix += shares.of[n] * inputValue(specs[2], 2, a.at(2, b, n, column));
   return mix;
 }
 
+static std::string nameOf(const Attention &a) {
+  std::string name = fmt::format("attention_{}_{}x{}x{}x{}_{}x{}x{}", typeText(a.type), a.batch, a.rows, a.keys, a.head,
+                                 a.tileRows, a.tileKeys, a.tileHead);
+  for (auto [is, word] : {std::pair(a.runTimeKeys, "_sized"),
+                          {a.groups != 0, "_roles"},
+                          {a.sharing > 1, "_shared"},
+                          {a.isJoined, "_joined"},
+                          {a.isTurned, "_turned"},
+                          {a.isScaled, "_scaled"},
+                          {a.window != 0, "_window"}})
+    name += is ? word : "";
+  return name;
+}
+
 static DeviceCase attention(const Attention &a, std::string edge) {
-  int64_t blocks = (a.rows + a.tileRows - 1) / a.tileRows;
-  DeviceCase c{.name = fmt::format("attention_{}_{}x{}x{}x{}_{}x{}x{}{}", typeText(a.type), a.batch, a.rows, a.keys,
-                                   a.head, a.tileRows, a.tileKeys, a.tileHead, a.runTimeKeys ? "_sized" : ""),
+  int64_t blocks = (a.rows + a.tileRows - 1) / a.tileRows, joined = a.isJoined ? 3 : 1;
+  DeviceCase c{.name = nameOf(a),
                .family = "attention",
                .layout = a.runTimeKeys ? "run-time sizes" : "NT",
                .edge = std::move(edge),
                .type = a.type};
   c.grid = {blocks * a.batch, 1, 1};
   c.kernel = textOf(a, blocks);
-  c.buffers = {{a.type, a.batch * a.rows * a.head},
-               {a.type, a.batch * a.keys * a.head},
-               {a.type, a.batch * a.keys * a.head},
+  int64_t keys = a.batch / a.sharing * a.keys * a.head * joined;
+  c.buffers = {{a.type, a.batch * a.rows * a.head * joined},
+               {a.type, keys},
+               {a.type, keys},
                {DType::F32, a.keys},
                {a.type, a.batch * a.rows * a.head}};
   if (a.runTimeKeys)
@@ -152,6 +227,40 @@ static DeviceCase attention(const Attention &a, std::string edge) {
   c.tolerance = 3 * roundoff(a.type);
   c.small = a.rows * a.keys * a.head * a.batch <= 130 * 130 * 130;
   return c;
+}
+
+/// With roles: four warps take 64 rows.
+static void addRoles(DType type, std::vector<DeviceCase> &cases) {
+  auto add = [&](Attention a, const char *edge) {
+    a.type = type;
+    a.groups = 1;
+    for (a.runTimeKeys = false;; a.runTimeKeys = true) {
+      cases.push_back(attention(a, edge));
+      if (a.runTimeKeys || a.isTurned) // a run-time number of columns may not be aligned
+        return;
+    }
+  };
+  auto of = [](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
+               int64_t tileHead, int64_t stages = 2) {
+    return Attention{{}, batch, rows, keys, head, tileRows, tileKeys, tileHead, tileRows / 16, stages};
+  };
+  add(of(1, 64, 256, 64, 64, 64, 64, 3), "power of two");
+  add(of(2, 67, 131, 64, 64, 64, 64), "prime");
+  add(of(1, 140, 150, 64, 128, 128, 64, 3), "multiple of 8");
+  add(of(1, 130, 131, 128, 128, 128, 128), "prime");
+  add(of(3, 65, 129, 32, 64, 64, 64), "beside a power of two");
+  add(of(1, 65, 129, 80, 64, 64, 128, 1), "beside a power of two");
+  add(of(1, 40, 72, 96, 64, 64, 128), "multiple of 8");
+  add(of(1, 66, 70, 256, 64, 64, 256), "multiple of 8");
+  add(of(1, 64, 3, 64, 64, 64, 64), "prime");
+  add(of(2, 1000, 1024, 64, 128, 128, 64, 3), "multiple of 8");
+  auto with = [&](Attention a, auto change, const char *edge) { change(a), add(a, edge); };
+  with(of(4, 67, 70, 64, 64, 64, 64), [](Attention &a) { a.sharing = 2; }, "prime");
+  with(of(2, 70, 131, 64, 64, 64, 64), [](Attention &a) { a.isJoined = true; }, "prime");
+  with(of(2, 67, 136, 64, 64, 64, 64), [](Attention &a) { a.isTurned = true; }, "multiple of 8");
+  with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
+  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.window = 1000; }, "multiple of 8");
+  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.window = 40; }, "multiple of 8");
 }
 
 void addAttentionCases(std::vector<DeviceCase> &cases) {
@@ -174,6 +283,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     add(1, 64, 3, 64, 64, 64, 64, 4, "prime");
     add(2, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8");
     add(1, 512, 777, 256, 64, 64, 256, 4, "prime");
+    addRoles(type, cases);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the copies of a matrix product warps of their own, where the schedule asks for groups and the copy engine can
-// do both operands. The block becomes persistent: it takes programs one after the other.
+// Gives the copies of a loop around products warps of their own, where the schedule asks for groups and the copy engine
+// can bring what the products read (RolePlan.h). The block becomes persistent: it takes programs one after the other.
 //
 //   %p = tile.program_id 0            roles: multiply (as many warps as the schedule says; once for each group)
 //   ...                                 for %p = number of the block, + blocks, ... {
@@ -16,52 +16,54 @@
 //                                         tile.bulk_copy A[%k], B[%k] into %slot }
 //
 // Both count the same steps, through all programs, so the copies of the next program run while this one's results are
-// stored. With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
+// stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
+// a block each, because the hardware shares those out better than a fixed order; the last ones first, which are the
+// longest where rows see the keys before them.
+//
+// With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
 //
 //   tile.ring_drain turns[%turn - 1] ; the loop ; tile.ring_release turns[%turn]
-#include "tilegen/place/AccessFacts.h"
-#include "tilegen/place/BulkAccess.h"
 #include "tilegen/place/LoopBounds.h"
-#include "tilegen/place/Place.h"
+#include "tilegen/place/MultiplyLoop.h"
 
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread, by role. Warps that copy need few.
-constexpr int64_t registersToCopy = 24, mostRegisters = 240, warpsToCopy = 4;
-
-/// An operand that the copy engine brings.
-struct Copied {
-  LoadOp load;
-  unsigned fast; // the dimension along which its rows run
-  BulkAccess access;
-  Value room, map; // tile.shared_alloc, tile.tensor_map
-};
+/// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings.
+constexpr int64_t registersToCopy = 24, registersToCopySeveral = 32, mostRegisters = 240, warpsToCopy = 4;
 
 class RoleBuilder {
 public:
-  RoleBuilder(KernelOp kernel, const PlaceFacts &facts)
+  RoleBuilder(KernelOp kernel, const PlaceFacts &facts, RolePlan plan)
       : kernel_(kernel), schedule_(kernel.getScheduleAttr()), facts_(facts), b_(kernel.getContext()),
-        loc_(kernel.getLoc()) {}
-  bool fits(std::string &why);
+        loc_(kernel.getLoc()), plan_(std::move(plan)), isPersistent_(isEquallyLong(plan_.loop)) {}
   void run();
 
 private:
-  bool findLoop(std::string &why);
-  bool addCopied(DotOp dot, bool isLhs, std::string &why);
+  /// Where a role is: the programs' loop carries the steps done so far, and the programs if somebody counts them.
+  struct Place {
+    Value step, program;
+  };
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
   Value plus(Value value, Value other) { return arith::AddIOp::create(b_, loc_, value, other); }
-  void makeRoom();
+  bool countsPrograms() const {
+    return turns_ || llvm::any_of(plan_.rings, [](auto &ring) { return ring.isOfProgram; });
+  }
+  Value makeRoom(RankedTensorType type, unsigned fast, int64_t slots);
+  void makeRooms();
+  void makeRings();
   void fillBody(Region &body, int64_t group, bool stores);
-  Value multiply(IRMapping &now, Value step, Value turn);
-  Value copy(IRMapping &now, Value step);
-  void multiplyStep(scf::ForOp loop, IRMapping &now);
+  Value fillProgram(Value number, Place at, bool stores);
+  Value multiply(IRMapping &now, Place at);
+  void stage(const IRMapping &now);
+  Value copy(IRMapping &now, Place at);
+  void copyInto(size_t ring, const IRMapping &now, Value step);
+  void startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring);
   void when(Value condition, llvm::function_ref<void()> build);
 
   KernelOp kernel_;
@@ -69,98 +71,55 @@ private:
   const PlaceFacts &facts_;
   OpBuilder b_;
   Location loc_;
-  scf::ForOp loop_;
-  SmallVector<DotOp> dots_;
-  std::vector<Copied> copied_;
-  DenseMap<Operation *, size_t> indexOf_; // of loads in copied_
-  Value ring_, turns_;                    // turns_ only with several groups
-  int64_t blocks_ = 0;                    // of the grid
+  RolePlan plan_;
+  bool isPersistent_;
+  RoleRooms rooms_;
+  SmallVector<Value> maps_; // of plan_.copied
+  Value turns_;             // only with several groups
+  int64_t blocks_ = 0;      // of the grid, if it is persistent
 };
 
 } // namespace
 
-//===- What can have roles ----------------------------------------------------------------------------------------===//
-
-/// One loop around products, that carries their sums alone and does nothing else but load their operands.
-bool RoleBuilder::findLoop(std::string &why) {
-  auto refuse = [&](const char *reason) { return why = reason, false; };
-  kernel_.walk([&](DotOp dot) { dots_.push_back(dot); });
-  if (!dots_.empty())
-    loop_ = dots_.front()->getParentOfType<scf::ForOp>();
-  if (!loop_ || loop_->getParentOp() != kernel_)
-    return refuse("there is no single loop around its products");
-  auto yielded = loop_.getBody()->getTerminator()->getOperands();
-  for (auto [i, dot] : llvm::enumerate(dots_)) {
-    const Fragments *fragments = fragmentsOf(dot);
-    if (!fragments || !fragments->readsShared())
-      return refuse("no instruction of the target reads its operands from shared memory");
-    if (dot->getBlock() != loop_.getBody() || i >= yielded.size() || yielded[i] != dot.getResult() ||
-        dot.getAcc() != loop_.getRegionIterArgs()[i])
-      return refuse("its loop carries more than sums");
-  }
-  if (yielded.size() != dots_.size())
-    return refuse("its loop carries more than sums");
-  for (Operation &op : loop_.getBody()->without_terminator())
-    if (!isa<LoadOp, DotOp>(op) && (!isMemoryEffectFree(&op) || isa<RankedTensorType>(op.getResult(0).getType())))
-      return refuse("its operands are computed, not copied");
-  auto extents = kernel_.getGrid().getResults();
-  if (extents[1] != getAffineConstantExpr(1, kernel_.getContext()) || extents[2] != extents[1])
-    return refuse("its grid has more than one dimension");
-  for (Value bound : {loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep()})
-    if (Operation *op = bound.getDefiningOp(); op && op->getNumOperands())
-      return refuse("the length of its loop differs from program to program");
-  return true;
+/// What a role that copies needs of the others' work.
+static bool isIndexArithmetic(Operation &op) {
+  return isMemoryEffectFree(&op) && !op.getNumRegions() && op.getNumResults() == 1 &&
+         !isa<RankedTensorType>(op.getResult(0).getType());
 }
 
-/// The rows of an operand run along k, or across it where the instruction can read that and memory runs so.
-bool RoleBuilder::addCopied(DotOp dot, bool isLhs, std::string &why) {
-  LoadOp load = plainLoad(isLhs ? dot.getLhs() : dot.getRhs());
-  if (!load || load->getBlock() != loop_.getBody())
-    return why = "its operands are computed, not copied", false;
-  unsigned rank = cast<RankedTensorType>(load.getType()).getRank(), k = isLhs ? rank - 1 : rank - 2,
-           across = isLhs ? rank - 2 : rank - 1;
-  unsigned fast = fragmentsOf(dot)->readsAlongK() || isContiguous(Access::of(load), k) ? k : across;
-  for (auto [i, known] : llvm::enumerate(copied_))
-    if (known.fast == fast &&
-        OperationEquivalence::isEquivalentTo(known.load, load, OperationEquivalence::IgnoreLocations))
-      return indexOf_[load] = i, true;
-  std::optional<BulkAccess> access = bulkAccess(load, fast, why);
-  if (!access)
-    return false;
-  indexOf_[load] = copied_.size();
-  copied_.push_back({load, fast, std::move(*access), {}, {}});
-  return true;
+//===- Rooms, maps and rings --------------------------------------------------------------------------------------===//
+
+Value RoleBuilder::makeRoom(RankedTensorType type, unsigned fast, int64_t slots) {
+  auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
+  return SharedAllocOp::create(b_, loc_, SharedType::get(b_.getContext(), plain, fast, slots), 0);
 }
 
-bool RoleBuilder::fits(std::string &why) {
-  if (!findLoop(why))
-    return false;
-  for (DotOp dot : dots_)
-    if (!addCopied(dot, true, why) || !addCopied(dot, false, why))
-      return false;
-  return true;
-}
-
-//===- Rooms, maps and the ring -----------------------------------------------------------------------------------===//
-
-void RoleBuilder::makeRoom() {
-  b_.setInsertionPointToStart(&kernel_.getBody().front());
+void RoleBuilder::makeRooms() {
   unsigned symbols = kernel_.getNumSymbols();
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(0, symbols, results, b_.getContext()); };
-  for (Copied &copied : copied_) {
+  SmallVector<Value> rooms;
+  for (CopiedOperand &copied : plan_.copied) {
     auto type = cast<RankedTensorType>(copied.load.getType());
-    auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
-    auto shared = SharedType::get(b_.getContext(), plain, copied.fast, schedule_.getStages());
-    copied.room = SharedAllocOp::create(b_, loc_, shared, 0);
-    copied.map = TensorMapOp::create(
+    rooms.push_back(makeRoom(type, copied.fast, plan_.rings[copied.ring].isOfProgram ? 1 : schedule_.getStages()));
+    maps_.push_back(TensorMapOp::create(
         b_, loc_, TensorMapType::get(b_.getContext(), type.getElementType(), copied.access.box),
-        copied.load.getBuffer(), map(copied.access.start), map(copied.access.sizes), map(copied.access.strides));
+        copied.load.getBuffer(), map(copied.access.start), map(copied.access.sizes), map(copied.access.strides)));
   }
-  auto ring = RingType::get(b_.getContext(), schedule_.getStages(), schedule_.getWarps());
-  ring_ = RingAllocOp::create(b_, loc_, ring, 0);
+  for (auto [load, i] : plan_.copyOf)
+    rooms_.room[load] = rooms[i];
+  for (const StagedOperand &staged : plan_.staged)
+    rooms_.room[staged.value.getDefiningOp()] =
+        makeRoom(cast<RankedTensorType>(staged.value.getType()), staged.fast, /*slots=*/1);
+}
+
+void RoleBuilder::makeRings() {
+  auto make = [&](int64_t slots) -> Value {
+    return RingAllocOp::create(b_, loc_, RingType::get(b_.getContext(), slots, schedule_.getWarps()), 0);
+  };
+  for (const PlannedRing &ring : plan_.rings)
+    rooms_.rings.push_back(make(ring.isOfProgram ? 1 : schedule_.getStages()));
   if (schedule_.getGroups() > 1)
-    turns_ =
-        RingAllocOp::create(b_, loc_, RingType::get(b_.getContext(), schedule_.getGroups(), schedule_.getWarps()), 0);
+    turns_ = make(schedule_.getGroups());
 }
 
 //===- The roles --------------------------------------------------------------------------------------------------===//
@@ -172,151 +131,154 @@ void RoleBuilder::when(Value condition, llvm::function_ref<void()> build) {
   build();
 }
 
-/// One step of a group that multiplies. Its products continue while the next step starts; those of the step before are
-/// waited for, and their slot is free.
-void RoleBuilder::multiplyStep(scf::ForOp loop, IRMapping &now) {
-  Value step = loop.getRegionIterArgs().back();
-  Value slot = RingWaitOp::create(b_, loc_, ring_, step);
-  for (DotOp dot : dots_) {
-    for (bool isLhs : {true, false}) {
-      Value operand = isLhs ? dot.getLhs() : dot.getRhs();
-      auto type = cast<RankedTensorType>(operand.getType());
-      auto read = withLayout(type, operandLayout(dot, isLhs ? Operand::A : Operand::B, type));
-      Value room = copied_[indexOf_.at(operand.getDefiningOp())].room;
-      now.map(operand, SharedReadOp::create(b_, loc_, read, room, slot).getResult());
-    }
-    b_.clone(*dot, now);
-  }
-  DotWaitOp::create(b_, loc_, ValueRange(), dots_.size());
-  Value isLater =
-      arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, loop.getInductionVar(), loop.getLowerBound());
-  Value one = constant(1);
-  when(isLater, [&] { RingReleaseOp::create(b_, loc_, ring_, arith::SubIOp::create(b_, loc_, step, one)); });
-  SmallVector<Value> yielded;
-  for (DotOp dot : dots_)
-    yielded.push_back(now.lookup(dot.getResult()));
-  yielded.push_back(plus(step, one));
-  scf::YieldOp::create(b_, loc_, yielded);
+/// Writes what every step reads and no engine brings; the program before may still be read.
+void RoleBuilder::stage(const IRMapping &now) {
+  if (plan_.staged.empty())
+    return;
+  Value zero = constant(0);
+  BarrierOp::create(b_, loc_);
+  for (const StagedOperand &staged : plan_.staged)
+    SharedWriteOp::create(b_, loc_, now.lookup(staged.value), rooms_.room.at(staged.value.getDefiningOp()), zero);
+  BarrierOp::create(b_, loc_);
 }
 
-/// The loop of a group that multiplies; the step after it. Where groups take turns, `turn` is the number of this one.
-Value RoleBuilder::multiply(IRMapping &now, Value step, Value turn) {
-  if (turn) {
-    Value isLater = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, turn, constant(0));
-    Value before = arith::SubIOp::create(b_, loc_, turn, constant(1));
+/// The loop of a group that multiplies; the step after it.
+Value RoleBuilder::multiply(IRMapping &now, Place at) {
+  if (turns_) {
+    Value isLater = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, at.program, constant(0));
+    Value before = arith::SubIOp::create(b_, loc_, at.program, constant(1));
     when(isLater, [&] { RingDrainOp::create(b_, loc_, turns_, before); });
   }
-  SmallVector<Value> inits;
-  for (Value init : loop_.getInitArgs())
-    inits.push_back(now.lookupOrDefault(init));
-  inits.push_back(step);
-  auto bound = [&](Value value) { return now.lookupOrDefault(value); };
-  auto loop = scf::ForOp::create(b_, loc_, bound(loop_.getLowerBound()), bound(loop_.getUpperBound()),
-                                 bound(loop_.getStep()), inits);
-  {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(loop.getBody());
-    IRMapping inside = now;
-    inside.map(loop_.getInductionVar(), loop.getInductionVar());
-    inside.map(loop_.getRegionIterArgs(), loop.getRegionIterArgs().drop_back());
-    multiplyStep(loop, inside);
+  stage(now);
+  for (auto [planned, ring] : llvm::zip(plan_.rings, rooms_.rings))
+    if (planned.isOfProgram)
+      RingWaitOp::create(b_, loc_, ring, at.program);
+  return emitMultiplyLoop(b_, plan_, rooms_, now, at.step, [&] {
+    if (turns_)
+      RingReleaseOp::create(b_, loc_, turns_, at.program);
+    for (auto [planned, ring] : llvm::zip(plan_.rings, rooms_.rings))
+      if (planned.isOfProgram)
+        RingReleaseOp::create(b_, loc_, ring, at.program);
+  });
+}
+
+void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring) {
+  SmallVector<Value> offsets, coordinates;
+  LoadOp load = copied.load;
+  for (Value offset : load.getOffsets())
+    offsets.push_back(now.lookupOrDefault(offset));
+  for (AffineExpr coordinate : copied.access.coordinates) {
+    auto dim = dyn_cast<AffineDimExpr>(coordinate);
+    auto expr = AffineMap::get(offsets.size(), kernel_.getNumSymbols(), coordinate);
+    coordinates.push_back(dim ? offsets[dim.getPosition()] : SizeOp::create(b_, loc_, expr, offsets).getResult());
   }
-  if (turn)
-    RingReleaseOp::create(b_, loc_, turns_, turn);
-  Value after = loop.getResults().back();
-  for (auto [result, sum] : llvm::zip(loop_.getResults(), loop.getResults()))
-    now.map(result, DotWaitOp::create(b_, loc_, sum, 0).getResult(0));
-  auto trips = getConstantIntValue(tripCount(b_, loop));
-  auto release = [&] { RingReleaseOp::create(b_, loc_, ring_, arith::SubIOp::create(b_, loc_, after, constant(1))); };
-  if (trips && *trips > 0)
-    release();
-  else
-    when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, after, step), release);
-  return after;
+  BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
+}
+
+/// Fills the slot of a step of one ring.
+void RoleBuilder::copyInto(size_t ring, const IRMapping &now, Value step) {
+  int64_t bytes = 0;
+  for (const CopiedOperand &copied : plan_.copiedInto(ring))
+    bytes += cast<SharedType>(rooms_.room.at(copied.load).getType()).getSlotBytes();
+  Value slot = RingAcquireOp::create(b_, loc_, rooms_.rings[ring], step, bytes);
+  for (auto [copied, map] : llvm::zip(plan_.copied, maps_))
+    if (copied.ring == ring)
+      startCopy(copied, map, now, slot, rooms_.rings[ring]);
 }
 
 /// The loop of the thread that copies; the step after it.
-Value RoleBuilder::copy(IRMapping &now, Value step) {
+Value RoleBuilder::copy(IRMapping &now, Place at) {
+  for (auto [i, ring] : llvm::enumerate(plan_.rings))
+    if (ring.isOfProgram)
+      copyInto(i, now, at.program);
   auto bound = [&](Value value) { return now.lookupOrDefault(value); };
-  auto loop = scf::ForOp::create(b_, loc_, bound(loop_.getLowerBound()), bound(loop_.getUpperBound()),
-                                 bound(loop_.getStep()), step);
+  scf::ForOp source = plan_.loop;
+  auto loop = scf::ForOp::create(b_, loc_, bound(source.getLowerBound()), bound(source.getUpperBound()),
+                                 bound(source.getStep()), at.step);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
   IRMapping inside = now;
-  inside.map(loop_.getInductionVar(), loop.getInductionVar());
-  for (Operation &op : loop_.getBody()->without_terminator())
-    if (!isa<LoadOp, DotOp>(op))
+  inside.map(source.getInductionVar(), loop.getInductionVar());
+  for (Operation &op : source.getBody()->without_terminator())
+    if (isIndexArithmetic(op))
       b_.clone(op, inside);
-  int64_t bytes = 0;
-  for (const Copied &copied : copied_)
-    bytes += cast<SharedType>(copied.room.getType()).getSlotBytes();
-  Value inner = loop.getRegionIterArgs()[0], slot = RingAcquireOp::create(b_, loc_, ring_, inner, bytes);
-  for (Copied &copied : copied_) {
-    SmallVector<Value> offsets, coordinates;
-    for (Value offset : copied.load.getOffsets())
-      offsets.push_back(inside.lookupOrDefault(offset));
-    for (AffineExpr coordinate : copied.access.coordinates) {
-      auto dim = dyn_cast<AffineDimExpr>(coordinate);
-      auto map = AffineMap::get(offsets.size(), kernel_.getNumSymbols(), coordinate);
-      coordinates.push_back(dim ? offsets[dim.getPosition()] : SizeOp::create(b_, loc_, map, offsets).getResult());
-    }
-    BulkCopyOp::create(b_, loc_, copied.map, coordinates, copied.room, slot, ring_);
-  }
-  scf::YieldOp::create(b_, loc_, plus(inner, constant(1)));
+  Value step = loop.getRegionIterArgs()[0];
+  for (auto [i, ring] : llvm::enumerate(plan_.rings))
+    if (!ring.isOfProgram)
+      copyInto(i, inside, step);
+  scf::YieldOp::create(b_, loc_, plus(step, constant(1)));
   return loop.getResult(0);
 }
 
-/// The program of one role: of every program that its block takes, everything up to the loop, and the loop as copies
-/// or, if the role `stores`, as products, and the rest. Group number `group` of several takes every `groups`-th
-/// program.
+/// Program `number` in one role: everything up to the loop, and the loop as copies or, if the role `stores`, as
+/// products, and the rest. Returns the step after it.
+Value RoleBuilder::fillProgram(Value number, Place at, bool stores) {
+  IRMapping now;
+  Value step = at.step;
+  for (Operation &op : kernel_.getBody().front().without_terminator()) {
+    if (isa<SharedAllocOp, TensorMapOp, RingAllocOp, WorkspaceOp, RolesOp>(op))
+      continue;
+    if (&op == plan_.loop) {
+      step = stores ? multiply(now, at) : copy(now, at);
+      if (!stores)
+        break;
+    } else if (isa<ProgramIdOp>(op)) {
+      now.map(op.getResult(0), number);
+    } else if (!plan_.isCopied(&op) && (stores || isIndexArithmetic(op))) {
+      b_.clone(op, now);
+    }
+  }
+  return step;
+}
+
+/// The programs of one role. Group number `group` of several takes every `groups`-th of those that its block takes.
 void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   int64_t groups = stores ? schedule_.getGroups() : 1;
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(&body.emplaceBlock());
-  Value block = ProgramIdOp::create(b_, loc_, 0), first = plus(block, constant(group * blocks_));
+  Value block = ProgramIdOp::create(b_, loc_, 0);
   AffineExpr programs = kernel_.getGrid().getResult(0);
+  if (!isPersistent_) {
+    Value zero = constant(0);
+    auto fromLast = AffineMap::get(1, kernel_.getNumSymbols(), programs - 1 - b_.getAffineDimExpr(0));
+    fillProgram(SizeOp::create(b_, loc_, fromLast, block), {zero, zero}, stores);
+    return;
+  }
+  Value first = plus(block, constant(group * blocks_));
   auto number = dyn_cast<AffineConstantExpr>(programs);
   auto count = AffineMap::get(0, kernel_.getNumSymbols(), programs);
   Value end = number ? constant(number.getValue()) : SizeOp::create(b_, loc_, count, ValueRange()).getResult();
   // Bounds of the loop are constants or sizes, which stand in the kernel itself: every role has its own.
   auto skipped = [&](int64_t times) { // steps of `times` programs that other groups take
-    return arith::MulIOp::create(b_, loc_, tripCount(b_, loop_), constant(times)).getResult();
+    return arith::MulIOp::create(b_, loc_, tripCount(b_, plan_.loop), constant(times)).getResult();
   };
   SmallVector<Value> inits{group ? skipped(group) : constant(0)};
-  if (groups > 1)
+  bool counts = stores ? countsPrograms() : countsPrograms() && !turns_;
+  if (counts)
     inits.push_back(constant(group));
   auto loop = scf::ForOp::create(b_, loc_, first, end, constant(groups * blocks_), inits);
   b_.setInsertionPointToStart(loop.getBody());
-  IRMapping now;
-  Value step = loop.getRegionIterArgs()[0], turn = groups > 1 ? loop.getRegionIterArgs()[1] : Value();
-  for (Operation &op : kernel_.getBody().front().without_terminator()) {
-    if (isa<SharedAllocOp, TensorMapOp, RingAllocOp, WorkspaceOp, RolesOp>(op))
-      continue;
-    if (&op == loop_) {
-      step = stores ? multiply(now, step, turn) : copy(now, step);
-      if (!stores)
-        break;
-    } else if (isa<ProgramIdOp>(op)) {
-      now.map(op.getResult(0), loop.getInductionVar());
-    } else {
-      b_.clone(op, now);
-    }
-  }
-  if (turn)
-    scf::YieldOp::create(b_, loc_, ValueRange{plus(step, skipped(groups - 1)), plus(turn, constant(groups))});
-  else
-    scf::YieldOp::create(b_, loc_, step);
+  Place at{loop.getRegionIterArgs()[0], counts ? loop.getRegionIterArgs()[1] : Value()};
+  SmallVector<Value> next{fillProgram(loop.getInductionVar(), at, stores)};
+  if (groups > 1)
+    next.front() = plus(next.front(), skipped(groups - 1));
+  if (counts)
+    next.push_back(plus(at.program, constant(groups)));
+  scf::YieldOp::create(b_, loc_, next);
 }
 
 void RoleBuilder::run() {
-  makeRoom();
+  b_.setInsertionPointToStart(&kernel_.getBody().front());
+  makeRooms();
+  makeRings();
   int64_t groups = schedule_.getGroups(), warps = schedule_.getWarps();
   SmallVector<int64_t> warpsOf(groups, warps), registers;
   SmallVector<bool> elected(groups, false);
-  int64_t left = registersOfUnit / facts_.lanes - warpsToCopy * registersToCopy;
+  int64_t toCopy = plan_.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
+          left = registersOfUnit / facts_.lanes - warpsToCopy * toCopy;
   bool isTight = registersOfUnit / facts_.lanes / (groups * warps + warpsToCopy) < mostRegisters;
   registers.assign(groups, isTight ? std::min<int64_t>(left / (groups * warps) / 8 * 8, mostRegisters) : 0);
-  registers.push_back(isTight ? registersToCopy : 0);
+  registers.push_back(isTight ? toCopy : 0);
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
@@ -327,8 +289,9 @@ void RoleBuilder::run() {
     fillBody(roles.getBodies()[group], group, /*stores=*/true);
   fillBody(roles.getBodies().back(), 0, /*stores=*/false);
   AffineExpr one = b_.getAffineConstantExpr(1);
-  kernel_.setGrid(
-      AffineMap::get(0, kernel_.getNumSymbols(), {b_.getAffineConstantExpr(blocks_), one, one}, b_.getContext()));
+  if (isPersistent_)
+    kernel_.setGrid(
+        AffineMap::get(0, kernel_.getNumSymbols(), {b_.getAffineConstantExpr(blocks_), one, one}, b_.getContext()));
 }
 
 /// Erases what the roles have copies of.
@@ -350,13 +313,13 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   if (!schedule || !schedule.getGroups() || !facts.copiesBulk)
     return false;
-  RoleBuilder builder(kernel, facts);
   std::string why;
-  if (!builder.fits(why)) {
+  std::optional<RolePlan> plan = planRoles(kernel, why);
+  if (!plan) {
     kernel.emitRemark() << "its copies are started by the warps that multiply because " << why;
     return false;
   }
-  builder.run();
+  RoleBuilder(kernel, facts, std::move(*plan)).run();
   eraseOriginals(kernel);
   return true;
 }

@@ -46,11 +46,12 @@ def ShareSumsPass : PlaceStep<"share-sums"> {
 }
 
 def AssignRolesPass : PlaceStep<"assign-roles"> {
-  let summary = "Give the copies of a matrix product warps of their own";
+  let summary = "Give the copies of a loop around products warps of their own";
   let description = [{
-    Takes kernels whose tiles have layouts and whose schedule asks for groups, for targets with a copy engine. Other
-    kernels stay as they are; a remark says why where the schedule asked in vain. The steps behind it leave kernels with
-    roles as they are.
+    Takes kernels whose tiles have layouts and whose schedule asks for groups, for targets with a copy engine. In an
+    attention the loop is rotated where that can be: a step's scores are computed beside the mix of the step before.
+    Other kernels stay as they are; a remark says why where the schedule asked in vain. The steps behind it leave
+    kernels with roles as they are.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }

@@ -16,9 +16,8 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-/// The dimension along which rows of shared memory run: k for instructions that read only along k, else the one along
-/// which the loading threads hold neighbours.
-static unsigned fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
+/// k for instructions that read only along k, else the dimension along which the loading threads hold neighbours.
+unsigned tilewright::tile::fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
   if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsAlongK())
     return k;

@@ -144,20 +144,21 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
     after.max = join<arith::MaximumFOp>(before->max, after.max);
   Value shift =
       emitter.select(isAny(arith::CmpFPredicate::UNE, after.max, -infinity), after.max, builder.getF32FloatAttr(0));
-  auto relative = [&](Value tile) {
+  auto relative = [&](Value tile, arith::FastMathFlags flags) {
     Value exponent = join<arith::SubFOp>(tile, shift);
     emitter.at(emitter.depthOf(exponent));
-    return math::ExpOp::create(builder, emitter.loc, exponent).getResult();
+    return math::ExpOp::create(builder, emitter.loc, exponent, flags).getResult();
   };
-  Value weights = relative(tile);
+  auto element = cast<FloatType>(cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType());
+  // Weights that are rounded to halves need no more than an approximate exponential.
+  Value weights = relative(tile, element == f32 ? arith::FastMathFlags::none : arith::FastMathFlags::afn);
   after.sum = reduce(tile::ReduceKind::Sum, weights);
   Value sums = number(0, shapeOf(frameOf(rows, columns)));
   if (before) {
-    Value worth = relative(before->max);
+    Value worth = relative(before->max, arith::FastMathFlags::none);
     after.sum = join<arith::AddFOp>(join<arith::MulFOp>(before->sum, worth), after.sum);
     sums = join<arith::MulFOp>(before->mix, worth);
   }
-  auto element = cast<FloatType>(cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType());
   if (element != f32) {
     emitter.at(emitter.depthOf(weights));
     weights = arith::TruncFOp::create(builder, emitter.loc, cast<RankedTensorType>(weights.getType()).clone(element),

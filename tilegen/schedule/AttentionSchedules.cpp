@@ -22,6 +22,20 @@ constexpr int64_t registerRows = 6;
 constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
 constexpr int64_t guessOfUnknown = 1024; // for a size that is only known when running
 
+// Blocks whose copies are started by warps of their own (roles). Four warps take 64 rows, and in each thread
+//     keys / 2   scores, or the weights that they become
+//     keys / 4   weights of the step before, in pairs, while they are multiplied
+//     head / 2   the mix
+// live together, of 240 registers where eight warps multiply: 64 + 32 + 64 = 160 for heads of 128, 32 + 16 + 128 = 176
+// for those of 256, where 128 keys would take 224. Rows of shared memory are 64 halves, so smaller heads are padded.
+struct RoleTile {
+  int64_t head, keys; // for heads up to this size
+};
+constexpr bool rolesWanted = true; // to be measured: docs/performance.md, "Roles for attention"
+constexpr RoleTile roleTiles[] = {{128, 128}, {256, 64}};
+constexpr int64_t rowsOfFour = 64, leastHead = 64, mostStages = 3;
+constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
+
 } // namespace
 
 static std::optional<int64_t> constantOf(AffineExpr size) {
@@ -64,25 +78,55 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
                                       {registerRows, vectors * lanes});
 }
 
+static int64_t powerAbove(int64_t size) { return std::max<int64_t>(16, llvm::PowerOf2Ceil(size)); }
+
+/// Blocks of so many rows.
+static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows) {
+  int64_t blocks = llvm::divideCeil(sizes.rows.value_or(guessOfUnknown), rows);
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    blocks *= constantOf(space.loops()[loop].size).value_or(1);
+  return blocks;
+}
+
+static tile::ScheduleAttr makeAttention(const KernelSpace &space, int64_t rows, int64_t columns, int64_t keys,
+                                        int64_t head, int64_t stages, int64_t groups) {
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  tile.append({rows, columns});
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
+                                     stages, groups);
+}
+
+/// Copies by warps of their own, for a loop of two steps at least. Null for few rows, and heads that are too large.
+static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const AttentionSizes &sizes,
+                                        const TargetDesc &target) {
+  int64_t head = std::max(leastHead, powerAbove(*sizes.head)),
+          columns = std::max(leastHead, powerAbove(*sizes.columns));
+  const auto *row = llvm::find_if(roleTiles, [&](const RoleTile &row) { return std::max(head, columns) <= row.head; });
+  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) ||
+      powerAbove(sizes.rows.value_or(rowsOfFour)) < rowsOfFour)
+    return {};
+  int64_t keys = sizes.keys.value_or(guessOfUnknown) > row->keys ? row->keys : fewKeys;
+  if (sizes.keys.value_or(guessOfUnknown) <= keys)
+    return {};
+  int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
+  int64_t room = (target.sharedBytes - bytesOfRings) / 2 - rows * head; // in halves
+  return makeAttention(space, rows, columns, keys, head, std::min(mostStages, room / (keys * (head + columns))), 1);
+}
+
 /// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two
 /// steps beside the rows.
 tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
   AttentionSizes sizes(space);
-  auto power = [](int64_t size) { return std::max<int64_t>(16, llvm::PowerOf2Ceil(size)); };
-  int64_t head = power(*sizes.head), columns = power(*sizes.columns), stages = 2;
-  int64_t blocks = llvm::divideCeil(sizes.rows.value_or(guessOfUnknown), manyRows);
-  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
-    blocks *= constantOf(space.loops()[loop].size).value_or(1);
-  bool isLarge = blocks >= target.units;
-  int64_t rows = std::min(isLarge ? manyRows : fewRows, power(sizes.rows.value_or(guessOfUnknown)));
-  int64_t keys = std::min(isLarge ? manyKeys : fewKeys, power(sizes.keys.value_or(guessOfUnknown)));
+  if (tile::ScheduleAttr schedule = scheduleRoles(space, sizes, target))
+    return schedule;
+  int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns), stages = 2;
+  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units;
+  int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.rows.value_or(guessOfUnknown)));
+  int64_t keys = std::min(isLarge ? manyKeys : fewKeys, powerAbove(sizes.keys.value_or(guessOfUnknown)));
   auto bytes = [&] { return 2 * (rows * head + stages * keys * (head + columns)); }; // of halves, in shared memory
   while (bytes() > target.sharedBytes && keys > 16)
     keys /= 2;
-  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
-  tile.append({rows, columns});
-  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
-                                     stages);
+  return makeAttention(space, rows, columns, keys, head, stages, 0);
 }
 
 } // namespace tilewright::tilegen

@@ -96,8 +96,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << stages << " and " << pack;
   if (pack > 0 && root != graph::RootKind::Matmul)
     return emitError() << "expected no pack because only a matmul reads panels, got " << pack;
-  if (groups < 0 || groups > 2 || order <= 0 || (groups && root != graph::RootKind::Matmul))
-    return emitError() << "expected at most two groups of warps, of a matmul alone, and a positive order, got "
+  int64_t mostGroups = root == graph::RootKind::Matmul ? 2 : root == graph::RootKind::Attention ? 1 : 0;
+  if (groups < 0 || groups > mostGroups || order <= 0)
+    return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and "
+                          "a positive order, got "
                        << groups << " and " << order;
   if (parts <= 0 || (parts > 1 && root != graph::RootKind::Matmul))
     return emitError() << "expected a positive number of parts, and more than one of a matmul alone, got " << parts;

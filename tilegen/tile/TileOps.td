@@ -98,8 +98,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       after each step of a reduced loop that is at most so long, and all columns take that step before the next one.
     * `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
     * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
-      `warps` multiply, and with 2 there is a second group of as many, which multiplies while the first one stores.
-      Placing does without where the target cannot copy the operands so.
+      `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
+      one stores. Placing does without where the target cannot copy the operands so.
     * `order`: programs go down so many rows of tiles before they take the next column.
     * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;

@@ -209,7 +209,8 @@ void KernelDistributor::lowerDotWait(DotWaitOp op) {
   Registers acc;
   for (Value accumulator : op.getAccumulators())
     llvm::append_range(acc, registersOf(accumulator));
-  SmallVector<Value> sums = target_.waitProducts(b_, op.getPending(), acc);
+  SmallVector<Value> sums =
+      faults_.releaseEarly ? SmallVector<Value>(acc) : target_.waitProducts(b_, op.getPending(), acc);
   ArrayRef<Value> rest = sums;
   for (Value result : op.getResults()) {
     unsigned count = layoutOf(result.getType()).registers();

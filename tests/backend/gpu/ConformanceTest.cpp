@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small cases of device conformance on imitated GPUs, and two faults built in on purpose.
+// The small cases of device conformance on imitated GPUs, and faults built in on purpose.
 #include "tests/backend/gpu/SimtMachine.h"
 #include "tests/device/CaseRun.h"
 
@@ -11,6 +11,8 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 namespace {
+
+bool hasRoles(const DeviceCase &c) { return c.name.find("_roles") != std::string::npos; }
 
 /// `output`, if given, receives what the kernel has written.
 std::string runCompiled(const DeviceCase &c, SimtProgram &program, BlockOrder order = BlockOrder::Ascending,
@@ -33,7 +35,11 @@ std::string runCompiled(const DeviceCase &c, SimtProgram &program, BlockOrder or
 std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaults faults = {},
                     BlockOrder order = BlockOrder::Ascending) {
   auto program = SimtProgram::compile(c.kernel, **findTarget(target), faults);
-  return program ? runCompiled(c, **program, order) : program.status().message();
+  if (!program)
+    return program.status().message();
+  if (hasRoles(c) && !(*program)->hasRoles())
+    return "its copies have no warps of their own";
+  return runCompiled(c, **program, order);
 }
 
 class Conformance : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
@@ -53,7 +59,7 @@ TEST_P(Conformance, SmallCases) {
   int ran = 0, productsOfBytes = 0;
   for (const DeviceCase &c : deviceCases())
     if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) &&
-        !isLeftOut(c, productsOfBytes)) {
+        !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || (*findTarget(target))->bulkCopies)) {
       ++ran;
       EXPECT_EQ(runCase(c, target), "") << c.name;
     }
@@ -98,10 +104,11 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   EXPECT_GE(ran, 15);
 }
 
-/// Some case sees the fault.
+/// Some case sees the fault; of an attention, one with roles.
 bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending) {
   for (const DeviceCase &c : deviceCases())
-    if (c.family == family && c.small && c.type == DType::F16 && !runCase(c, "sm_90a", faults, order).empty())
+    if (c.family == family && c.small && c.type == DType::F16 && (family != "attention" || hasRoles(c)) &&
+        !runCase(c, "sm_90a", faults, order).empty())
       return true;
   return false;
 }
@@ -117,6 +124,9 @@ TEST(InjectedFault, EveryArrivalIsTheLast) {
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }
+TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
+TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }
+TEST(InjectedFault, DroppedProxyFences) { EXPECT_TRUE(isSeen("attention", {.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 namespace tilewright::test {
@@ -57,7 +58,11 @@ struct Fiber {
 struct RunningBlock {
   unsigned lanes = 32;
   std::array<uint32_t, 3> id = {};
-  std::vector<std::byte> shared;
+  // What threads read and write, and what instructions and the copy engine see: a thread's writes get there by a fence
+  // and the barrier after it. Bytes, and where the kernel's start in both.
+  std::vector<std::byte> shared, seen;
+  size_t sharedStart = 0;
+  bool isPublishing = false; // some thread has executed the fence since the last barrier
   bool overwritten = false;
   bool waits = false;    // for all other blocks of the grid
   uint64_t progress = 0; // grows whenever something happens that others may wait for
@@ -72,6 +77,13 @@ struct RunningBlock {
   std::function<void()> body;
 
   Fiber &self() { return *fibers[current]; }
+  std::byte *memory() { return shared.data() + sharedStart; }
+  /// The same byte as the copy engine and instructions see it.
+  std::byte *asSeen(const std::byte *byte) { return seen.data() + (byte - shared.data()); }
+  void leaveBarrier() {
+    if (std::exchange(isPublishing, false))
+      seen = shared;
+  }
   void yield() { swapcontext(&self().context, &scheduler); }
   Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
   unsigned lane() const { return current % lanes; }
@@ -90,6 +102,7 @@ struct RunningBlock {
     for (auto &fiber : fibers)
       while (fiber->blockVisits < visit && !fiber->done)
         yield();
+    leaveBarrier();
   }
 };
 

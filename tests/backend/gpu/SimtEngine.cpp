@@ -73,6 +73,7 @@ void finish(EngineBarrier &barrier) {
     uint32_t bytes = box.map->elementBytes;
     forEachElement(box, [&](std::byte *to, const std::byte *from) {
       from ? std::memcpy(to, from, bytes) : std::memset(to, 0, bytes);
+      std::memcpy(block->asSeen(to), to, bytes);
     });
     barrier.missingBytes -= bytesOf(*box.map);
   }
@@ -87,10 +88,22 @@ void advance(EngineBarrier &barrier) {
   barrier.missing = barrier.arrivals;
 }
 
+/// By a product that its thread has not waited for.
+bool isBeingRead(const std::byte *from, int64_t bytes) {
+  for (const auto &fiber : block->fibers)
+    for (const auto &group : fiber->products)
+      for (const PendingRead &read : group)
+        if (read.from < from + bytes && from < read.from + read.bytes.size())
+          return true;
+  return false;
+}
+
 void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
              int32_t c3, int32_t c4) {
   PendingBox box{to, map, {c0, c1, c2, c3, c4}};
+  block->overwritten |= isBeingRead(to, bytesOf(*map));
   std::memset(to, 0xff, bytesOf(*map));
+  std::memset(block->asSeen(to), 0xff, bytesOf(*map));
   block->barriers[barrier].boxes.push_back(box);
   ++block->progress;
 }
@@ -123,6 +136,7 @@ void roleBarrier(uint32_t number, uint32_t threads) {
   ++block->progress;
   if (++meeting.arrived == threads) {
     meeting.arrived = 0, ++meeting.generation;
+    block->leaveBarrier();
     return;
   }
   while (meeting.generation == generation)

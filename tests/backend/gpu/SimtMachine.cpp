@@ -206,10 +206,8 @@ void multiplyTf32(const float *a, const float *b, float *sums) {
 }
 
 constexpr size_t sharedAlignment = 1024;
-std::byte *sharedMemory() {
-  auto address = reinterpret_cast<uintptr_t>(block->shared.data());
-  return block->shared.data() + (-address & (sharedAlignment - 1));
-}
+std::byte *sharedMemory() { return block->memory(); }
+void publishShared() { block->isPublishing = true; }
 
 /// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start,
 /// before chunks are exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie
@@ -221,14 +219,14 @@ struct SharedOperand {
   /// Of bytes, whose rows of 128 run along k.
   uint8_t byteAt(unsigned across, unsigned k) const {
     size_t offset = start - sharedMemory() + across * 128 + k;
-    return static_cast<uint8_t>(sharedMemory()[offset ^ (offset >> 7 << 4 & 0x70)]);
+    return static_cast<uint8_t>(*block->asSeen(sharedMemory() + (offset ^ (offset >> 7 << 4 & 0x70))));
   }
   uint16_t at(unsigned across, unsigned k) const {
     unsigned row = alongK ? across : k, column = alongK ? k : across;
     size_t offset = start - sharedMemory() + column / 64 * panels + row * 128 + column % 64 * 2;
     offset ^= offset >> 7 << 4 & 0x70; // bits 7 to 9 onto bits 4 to 6
     uint16_t bits;
-    std::memcpy(&bits, sharedMemory() + offset, 2);
+    std::memcpy(&bits, block->asSeen(sharedMemory() + offset), 2);
     return bits;
   }
 };
@@ -290,6 +288,7 @@ void waitProducts(int32_t pending) {
   for (; products.size() > static_cast<size_t>(pending) + 1; products.pop_front())
     for (const PendingRead &read : products.front())
       block->overwritten |= std::memcmp(read.from, read.bytes.data(), read.bytes.size()) != 0;
+  block->meetWarp(); // .sync.aligned: no lane goes on, and releases what was read, before all have waited
 }
 float exp2Native(float x) { return std::exp2(x); }
 float log2Native(float x) { return std::log2(x); }
@@ -357,7 +356,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
       set(WaitProducts, waitProducts);
   set(Fence, fence), set(CountUpTo, countUpTo);
   set(Exp2, exp2Native), set(Log2, log2Native);
-  set(SharedMemory, sharedMemory);
+  set(SharedMemory, sharedMemory), set(PublishShared, publishShared);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
   if (void *engine = dlsym(program->library_, "simt_engine"))
     std::memcpy(engine, engineVerbs().data(), sizeof engineVerbs());
@@ -367,6 +366,10 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   program->context_ = std::move(context);
   program->module_ = std::move(module);
   return program;
+}
+
+bool SimtProgram::hasRoles() {
+  return module_->walk([](tile::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 SimtProgram::~SimtProgram() {
@@ -395,6 +398,9 @@ std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std:
 /// The block as it is before its first instruction.
 static void start(RunningBlock &state, unsigned sharedBytes) {
   state.shared.assign(sharedBytes + sharedAlignment, std::byte{0xff});
+  state.seen = state.shared;
+  state.sharedStart = -reinterpret_cast<uintptr_t>(state.shared.data()) & (sharedAlignment - 1);
+  state.isPublishing = false;
   for (auto &fiber : state.fibers) {
     fiber->done = false;
     fiber->warpVisits = fiber->blockVisits = 0;

@@ -6,7 +6,7 @@
 //  - asynchronous copies complete as late as allowed, and poison their destination until then, so that a missing wait
 //    shows;
 //  - what a product reads from shared memory by itself must stay there until it was waited for, or the error word says
-//    so;
+//    so; it sees what threads wrote there only after their fence and a barrier;
 //  - a thread runs until it must wait for others, so that a missing barrier shows;
 //  - shared memory starts poisoned;
 //  - what a block writes to a workspace is not there for others without fences (SimtDevice.h);
@@ -45,6 +45,9 @@ public:
   /// product read it or a zeroed workspace is not zero at the end, and `hung` if threads wait for what does not come.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
                BlockOrder order = BlockOrder::Ascending);
+
+  /// Does some kernel copy by warps of its own?
+  bool hasRoles();
 
 private:
   struct Facts {

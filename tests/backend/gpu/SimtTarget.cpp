@@ -152,6 +152,8 @@ SmallVector<Value> SimtTarget::waitProducts(Builder &b, unsigned pending, ArrayR
   return SmallVector<Value>(acc);
 }
 
+void SimtTarget::publishShared(Builder &b) { call(b, PublishShared, {}, {}); }
+
 void SimtTarget::lowerMath(Operation *root) {
   root->walk([&](Operation *op) {
     if (!isa<math::Exp2Op, math::Log2Op>(op))

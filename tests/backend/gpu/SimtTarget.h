@@ -10,8 +10,8 @@ namespace tilewright::test {
 /// Positions in the table `simt_verbs`.
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
-            CommitProducts, WaitProducts, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, RoundToTf32, MultiplyTf32,
-            Fence, CountUpTo, Exp2, Log2, SharedMemory, VerbCount };
+            CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, RoundToTf32,
+            MultiplyTf32, Fence, CountUpTo, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -45,6 +45,7 @@ public:
                                         llvm::ArrayRef<Value> acc) override;
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
+  void publishShared(Builder &b) override;
   CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
   void lowerMath(mlir::Operation *root) override;

@@ -29,6 +29,19 @@ func.func @exp(%x: f32, %d: f64) -> (f32, f32, f64) {
   return %e, %r, %w : f32, f32, f64
 }
 
+// An approximate exp is exp2 of a rounded product, and as exact as any other where there is no exp2.
+// CHECK-LABEL: func.func @approximate
+// CHECK: arith.constant -1.040000e+02
+// NATIVE-LABEL: func.func @approximate(
+// NATIVE-NEXT: %[[LOG2E:.*]] = arith.constant 1.442
+// NATIVE-NEXT: %[[PRODUCT:.*]] = arith.mulf %{{.*}}, %[[LOG2E]] : f32
+// NATIVE-NEXT: %[[EXP:.*]] = math.exp2 %[[PRODUCT]] : f32
+// NATIVE-NEXT: return %[[EXP]]
+func.func @approximate(%x: f32) -> f32 {
+  %e = math.exp %x fastmath<afn> : f32
+  return %e : f32
+}
+
 // CHECK-LABEL: func.func @kept
 // CHECK: math.floor
 // CHECK: math.sqrt

@@ -26,7 +26,7 @@ func.func private @f(!tile.ring<slots = 0, releases = 4>)
 
 // -----
 
-// expected-error@+1 {{expected at most two groups of warps, of a matmul alone, and a positive order, got 3 and 1}}
+// expected-error@+1 {{expected at most two groups of warps of a matmul, one of an attention, none of others, and a positive order, got 3 and 1}}
 #schedule = #tile.schedule<matmul, tile = [64, 64], groups = 3>
 
 // -----

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of attentions of halves on GPUs: which have warps that copy beside warps that multiply, and in what tiles.
+#include "tilegen/schedule/SelectSchedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+struct Row {
+  int64_t heads, rows, keys, head;
+  const char *target, *schedule;
+};
+
+constexpr const char *text = R"(
+  graph.kernel @k(%q: tensor<{q}xf16>, %k: tensor<{k}xf16>, %v: tensor<{k}xf16>) -> tensor<{q}xf32> attributes {{root = #graph.root<attention>}} {{
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<{q}xf16>, tensor<{k}xf16> -> tensor<{s}xf32>
+    %m = graph.reduce <max> %s axes [2] : tensor<{s}xf32> -> tensor<{r}xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<{r}xf32> -> tensor<{s}xf32>
+    %d = arith.subf %s, %mb : tensor<{s}xf32>
+    %e = math.exp %d : tensor<{s}xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<{s}xf32> -> tensor<{r}xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<{r}xf32> -> tensor<{s}xf32>
+    %p = arith.divf %e, %tb : tensor<{s}xf32>
+    %h = arith.truncf %p : tensor<{s}xf32> to tensor<{s}xf16>
+    %o = graph.contract %h, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<{s}xf16>, tensor<{k}xf16> -> tensor<{q}xf32>
+    graph.return %o : tensor<{q}xf32>
+  }})";
+
+class AttentionSchedulesTest : public testing::TestWithParam<Row> {};
+
+TEST_P(AttentionSchedulesTest, GivesTheScheduleOfItsRow) {
+  MLIRContext context;
+  context.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect>();
+  auto [heads, rows, keys, head, targetName, expected] = GetParam();
+  std::string kernel = fmt::format(fmt::runtime(text), fmt::arg("q", fmt::format("{}x{}x{}", heads, rows, head)),
+                                   fmt::arg("k", fmt::format("{}x{}x{}", heads, keys, head)),
+                                   fmt::arg("s", fmt::format("{}x{}x{}", heads, rows, keys)),
+                                   fmt::arg("r", fmt::format("{}x{}", heads, rows)));
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kernel, &context);
+  ASSERT_TRUE(module);
+  Expected<const TargetDesc *> target = findTarget(targetName);
+  ASSERT_TRUE(target.ok());
+  FailureOr<tile::ScheduleAttr> schedule =
+      tilegen::selectSchedule(module->lookupSymbol<graph::KernelOp>("k"), **target);
+  ASSERT_TRUE(succeeded(schedule));
+  std::string found;
+  llvm::raw_string_ostream(found) << Attribute(*schedule);
+  EXPECT_EQ(found, "#tile.schedule<attention, " + std::string(expected) + ">");
+}
+
+constexpr Row rows[] = {
+    // Roles: as many slots as there is room for, up to three.
+    {96, 512, 512, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1"},
+    {128, 2048, 2048, 128, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1"},
+    {32, 1024, 1024, 256, "sm_90a", "tile = [1, 128, 256], reduce = [64, 256], warps = 8, stages = 2, groups = 1"},
+    // Smaller heads are padded to a row of shared memory, others to a power of two.
+    {96, 512, 512, 32, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1"},
+    {96, 512, 512, 80, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1"},
+    // Half the rows if every such block still has a multiprocessor; half the keys if the loop would have one step.
+    {12, 197, 197, 64, "sm_90a", "tile = [1, 64, 64], reduce = [128, 64], warps = 4, stages = 3, groups = 1"},
+    {12, 128, 128, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 3, groups = 1"},
+    // No roles: one step of keys, few rows, heads that leave no registers, no copy engine.
+    {12, 64, 64, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2"},
+    {64, 16, 8192, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 2"},
+    {64, 1024, 1024, 512, "sm_90a", "tile = [1, 128, 512], reduce = [16, 512], warps = 8, stages = 2"},
+    {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, AttentionSchedulesTest, testing::ValuesIn(rows));
+
+} // namespace

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three forms of a loop around products whose operands come through rings.
+#include "tilegen/place/MultiplyLoop.h"
+
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/LoopBounds.h"
+#include "tilegen/place/LoopRotation.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+using Part = LoopRotation::Part;
+
+namespace {
+class MultiplyLoop {
+public:
+  MultiplyLoop(OpBuilder &b, const RolePlan &plan, const RoleRooms &rooms, IRMapping &now, Value step)
+      : b_(b), source_(plan.loop), loc_(source_.getLoc()), plan_(plan), rooms_(rooms), now_(now), step_(step) {}
+  Value overlapSums(llvm::function_ref<void()> left);
+  Value runInOrder();
+  Value runRotated(const LoopRotation &rotation, llvm::function_ref<void()> left);
+
+private:
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+  Value plus(Value value, Value other) { return arith::AddIOp::create(b_, loc_, value, other); }
+  Value minus(Value value, Value other) { return arith::SubIOp::create(b_, loc_, value, other); }
+  Value isGreater(Value value, Value other) {
+    return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, value, other);
+  }
+  Value ringOf(DotOp dot) const { return rooms_.rings[plan_.ringOf.at(dot)]; }
+  Value bound(Value value) const { return now_.lookupOrDefault(value); }
+
+  void start(DotOp dot, IRMapping &at, Value slot);
+  void startAt(DotOp dot, IRMapping &at, Value step);
+  void finish(DotOp dot, IRMapping &at, int64_t pending, Value step);
+  void releaseIf(Value condition, Value ring, llvm::function_ref<Value()> step);
+  scf::ForOp makeLoop(Value lower, ArrayRef<Value> inits);
+  IRMapping insideOf(scf::ForOp loop);
+  SmallVector<Value> carriedIn(ArrayRef<unsigned> which);
+  SmallVector<Value> yieldedAt(const IRMapping &at, ArrayRef<unsigned> which);
+
+  Value isNotEmpty();
+  SmallVector<Value> onceIf(Value condition, ArrayRef<Value> inits,
+                            llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> build);
+  DotOp emitPart(const LoopRotation &rotation, Part part, IRMapping &at, Operation *after);
+  SmallVector<Value> carriedOn(const LoopRotation &rotation, const IRMapping &at);
+  SmallVector<Value> emitFirst(const LoopRotation &rotation, Value position, Value step, ArrayRef<Value> early);
+  SmallVector<Value> emitBoth(const LoopRotation &rotation, Value position, Value step, ArrayRef<Value> carried);
+  SmallVector<Value> finishLate(const LoopRotation &rotation, IRMapping &at, Value step);
+
+  OpBuilder &b_;
+  scf::ForOp source_;
+  Location loc_;
+  const RolePlan &plan_;
+  const RoleRooms &rooms_;
+  IRMapping &now_;
+  Value step_;
+};
+} // namespace
+
+//===- Products ---------------------------------------------------------------------------------------------------===//
+
+/// Starts a product of what is in `slot` of its ring; other operands have one slot.
+void MultiplyLoop::start(DotOp dot, IRMapping &at, Value slot) {
+  for (bool isLhs : {true, false}) {
+    Value operand = isLhs ? dot.getLhs() : dot.getRhs();
+    auto room = rooms_.room.find(operand.getDefiningOp());
+    if (room == rooms_.room.end()) // it stays in registers
+      continue;
+    auto type = cast<RankedTensorType>(operand.getType());
+    auto read = withLayout(type, operandLayout(dot, isLhs ? Operand::A : Operand::B, type));
+    bool isOfStep = operand.getDefiningOp()->getBlock() == source_.getBody();
+    Value from = isOfStep ? slot : constant(0);
+    at.map(operand, SharedReadOp::create(b_, loc_, read, room->second, from).getResult());
+  }
+  b_.clone(*dot, at);
+}
+
+void MultiplyLoop::startAt(DotOp dot, IRMapping &at, Value step) {
+  start(dot, at, RingWaitOp::create(b_, loc_, ringOf(dot), step));
+}
+
+/// Waits until at most `pending` later products are at work, and releases what this one read in that step.
+void MultiplyLoop::finish(DotOp dot, IRMapping &at, int64_t pending, Value step) {
+  at.map(dot.getResult(), DotWaitOp::create(b_, loc_, at.lookup(dot.getResult()), pending).getResult(0));
+  RingReleaseOp::create(b_, loc_, ringOf(dot), step);
+}
+
+/// A null condition holds.
+void MultiplyLoop::releaseIf(Value condition, Value ring, llvm::function_ref<Value()> step) {
+  OpBuilder::InsertionGuard guard(b_);
+  if (condition)
+    b_.setInsertionPointToStart(scf::IfOp::create(b_, loc_, condition, /*withElse=*/false).thenBlock());
+  RingReleaseOp::create(b_, loc_, ring, step());
+}
+
+//===- Loops ------------------------------------------------------------------------------------------------------===//
+
+/// From there to the end of the loop.
+scf::ForOp MultiplyLoop::makeLoop(Value lower, ArrayRef<Value> inits) {
+  return scf::ForOp::create(b_, loc_, lower, bound(source_.getUpperBound()), bound(source_.getStep()), inits);
+}
+
+/// The body of a loop that carries what the source does, and the step.
+IRMapping MultiplyLoop::insideOf(scf::ForOp loop) {
+  IRMapping inside = now_;
+  inside.map(source_.getInductionVar(), loop.getInductionVar());
+  inside.map(source_.getRegionIterArgs(), loop.getRegionIterArgs().drop_back());
+  return inside;
+}
+
+SmallVector<Value> MultiplyLoop::carriedIn(ArrayRef<unsigned> which) {
+  return llvm::map_to_vector(which, [&](unsigned i) { return now_.lookupOrDefault(source_.getInitArgs()[i]); });
+}
+
+/// What the loop yields in the places `which`, as it is in `at`.
+SmallVector<Value> MultiplyLoop::yieldedAt(const IRMapping &at, ArrayRef<unsigned> which) {
+  return llvm::map_to_vector(
+      which, [&](unsigned i) { return at.lookupOrDefault(source_.getBody()->getTerminator()->getOperand(i)); });
+}
+
+//===- Sums alone -------------------------------------------------------------------------------------------------===//
+
+/// A step's products continue while the next step starts; those of the step before are waited for, and their slot is
+/// free.
+Value MultiplyLoop::overlapSums(llvm::function_ref<void()> left) {
+  SmallVector<Value> inits;
+  for (Value init : source_.getInitArgs())
+    inits.push_back(bound(init));
+  inits.push_back(step_);
+  Value ring = rooms_.rings.front();
+  scf::ForOp loop = makeLoop(bound(source_.getLowerBound()), inits);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(loop.getBody());
+    IRMapping inside = insideOf(loop);
+    Value step = loop.getRegionIterArgs().back(), slot = RingWaitOp::create(b_, loc_, ring, step);
+    for (DotOp dot : plan_.dots)
+      start(dot, inside, slot);
+    DotWaitOp::create(b_, loc_, ValueRange(), plan_.dots.size());
+    Value isLater = isGreater(loop.getInductionVar(), loop.getLowerBound()), one = constant(1);
+    releaseIf(isLater, ring, [&] { return minus(step, one); });
+    SmallVector<Value> yielded;
+    for (DotOp dot : plan_.dots)
+      yielded.push_back(inside.lookup(dot.getResult()));
+    yielded.push_back(plus(step, one));
+    scf::YieldOp::create(b_, loc_, yielded);
+  }
+  left();
+  Value after = loop.getResults().back();
+  for (auto [result, sum] : llvm::zip(source_.getResults(), loop.getResults()))
+    now_.map(result, DotWaitOp::create(b_, loc_, sum, 0).getResult(0));
+  auto trips = getConstantIntValue(tripCount(b_, loop));
+  releaseIf(trips && *trips > 0 ? Value() : isGreater(after, step_), ring, [&] { return minus(after, constant(1)); });
+  return after;
+}
+
+//===- In order ---------------------------------------------------------------------------------------------------===//
+
+Value MultiplyLoop::runInOrder() {
+  SmallVector<Value> inits;
+  for (Value init : source_.getInitArgs())
+    inits.push_back(bound(init));
+  inits.push_back(step_);
+  scf::ForOp loop = makeLoop(bound(source_.getLowerBound()), inits);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  IRMapping inside = insideOf(loop);
+  Value step = loop.getRegionIterArgs().back();
+  for (Operation &op : source_.getBody()->without_terminator()) {
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      startAt(dot, inside, step);
+      finish(dot, inside, 0, step);
+    } else if (!plan_.isCopied(&op)) {
+      b_.clone(op, inside);
+    }
+  }
+  SmallVector<Value> yielded;
+  for (Value value : source_.getBody()->getTerminator()->getOperands())
+    yielded.push_back(inside.lookupOrDefault(value));
+  yielded.push_back(plus(step, constant(1)));
+  scf::YieldOp::create(b_, loc_, yielded);
+  now_.map(source_.getResults(), loop.getResults().drop_back());
+  return loop.getResults().back();
+}
+
+//===- Rotated ----------------------------------------------------------------------------------------------------===//
+
+/// Null if the loop has a step whatever the sizes are.
+Value MultiplyLoop::isNotEmpty() {
+  Value lower = bound(source_.getLowerBound()), upper = bound(source_.getUpperBound());
+  return tilewright::index::isAlwaysLess(factsOf(lower), factsOf(upper)) ? Value() : isGreater(upper, lower);
+}
+
+/// What `build` makes of `inits`, or these themselves if the condition does not hold; a null condition holds. Placed
+/// programs have no conditions with results: it is a loop of at most one step.
+SmallVector<Value> MultiplyLoop::onceIf(Value condition, ArrayRef<Value> inits,
+                                        llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> build) {
+  if (!condition)
+    return build(inits);
+  Value zero = constant(0), one = constant(1),
+        times = arith::SelectOp::create(b_, loc_, condition, one, zero).getResult();
+  auto loop = scf::ForOp::create(b_, loc_, zero, times, one, inits);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  scf::YieldOp::create(b_, loc_, build(carried));
+  return loop.getResults();
+}
+
+/// The operations of one part of a step, from the first or, if it is not null, behind `after`; up to a product.
+DotOp MultiplyLoop::emitPart(const LoopRotation &rotation, Part part, IRMapping &at, Operation *after) {
+  auto operations = llvm::make_range(after ? std::next(after->getIterator()) : source_.getBody()->begin(),
+                                     source_.getBody()->getTerminator()->getIterator());
+  for (Operation &op : operations) {
+    if (plan_.isCopied(&op) || rotation.parts.lookup(&op) != part)
+      continue;
+    if (auto dot = dyn_cast<DotOp>(op))
+      return dot;
+    b_.clone(op, at);
+  }
+  return {};
+}
+
+/// What is carried early to the next step, then what crosses to its late part; `at` is at the end of this step.
+SmallVector<Value> MultiplyLoop::carriedOn(const LoopRotation &rotation, const IRMapping &at) {
+  SmallVector<Value> values = yieldedAt(at, rotation.carriedEarly);
+  for (Value value : rotation.crossing)
+    values.push_back(at.lookup(value));
+  return values;
+}
+
+/// Step `step` at `position`, up to its second product.
+SmallVector<Value> MultiplyLoop::emitFirst(const LoopRotation &rotation, Value position, Value step,
+                                           ArrayRef<Value> early) {
+  IRMapping at = now_;
+  at.map(source_.getInductionVar(), position);
+  for (auto [i, value] : llvm::zip(rotation.carriedEarly, early))
+    at.map(source_.getRegionIterArg(i), value);
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, carriedIn(rotation.carriedLate)))
+    at.map(source_.getRegionIterArg(i), value);
+  DotOp dot = emitPart(rotation, Part::Early, at, nullptr);
+  startAt(dot, at, step);
+  finish(dot, at, 0, step);
+  emitPart(rotation, Part::Early, at, dot);
+  emitPart(rotation, Part::Between, at, nullptr);
+  return carriedOn(rotation, at);
+}
+
+/// Step `step` at `position` up to its second product, beside the rest of the step before it.
+SmallVector<Value> MultiplyLoop::emitBoth(const LoopRotation &rotation, Value position, Value step,
+                                          ArrayRef<Value> carried) {
+  Value before = minus(step, constant(1));
+  IRMapping at = now_, lateAt = now_;
+  at.map(source_.getInductionVar(), position);
+  for (auto [i, value] : llvm::zip(rotation.carriedEarly, carried))
+    at.map(source_.getRegionIterArg(i), value);
+  lateAt.map(rotation.crossing, carried.drop_front(rotation.carriedEarly.size()));
+  DotOp dot = emitPart(rotation, Part::Early, at, nullptr), lateDot = plan_.dots[1];
+  startAt(dot, at, step);
+  startAt(lateDot, lateAt, before);
+  finish(dot, at, 1, step);
+  emitPart(rotation, Part::Early, at, dot);
+  SmallVector<Value> late = finishLate(rotation, lateAt, before);
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, late))
+    at.map(source_.getRegionIterArg(i), value);
+  emitPart(rotation, Part::Between, at, nullptr);
+  return carriedOn(rotation, at);
+}
+
+/// What is carried late to the next step.
+SmallVector<Value> MultiplyLoop::finishLate(const LoopRotation &rotation, IRMapping &at, Value step) {
+  finish(plan_.dots[1], at, 0, step);
+  emitPart(rotation, Part::Late, at, plan_.dots[1]);
+  return yieldedAt(at, rotation.carriedLate);
+}
+
+/// Carries what is early, what crosses, and the number of the step whose first product comes next.
+Value MultiplyLoop::runRotated(const LoopRotation &rotation, llvm::function_ref<void()> left) {
+  size_t early = rotation.carriedEarly.size();
+  Value lower = bound(source_.getLowerBound()), condition = isNotEmpty();
+  SmallVector<Value> inits = carriedIn(rotation.carriedEarly);
+  if (condition)
+    for (Value value : rotation.crossing)
+      inits.push_back(arith::ConstantOp::create(b_, loc_, cast<TypedAttr>(b_.getZeroAttr(value.getType()))));
+  SmallVector<Value> carried = onceIf(condition, inits, [&](ArrayRef<Value> carried) {
+    return emitFirst(rotation, lower, step_, carried.take_front(early));
+  });
+  carried.push_back(plus(step_, constant(1)));
+  scf::ForOp loop = makeLoop(plus(lower, bound(source_.getStep())), carried);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> in(loop.getRegionIterArgs());
+    Value step = in.pop_back_val();
+    SmallVector<Value> next = emitBoth(rotation, loop.getInductionVar(), step, in);
+    next.push_back(plus(step, constant(1)));
+    scf::YieldOp::create(b_, loc_, next);
+  }
+  left();
+  SmallVector<Value> results(loop.getResults());
+  Value end = results.pop_back_val(), last = minus(end, constant(1));
+  SmallVector<Value> late = onceIf(condition, carriedIn(rotation.carriedLate), [&](ArrayRef<Value>) {
+    IRMapping at = now_;
+    at.map(rotation.crossing, ArrayRef(results).drop_front(early));
+    startAt(plan_.dots[1], at, last);
+    return finishLate(rotation, at, last);
+  });
+  for (auto [i, value] : llvm::zip(rotation.carriedEarly, results))
+    now_.map(source_.getResult(i), value);
+  for (auto [i, value] : llvm::zip(rotation.carriedLate, late))
+    now_.map(source_.getResult(i), value);
+  return condition ? arith::SelectOp::create(b_, loc_, condition, end, step_).getResult() : end;
+}
+
+//===- All together -----------------------------------------------------------------------------------------------===//
+
+Value tilewright::tile::emitMultiplyLoop(OpBuilder &b, const RolePlan &plan, const RoleRooms &rooms, IRMapping &now,
+                                         Value step, llvm::function_ref<void()> left) {
+  MultiplyLoop loop(b, plan, rooms, now, step);
+  if (plan.carriesSums)
+    return loop.overlapSums(left);
+  if (std::optional<LoopRotation> rotation = findRotation(plan))
+    return loop.runRotated(*rotation, left);
+  Value after = loop.runInOrder();
+  left();
+  return after;
+}

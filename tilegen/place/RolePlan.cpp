@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds what of a kernel becomes roles.
+#include "tilegen/place/RolePlan.h"
+
+#include "tilegen/place/AccessFacts.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+class RolePlanner {
+public:
+  RolePlanner(KernelOp kernel, std::string &why) : kernel_(kernel), why_(why) {}
+  bool find();
+  RolePlan plan;
+
+private:
+  bool refuse(const char *reason) { return why_ = reason, false; }
+  bool findLoop();
+  bool findSums();
+  bool findOperands(DotOp dot);
+  bool addOperand(DotOp dot, bool isLhs, size_t ring);
+  std::optional<size_t> known(LoadOp load, unsigned fast) const;
+
+  KernelOp kernel_;
+  std::string &why_;
+};
+} // namespace
+
+bool tilewright::tile::isEquallyLong(scf::ForOp loop) {
+  return llvm::none_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, [](Value bound) {
+    Operation *op = bound.getDefiningOp();
+    return op && op->getNumOperands();
+  });
+}
+
+//===- The loop ---------------------------------------------------------------------------------------------------===//
+
+/// One loop around products on units that read shared memory, and no control flow in it.
+bool RolePlanner::findLoop() {
+  kernel_.walk([&](DotOp dot) { plan.dots.push_back(dot); });
+  if (!plan.dots.empty())
+    plan.loop = plan.dots.front()->getParentOfType<scf::ForOp>();
+  if (!plan.loop || plan.loop->getParentOp() != kernel_)
+    return refuse("there is no single loop around its products");
+  for (DotOp dot : plan.dots) {
+    const Fragments *fragments = fragmentsOf(dot);
+    if (!fragments || !fragments->readsShared())
+      return refuse("no instruction of the target reads its operands from shared memory");
+    if (dot->getBlock() != plan.loop.getBody())
+      return refuse("there is no single loop around its products");
+  }
+  for (Operation &op : plan.loop.getBody()->without_terminator())
+    if (op.getNumRegions())
+      return refuse("there is control flow in its loop");
+  auto extents = kernel_.getGrid().getResults();
+  if (extents[1] != getAffineConstantExpr(1, kernel_.getContext()) || extents[2] != extents[1])
+    return refuse("its grid has more than one dimension");
+  bool takesTurns = kernel_.getScheduleAttr().getGroups() > 1;
+  if (takesTurns && !isEquallyLong(plan.loop))
+    return refuse("the length of its loop differs from program to program");
+  return true;
+}
+
+/// Does the loop carry the products' sums alone, and load their operands? With several groups it must.
+bool RolePlanner::findSums() {
+  auto yielded = plan.loop.getBody()->getTerminator()->getOperands();
+  plan.carriesSums = yielded.size() == plan.dots.size();
+  for (auto [i, dot] : llvm::enumerate(plan.dots))
+    plan.carriesSums = plan.carriesSums && yielded[i] == dot.getResult() &&
+                       dot.getAcc() == plan.loop.getRegionIterArgs()[i] && !isHeldInRegisters(dot.getLhs());
+  if (!plan.carriesSums)
+    return kernel_.getScheduleAttr().getGroups() == 1 || refuse("its loop carries more than sums");
+  for (Operation &op : plan.loop.getBody()->without_terminator())
+    if (!isa<LoadOp, DotOp>(op) && (!isMemoryEffectFree(&op) || isa<RankedTensorType>(op.getResult(0).getType())))
+      return refuse("its operands are computed, not copied");
+  return true;
+}
+
+//===- Operands ---------------------------------------------------------------------------------------------------===//
+
+/// An operand that is copied already for another product: the left side that two share.
+std::optional<size_t> RolePlanner::known(LoadOp load, unsigned fast) const {
+  for (auto [i, other] : llvm::enumerate(plan.copied))
+    if (other.fast == fast &&
+        OperationEquivalence::isEquivalentTo(other.load, load, OperationEquivalence::IgnoreLocations))
+      return i;
+  return std::nullopt;
+}
+
+/// The rows of an operand run along k, or across it where the instruction can read that and memory runs so.
+bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
+  Value operand = isLhs ? dot.getLhs() : dot.getRhs();
+  Operation *producer = operand.getDefiningOp();
+  bool isInLoop = producer->getBlock() == plan.loop.getBody();
+  LoadOp load = plainLoad(operand);
+  if (!load ? isInLoop || plan.carriesSums : !isInLoop && plan.carriesSums)
+    return refuse("its operands are computed, not copied");
+  auto type = cast<RankedTensorType>(operand.getType());
+  unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2, across = isLhs ? rank - 2 : rank - 1;
+  if (load) {
+    unsigned fast = fragmentsOf(dot)->readsAlongK() || isContiguous(Access::of(load), k) ? k : across;
+    if (std::optional<size_t> other = plan.carriesSums ? known(load, fast) : std::nullopt)
+      return plan.copyOf[load] = *other, true;
+    if (std::optional<BulkAccess> access = bulkAccess(load, fast, why_)) {
+      if (!isInLoop) {
+        ring = plan.rings.size();
+        plan.rings.push_back({/*isOfProgram=*/true});
+      }
+      plan.copyOf[load] = plan.copied.size();
+      plan.copied.push_back({load, fast, std::move(*access), ring});
+      return true;
+    }
+    if (isInLoop || plan.carriesSums)
+      return false;
+  }
+  plan.staged.push_back({operand, fastDimension(dot, isLhs, type)});
+  return true;
+}
+
+bool RolePlanner::findOperands(DotOp dot) {
+  bool isHeld = isHeldInRegisters(dot.getLhs());
+  if (plan.rings.empty() || !plan.carriesSums)
+    plan.rings.push_back({/*isOfProgram=*/false});
+  size_t ring = plan.carriesSums ? 0 : plan.rings.size() - 1;
+  plan.ringOf[dot] = ring;
+  return (isHeld || addOperand(dot, true, ring)) && addOperand(dot, false, ring);
+}
+
+/// Every step of a product fills a slot, so some operand must be copied in the loop.
+bool RolePlanner::find() {
+  if (!findLoop() || !findSums() || !llvm::all_of(plan.dots, [&](DotOp dot) { return findOperands(dot); }))
+    return false;
+  for (auto [i, ring] : llvm::enumerate(plan.rings))
+    if (llvm::range_size(plan.copiedInto(i)) == 0)
+      return refuse("a product reads the same in every step");
+  why_.clear();
+  return true;
+}
+
+std::optional<RolePlan> tilewright::tile::planRoles(KernelOp kernel, std::string &why) {
+  RolePlanner planner(kernel, why);
+  return planner.find() ? std::optional(std::move(planner.plan)) : std::nullopt;
+}
