@@ -175,7 +175,8 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
   if (placeOutput_ && !isObjectValue(id)) {
     Expected<void *> place = placeOutput_(output.source, bytes);
     TILEWRIGHT_TRY(place);
-    if ((addresses_[id] = *place))
+    addresses_[id] = *place;
+    if (*place)
       return {};
   }
   const TensorView &given = boundOutputs_[output.source];
