@@ -176,7 +176,7 @@ Status Context::placeOutput(ValueId id, uint64_t bytes) {
     Expected<void *> place = placeOutput_(output.source, bytes);
     TILEWRIGHT_TRY(place);
     addresses_[id] = *place;
-    if (addresses_[id])
+    if (*place)
       return {};
   }
   const TensorView &given = boundOutputs_[output.source];

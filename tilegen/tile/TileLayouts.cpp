@@ -25,7 +25,7 @@ RankedTensorType tilewright::tile::withLayout(RankedTensorType type, const Layou
 
 SharedLayout tilewright::tile::sharedLayout(SharedType type) {
   RankedTensorType tile = type.getTile();
-  unsigned bytes = llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
+  unsigned bytes = std::max<unsigned>(llvm::divideCeil(tile.getElementTypeBitWidth(), 8), 1);
   return {TileShape(tile.getShape()), static_cast<unsigned>(type.getFast()), 16 / bytes, 128 / bytes,
           /*swizzled=*/true};
 }
