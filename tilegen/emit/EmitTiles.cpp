@@ -90,6 +90,8 @@ void KernelEmitter::collectSymbols() {
     if (auto access = dyn_cast<graph::AccessOpInterface>(op))
       llvm::for_each(access.getAccessMap().getResults(), visit);
   });
+  llvm::for_each(space.keysFrom, visit);
+  llvm::for_each(space.keysBelow, visit);
   symbols = found.takeVector();
   llvm::sort(symbols);
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a condition on a row and a key says of the key, wherever indices alone tell.
+//
+//   iota(key) <= iota(row) + past                 key < row + past + 1, and no more: exact
+//   the same, and segment[row] == segment[key]    key < row + past + 1, at least
+//
+// A condition is followed back from one element of a tensor, at coordinates that are expressions of dimensions (those
+// of an attention's logits) and of the module's symbols. Accesses change the coordinates; integers become expressions,
+// or bounds where data takes part: max(length - 1, 0) is at least 0.
+#pragma once
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/index/Polynomial.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tilewright::fusion {
+
+using Exprs = llvm::SmallVector<mlir::AffineExpr>;
+
+/// Keys that are at least all of `from` and below all of `below`.
+struct KeyInterval {
+  Exprs from, below;
+  bool exact = true; // nothing else decides
+
+  /// Those that are in both.
+  void intersect(const KeyInterval &other);
+};
+
+/// The space that coordinates are written in: dimensions d<i> in [0, sizes[i]), one of which is the key.
+class KeySpace {
+public:
+  KeySpace(llvm::ArrayRef<mlir::AffineExpr> sizes, unsigned key) : sizes(sizes), key(key) {}
+
+  mlir::AffineExpr keys() const { return sizes[key]; }
+  mlir::AffineExpr keyExpr() const { return mlir::getAffineDimExpr(key, keys().getContext()); }
+  /// Whether expr >= 0 at every point. False if that is not proved.
+  bool isNonNegative(mlir::AffineExpr expr) const;
+  /// The keys for which expr >= 0.
+  KeyInterval whereNonNegative(mlir::AffineExpr expr) const;
+
+private:
+  Exprs sizes;
+  unsigned key;
+};
+
+/// Coordinates of the data of an access without a fill and without computed indices; nothing for others.
+std::optional<Exprs> throughAccess(mlir::Operation *access, llvm::ArrayRef<mlir::AffineExpr> at);
+
+class Conditions {
+public:
+  explicit Conditions(const KeySpace &space) : space(space) {}
+
+  /// The keys for which the element of `condition` at `at` is `wanted`: all others are sure not to be.
+  KeyInterval whereIs(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
+
+private:
+  /// Between which expressions an integer lies; null if unknown.
+  struct Bounds {
+    mlir::AffineExpr low, high;
+    mlir::AffineExpr exact() const { return low == high ? low : mlir::AffineExpr(); }
+  };
+  Bounds boundsOf(mlir::Value integer, llvm::ArrayRef<mlir::AffineExpr> at);
+  Bounds boundsOfChoice(mlir::arith::SelectOp select, llvm::ArrayRef<mlir::AffineExpr> at);
+  KeyInterval whereCompares(mlir::arith::CmpIPredicate predicate, mlir::arith::CmpIOp compare,
+                            llvm::ArrayRef<mlir::AffineExpr> at);
+  KeyInterval whereAtMost(const Bounds &a, const Bounds &b, int64_t margin) const;
+  mlir::AffineExpr smaller(mlir::AffineExpr a, mlir::AffineExpr b) const;
+  mlir::AffineExpr larger(mlir::AffineExpr a, mlir::AffineExpr b) const;
+
+  const KeySpace &space;
+  int steps = 4096; // operations that are looked at, as equal ones are looked at again
+};
+
+} // namespace tilewright::fusion
