@@ -200,8 +200,7 @@ KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExp
   if (std::optional<ConstantBand> band = bandOf(op, [&](double value) { return (value != 0) == wanted; }))
     return band->keysAt(space, at);
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    CmpIPredicate predicate =
-        wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+    CmpIPredicate predicate = wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
     if (Value boolean = comparedBoolean(compare);
         boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
       return whereIs(predicate == CmpIPredicate::ne, boolean, at);

@@ -45,8 +45,15 @@ std::optional<ConstantBand> fusion::bandOf(Operation *op, llvm::function_ref<boo
     return std::nullopt;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   int64_t rows = type.getDimSize(longer[0]), columns = type.getDimSize(longer[1]), admitted = 0, inside = 0;
-  ConstantBand band{SmallVector<int64_t>(type.getShape()), longer[0], longer[1], columns, -rows, false,
-                    -infinity, infinity, -infinity};
+  ConstantBand band{SmallVector<int64_t>(type.getShape()),
+                    longer[0],
+                    longer[1],
+                    columns,
+                    -rows,
+                    false,
+                    -infinity,
+                    infinity,
+                    -infinity};
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       double value = read(i * columns + j);

@@ -173,8 +173,7 @@ void fusion::setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned
   auto symbols = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   for (auto &[name, exprs] : {std::pair(keysFromAttr, &range.from), std::pair(keysBelowAttr, &range.below)})
     if (!exprs->empty())
-      kernel->setAttr(name,
-                      AffineMapAttr::get(AffineMap::get(rank, symbols ? symbols.size() : 0, *exprs, context)));
+      kernel->setAttr(name, AffineMapAttr::get(AffineMap::get(rank, symbols ? symbols.size() : 0, *exprs, context)));
 }
 
 FailureOr<KeyRange> fusion::keyRangeOf(graph::KernelOp kernel, Attention attention) {

@@ -155,8 +155,7 @@ Value TileEmitter::liveMask(unsigned loop, Value end, const Frame &frame) {
   SmallVector<int64_t> shape = ones(frame);
   shape[position] = states[loop].tile;
   at(depthOf(rest));
-  Value tile =
-      tile::CoordinateOp::create(builder, loc, RankedTensorType::get(shape, indexType), rest, position);
+  Value tile = tile::CoordinateOp::create(builder, loc, RankedTensorType::get(shape, indexType), rest, position);
   Value zero = splat(builder.getIntegerAttr(indexType, 0), shape);
   at(depthOf(tile));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, tile, zero);

@@ -30,8 +30,8 @@ namespace {
 class AttentionEmitter {
 public:
   AttentionEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
-      : emitter(emitter), schedule(schedule), space(emitter.getSpace()), parts(*space.attention), builder(emitter.getBuilder()),
-        tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
+      : emitter(emitter), schedule(schedule), space(emitter.getSpace()), parts(*space.attention),
+        builder(emitter.getBuilder()), tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
         keys(space.loopsOfKind(LoopKind::Reduction).front()), columns(space.loopsOfKind(LoopKind::Column).front()),
         head(space.loopsOfKind(LoopKind::Reduction).back()), f32(builder.getF32Type()) {}
 
@@ -92,9 +92,7 @@ Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest) {
     offsets.push_back(emitter.offsetOf(loop));
   }
   index::TileRange range = index::rangeOnTile(expr, sizes);
-  AffineExpr value = !range.low ? AffineExpr()
-                     : highest  ? range.high
-                                : range.low.floorDiv(keysTogether) * keysTogether;
+  AffineExpr value = !range.low ? AffineExpr() : highest ? range.high : range.low.floorDiv(keysTogether) * keysTogether;
   return value ? emitter.index(value.replaceDims(used), offsets) : Value();
 }
 

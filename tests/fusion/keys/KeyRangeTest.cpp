@@ -160,7 +160,7 @@ struct KeyRangeTest : testing::Test {
       auto tensor = cast<RankedTensorType>(type);
       Dense dense{{tensor.getDimSize(0), tensor.getDimSize(1)}, {}};
       for (int64_t i = 0; i < dense.count(); ++i)
-        dense.elements.push_back(tensor.getElementType().isF32() ? static_cast<double>(random() % 9) / 4 - 1
+        dense.elements.push_back(tensor.getElementType().isF32()        ? static_cast<double>(random() % 9) / 4 - 1
                                  : tensor.getElementType().isInteger(1) ? static_cast<double>(random() % 2)
                                                                         : static_cast<double>(random() % 9) - 3);
       inputs.push_back(dense);
@@ -193,8 +193,9 @@ struct KeyRangeTest : testing::Test {
 };
 
 TEST_F(KeyRangeTest, LeavesOutOnlyKeysWithoutAShare) {
-  for (const std::vector<std::string> &constants :
-       {std::vector<std::string>{"0xFF800000"}, {"-6.5504e+04"}, {"0xFF800000", "-3.4e+38", "-6.5504e+04", "-1.0e+04"}}) {
+  for (const std::vector<std::string> &constants : {std::vector<std::string>{"0xFF800000"},
+                                                    {"-6.5504e+04"},
+                                                    {"0xFF800000", "-3.4e+38", "-6.5504e+04", "-1.0e+04"}}) {
     int bounded = 0;
     for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {
       MaskText mask(seed);

@@ -41,8 +41,8 @@ TEST_F(TileRangeTest, HoldsEveryValueOfTheTile) {
           for (int64_t at = x; at < x + tile; ++at) {
             int64_t value = valueOf(expr, at, y, symbol);
             std::string text;
-            llvm::raw_string_ostream(text) << expr << " on " << tile << " from " << x << ": " << range.low << " to "
-                                           << range.high;
+            llvm::raw_string_ostream(text)
+                << expr << " on " << tile << " from " << x << ": " << range.low << " to " << range.high;
             ASSERT_LE(low, value) << text;
             ASSERT_GE(high, value) << text;
           }
