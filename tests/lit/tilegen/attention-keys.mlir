@@ -1,11 +1,11 @@
 // The loop of an attention runs over the keys that count in some row of the tile: its bounds are index arithmetic on the tile's
-// first row. Vectors end their loops within a tile of keys too.
+// first row. The longest programs come first. Vectors end their loops within a tile of keys too.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a},tilewright-tile-emit{target=sm_90a})" | FileCheck %s --check-prefix=BLOCK
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" | FileCheck %s --check-prefix=VECTOR
 
 // BLOCK-LABEL: tile.kernel @past
 // BLOCK-SAME: tile = [1, 64, 64], reduce = [64, 64]
-// BLOCK: %[[ROW:.*]] = tile.size (d0) -> ((d0 mod 4) * 64)(%{{.*}})
+// BLOCK: %[[ROW:.*]] = tile.size (d0) -> ((-(d0 mod 4) + 3) * 64)(%{{.*}})
 // BLOCK: %[[BELOW:.*]] = tile.size (d0) -> (d0 + 164)(%[[ROW]])
 // BLOCK: %[[END:.*]] = arith.minsi %c300, %[[BELOW]] : index
 // BLOCK: scf.for %{{.*}} = %c0 to %[[END]] step %c64
@@ -20,7 +20,7 @@
 // VECTOR: tile.coordinate %[[LEFT]] dim 2
 
 // BLOCK-LABEL: tile.kernel @window
-// BLOCK: %[[ROW:.*]] = tile.size (d0) -> ((d0 mod 16) * 64)
+// BLOCK: %[[ROW:.*]] = tile.size (d0) -> ((-(d0 mod 16) + 15) * 64)
 // BLOCK: %[[BELOW:.*]] = tile.size (d0) -> (d0 + 64)(%[[ROW]])
 // BLOCK: %[[END:.*]] = arith.minsi %c1000, %[[BELOW]] : index
 // BLOCK: %[[FROM:.*]] = tile.size (d0) -> (((d0 - 63) floordiv 16) * 16)(%[[ROW]])
