@@ -12,8 +12,8 @@
 
 // One tile of keys, which ends with the last row's.
 // VECTOR-LABEL: tile.kernel @past
-// VECTOR-SAME: tile = [1, 200, 64], reduce = [304, 64]
-// VECTOR: %[[BELOW:.*]] = tile.size (d0) -> (d0 + 300)(%c0)
+// VECTOR-SAME: tile = [1, 102, 64], reduce = [304, 64]
+// VECTOR: %[[BELOW:.*]] = tile.size (d0) -> (d0 + 202)(%{{.*}})
 // VECTOR: %[[END:.*]] = arith.minsi %c300, %[[BELOW]] : index
 // VECTOR-NOT: scf.for
 // VECTOR: %[[LEFT:.*]] = tile.size (d0, d1) -> (d0 - d1)(%c0, %[[END]])
