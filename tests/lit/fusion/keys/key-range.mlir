@@ -1,6 +1,15 @@
 // Which keys count in a row of an attention is said of its kernel where indices tell, though the mask is another kernel's
 // result. Two masks make two kernels of one text. A mask by -10000 excludes nothing for sure.
 // RUN: tilewright-opt %s --tilewright-group-form-groups='mode=all attention=all' | FileCheck %s
+// RUN: tilewright-opt %s --tilewright-group-form-groups='mode=all attention=all explain=text' -o /dev/null | FileCheck %s --check-prefix=TEXT
+// RUN: tilewright-opt %s --tilewright-group-form-groups='mode=all attention=all explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON
+
+// TEXT: attention (attention): a
+// TEXT-NEXT: a row visits keys below d0 + 33
+// TEXT: a row visits keys from d0 + 29, below d0 + 33
+// TEXT: a row visits all keys, since indices alone exclude none
+
+// JSON: "keys": "keys below d0 + 33"
 
 // CHECK-DAG: #[[$CAUSAL:.*]] = affine_map<(d0, d1) -> (d0 + 33)>
 // CHECK-DAG: #[[$WINDOW:.*]] = affine_map<(d0, d1) -> (d0 + 29)>
