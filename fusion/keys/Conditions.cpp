@@ -20,7 +20,6 @@ void KeyInterval::intersect(const KeyInterval &other) {
     for (AffineExpr expr : *theirs)
       if (!llvm::is_contained(*mine, expr))
         mine->push_back(expr);
-  exact &= other.exact;
 }
 
 /// Every dimension takes its first or last coordinate, whichever makes the sum smaller.
@@ -52,7 +51,7 @@ KeyInterval KeySpace::whereNonNegative(AffineExpr expr) const {
     if (llvm::none_of(term.atoms, [&](AffineExpr atom) { return atom.isFunctionOfDim(key); }))
       continue;
     if (term.soleAtom() != keyExpr() || std::abs(term.coefficient) != 1)
-      return {{}, {}, false};
+      return {};
     slope = term.coefficient;
     rest -= Polynomial(term);
   }
@@ -61,7 +60,7 @@ KeyInterval KeySpace::whereNonNegative(AffineExpr expr) const {
     return {{}, {toExpr(context, rest + Polynomial(1))}};
   if (slope > 0)
     return {{toExpr(context, Polynomial() - rest)}, {}};
-  return {{}, {}, false}; // a condition on the row
+  return {}; // a condition on the row
 }
 
 std::optional<Exprs> fusion::throughAccess(Operation *op, ArrayRef<AffineExpr> at) {
@@ -141,11 +140,7 @@ Conditions::Bounds Conditions::boundsOf(Value integer, ArrayRef<AffineExpr> at) 
 
 /// The keys for which a + margin <= b.
 KeyInterval Conditions::whereAtMost(const Bounds &a, const Bounds &b, int64_t margin) const {
-  if (!a.low || !b.high)
-    return {{}, {}, false};
-  KeyInterval keys = space.whereNonNegative(b.high - a.low - margin);
-  keys.exact &= a.exact() && b.exact();
-  return keys;
+  return a.low && b.high ? space.whereNonNegative(b.high - a.low - margin) : KeyInterval{};
 }
 
 KeyInterval Conditions::whereCompares(CmpIPredicate predicate, arith::CmpIOp compare, ArrayRef<AffineExpr> at) {
@@ -165,12 +160,11 @@ KeyInterval Conditions::whereCompares(CmpIPredicate predicate, arith::CmpIOp com
     return keys;
   }
   default:
-    return {{}, {}, false};
+    return {};
   }
 }
 
-/// The boolean whose conversion to an integer is compared with 0; null for other comparisons.
-static Value comparedBoolean(arith::CmpIOp compare) {
+Value fusion::comparedBoolean(arith::CmpIOp compare) {
   Operation *cast = compare.getLhs().getDefiningOp();
   bool isWidened = isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(cast);
   DenseIntElementsAttr zero;
@@ -181,7 +175,7 @@ static Value comparedBoolean(arith::CmpIOp compare) {
   return isWidened && isZero && getElementTypeOrSelf(cast->getOperand(0)).isInteger(1) ? cast->getOperand(0) : Value();
 }
 
-static bool isConstant(Value value, bool wanted) {
+bool fusion::isConstant(Value value, bool wanted) {
   if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
     value = broadcast.getData();
   DenseIntElementsAttr elements;
@@ -192,8 +186,6 @@ static bool isConstant(Value value, bool wanted) {
 KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExpr> at) {
   Operation *op = condition.getDefiningOp();
   if (!op || --steps < 0)
-    return {{}, {}, false};
-  if (isConstant(condition, wanted))
     return {};
   if (std::optional<Exprs> data = throughAccess(op, at))
     return whereIs(wanted, cast<graph::AccessOpInterface>(op).getData(), *data);
@@ -212,7 +204,7 @@ KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExp
         return whereIs(!wanted, op->getOperand(1 - side), at);
   bool both = wanted ? isa<arith::AndIOp>(op) : isa<arith::OrIOp>(op);
   if (!both)
-    return {{}, {}, false};
+    return {};
   KeyInterval keys = whereIs(wanted, op->getOperand(0), at);
   keys.intersect(whereIs(wanted, op->getOperand(1), at));
   return keys;

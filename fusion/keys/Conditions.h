@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a condition on a row and a key says of the key, wherever indices alone tell.
 //
-//   iota(key) <= iota(row) + past                 key < row + past + 1, and no more: exact
+//   iota(key) <= iota(row) + past                 key < row + past + 1
 //   the same, and segment[row] == segment[key]    key < row + past + 1, at least
 //
 // A condition is followed back from one element of a tensor, at coordinates that are expressions of dimensions (those
@@ -21,11 +21,16 @@ using Exprs = llvm::SmallVector<mlir::AffineExpr>;
 /// Keys that are at least all of `from` and below all of `below`.
 struct KeyInterval {
   Exprs from, below;
-  bool exact = true; // nothing else decides
 
   /// Those that are in both.
   void intersect(const KeyInterval &other);
 };
+
+/// The boolean whose conversion to an integer is compared with 0; null for other comparisons.
+mlir::Value comparedBoolean(mlir::arith::CmpIOp compare);
+
+/// Whether all elements are `wanted`.
+bool isConstant(mlir::Value boolean, bool wanted);
 
 /// The space that coordinates are written in: dimensions d<i> in [0, sizes[i]), one of which is the key.
 class KeySpace {
@@ -54,13 +59,13 @@ public:
   /// The keys for which the element of `condition` at `at` is `wanted`: all others are sure not to be.
   KeyInterval whereIs(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
 
-private:
   /// Between which expressions an integer lies; null if unknown.
   struct Bounds {
     mlir::AffineExpr low, high;
-    mlir::AffineExpr exact() const { return low == high ? low : mlir::AffineExpr(); }
   };
   Bounds boundsOf(mlir::Value integer, llvm::ArrayRef<mlir::AffineExpr> at);
+
+private:
   Bounds boundsOfChoice(mlir::arith::SelectOp select, llvm::ArrayRef<mlir::AffineExpr> at);
   KeyInterval whereCompares(mlir::arith::CmpIPredicate predicate, mlir::arith::CmpIOp compare,
                             llvm::ArrayRef<mlir::AffineExpr> at);

@@ -73,10 +73,15 @@ std::optional<ConstantBand> fusion::bandOf(Operation *op, llvm::function_ref<boo
 
 KeyInterval ConstantBand::keysAt(const KeySpace &space, ArrayRef<AffineExpr> at) const {
   AffineExpr diagonal = at[column] - at[row];
-  KeyInterval keys{{}, {}, full};
+  KeyInterval keys;
   if (last < shape[column] - 1)
     keys.intersect(space.whereNonNegative(last - diagonal));
   if (first > 1 - shape[row])
     keys.intersect(space.whereNonNegative(diagonal - first));
   return keys;
+}
+
+bool ConstantBand::admits(const KeySpace &space, ArrayRef<AffineExpr> at) const {
+  AffineExpr diagonal = at[column] - at[row];
+  return full && space.isNonNegative(last - diagonal) && space.isNonNegative(diagonal - first);
 }

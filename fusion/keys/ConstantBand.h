@@ -23,6 +23,8 @@ struct ConstantBand {
 
   /// The keys that are admitted where the constant is read at `at`.
   KeyInterval keysAt(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;
+  /// Whether the elements at `at` are all admitted. False if that is not proved.
+  bool admits(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;
 };
 
 /// The band of a constant with two dimensions that are longer than 1. Nothing for everything else, for constants whose

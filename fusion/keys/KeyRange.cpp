@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the logits back to the scores, through selections and sums with masks.
+// Follows the logits back to the scores, through selections and sums with masks: once for the keys that do not count,
+// and if a finite number excludes them once more for a key that does.
 #include "fusion/keys/KeyRange.h"
 
 #include "frontend/graph/Sizes.h"
-#include "fusion/keys/Conditions.h"
+#include "fusion/keys/Certainty.h"
 #include "fusion/keys/ConstantBand.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,14 +22,11 @@ constexpr double mostBias = 1024;     // what is added to the scores of keys tha
 
 bool excludes(double value) { return value <= lowestHalf; }
 
-/// Of a tensor's elements: outside of `keys` they are at most `excluded`. Where `keys` is exact, those inside are
-/// scores plus a number within `mostBias`.
+/// Of a tensor's elements: outside of `keys` they are at most `excluded`.
 struct Masked {
-  KeyInterval keys;
+  KeyInterval keys = {};
   double excluded = -infinity;
   bool everywhere = false; // no key counts
-
-  static Masked unknown() { return {{{}, {}, false}}; }
 };
 
 class LogitsWalk {
@@ -36,21 +34,20 @@ public:
   explicit LogitsWalk(Attention attention)
       : scores(attention.scores),
         space(graph::getSizes(cast<RankedTensorType>(attention.logits.getType())), attention.max.getAxes().front()),
-        conditions(space) {}
+        conditions(space), certainty(space, conditions) {}
 
   Masked walk(Value value, ArrayRef<AffineExpr> at);
-  bool everyRowHasAKey(const KeyInterval &keys) const;
+  bool everyRowHasAKey(Value logits, ArrayRef<AffineExpr> at, const KeyInterval &keys);
 
 private:
-  Masked ofSplat(double value) const;
   Masked ofSelect(arith::SelectOp select, ArrayRef<AffineExpr> at);
   Masked ofSum(Operation *op, ArrayRef<AffineExpr> at);
-  Masked ofProduct(Operation *op, ArrayRef<AffineExpr> at);
-  Masked ofLargest(arith::MaximumFOp op, ArrayRef<AffineExpr> at);
+  bool counts(Value value, ArrayRef<AffineExpr> at);
 
   graph::ContractOp scores;
   KeySpace space;
   Conditions conditions;
+  Certainty certainty;
   int steps = 4096;
 };
 
@@ -69,16 +66,25 @@ static std::optional<double> splatOf(Value value) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-Masked LogitsWalk::ofSplat(double value) const {
-  if (excludes(value))
-    return {{}, value, true};
-  return {{{}, {}, std::abs(value) <= mostBias}};
+/// What is scaled by a positive number, or kept above one that excludes by itself, which exporters write lest two masks
+/// add up to -inf; and that number. Null for other operations.
+static std::pair<Value, double> adjusted(Operation *op) {
+  for (unsigned side : {1, 0}) {
+    bool isAllowed = side == 1 ? isa<arith::MulFOp, arith::DivFOp, arith::MaximumFOp>(op)
+                               : isa<arith::MulFOp, arith::MaximumFOp>(op);
+    std::optional<double> number = isAllowed ? splatOf(op->getOperand(side)) : std::nullopt;
+    if (number && (isa<arith::MaximumFOp>(op) ? excludes(*number) : *number > 0))
+      return {op->getOperand(1 - side), *number};
+  }
+  return {};
 }
+
+//===- Keys that do not count -------------------------------------------------------------------------------------===//
 
 Masked LogitsWalk::ofSelect(arith::SelectOp select, ArrayRef<AffineExpr> at) {
   Masked yes = walk(select.getTrueValue(), at), no = walk(select.getFalseValue(), at);
   if (yes.everywhere == no.everywhere)
-    return yes.everywhere ? Masked{{}, std::max(yes.excluded, no.excluded), true} : Masked::unknown();
+    return yes.everywhere ? Masked{{}, std::max(yes.excluded, no.excluded), true} : Masked{};
   Masked chosen = yes.everywhere ? no : yes;
   chosen.keys.intersect(conditions.whereIs(no.everywhere, select.getCondition(), at));
   chosen.excluded = std::max(yes.excluded, no.excluded);
@@ -91,68 +97,71 @@ Masked LogitsWalk::ofSum(Operation *op, ArrayRef<AffineExpr> at) {
   return {a.keys, std::max(a.excluded, b.excluded), a.everywhere || b.everywhere};
 }
 
-/// By a positive number: a scale.
-Masked LogitsWalk::ofProduct(Operation *op, ArrayRef<AffineExpr> at) {
-  for (unsigned side : {0, 1}) {
-    std::optional<double> factor = splatOf(op->getOperand(side));
-    if (!factor || !(*factor > 0) || (side == 0 && isa<arith::DivFOp>(op)))
-      continue;
-    Masked scaled = walk(op->getOperand(1 - side), at);
-    scaled.excluded *= isa<arith::DivFOp>(op) ? 1 / *factor : *factor;
-    if (!excludes(scaled.excluded)) // no longer as low
-      return Masked::unknown();
-    return scaled;
-  }
-  return Masked::unknown();
-}
-
-/// Not below a number that excludes by itself, which exporters write lest two masks add up to -inf.
-Masked LogitsWalk::ofLargest(arith::MaximumFOp op, ArrayRef<AffineExpr> at) {
-  for (unsigned side : {0, 1})
-    if (std::optional<double> least = splatOf(op->getOperand(side)); least && excludes(*least)) {
-      Masked raised = walk(op->getOperand(1 - side), at);
-      raised.excluded = std::max(raised.excluded, *least);
-      return raised;
-    }
-  return Masked::unknown();
-}
-
 Masked LogitsWalk::walk(Value value, ArrayRef<AffineExpr> at) {
   Operation *op = value.getDefiningOp();
-  if (!op || --steps < 0)
-    return Masked::unknown();
-  if (op == scores)
+  if (!op || op == scores || --steps < 0)
     return {};
   if (std::optional<double> number = splatOf(value))
-    return ofSplat(*number);
+    return excludes(*number) ? Masked{{}, *number, true} : Masked{};
   if (std::optional<Exprs> data = throughAccess(op, at))
     return walk(cast<graph::AccessOpInterface>(op).getData(), *data);
-  if (std::optional<ConstantBand> band = bandOf(op, [](double value) { return !excludes(value); })) {
-    Masked masked{band->keysAt(space, at), band->outside};
-    masked.keys.exact &= -band->least <= mostBias && band->most <= mostBias;
-    return masked;
-  }
+  if (std::optional<ConstantBand> band = bandOf(op, [](double value) { return !excludes(value); }))
+    return {band->keysAt(space, at), band->outside};
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return walk(op->getOperand(0), at);
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return ofSelect(select, at);
   if (isa<arith::AddFOp>(op))
     return ofSum(op, at);
-  if (isa<arith::MulFOp, arith::DivFOp>(op))
-    return ofProduct(op, at);
-  if (auto largest = dyn_cast<arith::MaximumFOp>(op))
-    return ofLargest(largest, at);
-  return Masked::unknown();
+  auto [operand, number] = adjusted(op);
+  if (!operand)
+    return {};
+  Masked masked = walk(operand, at);
+  masked.excluded = isa<arith::MaximumFOp>(op) ? std::max(masked.excluded, number)
+                    : isa<arith::DivFOp>(op)   ? masked.excluded / number
+                                               : masked.excluded * number;
+  return excludes(masked.excluded) ? masked : Masked{}; // a scaled one may no longer be as low
 }
 
-/// True if it is proved, for rows that exist.
-bool LogitsWalk::everyRowHasAKey(const KeyInterval &keys) const {
-  AffineExpr zero = getAffineConstantExpr(0, space.keys().getContext());
-  Exprs from = keys.from, below = keys.below;
-  from.push_back(zero), below.push_back(space.keys());
-  return keys.exact && llvm::all_of(from, [&](AffineExpr first) {
-           return llvm::all_of(below, [&](AffineExpr end) { return space.isNonNegative(end - first - 1); });
-         });
+//===- Keys that count --------------------------------------------------------------------------------------------===//
+
+/// Whether the element is sure to be a score, scaled, plus numbers within `mostBias`.
+bool LogitsWalk::counts(Value value, ArrayRef<AffineExpr> at) {
+  Operation *op = value.getDefiningOp();
+  if (!op || --steps < 0)
+    return false;
+  if (op == scores)
+    return true;
+  if (std::optional<double> number = splatOf(value))
+    return std::abs(*number) <= mostBias;
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return counts(cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (std::optional<ConstantBand> band = bandOf(op, [](double value) { return std::abs(value) <= mostBias; }))
+    return band->admits(space, at);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<bool> condition = certainty.valueOf(select.getCondition(), at);
+    return (condition == false || counts(select.getTrueValue(), at)) &&
+           (condition == true || counts(select.getFalseValue(), at));
+  }
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return counts(op->getOperand(0), at);
+  if (isa<arith::AddFOp>(op))
+    return counts(op->getOperand(0), at) && counts(op->getOperand(1), at);
+  Value operand = adjusted(op).first;
+  return operand && counts(operand, at);
+}
+
+/// True if it is proved of one key: the last or first that may count, or the first of all.
+bool LogitsWalk::everyRowHasAKey(Value logits, ArrayRef<AffineExpr> at, const KeyInterval &keys) {
+  Exprs candidates = keys.from;
+  for (AffineExpr expr : keys.below)
+    candidates.push_back(expr - 1);
+  candidates.push_back(getAffineConstantExpr(0, space.keys().getContext()));
+  return llvm::any_of(candidates, [&](AffineExpr key) {
+    Exprs point(at);
+    llvm::replace(point, space.keyExpr(), key);
+    return space.isNonNegative(key) && space.isNonNegative(space.keys() - 1 - key) && counts(logits, point);
+  });
 }
 
 KeyRange fusion::findKeyRange(Attention attention) {
@@ -162,7 +171,7 @@ KeyRange fusion::findKeyRange(Attention attention) {
   for (unsigned dim = 0; dim < rank; ++dim)
     at.push_back(getAffineDimExpr(dim, attention.scores->getContext()));
   Masked masked = logits.walk(attention.logits, at);
-  bool isExcluded = masked.excluded == -infinity || logits.everyRowHasAKey(masked.keys);
+  bool isExcluded = masked.excluded == -infinity || logits.everyRowHasAKey(attention.logits, at, masked.keys);
   return isExcluded ? KeyRange{masked.keys.from, masked.keys.below} : KeyRange{};
 }
 
