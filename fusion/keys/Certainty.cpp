@@ -76,6 +76,14 @@ static bool isSamePoint(ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
                      [](AffineExpr x, AffineExpr y) { return Polynomial::spelledBy(x) == Polynomial::spelledBy(y); });
 }
 
+/// The place of an element in memory.
+static AffineExpr position(Value tensor, ArrayRef<AffineExpr> at) {
+  AffineExpr position = getAffineConstantExpr(0, tensor.getContext());
+  for (auto [size, coordinate] : llvm::zip_equal(graph::getSizes(cast<RankedTensorType>(tensor.getType())), at))
+    position = position * size + coordinate;
+  return position;
+}
+
 /// Goes from an element to the one that it is read from, where the coordinates tell which; false where there is none.
 static bool stepBack(Value &value, Exprs &at) {
   Operation *op = value.getDefiningOp();
@@ -134,6 +142,10 @@ bool Certainty::isSame(Value a, Exprs atA, Value b, Exprs atB) {
     return isSamePoint(atA[iota.getDim()], atB[cast<graph::IotaOp>(y).getDim()]);
   if (auto dims = dyn_cast<graph::DimsOp>(x))
     return dims.getSizes() == cast<graph::DimsOp>(y).getSizes() && isSamePoint(atA, atB);
+  bool areOfOneType = getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
+  if (auto constant = dyn_cast<graph::ConstantOp>(x)) // perhaps of another shape
+    return areOfOneType && constant.getKey() == cast<graph::ConstantOp>(y).getKey() &&
+           isSamePoint({position(a, atA)}, {position(b, atB)});
   if (auto gather = dyn_cast<graph::GatherOp>(x))
     return gather.getIndices().size() == cast<graph::GatherOp>(y).getIndices().size() &&
            readSame(gather, atA, cast<graph::GatherOp>(y), atB);
@@ -141,7 +153,7 @@ bool Certainty::isSame(Value a, Exprs atA, Value b, Exprs atB) {
   if (matchPattern(x, m_Constant(&splatX)) && matchPattern(y, m_Constant(&splatY)))
     return splatX.getSplatValue<Attribute>() == splatY.getSplatValue<Attribute>();
   if (!isElementwise(x) || x->getNumOperands() == 0 || x->getPropertiesAsAttribute() != y->getPropertiesAsAttribute() ||
-      getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
+      !areOfOneType)
     return false;
   auto areSame = [&](auto &&operandsOfY) {
     return llvm::all_of(llvm::zip_equal(x->getOperands(), operandsOfY),

@@ -116,7 +116,9 @@ Conditions::Bounds Conditions::boundsOf(Value integer, ArrayRef<AffineExpr> at) 
     return exactly(at[iota.getDim()]);
   if (auto dims = dyn_cast<graph::DimsOp>(op); dims && at.empty())
     return exactly(dims.getSizes().getResult(0));
-  if (DenseIntElementsAttr elements; matchPattern(integer, m_Constant(&elements)) && elements.isSplat())
+  auto gather = dyn_cast<graph::GatherOp>(op); // of equal elements, it does not matter which
+  if (DenseIntElementsAttr elements;
+      matchPattern(gather ? gather.getData() : integer, m_Constant(&elements)) && elements.isSplat())
     return exactly(getAffineConstantExpr(elements.getSplatValue<APInt>().getSExtValue(), context));
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return boundsOfChoice(select, at);

@@ -294,6 +294,21 @@ TEST_F(KeyRangeTest, FindsTheRowAmongItsOwnKeys) {
   ASSERT_EQ(range.below.size(), 1u);
   EXPECT_EQ(range.below[0], getAffineDimExpr(0, &context) + 1);
   checkRange(range);
+  std::vector<int64_t> numbers = {3, 1, 4, 1, 5, 9, 2, 6, 5};
+  std::string key = context.getLoadedDialect<graph::GraphDialect>()->constants().add(std::as_bytes(std::span(numbers)));
+  std::string constants = fmt::format(R"(
+        %column = graph.constant "{}" : tensor<9x1xi64>
+        %line = graph.constant "{}" : tensor<1x9xi64>
+        %index = graph.slice %line offsets affine_map<() -> (0, 0)> strides [1, 1] : tensor<1x9xi64> -> tensor<1x7xi64>
+        %flat = graph.reshape %index : tensor<1x7xi64> -> tensor<7xi64>
+        %rowNumbers = graph.broadcast %flat dims [0] : tensor<7xi64> -> tensor<7x9xi64>
+        %tall = graph.reshape %column : tensor<9x1xi64> -> tensor<9xi64>
+        %keyNumbers = graph.broadcast %tall dims [1] : tensor<9xi64> -> tensor<7x9xi64>
+        %equal = arith.cmpi eq, %rowNumbers, %keyNumbers : tensor<7x9xi64>
+        %three = arith.andi %equal, %both : tensor<7x9xi1>
+)",
+                                      key, key);
+  EXPECT_FALSE(rangeOf(kernel(causal + segments + constants + select("%three", "-6.5504e+04"), "%x")).below.empty());
   size_t at = mask.find("%same = arith.cmpi eq");
   EXPECT_TRUE(rangeOf(kernel(mask.replace(at, 21, "%same = arith.cmpi ne"), "%x")).below.empty());
 }
