@@ -43,8 +43,8 @@ struct FusionReport {
   /// A paragraph for each launch: its ONNX nodes, and why it was not fused with the launches that read its results.
   /// Then a sentence for the products of each left side.
   std::string text() const;
-  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules", perhaps "keys"}], "edges": [{"from", "to", "reason",
-  /// "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
+  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules", perhaps "keys"}],
+  /// "edges": [{"from", "to", "reason", "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
   /// without products where no left side has several
   std::string json() const;
 };

@@ -36,9 +36,6 @@ static constexpr double halfPiWide[] = {1.570796326794896558, 6.1232339957367648
 // (exp(r) - 1 - r) / r^2 on |r| <= ln2/2: relative error 4.9e-11; 5.5e-20.
 static constexpr double expNarrow[] = {0.500000007935875252,   0.166666668246206894,  0.0416662661282060027,
                                        0.00833327224444344947, 0.0013946305926412195, 0.000199142530985556885};
-// Twice that: relative error 3.2e-9, an eighteenth of the rounding.
-static constexpr double twiceExpRest[] = {0.99999986172908389, 0.333330419394637417, 0.083336950985382676,
-                                          0.0167373360055540373, 0.00276194010152925808};
 static constexpr double expWide[] = {0.5,
                                      0.16666666666666684,
                                      0.0416666666666667247,
@@ -227,21 +224,6 @@ Value MathFunctions::expByNativeExp2(Value x) {
   Value correction =
       fma(lost, constant(std::numbers::ln2), constant(1.0)); // positive, so that infinity stays what it is
   return mul(math::Exp2Op::create(builder, product), correction);
-}
-
-/// 2^(n - 1) times 2 exp(r), since 2^128 is infinite where the result need not be. Powers down to the least subnormal
-/// number are exact, so that the product rounds once.
-Value MathFunctions::expByWholeExp2(Value x) {
-  constexpr double magic = 0x1.8p23, ln2 = std::numbers::ln2;
-  constexpr float most = static_cast<float>(ln2), rest = static_cast<float>(ln2 - most);
-  Value clamped = atLeast(atMost(x, expMost[0]), expLeast[0]);
-  Value shifted = fma(clamped, constant(std::numbers::log2e), constant(magic));
-  Value minusN = sub(constant(magic), shifted);
-  Value r = fma(minusN, constant(rest), fma(minusN, constant(most), clamped));
-  Value p = fma(fma(polynomial(r, twiceExpRest, twiceExpRest), r, constant(2.0)), r, constant(2.0));
-  auto power = math::Exp2Op::create(builder, sub(shifted, constant(magic + 1)));
-  power->setAttr(wholeAttr, builder.getUnitAttr());
-  return mul(p, power);
 }
 
 Value MathFunctions::exp(Value x) {

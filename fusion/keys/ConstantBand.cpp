@@ -2,7 +2,6 @@
 // Reads the constant once, row by row.
 #include "fusion/keys/ConstantBand.h"
 
-#include "fusion/keys/Conditions.h"
 #include "runtime/reference/Half.h"
 
 using namespace mlir;

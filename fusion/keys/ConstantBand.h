@@ -7,12 +7,9 @@
 //   0 0 1 1
 #pragma once
 
-#include "frontend/graph/GraphOps.h"
+#include "fusion/keys/KeySpace.h"
 
 namespace tilewright::fusion {
-
-class KeySpace;
-struct KeyInterval;
 
 struct ConstantBand {
   llvm::SmallVector<int64_t> shape;

@@ -14,7 +14,7 @@ namespace {
 // again from the second-level cache. So many rows at a time, and as many keys as leave the scores there: a row's
 // maximum and sum cost as much as some 60 of its keys for every step. Eight heads of 1,024 keys of 64 take 14.0 ms
 // with 96 rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
-// Below a diagonal fewer rows visit fewer keys for nothing: 1,024 causal rows take 7.9 ms by 258, 7.4 by 132, 7.4 by 96.
+// Below a diagonal fewer rows visit fewer keys for nothing: 1,024 causal rows take 7.9 ms by 258, 7.4 by 132 or 96.
 constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;
 constexpr int64_t mostRowsBelowDiagonal = 132;
 constexpr int64_t registerRows = 6;
