@@ -4,7 +4,12 @@
 
 #include "fusion/Legality.h"
 #include "fusion/OnnxNodes.h"
+#include "fusion/keys/KeyRange.h"
 #include "fusion/rules/RuleTable.h"
+
+#include "frontend/graph/Sizes.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -126,9 +131,27 @@ UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions optio
   return unnamed;
 }
 
+/// Which keys a row of an attention visits.
+static std::string visitedKeys(graph::KernelOp kernel, ModuleOp module) {
+  KeyRange range = *keyRangeOf(kernel, *takeApart(kernel));
+  std::vector<std::string> symbols, bounds;
+  if (auto names = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr))
+    for (StringAttr name : names.getAsRange<StringAttr>())
+      symbols.push_back(name.str());
+  for (AffineExpr expr : range.from)
+    bounds.push_back("from " + graph::printSize(expr, symbols));
+  for (AffineExpr expr : range.below)
+    bounds.push_back("below " + graph::printSize(expr, symbols));
+  return bounds.empty() ? "all keys, since indices alone exclude none" : "keys " + llvm::join(bounds, ", ");
+}
+
 FusionReport fusion::withKernelNames(UnnamedReport unnamed, const OutlinedGroups &outlined) {
   for (auto [group, launch] : llvm::zip_equal(unnamed.groups, unnamed.report.launches))
-    if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group)))
+    if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group))) {
+      auto module = op->getParentOfType<ModuleOp>();
       launch.kernel = op.getKernel().str();
+      if (launch.kind == RootKind::Attention)
+        launch.keys = visitedKeys(module.lookupSymbol<graph::KernelOp>(launch.kernel), module);
+    }
   return std::move(unnamed.report);
 }

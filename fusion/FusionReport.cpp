@@ -33,6 +33,8 @@ std::string FusionReport::text() const {
     const Launch &launch = launches[i];
     out += fmt::format("{:4} {} ({}): {}\n", i, launch.kernel, graph::stringifyRootKind(launch.kind).str(),
                        fmt::join(launch.nodes, ", "));
+    if (!launch.keys.empty())
+      out += fmt::format("       a row visits {}\n", launch.keys);
     for (const Edge *edge : leaving[i]) {
       bool split = edge->producerNode == edge->consumerNode; // an ONNX node is several operations
       std::string what = split ? fmt::format("{} is split between the two", edge->producerNode)
@@ -64,6 +66,8 @@ std::string FusionReport::json() const {
               "nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
           json.attributeArray(
               "rules", [&] { llvm::for_each(launch.rules, [&](const std::string &rule) { json.value(rule); }); });
+          if (!launch.keys.empty())
+            json.attribute("keys", launch.keys);
         });
     });
     json.attributeArray("edges", [&] {

@@ -18,6 +18,7 @@ struct FusionReport {
     RootKind kind;
     std::vector<std::string> nodes; // ONNX names
     std::vector<std::string> rules; // that formed it, as named in fusion/rules/RuleTable.cpp
+    std::string keys = {};          // of an attention: which keys a row visits, at (d0, d1, ...) of the scores
   };
   /// A value that one launch or host call writes and another reads.
   struct Edge {
@@ -42,8 +43,8 @@ struct FusionReport {
   /// A paragraph for each launch: its ONNX nodes, and why it was not fused with the launches that read its results.
   /// Then a sentence for the products of each left side.
   std::string text() const;
-  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules"}], "edges": [{"from", "to", "reason",
-  /// "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
+  /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules", perhaps "keys"}],
+  /// "edges": [{"from", "to", "reason", "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
   /// without products where no left side has several
   std::string json() const;
 };

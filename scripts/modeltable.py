@@ -28,4 +28,4 @@ def chosen(names, rows):
     """The rows of these names, or all if there are no names; and a sentence for each whose file is absent."""
     rows = [row for row in rows if not names or row[0] in names]
     there = [row for row in rows if os.path.exists(row[1])]
-    return there, [f"{name}: expected {path}" for name, path in rows if not os.path.exists(path)]
+    return there, [f"{row[0]}: expected {row[1]}" for row in rows if not os.path.exists(row[1])]

@@ -14,7 +14,11 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+#include <numeric>
 
 using namespace mlir;
 using llvm::Intrinsic::ID;
@@ -78,10 +82,10 @@ static const CastRow castRows[] = {
 };
 
 static const StringRef otherOperations[] = {
-    "arith.fptosi",    "arith.fptoui", "arith.negf",       "arith.cmpf",         "arith.cmpi",
-    "arith.select",    "arith.extf",   "arith.truncf",     "arith.divsi",        "arith.divui",
-    "arith.remsi",     "arith.remui",  "arith.index_cast", "arith.index_castui", "arith.floordivsi",
-    "arith.ceildivsi", "math.absi",    "math.isnan",       "math.isinf",         "math.isfinite",
+    "arith.fptosi",     "arith.fptoui",       "arith.negf",       "arith.cmpf",      "arith.cmpi",  "arith.select",
+    "arith.extf",       "arith.truncf",       "arith.divsi",      "arith.divui",     "arith.remsi", "arith.remui",
+    "arith.index_cast", "arith.index_castui", "arith.floordivsi", "arith.ceildivsi", "math.absi",   "math.isnan",
+    "math.isinf",       "math.isfinite",      "math.exp2",
 };
 
 static const CostRow costRows[] = {
@@ -296,6 +300,39 @@ static bool dividesToQuantize(Operation *op) {
          std::abs(*divisor) < 1e30 && getElementTypeOrSelf(op->getResult(0)).isF32();
 }
 
+/// 2^n for whole n, which is what AVX-512 scales 1 with.
+static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
+  constexpr int currentRounding = 4;
+  auto *vector = dyn_cast<llvm::FixedVectorType>(n->getType());
+  unsigned width = vector ? vector->getNumElements() : 1, lanes = width <= 4 ? 4 : width <= 8 ? 8 : 16;
+  if (width > lanes) {
+    auto half = [&](unsigned first) {
+      SmallVector<int> places(width / 2);
+      std::iota(places.begin(), places.end(), first);
+      return wholePowerOfTwo(ir, ir.CreateShuffleVector(n, places));
+    };
+    return llvm::concatenateVectors(ir, {half(0), half(width / 2)});
+  }
+  auto *type = llvm::FixedVectorType::get(ir.getFloatTy(), lanes);
+  SmallVector<int> padding(lanes, -1);
+  std::iota(padding.begin(), padding.begin() + width, 0);
+  llvm::Value *padded = !vector          ? ir.CreateInsertElement(llvm::PoisonValue::get(type), n, uint64_t(0))
+                        : width == lanes ? n
+                                         : ir.CreateShuffleVector(n, padding);
+  llvm::Value *one = llvm::ConstantFP::get(type, 1.0);
+  SmallVector<llvm::Value *> operands = {one, padded, one,
+                                         llvm::ConstantInt::getAllOnesValue(ir.getIntNTy(lanes == 16 ? 16 : 8))};
+  if (lanes == 16)
+    operands.push_back(ir.getInt32(currentRounding));
+  ID scale = lanes == 16  ? intrinsic::x86_avx512_mask_scalef_ps_512
+             : lanes == 8 ? intrinsic::x86_avx512_mask_scalef_ps_256
+                          : intrinsic::x86_avx512_mask_scalef_ps_128;
+  llvm::Value *power = ir.CreateIntrinsic(scale, {}, operands);
+  return !vector          ? ir.CreateExtractElement(power, uint64_t(0))
+         : width == lanes ? power
+                          : ir.CreateShuffleVector(power, ArrayRef(padding).take_front(width));
+}
+
 /// On operands that are no half floats.
 static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> v, llvm::Type *result) {
   StringRef name = op->getName().getStringRef();
@@ -321,6 +358,8 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   }
   if (name == "arith.negf")
     return ir.CreateFNeg(v[0]);
+  if (name == "math.exp2") // of a whole number: the only one that MathExpansion leaves here
+    return wholePowerOfTwo(ir, v[0]);
   if (name == "arith.select")
     return ir.CreateSelect(v[0], v[1], v[2]);
   if (auto compare = dyn_cast<arith::CmpFOp>(op))

@@ -108,7 +108,7 @@ static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Mod
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
     host::keepPrecision(*copy);
-    expandMath(*copy);
+    expandMath(*copy, {.wholeExp2 = options.vectorBits >= 512});
     Expected<uint64_t> workspaceBytes = host::emitKernel(llvmModule, *copy, options);
     if (!workspaceBytes)
       return workspaceBytes.status();

@@ -229,6 +229,8 @@ Value MathFunctions::expByNativeExp2(Value x) {
 Value MathFunctions::exp(Value x) {
   if (native.exp2 && !wide)
     return expByNativeExp2(x);
+  if (native.wholeExp2 && !wide)
+    return expByWholeExp2(x);
   Value clamped = atLeast(atMost(x, expMost[wide]), expLeast[wide]);
   Reduced reduced = reduceByLn2(clamped);
   return scale(add(expm1OfRemainder(reduced.r), constant(1.0)), reduced.n);

@@ -21,8 +21,10 @@ struct MarkReciprocalDivisionsPass : impl::MarkReciprocalDivisionsPassBase<MarkR
   void runOnOperation() override { markReciprocalDivisions(getOperation()); }
 };
 
-constexpr std::pair<StringLiteral, bool NativeMath::*> nativeFunctions[] = {
-    {"exp2", &NativeMath::exp2}, {"log2", &NativeMath::log2}, {"rsqrt", &NativeMath::rsqrt}};
+constexpr std::pair<StringLiteral, bool NativeMath::*> nativeFunctions[] = {{"exp2", &NativeMath::exp2},
+                                                                            {"whole_exp2", &NativeMath::wholeExp2},
+                                                                            {"log2", &NativeMath::log2},
+                                                                            {"rsqrt", &NativeMath::rsqrt}};
 
 struct ExpandFunctionsPass : impl::ExpandFunctionsPassBase<ExpandFunctionsPass> {
   using ExpandFunctionsPassBase::ExpandFunctionsPassBase;
@@ -31,7 +33,8 @@ struct ExpandFunctionsPass : impl::ExpandFunctionsPassBase<ExpandFunctionsPass> 
     for (const std::string &name : native) {
       const auto *row = llvm::find_if(nativeFunctions, [&](const auto &row) { return row.first == name; });
       if (row == std::end(nativeFunctions)) {
-        getOperation()->emitError("expected native functions among exp2, log2 and rsqrt, got '") << name << "'";
+        getOperation()->emitError("expected native functions among exp2, whole_exp2, log2 and rsqrt, got '")
+            << name << "'";
         return signalPassFailure();
       }
       computed.*row->second = true;

@@ -19,7 +19,7 @@ def ExpandFunctionsPass : Pass<"tilewright-math-expand-functions"> {
     Every exp, tanh, erf, powf, ... and arith.remf, on scalars, vectors and tiles. Half types are computed in f32.
   }];
   let options = [ListOption<"native", "native", "std::string",
-                            "What the target computes by itself in f32: exp2, log2, rsqrt">];
+                            "What the target computes by itself in f32: exp2, whole_exp2, log2, rsqrt">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

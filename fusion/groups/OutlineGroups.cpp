@@ -5,6 +5,7 @@
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Traffic.h"
 #include "fusion/groups/KernelBody.h"
+#include "fusion/keys/KeyRange.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -51,8 +52,29 @@ static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<in
     launch->setAttr(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
 }
 
+/// Which keys an attention need not visit, found before what its mask is computed from becomes launches.
+static llvm::DenseMap<Group *, KeyRange> findKeyRanges(GroupGraph &graph) {
+  llvm::DenseMap<Group *, KeyRange> ranges;
+  for (Group *group : graph.inOrder()) {
+    SmallVector<graph::ContractOp> contracts;
+    for (Operation *op : group->ops)
+      if (auto contract = dyn_cast<graph::ContractOp>(op))
+        contracts.push_back(contract);
+    if (group->geometry.kind == RootKind::Attention)
+      ranges[group] = findKeyRange(std::get<Attention>(takeApart(contracts[0], contracts[1])));
+  }
+  return ranges;
+}
+
+/// Rank of the logits of a kernel that is an attention.
+static void addKeyRange(graph::KernelOp kernel, const KeyRange &range) {
+  if (FailureOr<Attention> attention = takeApart(kernel); succeeded(attention))
+    setKeyRange(kernel, range, cast<RankedTensorType>(attention->logits.getType()).getRank());
+}
+
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   OutlinedGroups outlined;
+  llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(graph);
   SymbolTable symbols(module);
   Operation *end = graph.main().front().getTerminator();
   OpBuilder builder(end);
@@ -66,6 +88,8 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     SmallVector<int64_t> nodes = group->nodes();
     SmallVector<Value> inputs;
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
+    if (auto range = keyRanges.find(group); range != keyRanges.end())
+      addKeyRange(kernel, range->second);
     symbols.insert(kernel); // renames it if the name is taken
     auto outputs = ValueRange(group->geometry.outputs);
     auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(),
@@ -100,6 +124,7 @@ static std::string signature(graph::KernelOp kernel) {
   };
   Block &body = kernel.getBody().front();
   define(body.getArguments());
+  stream << kernel->getDiscardableAttrDictionary();
   for (Operation &op : body) {
     stream << op.getName() << op.getAttrDictionary();
     for (Value operand : op.getOperands())

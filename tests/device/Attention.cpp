@@ -2,17 +2,25 @@
 // Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers.
 // Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
 // loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
-// result, keys that lie as columns, and queries that are computed.
+// result, keys that lie as columns, and queries that are computed. Causal masks and windows, under which the loop runs
+// over the keys that count in some row of the tile, which may be none.
 #include "tests/device/Cases.h"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace tilewright::test {
 
 namespace {
+/// Row i sees the keys up to i + past, and of these the last `window`.
+struct CausalMask {
+  int64_t past, window;
+  bool sees(int64_t row, int64_t key) const { return key <= row + past && key > row + past - window; }
+};
+
 struct Attention {
   DType type;
   int64_t batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, stages;
@@ -22,10 +30,9 @@ struct Attention {
   bool isJoined = false; // queries, keys and values are columns of a matrix of three times as many
   bool isScaled = false; // queries are halved before they are multiplied
   bool isTurned = false; // keys lie as columns
-  int64_t window = 0;    // a row sees so many keys, up to its own number; 0: all
+  std::optional<CausalMask> mask = {};
 
   int64_t columns() const { return 3 * batch * head; } // if joined
-  bool sees(int64_t row, int64_t key) const { return !window || (key <= row && key > row - window); }
   /// Element `d` of row `row` in one of the three operands.
   int64_t at(int64_t operand, int64_t b, int64_t row, int64_t d) const {
     int64_t size = operand ? keys : rows, heads = operand ? sharing : 1;
@@ -45,8 +52,7 @@ constexpr const char *attentionText = R"(
       %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
       %c0 = arith.constant 0 : index
       %step = arith.constant {tk} : index
-      %all = tile.size (){symbols} -> ({keys})
-      {bounds}
+      %count = tile.size (){symbols} -> ({keys}){bounds}
       %never = arith.constant dense<0xFF800000> : tensor<1x{tr}x1xf32>
       %nothing = arith.constant dense<0.0> : tensor<1x{tr}x1xf32>
       %zeroMix = arith.constant dense<0.0> : tensor<1x{tr}x{th}xf32>
@@ -68,8 +74,7 @@ constexpr const char *attentionText = R"(
         %at = tile.coordinate %left dim 2 : tensor<1x1x{tk}xi64>
         %lives = arith.cmpi slt, %at, %size : tensor<1x1x{tk}xi64>
         %livesAll = tile.broadcast %lives : tensor<1x1x{tk}xi1> -> tensor<1x{tr}x{tk}xi1>
-        %{shown} = arith.select %livesAll, %masked, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>
-        {window}
+        %{shown} = arith.select %livesAll, %masked, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>{select}
         %w = tile.load %v[%b, %n, %c0] bounds (){symbols} -> ({batch}, {keys}, {head}) map (d0, d1, d2) -> ({vMap}) : {v} -> tensor<1x{tk}x{th}x{t}>
         %here = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
         %next = arith.maximumf %max, %here : tensor<1x{tr}x1xf32>
@@ -99,21 +104,28 @@ constexpr const char *attentionText = R"(
       tile.return
     }})";
 
-/// The loop's bounds: of a window, those of the keys that some row of the tile sees.
-constexpr const char *allKeys = R"(%first = arith.constant 0 : index
-      %end = arith.addi %all, %c0 : index)";
-constexpr const char *keysOfWindow = R"(%ahead = tile.size (d0) -> (d0 + {tr})(%m)
-      %end = arith.minsi %all, %ahead : index
-      %behind = tile.size (d0) -> ((d0 - {window} + 1) floordiv 16 * 16)(%m)
-      %first = arith.maxsi %behind, %c0 : index)";
-constexpr const char *maskOfWindow = R"(%key = tile.coordinate %n dim 2 : tensor<1x1x{tk}xi64>
-        %keys = tile.broadcast %key : tensor<1x1x{tk}xi64> -> tensor<1x{tr}x{tk}xi64>
-        %row = tile.coordinate %m dim 1 : tensor<1x{tr}x1xi64>
-        %rows = tile.broadcast %row : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>
-        %distance = arith.subi %rows, %keys : tensor<1x{tr}x{tk}xi64>
-        %width = arith.constant dense<{window}> : tensor<1x{tr}x{tk}xi64>
-        %near = arith.cmpi ult, %distance, %width : tensor<1x{tr}x{tk}xi64>
-        %z = arith.select %near, %shown, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>)";
+constexpr const char *allKeys = R"(
+      %first = arith.constant 0 : index
+      %end = arith.addi %count, %c0 : index)";
+/// Bounds of the loop, and what is beside the diagonal or before the window.
+constexpr const char *boundsText = R"(
+      %ofLastRow = tile.size (d0) -> (d0 + {past} + {tr})(%m)
+      %ofFirstRow = tile.size (d0) -> ((d0 + {past} - {window} + 1) floordiv 16 * 16)(%m)
+      %first = arith.maxsi %c0, %ofFirstRow : index
+      %end = arith.minsi %count, %ofLastRow : index
+      %position = tile.size (d0) -> (d0 + {past})(%m)
+      %outside = tile.size (d0) -> (d0 + {past} - {window})(%m)
+      %rowsAt = tile.coordinate %position dim 1 : tensor<1x{tr}x1xi64>
+      %rowsOutside = tile.coordinate %outside dim 1 : tensor<1x{tr}x1xi64>
+      %rowAt = tile.broadcast %rowsAt : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>
+      %rowOutside = tile.broadcast %rowsOutside : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>)";
+constexpr const char *selectText = R"(
+        %keysAt = tile.coordinate %n dim 2 : tensor<1x1x{tk}xi64>
+        %keyAt = tile.broadcast %keysAt : tensor<1x1x{tk}xi64> -> tensor<1x{tr}x{tk}xi64>
+        %behind = arith.cmpi sle, %keyAt, %rowAt : tensor<1x{tr}x{tk}xi64>
+        %within = arith.cmpi sgt, %keyAt, %rowOutside : tensor<1x{tr}x{tk}xi64>
+        %sees = arith.andi %behind, %within : tensor<1x{tr}x{tk}xi1>
+        %z = arith.select %sees, %existing, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>)";
 
 constexpr const char *scaledQueries = R"(%half = arith.constant dense<0.5> : tensor<1x{tr}x{th}x{t}>
       %a = arith.mulf %raw, %half : tensor<1x{tr}x{th}x{t}>)";
@@ -132,9 +144,11 @@ static std::string textOf(const Attention &a, int64_t blocks) {
     return a.isJoined ? fmt::format("{}, d0 * {} + {} + {}", row, a.head, element, operand * a.batch * a.head)
                       : fmt::format("d0 floordiv {}, {}, {}", operand ? a.sharing : 1, row, element);
   };
+  CausalMask mask = a.mask.value_or(CausalMask{});
   auto part = [&](bool isWanted, const char *wanted, const char *other) {
     return fmt::format(fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
-                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("window", a.window));
+                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past),
+                       fmt::arg("window", mask.window));
   };
   return fmt::format(
       fmt::runtime(attentionText), fmt::arg("q", matrix(std::to_string(a.rows), a.batch)),
@@ -144,9 +158,9 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("y", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
       fmt::arg("qMap", mapOf(0, "d1", "d2")), fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")),
       fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
-      fmt::arg("shown", a.window ? "shown" : "z"), fmt::arg("queries", part(a.isScaled, scaledQueries, "")),
-      fmt::arg("bounds", part(a.window != 0, keysOfWindow, allKeys)),
-      fmt::arg("window", part(a.window != 0, maskOfWindow, "")), fmt::arg("mask", buffer("f32", keys)),
+      fmt::arg("shown", a.mask ? "existing" : "z"), fmt::arg("queries", part(a.isScaled, scaledQueries, "")),
+      fmt::arg("bounds", part(a.mask.has_value(), boundsText, allKeys)),
+      fmt::arg("select", part(a.mask.has_value(), selectText, "")), fmt::arg("mask", buffer("f32", keys)),
       fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
       fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
       fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps), fmt::arg("stages", a.stages),
@@ -169,14 +183,14 @@ static void computeShares(const Attention &a, const std::vector<BufferSpec> &spe
     for (int64_t d = 0; d < a.head; ++d)
       score += inputValue(specs[0], 0, a.at(0, b, row % a.rows, d)) * inputValue(specs[1], 1, a.at(1, b, n, d));
     shares.of[n] = score * (a.isScaled ? 0.125 : 0.25) + inputValue(specs[3], 3, n);
-    if (!a.sees(row % a.rows, n))
+    if (a.mask && !a.mask->sees(row % a.rows, n))
       shares.of[n] = -std::numeric_limits<double>::infinity();
     max = std::max(max, shares.of[n]);
   }
   for (double &share : shares.of)
-    sum += share = std::exp(share - max);
+    sum += share = std::isinf(max) ? 0 : std::exp(share - max);
   for (double &share : shares.of)
-    share /= sum;
+    share = sum > 0 ? share / sum : 0;
 }
 
 static double expectedOf(const Attention &a, const std::vector<BufferSpec> &specs, int64_t index, Shares &shares) {
@@ -197,10 +211,9 @@ static std::string nameOf(const Attention &a) {
                           {a.sharing > 1, "_shared"},
                           {a.isJoined, "_joined"},
                           {a.isTurned, "_turned"},
-                          {a.isScaled, "_scaled"},
-                          {a.window != 0, "_window"}})
+                          {a.isScaled, "_scaled"}})
     name += is ? word : "";
-  return name;
+  return a.mask ? name + fmt::format("_causal{}_{}", a.mask->past, a.mask->window) : name;
 }
 
 static DeviceCase attention(const Attention &a, std::string edge) {
@@ -259,18 +272,30 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(2, 70, 131, 64, 64, 64, 64), [](Attention &a) { a.isJoined = true; }, "prime");
   with(of(2, 67, 136, 64, 64, 64, 64), [](Attention &a) { a.isTurned = true; }, "multiple of 8");
   with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
-  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.window = 1000; }, "multiple of 8");
-  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.window = 40; }, "multiple of 8");
+  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
+  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
 }
 
 void addAttentionCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16}) {
     auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-                   int64_t tileHead, int64_t warps, const char *edge) {
+                   int64_t tileHead, int64_t warps, const char *edge, std::optional<CausalMask> mask = {}) {
       for (bool sized : {false, true})
-        cases.push_back(
-            attention({type, batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, 2, sized}, edge));
+        cases.push_back(attention({.type = type,
+                                   .batch = batch,
+                                   .rows = rows,
+                                   .keys = keys,
+                                   .head = head,
+                                   .tileRows = tileRows,
+                                   .tileKeys = tileKeys,
+                                   .tileHead = tileHead,
+                                   .warps = warps,
+                                   .stages = 2,
+                                   .runTimeKeys = sized,
+                                   .mask = mask},
+                                  edge));
     };
+    constexpr int64_t wide = 1 << 20;
     add(1, 64, 64, 64, 64, 64, 64, 4, "power of two");
     add(2, 64, 256, 64, 64, 64, 64, 4, "power of two");
     add(2, 67, 131, 64, 64, 64, 64, 4, "prime");
@@ -283,6 +308,14 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     add(1, 64, 3, 64, 64, 64, 64, 4, "prime");
     add(2, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8");
     add(1, 512, 777, 256, 64, 64, 256, 4, "prime");
+    add(1, 128, 128, 64, 64, 64, 64, 4, "power of two", CausalMask{0, wide});
+    add(2, 67, 131, 64, 64, 64, 64, 4, "prime", CausalMask{64, wide}); // behind a cache
+    add(1, 129, 129, 64, 64, 32, 64, 4, "beside a power of two", CausalMask{0, 20});
+    add(1, 200, 72, 64, 64, 32, 64, 4, "multiple of 8", CausalMask{0, 30}); // the last rows see no key
+    add(1, 130, 40, 32, 64, 32, 32, 4, "prime", CausalMask{-70, wide});     // nor do the first
+    add(1, 1, 257, 64, 16, 64, 64, 1, "size 1", CausalMask{256, 100});
+    add(1, 1000, 1000, 128, 128, 128, 128, 8, "multiple of 8", CausalMask{0, wide});
+    add(1, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8", CausalMask{24, 200});
     addRoles(type, cases);
   }
 }

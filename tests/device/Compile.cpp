@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-ring-waits|--drop-releases|--drop-acquires|
-// --drop-arrivals|--all-are-last|--release-early|--drop-proxy-fences|--drop-waits]: compiles every case for a GPU into a
-// folder that tilewright-device-check runs.
+// --drop-arrivals|--all-are-last|--release-early|--drop-proxy-fences|--drop-waits]: compiles every case for a GPU into
+// a folder that tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
 // inject faults.

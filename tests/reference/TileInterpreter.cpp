@@ -170,8 +170,15 @@ void TileInterpreter::runFor(scf::ForOp loop) {
 }
 
 void TileInterpreter::elementwise(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op)) {
+    scalars[constant] = constant.value();
+    return;
+  }
   if (op->getResult(0).getType().isIndex()) {
-    scalars[op->getResult(0)] = cast<IntegerAttr>(cast<arith::ConstantOp>(op).getValue()).getInt();
+    SmallVector<double> operands;
+    for (int64_t value : indicesOf(op->getOperands()))
+      operands.push_back(static_cast<double>(value));
+    scalars[op->getResult(0)] = static_cast<int64_t>(evaluateElement(op, operands));
     return;
   }
   Dense out = make(op->getResult(0));

@@ -38,6 +38,7 @@ private:
   AffineExpr local(AffineExpr expr);
   tile::BufferType bufferOf(unsigned buffer, Type tensor);
   AffineMap grid();
+  bool isLongestLast(unsigned loop);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
   Type indexType();
@@ -90,6 +91,8 @@ void KernelEmitter::collectSymbols() {
     if (auto access = dyn_cast<graph::AccessOpInterface>(op))
       llvm::for_each(access.getAccessMap().getResults(), visit);
   });
+  llvm::for_each(space.keysFrom, visit);
+  llvm::for_each(space.keysBelow, visit);
   symbols = found.takeVector();
   llvm::sort(symbols);
 }
@@ -138,6 +141,12 @@ AffineMap KernelEmitter::grid() {
   return AffineMap::get(0, symbols.size(), {local(programs), one, one}, source.getContext());
 }
 
+/// Below a diagonal the last rows have the most keys: their programs start first, so that none of them starts last.
+bool KernelEmitter::isLongestLast(unsigned loop) {
+  return space.loops()[loop].kind == LoopKind::Row && isa<AffineConstantExpr>(space.loops()[loop].size) &&
+         llvm::any_of(space.keysBelow, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+}
+
 void KernelEmitter::setOffsets(TileEmitter &emitter) {
   AffineExpr one = getAffineConstantExpr(1, source.getContext()), stride = one,
              id = getAffineDimExpr(0, source.getContext());
@@ -153,6 +162,8 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
     AffineExpr count = space.loops()[i].size.ceilDiv(tiles[i]), at = id.floorDiv(stride);
     if (i != numbered.front())
       at = at % count;
+    if (isLongestLast(i))
+      at = count - 1 - at;
     emitter.setOffset(i, emitter.index(at * tiles[i], {program}));
     stride = stride * count;
   }

@@ -149,6 +149,18 @@ Value TileEmitter::liveMask(unsigned loop, const Frame &frame) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, tile, zero);
 }
 
+Value TileEmitter::liveMask(unsigned loop, Value end, const Frame &frame) {
+  Value rest = index(getAffineDimExpr(0, context) - getAffineDimExpr(1, context), {states[loop].offset, end});
+  unsigned position = llvm::find(frame, loop) - frame.begin();
+  SmallVector<int64_t> shape = ones(frame);
+  shape[position] = states[loop].tile;
+  at(depthOf(rest));
+  Value tile = tile::CoordinateOp::create(builder, loc, RankedTensorType::get(shape, indexType), rest, position);
+  Value zero = splat(builder.getIntegerAttr(indexType, 0), shape);
+  at(depthOf(tile));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, tile, zero);
+}
+
 Value TileEmitter::select(Value mask, Value tile, TypedAttr otherwise) {
   SmallVector<int64_t> shape =
       joinShapes({mask, tile}, SmallVector<int64_t>(cast<RankedTensorType>(tile.getType()).getRank(), 1));

@@ -71,22 +71,26 @@ SmallVector<Value> TileEmitter::forEachTile(ArrayRef<unsigned> loops, ValueRange
   if (loops.empty())
     return body(initial);
   unsigned loop = loops.front();
+  auto inner = [&](ValueRange carried) { return forEachTile(loops.drop_front(), carried, body); };
+  if (!isWhole(loop))
+    return forTilesBetween(loop, indexConstant(0), index(sizeOf(loop), {}), initial, inner);
   Value outerOffset = states[loop].offset;
-  if (isWhole(loop)) {
-    states[loop].offset = indexConstant(0);
-    SmallVector<Value> results = forEachTile(loops.drop_front(), initial, body);
-    states[loop].offset = outerOffset;
-    return results;
-  }
-  Value zero = indexConstant(0), end = index(sizeOf(loop), {}), step = indexConstant(states[loop].tile);
+  states[loop].offset = indexConstant(0);
+  SmallVector<Value> results = inner(initial);
+  states[loop].offset = outerOffset;
+  return results;
+}
+
+SmallVector<Value> TileEmitter::forTilesBetween(unsigned loop, Value first, Value end, ValueRange initial, Body body) {
+  Value outerOffset = states[loop].offset, step = indexConstant(states[loop].tile);
   unsigned outer = depth();
   at(outer);
-  auto forOp = scf::ForOp::create(builder, loc, zero, end, step, initial);
+  auto forOp = scf::ForOp::create(builder, loc, first, end, step, initial);
   Block *block = forOp.getBody();
   scopes[outer].before = forOp;
   scopes.push_back({block, nullptr});
   states[loop].offset = forOp.getInductionVar();
-  SmallVector<Value> results = forEachTile(loops.drop_front(), forOp.getRegionIterArgs(), body);
+  SmallVector<Value> results = body(forOp.getRegionIterArgs());
   if (!initial.empty()) {
     builder.setInsertionPointToEnd(block);
     scf::YieldOp::create(builder, loc, results);

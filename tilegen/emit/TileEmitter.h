@@ -45,6 +45,9 @@ public:
   /// tile is no scf.for.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried)>;
   llvm::SmallVector<mlir::Value> forEachTile(llvm::ArrayRef<unsigned> loops, mlir::ValueRange initial, Body body);
+  /// The same for the tiles of `loop` from `first` to below `end`.
+  llvm::SmallVector<mlir::Value> forTilesBetween(unsigned loop, mlir::Value first, mlir::Value end,
+                                                 mlir::ValueRange initial, Body body);
   unsigned depthOf(mlir::Value value) const;
   /// Sets the insertion point to the end of scope `depth`.
   void at(unsigned depth);
@@ -65,8 +68,9 @@ public:
   mlir::Value evaluate(mlir::AffineExpr expr, const Place &place, const Frame &frame, mlir::Type type);
   /// The elements inside [0, size) in every dimension; null where that is proved.
   mlir::Value insideMask(const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame);
-  /// The elements below the loop's size.
+  /// The elements below the loop's size, or below `end`, an index.
   mlir::Value liveMask(unsigned loop, const Frame &frame);
+  mlir::Value liveMask(unsigned loop, mlir::Value end, const Frame &frame);
   mlir::Value select(mlir::Value mask, mlir::Value tile, mlir::TypedAttr otherwise);
 
   //===- Memory

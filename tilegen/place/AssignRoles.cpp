@@ -17,8 +17,8 @@
 //
 // Both count the same steps, through all programs, so the copies of the next program run while this one's results are
 // stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
-// a block each, because the hardware shares those out better than a fixed order; the last ones first, which are the
-// longest where rows see the keys before them.
+// a block each, because the hardware shares those out better than a fixed order; the longest have the lowest numbers
+// (tilegen/emit/EmitTiles.cpp).
 //
 // With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
@@ -240,8 +240,7 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   AffineExpr programs = kernel_.getGrid().getResult(0);
   if (!isPersistent_) {
     Value zero = constant(0);
-    auto fromLast = AffineMap::get(1, kernel_.getNumSymbols(), programs - 1 - b_.getAffineDimExpr(0));
-    fillProgram(SizeOp::create(b_, loc_, fromLast, block), {zero, zero}, stores);
+    fillProgram(block, {zero, zero}, stores);
     return;
   }
   Value first = plus(block, constant(group * blocks_));

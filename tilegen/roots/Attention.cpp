@@ -14,7 +14,11 @@
 //
 // Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
 // sum is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
+//
+// Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
+// the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
 #include "tilegen/emit/Materialize.h"
+#include "tilegen/index/TileRange.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -25,15 +29,17 @@ namespace {
 
 class AttentionEmitter {
 public:
-  explicit AttentionEmitter(TileEmitter &emitter)
-      : emitter(emitter), space(emitter.getSpace()), parts(*space.attention), builder(emitter.getBuilder()),
-        tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
+  AttentionEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
+      : emitter(emitter), schedule(schedule), space(emitter.getSpace()), parts(*space.attention),
+        builder(emitter.getBuilder()), tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
         keys(space.loopsOfKind(LoopKind::Reduction).front()), columns(space.loopsOfKind(LoopKind::Column).front()),
         head(space.loopsOfKind(LoopKind::Reduction).back()), f32(builder.getF32Type()) {}
 
   LogicalResult emit();
 
 private:
+  void boundKeys();
+  Value endOfTile(AffineExpr expr, bool highest);
   /// The softmax of the keys so far: tiles of one row's elements, and the mix.
   struct State {
     Value max, sum, mix;
@@ -56,17 +62,62 @@ private:
   }
 
   TileEmitter &emitter;
+  tile::ScheduleAttr schedule;
   const KernelSpace &space;
   fusion::Attention parts;
   OpBuilder &builder;
   Materializer tiles;
   unsigned rows, keys, columns, head;
   Type f32;
+  Value first, end; // the keys that count in some row of the tile; null where all do
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// The first key that is visited is a multiple of so many, so that what is read along the keys is read by vectors.
+constexpr int64_t keysTogether = 16;
+
 } // namespace
+
+/// The lowest or highest value of `expr` in the rows of this tile; null if it is not known.
+Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest) {
+  SmallVector<int64_t> sizes;
+  SmallVector<AffineExpr> used(space.loops().size(), builder.getAffineConstantExpr(0));
+  SmallVector<Value> offsets;
+  for (unsigned loop = 0; loop < used.size(); ++loop) {
+    sizes.push_back(emitter.tileOf(loop));
+    if (!dependsOn(expr, loop))
+      continue;
+    used[loop] = builder.getAffineDimExpr(offsets.size());
+    offsets.push_back(emitter.offsetOf(loop));
+  }
+  index::TileRange range = index::rangeOnTile(expr, sizes);
+  AffineExpr value = !range.low ? AffineExpr() : highest ? range.high : range.low.floorDiv(keysTogether) * keysTogether;
+  return value ? emitter.index(value.replaceDims(used), offsets) : Value();
+}
+
+/// At least one key is visited, so that a tile without any that counts is no case of its own.
+void AttentionEmitter::boundKeys() {
+  for (AffineExpr expr : space.keysBelow)
+    if (Value value = endOfTile(expr, /*highest=*/true)) {
+      end = end ? end : emitter.index(emitter.sizeOf(keys), {});
+      emitter.at(0);
+      end = arith::MinSIOp::create(builder, emitter.loc, end, value);
+    }
+  for (AffineExpr expr : space.keysFrom)
+    if (Value value = endOfTile(expr, /*highest=*/false)) {
+      first = first ? first : emitter.indexConstant(0);
+      emitter.at(0);
+      first = arith::MaxSIOp::create(builder, emitter.loc, first, value);
+    }
+  if (!end)
+    return;
+  IndexAlgebra facts = space.nest.algebra();
+  Value one = emitter.indexConstant(1);
+  emitter.at(0);
+  if (!llvm::all_of(space.keysBelow, [&](AffineExpr expr) { return facts.isNonNegative(expr - 1); }))
+    end = arith::MaxSIOp::create(builder, emitter.loc, end, one);
+}
 
 /// The dimensions of a matrix of `row` by `column`: the batch comes first.
 Frame AttentionEmitter::frameOf(unsigned row, unsigned column) const {
@@ -127,9 +178,11 @@ Value AttentionEmitter::logits() {
     return {};
   tiles.resolve(parts.scores.getResult(), scores[0]);
   Value tile = tiles.materialize(parts.logits, {{space.logits, {}}, {}}, frame);
-  if (!tile || emitter.isEven(keys))
+  bool endsInTile = end && !schedule.getRegisters().empty(); // vectors end their loops there (LiveKeys of the host)
+  if (!tile || (emitter.isEven(keys) && !endsInTile))
     return tile;
-  return emitter.select(emitter.liveMask(keys, frame), tile, builder.getF32FloatAttr(-infinity));
+  Value live = endsInTile ? emitter.liveMask(keys, end, frame) : emitter.liveMask(keys, frame);
+  return emitter.select(live, tile, builder.getF32FloatAttr(-infinity));
 }
 
 /// Adds the current keys to what is known of those before; the mix is null after a diagnostic.
@@ -189,18 +242,26 @@ LogicalResult AttentionEmitter::storeOutputs(State state) {
 LogicalResult AttentionEmitter::emit() {
   SmallVector<int64_t> row = shapeOf(frameOf(rows, columns));
   row.back() = 1;
+  boundKeys();
   SmallVector<Value> initial;
-  if (!emitter.isWhole(keys))
+  bool isLoop = !emitter.isWhole(keys) || first;
+  if (isLoop)
     initial = {number(-infinity, row), number(0, row), number(0, shapeOf(frameOf(rows, columns)))};
   bool ok = true;
-  SmallVector<Value> last = emitter.forEachTile({keys}, initial, [&](ValueRange carried) {
+  auto body = [&](ValueRange carried) {
     State state = step(carried.empty() ? std::nullopt : std::optional(State{carried[0], carried[1], carried[2]}));
     ok = state.mix != nullptr;
     return ok ? SmallVector<Value>{state.max, state.sum, state.mix} : llvm::to_vector_of<Value>(carried);
-  });
+  };
+  SmallVector<Value> last =
+      isLoop ? emitter.forTilesBetween(keys, first ? first : emitter.indexConstant(0),
+                                       end ? end : emitter.index(emitter.sizeOf(keys), {}), initial, body)
+             : emitter.forEachTile({keys}, initial, body);
   return ok ? storeOutputs({last[0], last[1], last[2]}) : failure();
 }
 
-LogicalResult emitAttention(TileEmitter &emitter, tile::ScheduleAttr) { return AttentionEmitter(emitter).emit(); }
+LogicalResult emitAttention(TileEmitter &emitter, tile::ScheduleAttr schedule) {
+  return AttentionEmitter(emitter, schedule).emit();
+}
 
 } // namespace tilewright::tilegen

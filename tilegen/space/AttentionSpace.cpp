@@ -8,6 +8,7 @@
 // followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of these.
 // Loops that the queries have and the keys do not are rows, all collapsed into one m: query heads that share their keys
 // too.
+#include "fusion/keys/KeyRange.h"
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
 
@@ -191,6 +192,13 @@ FailureOr<KernelSpace> AttentionBuilder::build() {
   space.lhs = parts.scores->getOperand(1 - keysSide);
   space.rhs = parts.scores->getOperand(keysSide);
   space.attention = parts;
+  FailureOr<fusion::KeyRange> range = fusion::keyRangeOf(kernel, parts);
+  if (failed(range))
+    return failure();
+  IndexAlgebra algebra = space.nest.algebra();
+  auto inLoops = [&](AffineExpr expr) { return algebra.simplify(expr.replaceDims(space.logits)); };
+  space.keysFrom = llvm::map_to_vector(range->from, inLoops);
+  space.keysBelow = llvm::map_to_vector(range->below, inLoops);
   space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
   return std::move(space);
 }

@@ -29,6 +29,7 @@ struct KernelSpace {
   std::optional<fusion::Attention> attention; // whose queries and keys are lhs and rhs
   Exprs logits, row, values;                  // coordinates of what its softmax reads, of the results of its
                                               // reductions, and of what its second contraction mixes
+  Exprs keysFrom, keysBelow;                  // where the keys that count in a row begin and end, as far as loops tell
 
   explicit KernelSpace(LoopNest nest) : nest(std::move(nest)) {}
 

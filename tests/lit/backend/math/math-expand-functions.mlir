@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s --tilewright-math-expand-functions | FileCheck %s
 // RUN: tilewright-opt %s --tilewright-math-expand-functions=native=exp2,rsqrt | FileCheck %s --check-prefix=NATIVE
+// RUN: tilewright-opt %s --tilewright-math-expand-functions=native=whole_exp2 | FileCheck %s --check-prefix=WHOLE
 // RUN: not tilewright-opt %s --tilewright-math-expand-functions=native=exp 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // Everything but fma, sqrt and the like becomes arithmetic; on half types, that of f32.
@@ -21,7 +22,10 @@ func.func @tanh(%x: tensor<1x64xf16>) -> tensor<1x64xf16> {
 // NATIVE: math.exp2 %{{.*}} : f32
 // NATIVE: math.rsqrt %{{.*}} : f32
 // NATIVE-NOT: math.rsqrt
-// WRONG: expected native functions among exp2, log2 and rsqrt, got 'exp'
+// WHOLE-LABEL: func.func @exp(
+// WHOLE: %[[POWER:.*]] = math.exp2 %{{.*}} {whole} : f32
+// WHOLE: arith.mulf %{{.*}}, %[[POWER]] : f32
+// WRONG: expected native functions among exp2, whole_exp2, log2 and rsqrt, got 'exp'
 func.func @exp(%x: f32, %d: f64) -> (f32, f32, f64) {
   %e = math.exp %x : f32
   %r = math.rsqrt %x : f32

@@ -90,13 +90,13 @@ tile.kernel @rotated(%x: !tile.buffer<f16, () -> (4, 512, 64)>, %keys: !tile.buf
 
 // -----
 
-// Bounds that differ from program to program: a block takes one program, the last ones first. The first step may not be one, so
-// it is a loop of at most one step.
+// Bounds that differ from program to program: a block takes one program. The first step may not be one, so it is a loop of at most
+// one step.
 // CHECK-LABEL: tile.kernel @window
 // CHECK-SAME: grid = #[[GRID:.*]],
 // CHECK: tile.roles
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id 0
-// CHECK: tile.size (d0) -> (-d0 + 31)(%[[BLOCK]])
+// CHECK: tile.size (d0) -> (d0 floordiv 8)(%[[BLOCK]])
 // CHECK: %[[ANY:.*]] = arith.cmpi sgt
 // CHECK: %[[TIMES:.*]] = arith.select %[[ANY]]
 // CHECK: scf.for %{{.*}} to %[[TIMES]]

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons of indices, and what joins them.
+#include "fusion/keys/Conditions.h"
+
+#include "frontend/graph/Sizes.h"
+#include "fusion/keys/ConstantBand.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+using arith::CmpIPredicate;
+
+//===- Integers ---------------------------------------------------------------------------------------------------===//
+
+AffineExpr Conditions::smaller(AffineExpr a, AffineExpr b) const {
+  if (!a || !b)
+    return {};
+  return space.isNonNegative(b - a) ? a : space.isNonNegative(a - b) ? b : AffineExpr();
+}
+
+AffineExpr Conditions::larger(AffineExpr a, AffineExpr b) const {
+  if (!a || !b)
+    return {};
+  return space.isNonNegative(a - b) ? a : space.isNonNegative(b - a) ? b : AffineExpr();
+}
+
+static AffineExpr sum(AffineExpr a, AffineExpr b) { return a && b ? a + b : AffineExpr(); }
+static AffineExpr difference(AffineExpr a, AffineExpr b) { return a && b ? a - b : AffineExpr(); }
+
+/// One of two, such as an index from the end, where indices tell which; otherwise what holds of both.
+Conditions::Bounds Conditions::boundsOfChoice(arith::SelectOp select, ArrayRef<AffineExpr> at) {
+  Bounds yes = boundsOf(select.getTrueValue(), at), no = boundsOf(select.getFalseValue(), at);
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (compare && compare.getPredicate() == CmpIPredicate::slt) {
+    Bounds left = boundsOf(compare.getLhs(), at), right = boundsOf(compare.getRhs(), at);
+    if (left.low && right.high && space.isNonNegative(left.low - right.high))
+      return no;
+    if (left.high && right.low && space.isNonNegative(right.low - left.high - 1))
+      return yes;
+  }
+  return {smaller(yes.low, no.low), larger(yes.high, no.high)};
+}
+
+Conditions::Bounds Conditions::boundsOf(Value integer, ArrayRef<AffineExpr> at) {
+  Operation *op = integer.getDefiningOp();
+  if (!op || --steps < 0)
+    return {};
+  MLIRContext *context = op->getContext();
+  auto exactly = [](AffineExpr expr) { return Bounds{expr, expr}; };
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return boundsOf(cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (auto iota = dyn_cast<graph::IotaOp>(op))
+    return exactly(at[iota.getDim()]);
+  if (auto dims = dyn_cast<graph::DimsOp>(op); dims && at.empty())
+    return exactly(dims.getSizes().getResult(0));
+  auto gather = dyn_cast<graph::GatherOp>(op); // of equal elements, it does not matter which
+  if (DenseIntElementsAttr elements;
+      matchPattern(gather ? gather.getData() : integer, m_Constant(&elements)) && elements.isSplat())
+    return exactly(getAffineConstantExpr(elements.getSplatValue<APInt>().getSExtValue(), context));
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return boundsOfChoice(select, at);
+  auto operand = [&](unsigned i) { return boundsOf(op->getOperand(i), at); };
+  if (isa<arith::ExtSIOp>(op) && !getElementTypeOrSelf(op->getOperand(0)).isInteger(1))
+    return operand(0);
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(op))
+    return {};
+  Bounds a = operand(0), b = operand(1);
+  if (isa<arith::AddIOp>(op))
+    return {sum(a.low, b.low), sum(a.high, b.high)};
+  if (isa<arith::SubIOp>(op))
+    return {difference(a.low, b.high), difference(a.high, b.low)};
+  auto either = [](AffineExpr a, AffineExpr b) { return a ? a : b; };
+  if (isa<arith::MaxSIOp>(op)) // at least each of them
+    return {a.low && b.low ? either(larger(a.low, b.low), a.low) : either(a.low, b.low), larger(a.high, b.high)};
+  return {smaller(a.low, b.low), a.high && b.high ? either(smaller(a.high, b.high), a.high) : either(a.high, b.high)};
+}
+
+//===- Conditions -------------------------------------------------------------------------------------------------===//
+
+/// The keys for which a + margin <= b.
+KeyInterval Conditions::whereAtMost(const Bounds &a, const Bounds &b, int64_t margin) const {
+  return a.low && b.high ? space.whereNonNegative(b.high - a.low - margin) : KeyInterval{};
+}
+
+KeyInterval Conditions::whereCompares(CmpIPredicate predicate, arith::CmpIOp compare, ArrayRef<AffineExpr> at) {
+  Bounds a = boundsOf(compare.getLhs(), at), b = boundsOf(compare.getRhs(), at);
+  switch (predicate) {
+  case CmpIPredicate::sle:
+    return whereAtMost(a, b, 0);
+  case CmpIPredicate::slt:
+    return whereAtMost(a, b, 1);
+  case CmpIPredicate::sge:
+    return whereAtMost(b, a, 0);
+  case CmpIPredicate::sgt:
+    return whereAtMost(b, a, 1);
+  case CmpIPredicate::eq: {
+    KeyInterval keys = whereAtMost(a, b, 0);
+    keys.intersect(whereAtMost(b, a, 0));
+    return keys;
+  }
+  default:
+    return {};
+  }
+}
+
+Value fusion::comparedBoolean(arith::CmpIOp compare) {
+  Operation *cast = compare.getLhs().getDefiningOp();
+  bool isWidened = isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(cast);
+  DenseIntElementsAttr zero;
+  Value other = compare.getRhs();
+  if (auto broadcast = other.getDefiningOp<graph::BroadcastOp>())
+    other = broadcast.getData();
+  bool isZero = matchPattern(other, m_Constant(&zero)) && zero.isSplat() && zero.getSplatValue<APInt>().isZero();
+  return isWidened && isZero && getElementTypeOrSelf(cast->getOperand(0)).isInteger(1) ? cast->getOperand(0) : Value();
+}
+
+bool fusion::isConstant(Value value, bool wanted) {
+  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
+    value = broadcast.getData();
+  DenseIntElementsAttr elements;
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<APInt>().isZero() != wanted;
+}
+
+KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExpr> at) {
+  Operation *op = condition.getDefiningOp();
+  if (!op || --steps < 0)
+    return {};
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return whereIs(wanted, cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (std::optional<ConstantBand> band = bandOf(op, [&](double value) { return (value != 0) == wanted; }))
+    return band->keysAt(space, at);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    CmpIPredicate predicate = wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+    if (Value boolean = comparedBoolean(compare);
+        boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
+      return whereIs(predicate == CmpIPredicate::ne, boolean, at);
+    return whereCompares(predicate, compare, at);
+  }
+  if (isa<arith::XOrIOp>(op))
+    for (unsigned side : {0, 1})
+      if (isConstant(op->getOperand(side), true))
+        return whereIs(!wanted, op->getOperand(1 - side), at);
+  bool both = wanted ? isa<arith::AndIOp>(op) : isa<arith::OrIOp>(op);
+  if (!both)
+    return {};
+  KeyInterval keys = whereIs(wanted, op->getOperand(0), at);
+  keys.intersect(whereIs(wanted, op->getOperand(1), at));
+  return keys;
+}

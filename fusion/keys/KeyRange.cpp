@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the logits back to the scores, through selections and sums with masks: once for the keys that do not count,
+// and if a finite number excludes them once more for a key that does.
+#include "fusion/keys/KeyRange.h"
+
+#include "frontend/graph/Sizes.h"
+#include "fusion/keys/Certainty.h"
+#include "fusion/keys/ConstantBand.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double lowestHalf = -65504; // what is added or chosen to exclude a key is at most this
+constexpr double mostBias = 1024;     // what is added to the scores of keys that count is between this and its negative
+
+bool excludes(double value) { return value <= lowestHalf; }
+
+/// Of a tensor's elements: outside of `keys` they are at most `excluded`.
+struct Masked {
+  KeyInterval keys = {};
+  double excluded = -infinity;
+  bool everywhere = false; // no key counts
+};
+
+class LogitsWalk {
+public:
+  explicit LogitsWalk(Attention attention)
+      : scores(attention.scores),
+        space(graph::getSizes(cast<RankedTensorType>(attention.logits.getType())), attention.max.getAxes().front()),
+        conditions(space), certainty(space, conditions) {}
+
+  Masked walk(Value value, ArrayRef<AffineExpr> at);
+  bool everyRowHasAKey(Value logits, ArrayRef<AffineExpr> at, const KeyInterval &keys);
+
+private:
+  Masked ofSelect(arith::SelectOp select, ArrayRef<AffineExpr> at);
+  Masked ofSum(Operation *op, ArrayRef<AffineExpr> at);
+  bool counts(Value value, ArrayRef<AffineExpr> at);
+
+  graph::ContractOp scores;
+  KeySpace space;
+  Conditions conditions;
+  Certainty certainty;
+  int steps = 4096;
+};
+
+} // namespace
+
+/// The number that all elements are.
+static std::optional<double> splatOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<graph::BroadcastOp, graph::ReshapeOp, arith::ExtFOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  DenseFPElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// What is scaled by a positive number, or kept above one that excludes by itself, which exporters write lest two masks
+/// add up to -inf; and that number. Null for other operations.
+static std::pair<Value, double> adjusted(Operation *op) {
+  for (unsigned side : {1, 0}) {
+    bool isAllowed = side == 1 ? isa<arith::MulFOp, arith::DivFOp, arith::MaximumFOp>(op)
+                               : isa<arith::MulFOp, arith::MaximumFOp>(op);
+    std::optional<double> number = isAllowed ? splatOf(op->getOperand(side)) : std::nullopt;
+    if (number && (isa<arith::MaximumFOp>(op) ? excludes(*number) : *number > 0))
+      return {op->getOperand(1 - side), *number};
+  }
+  return {};
+}
+
+//===- Keys that do not count -------------------------------------------------------------------------------------===//
+
+Masked LogitsWalk::ofSelect(arith::SelectOp select, ArrayRef<AffineExpr> at) {
+  Masked yes = walk(select.getTrueValue(), at), no = walk(select.getFalseValue(), at);
+  if (yes.everywhere == no.everywhere)
+    return yes.everywhere ? Masked{{}, std::max(yes.excluded, no.excluded), true} : Masked{};
+  Masked chosen = yes.everywhere ? no : yes;
+  chosen.keys.intersect(conditions.whereIs(no.everywhere, select.getCondition(), at));
+  chosen.excluded = std::max(yes.excluded, no.excluded);
+  return chosen;
+}
+
+Masked LogitsWalk::ofSum(Operation *op, ArrayRef<AffineExpr> at) {
+  Masked a = walk(op->getOperand(0), at), b = walk(op->getOperand(1), at);
+  a.keys.intersect(b.keys);
+  return {a.keys, std::max(a.excluded, b.excluded), a.everywhere || b.everywhere};
+}
+
+Masked LogitsWalk::walk(Value value, ArrayRef<AffineExpr> at) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op == scores || --steps < 0)
+    return {};
+  if (std::optional<double> number = splatOf(value))
+    return excludes(*number) ? Masked{{}, *number, true} : Masked{};
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return walk(cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (std::optional<ConstantBand> band = bandOf(op, [](double value) { return !excludes(value); }))
+    return {band->keysAt(space, at), band->outside};
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return walk(op->getOperand(0), at);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return ofSelect(select, at);
+  if (isa<arith::AddFOp>(op))
+    return ofSum(op, at);
+  auto [operand, number] = adjusted(op);
+  if (!operand)
+    return {};
+  Masked masked = walk(operand, at);
+  masked.excluded = isa<arith::MaximumFOp>(op) ? std::max(masked.excluded, number)
+                    : isa<arith::DivFOp>(op)   ? masked.excluded / number
+                                               : masked.excluded * number;
+  return excludes(masked.excluded) ? masked : Masked{}; // a scaled one may no longer be as low
+}
+
+//===- Keys that count --------------------------------------------------------------------------------------------===//
+
+/// Whether the element is sure to be a score, scaled, plus numbers within `mostBias`.
+bool LogitsWalk::counts(Value value, ArrayRef<AffineExpr> at) {
+  Operation *op = value.getDefiningOp();
+  if (!op || --steps < 0)
+    return false;
+  if (op == scores)
+    return true;
+  if (std::optional<double> number = splatOf(value))
+    return std::abs(*number) <= mostBias;
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return counts(cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (std::optional<ConstantBand> band = bandOf(op, [](double value) { return std::abs(value) <= mostBias; }))
+    return band->admits(space, at);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<bool> condition = certainty.valueOf(select.getCondition(), at);
+    return (condition == false || counts(select.getTrueValue(), at)) &&
+           (condition == true || counts(select.getFalseValue(), at));
+  }
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return counts(op->getOperand(0), at);
+  if (isa<arith::AddFOp>(op))
+    return counts(op->getOperand(0), at) && counts(op->getOperand(1), at);
+  Value operand = adjusted(op).first;
+  return operand && counts(operand, at);
+}
+
+/// True if it is proved of one key: the last or first that may count, or the first of all.
+bool LogitsWalk::everyRowHasAKey(Value logits, ArrayRef<AffineExpr> at, const KeyInterval &keys) {
+  Exprs candidates = keys.from;
+  for (AffineExpr expr : keys.below)
+    candidates.push_back(expr - 1);
+  candidates.push_back(getAffineConstantExpr(0, space.keys().getContext()));
+  return llvm::any_of(candidates, [&](AffineExpr key) {
+    Exprs point(at);
+    llvm::replace(point, space.keyExpr(), key);
+    return space.isNonNegative(key) && space.isNonNegative(space.keys() - 1 - key) && counts(logits, point);
+  });
+}
+
+KeyRange fusion::findKeyRange(Attention attention) {
+  LogitsWalk logits(attention);
+  unsigned rank = cast<RankedTensorType>(attention.logits.getType()).getRank();
+  Exprs at;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    at.push_back(getAffineDimExpr(dim, attention.scores->getContext()));
+  Masked masked = logits.walk(attention.logits, at);
+  bool isExcluded = masked.excluded == -infinity || logits.everyRowHasAKey(attention.logits, at, masked.keys);
+  return isExcluded ? KeyRange{masked.keys.from, masked.keys.below} : KeyRange{};
+}
+
+//===- Attributes -------------------------------------------------------------------------------------------------===//
+
+void fusion::setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned rank) {
+  MLIRContext *context = kernel.getContext();
+  auto symbols = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  for (auto &[name, exprs] : {std::pair(keysFromAttr, &range.from), std::pair(keysBelowAttr, &range.below)})
+    if (!exprs->empty())
+      kernel->setAttr(name, AffineMapAttr::get(AffineMap::get(rank, symbols ? symbols.size() : 0, *exprs, context)));
+}
+
+FailureOr<KeyRange> fusion::keyRangeOf(graph::KernelOp kernel, Attention attention) {
+  unsigned rank = cast<RankedTensorType>(attention.logits.getType()).getRank();
+  int64_t key = attention.max.getAxes().front();
+  KeyRange range;
+  for (auto &[name, exprs] : {std::pair(keysFromAttr, &range.from), std::pair(keysBelowAttr, &range.below)}) {
+    Attribute attribute = kernel->getAttr(name);
+    if (!attribute)
+      continue;
+    auto map = dyn_cast<AffineMapAttr>(attribute);
+    if (!map || map.getValue().getNumDims() != rank || map.getValue().isFunctionOfDim(key))
+      return kernel.emitOpError() << "expected " << name << " to be a map of the logits' " << rank
+                                  << " coordinates other than the key, got " << attribute;
+    llvm::append_range(*exprs, map.getValue().getResults());
+  }
+  return range;
+}
