@@ -46,6 +46,9 @@ public:
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
                BlockOrder order = BlockOrder::Ascending);
 
+  /// Do several programs share a tile of this kernel?
+  bool sharesTiles(const std::string &kernel) const;
+
 private:
   struct Facts {
     unsigned threads, sharedBytes;
