@@ -12,6 +12,7 @@ namespace {
 struct Window {
   DType type;
   int64_t height, width, channels, filters, kernel, stride, pad;
+  int64_t parts = 1; // programs that share the sums of a tile, of a convolution; its grid then has one dimension
   int64_t outHeight() const { return (height + 2 * pad - kernel) / stride + 1; }
   int64_t outWidth() const { return (width + 2 * pad - kernel) / stride + 1; }
 };
@@ -25,6 +26,12 @@ static std::string describe(const Window &w) {
 /// Channels last: x[h, w, c], filter[kh, kw, c, f], y[oh, ow, f]; m runs over the output's pixels.
 static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, int64_t gridX,
                               int64_t gridY) {
+  bool shared = w.parts > 1;
+  std::string programs = shared ? fmt::format(R"(%p = tile.program_id 0
+      %px = tile.size (d0) -> (d0 mod {0})(%p)
+      %py = tile.size (d0) -> (d0 floordiv {0})(%p))",
+                                              gridX)
+                                : "%px = tile.program_id 0\n      %py = tile.program_id 1";
   std::string text = typeText(w.type);
   int64_t pixels = w.outHeight() * w.outWidth();
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
@@ -34,12 +41,12 @@ static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t b
   std::string ta = fmt::format("tensor<{}x{}x{}>", bm, bk, text), tb = fmt::format("tensor<{}x{}x{}>", bk, bn, text),
               tc = fmt::format("tensor<{}x{}xf32>", bm, bn);
   // The window's position is added by index operands of tile.size: row = oh * stride + kh - pad.
-  std::string kernel = fmt::format(R"(
+  std::string kernel =
+      fmt::format(R"(
     tile.kernel @k(%x: {0}, %f: {1}, %y: {2})
         attributes {{grid = affine_map<() -> ({3}, {4}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{5}, {6}], reduce = [1, 1, {7}], warps = {8}, stages = 3>}} {{
-      %px = tile.program_id 0
-      %py = tile.program_id 1
+                     schedule = #tile.schedule<matmul, tile = [{5}, {6}], reduce = [1, 1, {7}], warps = {8}, stages = 3, parts = {14}>}} {{
+      {13}
       %n = tile.size (d0) -> (d0 * {6})(%px)
       %m = tile.size (d0) -> (d0 * {5})(%py)
       %c0 = arith.constant 0 : index
@@ -52,8 +59,8 @@ static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t b
         %inner = scf.for %k = %c0 to %channels step %step iter_args(%c = %o) -> ({11}) {{
           %kk = tile.size (d0, d1) -> (d0 * {12} + d1)(%t, %k)
 )",
-                                   x, filter, y, gridX, gridY, bm, bn, bk, warps, w.kernel * w.kernel, w.channels, tc,
-                                   (w.channels + bk - 1) / bk * bk);
+                  x, filter, y, shared ? gridX * gridY : gridX, shared ? 1 : gridY, bm, bn, bk, warps,
+                  w.kernel * w.kernel, w.channels, tc, (w.channels + bk - 1) / bk * bk, programs, w.parts);
   int64_t padded = (w.channels + bk - 1) / bk * bk; // each tap's channels start at a multiple of the step
   std::string row = fmt::format("(d0 floordiv {0}) * {1} + (d1 floordiv {2}) floordiv {3} - {4}", w.outWidth(),
                                 w.stride, padded, w.kernel, w.pad);
@@ -79,14 +86,17 @@ static std::string kernelText(const Window &w, int64_t bm, int64_t bn, int64_t b
 }
 
 static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t bk, int64_t warps, std::string edge) {
-  DeviceCase c{.name = fmt::format("conv_{}_f{}", describe(w), w.filters),
-               .family = "conv",
+  std::string parts = w.parts > 1 ? fmt::format("_parts{}", w.parts) : "";
+  DeviceCase c{.name = fmt::format("conv_{}_f{}{}", describe(w), w.filters, parts),
+               .family = w.parts > 1 ? "shared sums" : "conv",
                .layout = "NHWC",
                .edge = std::move(edge),
                .type = w.type};
   int64_t pixels = w.outHeight() * w.outWidth();
   c.grid = {(w.filters + bn - 1) / bn, (pixels + bm - 1) / bm, 1};
   c.kernel = kernelText(w, bm, bn, bk, warps, c.grid[0], c.grid[1]);
+  if (w.parts > 1)
+    c.grid = {c.grid[0] * c.grid[1], 1, 1};
   c.buffers = {{w.type, w.height * w.width * w.channels},
                {w.type, w.kernel * w.kernel * w.channels * w.filters},
                {DType::F32, pixels * w.filters}};
@@ -173,6 +183,9 @@ void addWindowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(convolution({type, 7, 7, 3, 17, 5, 2, 2}, 32, 32, 16, 2, "prime"));
     cases.push_back(convolution({type, 5, 5, 33, 31, 1, 1, 0}, 32, 32, bk, 2, "beside a power of two"));
     cases.push_back(convolution({type, 28, 28, 128, 128, 3, 1, 1}, 64, 64, bk, 4, "power of two"));
+    cases.push_back(convolution({type, 8, 8, 32, 32, 3, 1, 1, 3}, 64, 32, bk, 2, "power of two"));
+    cases.push_back(convolution({type, 9, 7, 24, 40, 3, 2, 1, 4}, 32, 32, bk, 2, "multiple of 8"));
+    cases.push_back(convolution({type, 7, 7, 256, 256, 3, 1, 1, 8}, 16, 64, bk, 4, "prime"));
     cases.push_back(pooling({type, 8, 8, 64, 0, 2, 2, 0}, "power of two"));
     cases.push_back(pooling({type, 7, 11, 13, 0, 3, 1, 1}, "prime"));
     cases.push_back(pooling({type, 9, 5, 65, 0, 3, 2, 1}, "beside a power of two"));

@@ -92,6 +92,7 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
       continue;
     auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"));
     ASSERT_TRUE(program) << c.name;
+    EXPECT_TRUE((*program)->sharesTiles("k")) << c.name;
     std::vector<std::byte> first, other;
     EXPECT_EQ(runCompiled(c, **program, BlockOrder::Ascending, &first), "") << c.name;
     for (BlockOrder order : {BlockOrder::Descending, BlockOrder::WaitsBeforeCount, BlockOrder::WaitsAtCount,

@@ -310,6 +310,11 @@ void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86AsmParser();
 }
 
+bool SimtProgram::sharesTiles(const std::string &kernel) const {
+  auto arrives = [](tile::PartArriveOp) { return WalkResult::interrupt(); };
+  return module_.get().lookupSymbol<tile::KernelOp>(kernel).walk(arrives).wasInterrupted();
+}
+
 Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target,
                                                             InjectedFaults faults) {
   LLVMInitializeX86TargetInfo();

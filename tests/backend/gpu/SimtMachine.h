@@ -48,6 +48,8 @@ public:
 
   /// Does some kernel copy by warps of its own?
   bool hasRoles();
+  /// Do several programs share a tile of this kernel?
+  bool sharesTiles(const std::string &kernel) const;
 
 private:
   struct Facts {
