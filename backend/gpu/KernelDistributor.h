@@ -12,7 +12,7 @@ namespace tilewright {
 
 using Registers = llvm::SmallVector<mlir::Value>;
 
-inline int64_t elementBytes(mlir::Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+inline int64_t elementBytes(mlir::Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
 
 class KernelDistributor {
 public:

@@ -245,7 +245,6 @@ static DeviceCase attention(const Attention &a, std::string edge) {
 /// With roles: four warps take 64 rows.
 static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   auto add = [&](Attention a, const char *edge) {
-    a.type = type;
     a.groups = 1;
     for (a.runTimeKeys = false;; a.runTimeKeys = true) {
       cases.push_back(attention(a, edge));
@@ -253,9 +252,9 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
         return;
     }
   };
-  auto of = [](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-               int64_t tileHead, int64_t stages = 2) {
-    return Attention{{}, batch, rows, keys, head, tileRows, tileKeys, tileHead, tileRows / 16, stages};
+  auto of = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
+                int64_t tileHead, int64_t stages = 2) {
+    return Attention{type, batch, rows, keys, head, tileRows, tileKeys, tileHead, tileRows / 16, stages};
   };
   add(of(1, 64, 256, 64, 64, 64, 64, 3), "power of two");
   add(of(2, 67, 131, 64, 64, 64, 64), "prime");

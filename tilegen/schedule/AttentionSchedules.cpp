@@ -62,8 +62,8 @@ struct AttentionSizes {
 /// A tile of about `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the
 /// whole. What is little more than the limit is not cut.
 static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
-  int64_t parts = std::max<int64_t>(1, llvm::divideCeil(size, limit + limit / 8));
-  return parts == 1 ? size : llvm::alignTo(llvm::divideCeil(size, parts), step);
+  int64_t most = limit + limit / 8, parts = std::max<int64_t>(1, (size + most - 1) / most);
+  return parts == 1 ? size : llvm::alignTo((size + parts - 1) / parts, step);
 }
 
 tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {

@@ -24,7 +24,7 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
       whole = LLVM::PoisonOp::create(b_, type);
     for (unsigned i = 0; i < width; ++i) {
       Value element = width == 1 ? piece : vector::ExtractOp::create(b_, piece, static_cast<int64_t>(i)).getResult();
-      whole = vector::InsertOp::create(b_, element, whole, static_cast<int64_t>(r + i));
+      whole = vector::InsertOp::create(b_, element, whole, static_cast<int64_t>(r) + i);
     }
   }
   return whole;

@@ -86,7 +86,7 @@ struct RunningBlock {
   }
   void yield() { swapcontext(&self().context, &scheduler); }
   Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
-  unsigned lane() const { return current % lanes; }
+  unsigned lane() const { return current & (lanes - 1); }
 
   /// Waits until every thread of the warp has called this as often.
   void meetWarp() {
