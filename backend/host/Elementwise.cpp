@@ -227,7 +227,10 @@ static llvm::CmpInst::Predicate predicate(arith::CmpIPredicate predicate) {
                                                     {P::sle, C::ICMP_SLE}, {P::sgt, C::ICMP_SGT}, {P::sge, C::ICMP_SGE},
                                                     {P::ult, C::ICMP_ULT}, {P::ule, C::ICMP_ULE}, {P::ugt, C::ICMP_UGT},
                                                     {P::uge, C::ICMP_UGE}};
-  return llvm::find_if(rows, [&](auto &row) { return row.first == predicate; })->second;
+  for (auto [ours, theirs] : rows)
+    if (ours == predicate)
+      return theirs;
+  llvm_unreachable("every predicate has a row");
 }
 
 /// x / y and x % y, which are 0 where y is 0; y = -1 negates. No lane traps, whatever it holds.
