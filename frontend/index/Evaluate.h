@@ -46,7 +46,7 @@ Value combine(mlir::AffineExprKind kind, const Value &a, const Value &b, Algebra
 }
 
 /// `expr` in `algebra`: left operand, right operand, operation.
-template <typename Algebra> typename Algebra::Value evaluate(mlir::AffineExpr expr, Algebra &algebra) {
+template <typename Algebra> Algebra::Value evaluate(mlir::AffineExpr expr, Algebra &algebra) {
   if (std::optional<typename Algebra::Value> leaf = algebra.leaf(expr))
     return *leaf;
   auto binary = llvm::cast<mlir::AffineBinaryOpExpr>(expr);

@@ -232,7 +232,9 @@ tile::KernelOp KernelEmitter::createKernel() {
 LogicalResult KernelEmitter::emit() {
   if (failed(assignTiles()))
     return failure();
-  if (schedule.getPack() && !(packed = packableArgument(space)))
+  if (schedule.getPack())
+    packed = packableArgument(space);
+  if (schedule.getPack() && !packed)
     return source.emitOpError() << "expected a schedule without pack because the right side is no constant that can be "
                                    "stored in panels, got "
                                 << schedule;

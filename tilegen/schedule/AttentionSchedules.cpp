@@ -72,7 +72,8 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
   // Four vectors where they divide the columns of the values, so that no register tile has three.
   int64_t vectors = target.vectorRegisters == 32 && llvm::alignTo(*sizes.columns, lanes) % (4 * lanes) == 0 ? 4 : 2;
   int64_t keys = sizes.keys ? evenTile(llvm::alignTo(*sizes.keys, lanes), mostKeys, lanes) : stepOfUnknown;
-  int64_t together = std::min(space.keysBelow.empty() ? mostRows : mostRowsBelowDiagonal, scoreElements / keys);
+  int64_t most = space.keysBelow.empty() ? mostRows : mostRowsBelowDiagonal;
+  int64_t together = std::clamp(scoreElements / keys, registerRows, most);
   int64_t rows = evenTile(sizes.rows.value_or(together), together, registerRows);
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({rows, *sizes.columns});
