@@ -108,7 +108,9 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) ||
       powerAbove(sizes.rows.value_or(rowsOfFour)) < rowsOfFour)
     return {};
-  int64_t keys = sizes.keys.value_or(guessOfUnknown) > row->keys ? row->keys : fewKeys;
+  // Where the number of keys is not known, what masks every step takes registers that 128 keys do not leave: ptxas
+  // spills 20 bytes of BERT's.
+  int64_t keys = sizes.keys && *sizes.keys > row->keys ? row->keys : fewKeys;
   if (sizes.keys.value_or(guessOfUnknown) <= keys)
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
