@@ -314,6 +314,11 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
     return false;
   std::string why;
   std::optional<RolePlan> plan = planRoles(kernel, why);
+  // A step of sums releases the slot of the step before: with one slot the two roles would wait for each other.
+  if (plan && plan->carriesSums && schedule.getStages() < 2) {
+    why = "a slot is free only after the next step has started, so its ring needs two stages";
+    plan.reset();
+  }
   if (!plan) {
     kernel.emitRemark() << "its copies are started by the warps that multiply because " << why;
     return false;

@@ -111,3 +111,27 @@ tile.kernel @odd(%a: !tile.buffer<f16, () -> (64, 68)>, %b: !tile.buffer<f16, ()
   tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
   tile.return
 }
+
+// -----
+
+// Nor with a ring of one slot, in which each role would wait for the other.
+// CHECK-LABEL: tile.kernel @alone
+// CHECK-NOT: tile.roles
+// expected-remark@+1 {{its copies are started by the warps that multiply because a slot is free only after the next step has started, so its ring needs two stages}}
+tile.kernel @alone(%a: !tile.buffer<f16, () -> (64, 128)>, %b: !tile.buffer<f16, () -> (128, 64)>,
+                 %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 1, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %c128 step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (64, 128) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 128)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (128, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (128, 64)> -> tensor<64x64xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+}
