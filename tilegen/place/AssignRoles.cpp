@@ -274,8 +274,9 @@ void RoleBuilder::run() {
   SmallVector<int64_t> warpsOf(groups, warps), registers;
   SmallVector<bool> elected(groups, false);
   int64_t toCopy = plan_.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
-          left = registersOfUnit / facts_.lanes - warpsToCopy * toCopy;
-  bool isTight = registersOfUnit / facts_.lanes / (groups * warps + warpsToCopy) < mostRegisters;
+          all = groups * warps + warpsToCopy, atStart = RolesOp::registersAtStart(all),
+          left = all * atStart - warpsToCopy * toCopy;
+  bool isTight = atStart < mostRegisters;
   registers.assign(groups, isTight ? std::min<int64_t>(left / (groups * warps) / 8 * 8, mostRegisters) : 0);
   registers.push_back(isTight ? toCopy : 0);
   warpsOf.push_back(warpsToCopy), elected.push_back(true);

@@ -10,10 +10,6 @@
 
 namespace tilewright::tile {
 
-/// Registers of a multiprocessor, of all GPUs with a copy engine so far (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability").
-inline constexpr int64_t registersOfUnit = 65536;
-
 /// What placing asks of a target.
 struct PlaceFacts {
   unsigned lanes = 32;      // of a warp or wavefront

@@ -90,6 +90,11 @@ LogicalResult OrderedProgramOp::verify() {
   return verifySizesMap(*this, getColumns(), 1, "columns");
 }
 
+int64_t RolesOp::registersAtStart(int64_t warps) {
+  constexpr int64_t lanes = 32, step = 8, most = 255;
+  return std::min(registersOfUnit / (warps * lanes) / step * step, most);
+}
+
 LogicalResult RolesOp::verify() {
   size_t roles = getBodies().size();
   if (getWarps().size() != roles || getRegisters().size() != roles || getElected().size() != roles)
@@ -106,6 +111,13 @@ LogicalResult RolesOp::verify() {
     if (registers && (registers < least || registers > most || registers % step))
       return emitOpError() << "expected no registers, which leaves them as they are, or from " << least << " to "
                            << most << ", a multiple of " << step << ", got " << registers;
+  // A warp that asks for registers waits until others gave them back.
+  int64_t warps = llvm::sum_of(getWarps()), atStart = registersAtStart(warps), wanted = 0;
+  for (auto [ofRole, registers] : llvm::zip(getWarps(), getRegisters()))
+    wanted += ofRole * (registers ? registers : atStart);
+  if (wanted > warps * atStart)
+    return emitOpError() << "expected roles with at most " << warps * atStart << " registers a lane of all " << warps
+                         << " warps because they start with " << atStart << " each, got " << wanted;
   if (!isa<KernelOp>((*this)->getParentOp()))
     return emitOpError() << "expected to stand in a tile.kernel itself because roles do not nest, got "
                          << (*this)->getParentOp()->getName();

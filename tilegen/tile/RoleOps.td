@@ -180,7 +180,8 @@ def RolesOp : Tile_Op<"roles", [NoTerminator, RecursiveMemoryEffects]> {
     a tile.barrier there is of its own warps.
 
     * `warps`: of each role, a multiple of four.
-    * `registers`: that each thread of the role may have, a multiple of 8; 0: as many as at the start.
+    * `registers`: that each thread of the role may have, a multiple of 8; 0: as many as at the start. All together at
+      most what the block has at its start, which is rounded down: a role that asks for more waits for ever.
     * `elected`: does one thread run the region for its role? It may only start copies.
     * `bodies`: the programs.
 
@@ -232,6 +233,11 @@ def RolesOp : Tile_Op<"roles", [NoTerminator, RecursiveMemoryEffects]> {
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let assemblyFormat = "attr-dict-with-keyword $bodies";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Registers of each thread when a block of so many warps starts, if it has the multiprocessor to itself: a
+    /// multiple of eight.
+    static int64_t registersAtStart(int64_t warps);
+  }];
 }
 
 #endif

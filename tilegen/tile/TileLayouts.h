@@ -7,6 +7,10 @@
 
 namespace tilewright::tile {
 
+/// Registers of a multiprocessor, of all GPUs with a copy engine so far (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+inline constexpr int64_t registersOfUnit = 65536;
+
 LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
 Layout toLayout(LayoutAttr attr);
 /// The layout in the type of a placed tile.

@@ -125,8 +125,8 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
   Value warp = std::exchange(warp_, arith::SubIOp::create(b_, warp_, i32(firstWarp)));
   role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes()};
   if (int64_t registers = op.getRegisters()[number]) {
-    int64_t warps = llvm::sum_of(op.getWarps()), even = registersOfUnit / target_.lanes() / warps;
-    engine.setRegisters(b_, registers, registers > even);
+    int64_t atStart = RolesOp::registersAtStart(llvm::sum_of(op.getWarps()));
+    engine.setRegisters(b_, registers, registers > atStart);
   }
   noteEpilogue(body);
   LogicalResult result = success();

@@ -5,7 +5,7 @@
 // CHECK-LABEL: .entry attention(
 // CHECK-NOT: .local
 // CHECK: mbarrier.init
-// CHECK: setmaxnreg.inc.sync.aligned.u32 {{[ \t]*}}240
+// CHECK: setmaxnreg.inc.sync.aligned.u32 {{[ \t]*}}232
 // The first scores are waited for at once; they start from nothing.
 // CHECK: mbarrier.try_wait.parity
 // CHECK: setp.ne.b32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16

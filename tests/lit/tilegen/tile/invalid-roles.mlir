@@ -135,6 +135,19 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
 
 // -----
 
+// 65,536 registers for 384 threads are 170 each, of which a block gets 168: 64,512, where 65,536 are asked for.
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected roles with at most 2016 registers a lane of all 12 warps because they start with 168 each, got 2048}}
+  tile.roles attributes {warps = array<i64: 8, 4>, registers = array<i64: 240, 32>, elected = array<i1: false, true>} {
+    tile.copy_commit
+  }, {
+    tile.copy_commit
+  }
+  tile.return
+}
+
+// -----
+
 func.func @f() {
   // expected-error@+1 {{expected to stand in a tile.kernel itself because roles do not nest, got func.func}}
   tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: false>} {
