@@ -5,6 +5,7 @@
 #include "backend/math/MathExpansion.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -33,6 +34,7 @@ static const Row rows[] = {
     {"math.log1p", &F::log1p, nullptr, nullptr},
     {"math.tanh", &F::tanh, nullptr, nullptr},
     {"math.erf", &F::erf, nullptr, nullptr},
+    {"math.erfc", &F::erfc, nullptr, nullptr},
     {"math.sin", &F::sin, nullptr, nullptr},
     {"math.cos", &F::cos, nullptr, nullptr},
     {"math.tan", &F::tan, nullptr, nullptr},
@@ -90,7 +92,25 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
   op->erase();
 }
 
+/// 1 + erf(x) is erfc(-x), as in every GELU. Where erf is added up with 1 its relative error near 0 is lost, so the
+/// cheaper function with a small absolute error is as good.
+static void formComplements(Operation *root) {
+  SmallVector<math::ErfOp> found;
+  root->walk([&](math::ErfOp erf) { found.push_back(erf); });
+  for (math::ErfOp erf : found) {
+    auto sum = erf->hasOneUse() ? dyn_cast<arith::AddFOp>(*erf->user_begin()) : arith::AddFOp();
+    if (!sum || !matchPattern(sum.getLhs() == erf ? sum.getRhs() : sum.getLhs(), m_OneFloat()))
+      continue;
+    OpBuilder builder(sum);
+    Value negative = arith::NegFOp::create(builder, sum.getLoc(), erf.getOperand());
+    sum.replaceAllUsesWith(math::ErfcOp::create(builder, sum.getLoc(), negative).getResult());
+    sum.erase();
+    erf.erase();
+  }
+}
+
 void expandMath(Operation *root, NativeMath native) {
+  formComplements(root);
   SmallVector<std::pair<Operation *, const Row *>> found;
   root->walk([&](Operation *op) {
     const Row *row = findRow(op);

@@ -11,6 +11,7 @@
 //   log, log2    1.5 ulp                   all positive; log10 2.5 ulp; log1p 2.5 ulp
 //   tanh         3.5 ulp                   all
 //   erf          2.5 ulp                   all
+//   erfc         2.5 ulp                   x < 0.4; beyond, 4e-8 absolute
 //   sin, cos     2 ulp, or 1e-7 absolute   |x| < 1e6; tan 4 ulp
 //   asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh   5 ulp
 //   pow          2 ulp                     in f64 arithmetic
@@ -52,6 +53,7 @@ public:
   Value log1p(Value x);
   Value tanh(Value x);
   Value erf(Value x);
+  Value erfc(Value x);
   Value sin(Value x);
   Value cos(Value x);
   Value tan(Value x);

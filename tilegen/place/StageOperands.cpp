@@ -33,6 +33,37 @@ static Operation *loopBetween(Value operand, DotOp dot) {
   return around == dot ? nullptr : around;
 }
 
+/// An operand that repeats what one load gives, as in a product of a single row, becomes a load of the whole tile: it
+/// may then be copied without passing through registers, as other operands are.
+static Value loadWhole(Value value) {
+  auto repeated = value.getDefiningOp<BroadcastOp>();
+  auto load = repeated ? repeated.getInput().getDefiningOp<LoadOp>() : LoadOp();
+  if (!load || !load.getIndices().empty())
+    return value;
+  OpBuilder b(repeated);
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<AffineExpr> bounds(load.getBounds().getResults());
+  DenseMap<AffineExpr, AffineExpr> first;
+  for (unsigned d = 0; d < bounds.size(); ++d) {
+    if (load.getType().getDimSize(d) == type.getDimSize(d))
+      continue;
+    if (!isConstantIntValue(load.getOffsets()[d], 0))
+      return value;
+    bounds[d] = b.getAffineConstantExpr(type.getDimSize(d));
+    first[b.getAffineDimExpr(d)] = b.getAffineConstantExpr(0);
+  }
+  auto whole = cast<LoadOp>(b.clone(*load));
+  AffineMap map = load.getMap(), live = load.getBounds();
+  whole.getResult().setType(type);
+  whole.setBounds(AffineMap::get(live.getNumDims(), live.getNumSymbols(), bounds, b.getContext()));
+  whole.setMap(map.replace(first, map.getNumDims(), map.getNumSymbols()));
+  repeated.replaceAllUsesWith(whole.getResult());
+  repeated.erase();
+  if (load.use_empty())
+    load.erase();
+  return whole;
+}
+
 void tilewright::tile::stageOperands(KernelOp kernel) {
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
@@ -43,7 +74,7 @@ void tilewright::tile::stageOperands(KernelOp kernel) {
     Value zero = arith::ConstantIndexOp::create(start, loc, 0);
     SmallVector<Value> rooms(2);
     for (bool isLhs : {true, false}) {
-      Value value = isLhs ? dot.getLhs() : dot.getRhs();
+      Value value = loadWhole(isLhs ? dot.getLhs() : dot.getRhs());
       if (isHeldInRegisters(value))
         continue;
       if (Value room = roomOf.lookup(value)) {

@@ -364,7 +364,17 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
   tile::ScheduleAttr gemv = scheduleGemv(space, target);
-  return gemv ? gemv : scheduleMatmul(space, target);
+  if (!gemv)
+    return scheduleMatmul(space, target);
+  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  // Columns that are rows of memory are read in long runs as it is, and only half types multiply without loss.
+  if (!space.columnsAreContiguous() || target.matrix.empty() || element.getIntOrFloatBitWidth() > 16)
+    return gemv;
+  SmallVector<ContractionSchedule> others;
+  for (const MatmulTile &row : halfTiles)
+    if (chooseTile(space, row, 1, target))
+      others.push_back({scheduleWarps(space, row, target), efficiencyOfWarps});
+  return shareSums(space, target, {gemv, efficiencyOfWarps}, others);
 }
 
 tile::ScheduleAttr blocks::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {

@@ -27,6 +27,7 @@ constexpr double secondsOfStart = 2e-6;
 constexpr double secondsOfLoad = 0.6e-6;      // from memory to shared memory
 constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, to and from the second-level cache
 constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
+constexpr double shareOfSectors = 0.35;       // of the bandwidth, that single sectors of many rows reach (1x4096x4096)
 constexpr double clearGain = 0.9;             // of the time without parts, at most
 constexpr int64_t fewestSteps = 4;            // of a part: below, filling the pipeline is all there is
 constexpr int64_t mostResident = 2;           // blocks of a multiprocessor that share its memory
@@ -109,6 +110,8 @@ static int64_t residentOf(const Sizes &sizes, tile::ScheduleAttr schedule, const
 static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
                        const TargetDesc &target) {
   tile::ScheduleAttr schedule = candidate.schedule;
+  if (schedule.getRoot() == graph::RootKind::Gemv) // whose columns are few: one sector of each row
+    return secondsOfStart + secondsOfLoad + sizes.bytes() / (shareOfSectors * target.bandwidth);
   auto [rows, columns] = tileOf(schedule);
   int64_t steps = llvm::divideCeil(stepsOf(sizes, schedule), parts), blocks = tilesOf(sizes, rows, columns) * parts,
           rowBytes = schedule.getReduce().back() * sizes.element.getIntOrFloatBitWidth() / 8;

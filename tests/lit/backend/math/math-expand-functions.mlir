@@ -46,6 +46,31 @@ func.func @approximate(%x: f32) -> f32 {
   return %e : f32
 }
 
+// 1 + erf(x) is erfc(-x): one polynomial, and 2 - e^q where x is positive. Others keep both polynomials of erf.
+// NATIVE-LABEL: func.func @gelu(
+// NATIVE: %[[NEGATIVE:.*]] = arith.negf
+// NATIVE: math.absf %[[NEGATIVE]]
+// NATIVE-COUNT-8: math.fma
+// NATIVE-NOT: math.fma
+// NATIVE: math.exp2
+// NATIVE-NOT: math.copysign
+// NATIVE: arith.select
+// NATIVE-LABEL: func.func @plain_erf(
+// NATIVE-COUNT-13: math.fma
+// NATIVE: math.copysign
+func.func @gelu(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = math.erf %x : tensor<4xf32>
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %s = arith.addf %one, %e : tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+func.func @plain_erf(%x: f32) -> (f32, f32) {
+  %e = math.erf %x : f32
+  %one = arith.constant 1.0 : f32
+  %s = arith.addf %e, %one : f32
+  return %e, %s : f32, f32
+}
+
 // CHECK-LABEL: func.func @kept
 // CHECK: math.floor
 // CHECK: math.sqrt
