@@ -37,11 +37,16 @@ namespace {
 /// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings.
 constexpr int64_t registersToCopy = 24, registersToCopySeveral = 32, mostRegisters = 240, warpsToCopy = 4;
 
+/// Of a thread of each role; 0: as many as at the start.
+struct RoleBudget {
+  int64_t toMultiply = 0, toCopy = 0;
+};
+
 class RoleBuilder {
 public:
-  RoleBuilder(KernelOp kernel, const PlaceFacts &facts, RolePlan plan)
+  RoleBuilder(KernelOp kernel, const PlaceFacts &facts, RolePlan plan, RoleBudget budget)
       : kernel_(kernel), schedule_(kernel.getScheduleAttr()), facts_(facts), b_(kernel.getContext()),
-        loc_(kernel.getLoc()), plan_(std::move(plan)), isPersistent_(isEquallyLong(plan_.loop)) {}
+        loc_(kernel.getLoc()), plan_(std::move(plan)), budget_(budget), isPersistent_(isEquallyLong(plan_.loop)) {}
   void run();
 
 private:
@@ -72,6 +77,7 @@ private:
   OpBuilder b_;
   Location loc_;
   RolePlan plan_;
+  RoleBudget budget_;
   bool isPersistent_;
   RoleRooms rooms_;
   SmallVector<Value> maps_; // of plan_.copied
@@ -85,6 +91,17 @@ private:
 static bool isIndexArithmetic(Operation &op) {
   return isMemoryEffectFree(&op) && !op.getNumRegions() && op.getNumResults() == 1 &&
          !isa<RankedTensorType>(op.getResult(0).getType());
+}
+
+/// Blocks whose threads start with few registers take some from the warps that copy.
+static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
+  int64_t multiplying = schedule.getGroups() * schedule.getWarps(), all = multiplying + warpsToCopy,
+          atStart = RolesOp::registersAtStart(all);
+  if (atStart >= mostRegisters)
+    return {};
+  int64_t toCopy = plan.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
+          left = all * atStart - warpsToCopy * toCopy;
+  return {std::min<int64_t>(left / multiplying / 8 * 8, mostRegisters), toCopy};
 }
 
 //===- Rooms, maps and rings --------------------------------------------------------------------------------------===//
@@ -271,14 +288,9 @@ void RoleBuilder::run() {
   makeRooms();
   makeRings();
   int64_t groups = schedule_.getGroups(), warps = schedule_.getWarps();
-  SmallVector<int64_t> warpsOf(groups, warps), registers;
+  SmallVector<int64_t> warpsOf(groups, warps), registers(groups, budget_.toMultiply);
   SmallVector<bool> elected(groups, false);
-  int64_t toCopy = plan_.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
-          all = groups * warps + warpsToCopy, atStart = RolesOp::registersAtStart(all),
-          left = all * atStart - warpsToCopy * toCopy;
-  bool isTight = atStart < mostRegisters;
-  registers.assign(groups, isTight ? std::min<int64_t>(left / (groups * warps) / 8 * 8, mostRegisters) : 0);
-  registers.push_back(isTight ? toCopy : 0);
+  registers.push_back(budget_.toCopy);
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
@@ -314,6 +326,7 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
   if (!schedule || !schedule.getGroups() || !facts.copiesBulk)
     return false;
   std::string why;
+  scf::ForOp made = loopOfOneStep(kernel);
   std::optional<RolePlan> plan = planRoles(kernel, why);
   // A step of sums releases the slot of the step before: with one slot the two roles would wait for each other.
   if (plan && plan->carriesSums && schedule.getStages() < 2) {
@@ -321,10 +334,15 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
     plan.reset();
   }
   if (!plan) {
+    IRRewriter rewriter(kernel.getContext());
+    if (made && failed(made.promoteIfSingleIteration(rewriter)))
+      llvm_unreachable("a loop of one step has one step");
     kernel.emitRemark() << "its copies are started by the warps that multiply because " << why;
     return false;
   }
-  RoleBuilder(kernel, facts, std::move(*plan)).run();
+  RoleBudget budget = budgetOf(schedule, *plan);
+  loadAhead(*plan, budget.toMultiply ? budget.toMultiply : mostRegisters);
+  RoleBuilder(kernel, facts, std::move(*plan), budget).run();
   eraseOriginals(kernel);
   return true;
 }

@@ -34,6 +34,47 @@ bool tilewright::tile::isEquallyLong(scf::ForOp loop) {
   });
 }
 
+scf::ForOp tilewright::tile::loopOfOneStep(KernelOp kernel) {
+  auto dots = llvm::to_vector(kernel.getBody().front().getOps<DotOp>());
+  SetVector<Operation *> moved;
+  SmallVector<Value> starts;
+  for (DotOp dot : dots) {
+    if (!dot.getAcc().getDefiningOp<arith::ConstantOp>())
+      return {};
+    starts.push_back(dot.getAcc());
+    for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+      auto load = operand.getDefiningOp<LoadOp>();
+      if (!load || !llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>))
+        return {};
+      moved.insert(load);
+    }
+  }
+  for (DotOp dot : dots)
+    for (Operation *user : dot->getUsers())
+      if (Operation *around = dots.back()->getBlock()->findAncestorOpInBlock(*user);
+          around->isBeforeInBlock(dots.back()))
+        return {};
+  if (dots.empty())
+    return {};
+  moved.insert_range(dots);
+  OpBuilder b(dots.back());
+  Location loc = kernel.getLoc();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = scf::ForOp::create(b, loc, zero, one, one, starts);
+  for (auto [dot, result] : llvm::zip(dots, loop.getResults()))
+    dot->replaceAllUsesWith(ValueRange(result));
+  for (Operation *op : moved)
+    op->moveBefore(loop.getBody(), loop.getBody()->end());
+  SmallVector<Value> sums;
+  for (auto [dot, sum] : llvm::zip(dots, loop.getRegionIterArgs())) {
+    dot.getAccMutable().assign(sum);
+    sums.push_back(dot.getResult());
+  }
+  b.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(b, loc, sums);
+  return loop;
+}
+
 //===- The loop ---------------------------------------------------------------------------------------------------===//
 
 /// One loop around products on units that read shared memory, and no control flow in it.

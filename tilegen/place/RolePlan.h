@@ -58,8 +58,16 @@ struct RolePlan {
   bool isCopied(mlir::Operation *op) const { return copyOf.contains(op); }
 };
 
+/// Products of a single step stand in no loop. Makes one of one step around them and the loads of their operands, so
+/// that roles may take them too: then a program's copies run beside the stores of the program before. Null, and nothing
+/// changes, where operands are computed or sums start from values.
+mlir::scf::ForOp loopOfOneStep(KernelOp kernel);
+
 /// None where it cannot be; `why` says what is in the way.
 std::optional<RolePlan> planRoles(KernelOp kernel, std::string &why);
+
+/// Moves loads behind the loop to its front, where threads with so many registers can hold what they give.
+void loadAhead(const RolePlan &plan, int64_t registers);
 
 /// Is the loop as long in every program?
 bool isEquallyLong(mlir::scf::ForOp loop);

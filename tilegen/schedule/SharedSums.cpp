@@ -24,15 +24,15 @@ namespace {
 // Fitted to what 128x768x768, 128x768x3072, 16x4096x4096 and 128x4096x4096 took on an H200 without parts
 // (docs/performance.md); the time of sharing is a prediction, to be measured there.
 constexpr double secondsOfStart = 2e-6;
-constexpr double secondsOfLoad = 0.6e-6;      // from memory to shared memory
-constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, to and from the second-level cache
-constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
-constexpr double shareOfSectors = 0.35;       // of the bandwidth, that single sectors of many rows reach (1x4096x4096)
-constexpr double clearGain = 0.9;             // of the time without parts, at most
-constexpr int64_t fewestSteps = 4;            // of a part: below, filling the pipeline is all there is
-constexpr int64_t mostResident = 2;           // blocks of a multiprocessor that share its memory
-constexpr int64_t sumsOfResident = 32;        // of a thread: with more, registers are for one block
-constexpr int64_t numbersOfParts[] = {2, 3, 4, 6, 8};
+constexpr double secondsOfLoad = 0.6e-6;        // from memory to shared memory
+constexpr double bytesOfUnitPerSecond = 1e11;   // of a multiprocessor, to and from the second-level cache
+constexpr double secondsOfSharing = 2e-6;       // to write the last bytes, count, and wait for the first bytes read
+constexpr double bytesOfGemvPerSecond = 1.4e10; // of a multiprocessor that reads single sectors of many rows
+constexpr double clearGain = 0.9;               // of the time without parts, at most
+constexpr int64_t fewestSteps = 4;              // of a part: below, filling the pipeline is all there is
+constexpr int64_t mostResident = 2;             // blocks of a multiprocessor that share its memory
+constexpr int64_t sumsOfResident = 32;          // of a thread: with more, registers are for one block
+constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
 
 /// The sizes of a contraction, all of which are known.
@@ -106,12 +106,18 @@ static int64_t residentOf(const Sizes &sizes, tile::ScheduleAttr schedule, const
   return std::clamp<int64_t>(target.sharedBytes / (schedule.getStages() * bytes), 1, mostResident);
 }
 
+/// Seconds of a product of a row, whose blocks read a sector of each row of the other side, as long as there are enough
+/// of them to reach the memory's bandwidth. Fitted to 1x4096x4096 (22.9 us), 1x1024x4096 (15.2) and 1x11008x4096 (43.8).
+static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t columns) {
+  double rounds = double(tilesOf(sizes, 1, columns)) / target.units, depth = sizes.depth * sizes.outerSteps,
+         bytes = depth * columns * sizes.element.getIntOrFloatBitWidth() / 8;
+  return secondsOfStart + secondsOfLoad + std::max(1.0, rounds) * bytes / bytesOfGemvPerSecond;
+}
+
 /// Seconds; see above.
 static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
                        const TargetDesc &target) {
   tile::ScheduleAttr schedule = candidate.schedule;
-  if (schedule.getRoot() == graph::RootKind::Gemv) // whose columns are few: one sector of each row
-    return secondsOfStart + secondsOfLoad + sizes.bytes() / (shareOfSectors * target.bandwidth);
   auto [rows, columns] = tileOf(schedule);
   int64_t steps = llvm::divideCeil(stepsOf(sizes, schedule), parts), blocks = tilesOf(sizes, rows, columns) * parts,
           rowBytes = schedule.getReduce().back() * sizes.element.getIntOrFloatBitWidth() / 8;
@@ -141,19 +147,22 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
   if (!sizes)
     return chosen.schedule;
   tile::ScheduleAttr best = chosen.schedule;
-  double least = clearGain * estimate(*sizes, chosen, 1, target);
+  bool isGemv = best.getRoot() == graph::RootKind::Gemv;
+  double least =
+      clearGain * (isGemv ? estimateGemv(*sizes, target, tileOf(best).second) : estimate(*sizes, chosen, 1, target));
   for (const ContractionSchedule &other : others) {
     auto [rows, columns] = tileOf(other.schedule);
     int64_t tiles = tilesOf(*sizes, rows, columns), steps = stepsOf(*sizes, other.schedule),
             room = target.units * residentOf(*sizes, other.schedule, target);
     for (int64_t parts : numbersOfParts) {
-      if (tiles * parts > room || steps / parts < fewestSteps)
+      bool isShared = parts > 1;
+      if ((isShared ? tiles * parts > room || steps / parts < fewestSteps : !isGemv))
         continue;
       // Roles count with loops of one length (tilegen/place/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)
         continue;
       if (double time = estimate(*sizes, other, parts, target); time < least)
-        best = withParts(other.schedule, parts), least = time;
+        best = isShared ? withParts(other.schedule, parts) : other.schedule, least = time;
     }
   }
   return best;

@@ -40,7 +40,7 @@
 // BLOCK: scf.yield
 // BLOCK: tile.store
 
-// A vector times a matrix: no tile.dot, the reduced loop is a dimension, 32 bytes of a row of the matrix a block.
+// A vector times a small matrix: no tile.dot, the reduced loop is a dimension, 32 bytes of a row of the matrix a block.
 // BLOCK-LABEL: tile.kernel @vector_matrix
 // BLOCK-SAME: schedule = #tile.schedule<gemv, tile = [1, 16], reduce = [512]
 // BLOCK: scf.for
@@ -79,8 +79,8 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
     %1 = arith.addf %c, %0 {graph.node = 0 : i64} : tensor<1000x300xf32>
     graph.return %1 : tensor<1000x300xf32>
   }
-  graph.kernel @vector_matrix(%x: tensor<1x4096xf16>, %w: tensor<4096x1000xf16>) -> tensor<1x1000xf32> {
-    %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4096xf16>, tensor<4096x1000xf16> -> tensor<1x1000xf32>
+  graph.kernel @vector_matrix(%x: tensor<1x768xf16>, %w: tensor<768x1000xf16>) -> tensor<1x1000xf32> {
+    %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x768xf16>, tensor<768x1000xf16> -> tensor<1x1000xf32>
     graph.return %0 : tensor<1x1000xf32>
   }
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads of what is added to a product's sums, before the loop that sums.
+//
+//   scf.for %k ... tile.dot                      %r = tile.load %residual
+//   %r = tile.load %residual              ->     scf.for %k ... tile.dot
+//   arith.addf %sum, %r                          arith.addf %sum, %r
+//
+// A block with roles has its multiprocessor to itself, so nothing else runs while it waits for such a load: one load
+// from memory, about a microsecond, of kernels that take ten (docs/performance.md). The registers that hold the
+// elements meanwhile must be free beside the sums.
+#include "tilegen/place/RolePlan.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+constexpr int64_t registersBeside = 56; // of a thread: addresses, counters, and what the rest of the epilogue computes
+}
+
+/// 32-bit registers of a thread that hold a tile as it was loaded.
+static int64_t registersOf(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return llvm::divideCeil(layoutOf(type).registers() * type.getElementTypeBitWidth(), 32);
+}
+
+void tilewright::tile::loadAhead(const RolePlan &plan, int64_t registers) {
+  if (!plan.carriesSums)
+    return;
+  int64_t free = registers - registersBeside;
+  scf::ForOp loop = plan.loop;
+  for (Value sum : loop.getResults())
+    free -= registersOf(sum);
+  SmallVector<LoadOp> moved;
+  for (auto load : loop->getBlock()->getOps<LoadOp>()) {
+    bool isKnown = llvm::all_of(load->getOperands(), [&](Value operand) {
+      return !operand.getDefiningOp() || operand.getDefiningOp()->isBeforeInBlock(loop);
+    });
+    int64_t needed = registersOf(load);
+    if (loop->isBeforeInBlock(load) && isKnown && needed <= free)
+      moved.push_back(load), free -= needed;
+  }
+  for (LoadOp load : moved)
+    load->moveBefore(loop);
+}
