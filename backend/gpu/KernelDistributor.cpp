@@ -386,6 +386,7 @@ LogicalResult KernelDistributor::run() {
   warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
+  prefetchMaps(maps);
   kernel_.walk([&](DotOp dot) {
     const Fragments *fragments = fragmentsOf(dot);
     multipliesShared_ |= fragments && fragments->readsShared();

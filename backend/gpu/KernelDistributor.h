@@ -131,6 +131,7 @@ private:
   void lowerRingDrain(tile::RingDrainOp op);
   void lowerRingRelease(tile::RingReleaseOp op);
   void lowerBulkCopy(tile::BulkCopyOp op);
+  void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);
   mlir::LogicalResult lowerRoles(tile::RolesOp op);

@@ -82,6 +82,18 @@ void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
 
+/// By a thread of the second warp, while the first one makes the barriers.
+void KernelDistributor::prefetchMaps(ArrayRef<TensorMapOp> maps) {
+  if (maps.empty())
+    return;
+  Value isChosen = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, target_.threadId(b_), i32(target_.lanes()));
+  auto branch = scf::IfOp::create(b_, isChosen, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  for (TensorMapOp map : maps)
+    target_.copyEngine()->prefetchMap(b_, scalar(map));
+}
+
 /// A tile whose rows are wider than a box is several panels, one behind the other.
 void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
   SharedType shared = op.getShared().getType();

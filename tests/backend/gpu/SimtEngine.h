@@ -25,6 +25,7 @@ enum EngineVerb { CopyBox, MakeBarrier, ExpectBytes, Arrive, WaitPhase, RoleBarr
 class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
+  void prefetchMap(Builder &, Value) override {} // changes nothing but times
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &) override {}
