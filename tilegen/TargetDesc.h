@@ -33,6 +33,7 @@ struct MatrixInstruction {
 /// What kernels whose warps have roles do at their start. Each may be turned off, to measure what it brings.
 struct RoleOptions {
   bool prefetchesMaps = false; // fetch the descriptions of tensors before the first copy asks for them
+  bool constantsFirst = false; // copy constants before the wait for the kernels before
 };
 
 struct TargetDesc {

@@ -150,6 +150,7 @@ private:
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
   void barrier();
+  void awaitKernels();
 
   tile::KernelOp kernel_;
   mlir::ModuleOp output_;
