@@ -82,7 +82,7 @@ Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target,
 std::unique_ptr<GpuTarget> makeGpuTarget(const TargetDesc &target) {
   switch (target.backend) {
   case Backend::Nvptx:
-    return std::make_unique<NvptxTarget>();
+    return std::make_unique<NvptxTarget>(target);
   case Backend::Amdgcn:
     return std::make_unique<AmdgcnTarget>(target.warpWidth);
   case Backend::Host:

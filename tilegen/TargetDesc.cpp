@@ -65,6 +65,8 @@ static constexpr MatrixInstruction rdnaMatrix[] = {
 using enum Backend;
 using enum ProgramModel;
 
+static constexpr RoleOptions hopperRoles{.prefetchesMaps = true, .constantsFirst = true};
+
 static constexpr TargetDesc table[] = {
     // x86-64 psABI, "Micro-architecture levels": v3 has AVX2, FMA and F16C, v4 AVX-512 F, BW, CD, DQ and VL.
     {"x86-64-v3", "x86-64-v3", Host, Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false},
@@ -80,7 +82,7 @@ static constexpr TargetDesc table[] = {
     {"sm_86", "sm_86", Nvptx, Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
     {"sm_89", "sm_89", Nvptx, Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
     {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, hopperMatrix, true,
-     /*feature=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true},
+     /*feature=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true, hopperRoles},
     {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true,
      /*feature=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
     {"sm_120a", "sm_120a", Nvptx, Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix,

@@ -30,6 +30,12 @@ struct MatrixInstruction {
   int warps = 1; // that issue it together
 };
 
+/// What kernels whose warps have roles do at their start. Each may be turned off, to measure what it brings.
+struct RoleOptions {
+  bool prefetchesMaps = false; // fetch the descriptions of tensors before the first copy asks for them
+  bool constantsFirst = false; // copy constants before the wait for the kernels before
+};
+
 struct TargetDesc {
   std::string_view name; // as --target spells it
   std::string_view cpu;  // as LLVM spells it
@@ -49,6 +55,7 @@ struct TargetDesc {
   std::string_view feature = {};  // beyond those of `cpu`, as LLVM spells it
   bool bulkCopies = false;        // of whole tiles, by an engine that signals barriers in shared memory
   bool dependentLaunches = false; // a kernel may start before the one that it reads from ends, and wait by itself
+  RoleOptions roles = {};         // where there are bulk copies
 };
 
 std::span<const TargetDesc> targets();

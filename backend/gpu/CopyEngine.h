@@ -22,6 +22,8 @@ public:
 
   /// Says that argument number `index` of the kernel is a tensor map (KernelAbi.h).
   virtual void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) = 0;
+  /// Fetches the description of a tensor, so that the first copy need not wait for it; by one thread.
+  virtual void prefetchMap(Builder &b, Value map) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
   /// `barrier`.
   virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) = 0;

@@ -32,8 +32,8 @@ public:
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
   virtual void barrier(Builder &b) = 0;
   /// For kernels that start before the ones before them end (TargetDesc::dependentLaunches): waits until those have
-  /// ended and what they wrote is there, then lets the next kernel start. Nothing but constants may be read before it,
-  /// and nothing written.
+  /// ended and what they wrote is there, then lets the next kernel start. A thread may read nothing but constants
+  /// before it, and write nothing.
   virtual void awaitKernelsBefore(Builder &) {}
 
   /// Orders global memory for all threads of the device: what this thread has written, and its block before a barrier,

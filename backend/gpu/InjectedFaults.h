@@ -8,6 +8,7 @@ namespace tilewright {
 struct InjectedFaults {
   bool dropMasks = false;     // stores ignore their bounds
   bool dropBarriers = false;  // no barrier is emitted
+  bool dropAwaits = false;    // nobody waits for the kernels before
   bool dropRingWaits = false; // slots are read before they are full
   bool dropReleases = false;  // a program of a shared tile arrives before its part has
   bool dropAcquires = false;  // the last program may read what memory held before the others arrived

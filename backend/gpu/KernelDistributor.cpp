@@ -96,6 +96,11 @@ void KernelDistributor::barrier() {
     target_.barrier(b_);
 }
 
+void KernelDistributor::awaitKernels() {
+  if (!faults_.dropAwaits)
+    target_.awaitKernelsBefore(b_);
+}
+
 //===- Elementwise ------------------------------------------------------------------------------------------------===//
 
 /// The same operation on the scalars of each register; see registerOf.
@@ -315,6 +320,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
       .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
+      .Case([&](AwaitKernelsOp) { return awaitKernels(), success(); })
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
       .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {
@@ -364,7 +370,7 @@ LogicalResult KernelDistributor::run() {
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
       // Only what nobody writes while kernels run may be read early, or through a cache that sees no writes
       // (ld.global.nc): a temporary may still be written by the kernel before.
-      if (kernel_.getArgAttr(i, graph::constantAttr)) {
+      if (isConstant(argument)) {
         function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
         function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b_.getUnitAttr());
       }
@@ -386,13 +392,14 @@ LogicalResult KernelDistributor::run() {
   warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
+  prefetchMaps(maps);
   kernel_.walk([&](DotOp dot) {
     const Fragments *fragments = fragmentsOf(dot);
     multipliesShared_ |= fragments && fragments->readsShared();
   });
   noteEpilogue(kernel_.getBody());
-  if (kernel_.getBody().getOps<RolesOp>().empty()) // roles make their barriers first
-    target_.awaitKernelsBefore(b_);
+  if (kernel_.getBody().getOps<RolesOp>().empty()) // each role waits by itself, behind the making of barriers
+    awaitKernels();
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());
   return result;

@@ -131,6 +131,7 @@ private:
   void lowerRingDrain(tile::RingDrainOp op);
   void lowerRingRelease(tile::RingReleaseOp op);
   void lowerBulkCopy(tile::BulkCopyOp op);
+  void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);
   mlir::LogicalResult lowerRoles(tile::RolesOp op);
@@ -149,6 +150,7 @@ private:
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
   void barrier();
+  void awaitKernels();
 
   tile::KernelOp kernel_;
   mlir::ModuleOp output_;

@@ -103,7 +103,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   auto failed = [&](StringRef step) {
     return Status(Code::Internal, fmt::format("{}: {}{}", desc.name, step.str(), diagnostics));
   };
-  NvptxTarget target(desc.dependentLaunches);
+  NvptxTarget target(desc);
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
   auto distributed = distribute(module, target, options.faults);

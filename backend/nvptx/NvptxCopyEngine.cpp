@@ -27,6 +27,11 @@ void NvptxCopyEngine::markTensorMap(LLVM::LLVMFuncOp function, unsigned index) {
   function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(tensorMapAlignment));
 }
 
+void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
+  if (prefetchesMaps_)
+    callIntrinsic(b, "llvm.nvvm.prefetch.tensormap.p0", {}, {map});
+}
+
 void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
   constexpr unsigned clusterSpace = 7;
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);

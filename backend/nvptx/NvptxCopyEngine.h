@@ -8,7 +8,9 @@ namespace tilewright {
 
 class NvptxCopyEngine final : public CopyEngine {
 public:
+  explicit NvptxCopyEngine(bool prefetchesMaps) : prefetchesMaps_(prefetchesMaps) {}
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
+  void prefetchMap(Builder &b, Value map) override;
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &b) override;
@@ -17,6 +19,9 @@ public:
   void waitPhase(Builder &b, Value barrier, Value parity) override;
   void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
   void setRegisters(Builder &b, unsigned registers, bool more) override;
+
+private:
+  bool prefetchesMaps_;
 };
 
 } // namespace tilewright

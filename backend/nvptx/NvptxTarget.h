@@ -4,13 +4,14 @@
 
 #include "backend/gpu/GpuTarget.h"
 #include "backend/nvptx/NvptxCopyEngine.h"
+#include "tilegen/TargetDesc.h"
 
 namespace tilewright {
 
 class NvptxTarget final : public GpuTarget {
 public:
-  /// With `startsEarly`, kernels wait for those before them (awaitKernelsBefore).
-  explicit NvptxTarget(bool startsEarly = false) : startsEarly_(startsEarly) {}
+  explicit NvptxTarget(const TargetDesc &desc)
+      : startsEarly_(desc.dependentLaunches), engine_(desc.roles.prefetchesMaps) {}
   unsigned lanes() const override { return 32; }
   Value threadId(Builder &b) override;
   Value blockId(Builder &b, unsigned dim) override;
@@ -43,7 +44,7 @@ public:
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 
 private:
-  bool startsEarly_;
+  bool startsEarly_; // so kernels wait for those before them
   NvptxCopyEngine engine_;
 };
 

@@ -22,12 +22,12 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
+         (p.constantB ? "_constant" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
 }
 
 // A tile's columns are one strip or two; {i} is the strip's number.
 constexpr const char *productHead = R"(
-    tile.kernel @k(%a: {a}, %b: {b}, %r: {r}, %y: {y}{argument})
+    tile.kernel @k(%a: {a}, %b: {b}{constant}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
@@ -125,6 +125,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
         fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
         fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+        fmt::arg("constant", p.constantB ? " {graph.constant}" : ""),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
         fmt::arg("parts", p.parts > 1 ? fmt::format(", parts = {}", p.parts) : ""),
         fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
@@ -337,6 +338,22 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
     }
 }
 
+/// Right sides that are copied before the wait for other kernels: fewer steps than slots, more, several programs a
+/// block, blocks without one, sums that programs share.
+static void addConstantCases(std::vector<DeviceCase> &cases) {
+  auto constants = [&](int64_t m, int64_t n, int64_t k, int64_t groups, int64_t parts) {
+    Product p{DType::F16, m, n, k, 64, 64, 64, 4, 3};
+    p.groups = groups, p.parts = parts, p.constantB = true, p.tail = Tail::Gelu;
+    cases.push_back(product(p, "multiple of 8"));
+  };
+  constants(64, 64, 64, 1, 1);
+  constants(72, 136, 136, 1, 1);
+  constants(64, 200, 456, 1, 1);
+  constants(136, 200, 328, 2, 1);
+  constants(72, 136, 512, 1, 4);
+  constants(512, 3072, 768, 1, 1);
+}
+
 /// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end.
 static void addStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
@@ -364,6 +381,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   addResidualCases(cases);
   addRoleCases(cases);
+  addConstantCases(cases);
   addStripCases(cases);
 }
 

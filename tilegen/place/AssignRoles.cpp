@@ -20,6 +20,15 @@
 // a block each, because the hardware shares those out better than a fixed order; the longest have the lowest numbers
 // (tilegen/emit/EmitTiles.cpp).
 //
+// Where kernels start before the ones before them end, the thread that copies fills the first slots with what is
+// constant before it waits for those (earlySteps):
+//
+//   for %k of the first program, in the first slots {
+//     tile.ring_acquire ring[%step] ; tile.bulk_copy B[%k] }
+//   tile.await_kernels
+//   for %p ... for %k {
+//     if %step is one of those { tile.bulk_copy A[%k] } else { tile.ring_acquire ; tile.bulk_copy A[%k], B[%k] } }
+//
 // With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
 //
@@ -28,6 +37,8 @@
 #include "tilegen/place/MultiplyLoop.h"
 
 #include "mlir/IR/Iterators.h"
+
+#include <functional>
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -63,11 +74,17 @@ private:
   void makeRooms();
   void makeRings();
   void fillBody(Region &body, int64_t group, bool stores);
-  Value fillProgram(Value number, Place at, bool stores);
+  Value fillProgram(Value number, bool stores, llvm::function_ref<Value(IRMapping &)> fillLoop);
   Value multiply(IRMapping &now, Place at);
   void stage(const IRMapping &now);
   Value copy(IRMapping &now, Place at);
   void copyInto(size_t ring, const IRMapping &now, Value step);
+  Value acquire(size_t ring, Value step);
+  void copyOperands(size_t ring, const IRMapping &now, Value slot,
+                    llvm::function_ref<bool(const CopiedOperand &)> which);
+  bool hasConstantsFirst() const;
+  void copyConstants(Value first, Value end);
+  IRMapping inLoop(const IRMapping &now, Value position);
   void startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring);
   void when(Value condition, llvm::function_ref<void()> build);
 
@@ -82,6 +99,7 @@ private:
   RoleRooms rooms_;
   SmallVector<Value> maps_; // of plan_.copied
   Value turns_;             // only with several groups
+  Value earlySteps_;        // from 0 to this, constants were copied before the wait; null: none were
   int64_t blocks_ = 0;      // of the grid, if it is persistent
 };
 
@@ -103,6 +121,8 @@ static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
           left = all * atStart - warpsToCopy * toCopy;
   return {std::min<int64_t>(left / multiplying / 8 * 8, mostRegisters), toCopy};
 }
+
+static bool isOfConstant(const CopiedOperand &copied) { return isConstant(LoadOp(copied.load).getBuffer()); }
 
 //===- Rooms, maps and rings --------------------------------------------------------------------------------------===//
 
@@ -192,15 +212,64 @@ void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapp
   BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
 }
 
-/// Fills the slot of a step of one ring.
-void RoleBuilder::copyInto(size_t ring, const IRMapping &now, Value step) {
+/// Starts copies of one ring's operands.
+void RoleBuilder::copyOperands(size_t ring, const IRMapping &now, Value slot,
+                               llvm::function_ref<bool(const CopiedOperand &)> which) {
+  for (auto [copied, map] : llvm::zip(plan_.copied, maps_))
+    if (copied.ring == ring && which(copied))
+      startCopy(copied, map, now, slot, rooms_.rings[ring]);
+}
+
+Value RoleBuilder::acquire(size_t ring, Value step) {
   int64_t bytes = 0;
   for (const CopiedOperand &copied : plan_.copiedInto(ring))
     bytes += cast<SharedType>(rooms_.room.at(copied.load).getType()).getSlotBytes();
-  Value slot = RingAcquireOp::create(b_, loc_, rooms_.rings[ring], step, bytes);
-  for (auto [copied, map] : llvm::zip(plan_.copied, maps_))
-    if (copied.ring == ring)
-      startCopy(copied, map, now, slot, rooms_.rings[ring]);
+  return RingAcquireOp::create(b_, loc_, rooms_.rings[ring], step, bytes);
+}
+
+/// Fills the slot of a step of one ring.
+void RoleBuilder::copyInto(size_t ring, const IRMapping &now, Value step) {
+  auto fill = [&] { copyOperands(ring, now, acquire(ring, step), [](const CopiedOperand &) { return true; }); };
+  if (!earlySteps_)
+    return fill();
+  // Of the first steps, as many as there are slots, step and slot have the same number.
+  when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::uge, step, earlySteps_), fill);
+  when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, step, earlySteps_),
+       [&] { copyOperands(ring, now, step, std::not_fn(isOfConstant)); });
+}
+
+/// What a step of the loop at `position` copies with.
+IRMapping RoleBuilder::inLoop(const IRMapping &now, Value position) {
+  IRMapping inside = now;
+  inside.map(plan_.loop.getInductionVar(), position);
+  for (Operation &op : plan_.loop.getBody()->without_terminator())
+    if (isIndexArithmetic(op))
+      b_.clone(op, inside);
+  return inside;
+}
+
+/// Steps are counted through all programs, so that the first slots' are those of a block's first program.
+bool RoleBuilder::hasConstantsFirst() const {
+  return facts_.constantsFirst && isPersistent_ && plan_.carriesSums && llvm::any_of(plan_.copied, isOfConstant);
+}
+
+/// The constants of the first slots, for program `first` if it comes before `end`.
+void RoleBuilder::copyConstants(Value first, Value end) {
+  Value slots = constant(schedule_.getStages());
+  earlySteps_ = arith::MinUIOp::create(b_, loc_, slots, tripCount(b_, plan_.loop));
+  when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, first, end), [&] {
+    fillProgram(first, /*stores=*/false, [&](IRMapping &now) {
+      auto loop = scf::ForOp::create(b_, loc_, constant(0), earlySteps_, constant(1));
+      OpBuilder::InsertionGuard guard(b_);
+      b_.setInsertionPointToStart(loop.getBody());
+      Value step = loop.getInductionVar();
+      Value distance = arith::MulIOp::create(b_, loc_, step, now.lookupOrDefault(plan_.loop.getStep()));
+      IRMapping inside = inLoop(now, plus(now.lookupOrDefault(plan_.loop.getLowerBound()), distance));
+      copyOperands(/*ring=*/0, inside, acquire(/*ring=*/0, step), isOfConstant);
+      return Value();
+    });
+  });
+  AwaitKernelsOp::create(b_, loc_);
 }
 
 /// The loop of the thread that copies; the step after it.
@@ -214,11 +283,7 @@ Value RoleBuilder::copy(IRMapping &now, Place at) {
                                  bound(source.getStep()), at.step);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
-  IRMapping inside = now;
-  inside.map(source.getInductionVar(), loop.getInductionVar());
-  for (Operation &op : source.getBody()->without_terminator())
-    if (isIndexArithmetic(op))
-      b_.clone(op, inside);
+  IRMapping inside = inLoop(now, loop.getInductionVar());
   Value step = loop.getRegionIterArgs()[0];
   for (auto [i, ring] : llvm::enumerate(plan_.rings))
     if (!ring.isOfProgram)
@@ -227,16 +292,16 @@ Value RoleBuilder::copy(IRMapping &now, Place at) {
   return loop.getResult(0);
 }
 
-/// Program `number` in one role: everything up to the loop, and the loop as copies or, if the role `stores`, as
-/// products, and the rest. Returns the step after it.
-Value RoleBuilder::fillProgram(Value number, Place at, bool stores) {
+/// Program `number` in one role: everything up to the loop, the loop, and the rest if the role `stores`. Returns what
+/// `fillLoop` returns, or null if there is no loop.
+Value RoleBuilder::fillProgram(Value number, bool stores, llvm::function_ref<Value(IRMapping &)> fillLoop) {
   IRMapping now;
-  Value step = at.step;
+  Value after;
   for (Operation &op : kernel_.getBody().front().without_terminator()) {
     if (isa<SharedAllocOp, TensorMapOp, RingAllocOp, WorkspaceOp, RolesOp>(op))
       continue;
     if (&op == plan_.loop) {
-      step = stores ? multiply(now, at) : copy(now, at);
+      after = fillLoop(now);
       if (!stores)
         break;
     } else if (isa<ProgramIdOp>(op)) {
@@ -245,7 +310,7 @@ Value RoleBuilder::fillProgram(Value number, Place at, bool stores) {
       b_.clone(op, now);
     }
   }
-  return step;
+  return after;
 }
 
 /// The programs of one role. Group number `group` of several takes every `groups`-th of those that its block takes.
@@ -257,13 +322,16 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   AffineExpr programs = kernel_.getGrid().getResult(0);
   if (!isPersistent_) {
     Value zero = constant(0);
-    fillProgram(block, {zero, zero}, stores);
+    Place at{zero, zero};
+    fillProgram(block, stores, [&](IRMapping &now) { return stores ? multiply(now, at) : copy(now, at); });
     return;
   }
   Value first = plus(block, constant(group * blocks_));
   auto number = dyn_cast<AffineConstantExpr>(programs);
   auto count = AffineMap::get(0, kernel_.getNumSymbols(), programs);
   Value end = number ? constant(number.getValue()) : SizeOp::create(b_, loc_, count, ValueRange()).getResult();
+  if (!stores && hasConstantsFirst())
+    copyConstants(first, end);
   // Bounds of the loop are constants or sizes, which stand in the kernel itself: every role has its own.
   auto skipped = [&](int64_t times) { // steps of `times` programs that other groups take
     return arith::MulIOp::create(b_, loc_, tripCount(b_, plan_.loop), constant(times)).getResult();
@@ -275,7 +343,8 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   auto loop = scf::ForOp::create(b_, loc_, first, end, constant(groups * blocks_), inits);
   b_.setInsertionPointToStart(loop.getBody());
   Place at{loop.getRegionIterArgs()[0], counts ? loop.getRegionIterArgs()[1] : Value()};
-  SmallVector<Value> next{fillProgram(loop.getInductionVar(), at, stores)};
+  SmallVector<Value> next{fillProgram(loop.getInductionVar(), stores,
+                                      [&](IRMapping &now) { return stores ? multiply(now, at) : copy(now, at); })};
   if (groups > 1)
     next.front() = plus(next.front(), skipped(groups - 1));
   if (counts)

@@ -58,6 +58,7 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.lanes = target.warpWidth;
   facts.copiesAsync = target.asyncCopies;
   facts.copiesBulk = target.bulkCopies;
+  facts.constantsFirst = target.roles.constantsFirst;
   facts.units = target.units;
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())

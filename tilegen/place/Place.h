@@ -12,11 +12,12 @@ namespace tilewright::tile {
 
 /// What placing asks of a target.
 struct PlaceFacts {
-  unsigned lanes = 32;      // of a warp or wavefront
-  bool copiesAsync = false; // global to shared memory without registers
-  bool copiesBulk = false;  // whole tiles, by an engine of their own
-  int64_t units = 1;        // multiprocessors
-  int64_t sharedBytes = 0;  // of a block
+  unsigned lanes = 32;         // of a warp or wavefront
+  bool copiesAsync = false;    // global to shared memory without registers
+  bool copiesBulk = false;     // whole tiles, by an engine of their own
+  bool constantsFirst = false; // copies of constants start before the wait for the kernels before
+  int64_t units = 1;           // multiprocessors
+  int64_t sharedBytes = 0;     // of a block
   llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
       fragments; // matrix instructions by preference: elements, and a row of allFragments()
 };

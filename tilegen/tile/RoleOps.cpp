@@ -90,6 +90,34 @@ LogicalResult OrderedProgramOp::verify() {
   return verifySizesMap(*this, getColumns(), 1, "columns");
 }
 
+/// Does nobody write what this operation reads or writes outside of shared memory?
+static bool touchesConstantsAlone(Operation *op) {
+  if (auto copy = dyn_cast<BulkCopyOp>(op)) {
+    auto map = copy.getMap().getDefiningOp<TensorMapOp>();
+    return map && isConstant(map.getBuffer());
+  }
+  return isa<RingAcquireOp, RingWaitOp, RingReleaseOp, RingDrainOp>(op) || op->getNumRegions() ||
+         isMemoryEffectFree(op);
+}
+
+LogicalResult AwaitKernelsOp::verify() {
+  if (!isa<RolesOp>((*this)->getParentOp()))
+    return emitOpError() << "expected to stand in a role itself because all that follows relies on it, got "
+                         << (*this)->getParentOp()->getName();
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode()) {
+    auto result = op->walk([](Operation *op) {
+      if (touchesConstantsAlone(op))
+        return WalkResult::advance();
+      op->emitOpError("expected nothing but copies of constants before tile.await_kernels because other kernels may "
+                      "still read and write everything else");
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 int64_t RolesOp::registersAtStart(int64_t warps) {
   constexpr int64_t lanes = 32, step = 8, most = 255;
   return std::min(registersOfUnit / (warps * lanes) / step * step, most);

@@ -149,6 +149,27 @@ def RingDrainOp : Tile_Op<"ring_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 //===- Roles ------------------------------------------------------------------------------------------------------===//
 
+def AwaitKernelsOp : Tile_Op<"await_kernels", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until the kernels before have ended and what they wrote is there";
+  let description = [{
+    Where kernels may start before the ones before them end, a role begins with this, unless it says itself where it
+    waits. Before that it may only start copies of constants, which no kernel writes.
+
+    ```mlir
+    tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: true>} {
+      %slot = tile.ring_acquire %ring[%c0] bytes 16384 : !tile.ring<slots = 2, releases = 4>
+      tile.bulk_copy %weights[%c0, %c0] into %sw[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
+          -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+      tile.await_kernels
+      tile.bulk_copy %x[%c0, %c0] into %sx[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
+          -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 def OrderedProgramOp : Tile_Op<"ordered_program", [Pure]> {
   let summary = "the number of the program that runs as number `index`";
   let description = [{

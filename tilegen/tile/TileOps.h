@@ -40,6 +40,9 @@ inline constexpr int64_t maxTensorMapBox = 256, tensorMapRowBytes = 128;
 
 namespace tilewright::tile {
 
+/// Is this buffer of a kernel a constant, which nobody writes while kernels run?
+bool isConstant(mlir::Value buffer);
+
 /// Attributes of a kernel's arguments, for constants that are stored in panels.
 inline constexpr llvm::StringLiteral packedFromAttr = "tile.packed_from"; // the map from the panels to the constant
 inline constexpr llvm::StringLiteral sourceAttr = "tile.source";          // the constant's type

@@ -82,6 +82,18 @@ void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
 
+/// By a thread of the second warp, while the first one makes the barriers.
+void KernelDistributor::prefetchMaps(ArrayRef<TensorMapOp> maps) {
+  if (maps.empty())
+    return;
+  Value isChosen = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, target_.threadId(b_), i32(target_.lanes()));
+  auto branch = scf::IfOp::create(b_, isChosen, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  for (TensorMapOp map : maps)
+    target_.copyEngine()->prefetchMap(b_, scalar(map));
+}
+
 /// A tile whose rows are wider than a box is several panels, one behind the other.
 void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
   SharedType shared = op.getShared().getType();
@@ -124,6 +136,9 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
   CopyEngine &engine = *target_.copyEngine();
   Value warp = std::exchange(warp_, arith::SubIOp::create(b_, warp_, i32(firstWarp)));
   role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes()};
+  bool awaitsItself = !body.getOps<AwaitKernelsOp>().empty();
+  if (!awaitsItself)
+    awaitKernels();
   if (int64_t registers = op.getRegisters()[number]) {
     int64_t atStart = RolesOp::registersAtStart(llvm::sum_of(op.getWarps()));
     engine.setRegisters(b_, registers, registers > atStart);
@@ -150,7 +165,6 @@ LogicalResult KernelDistributor::lowerRoles(RolesOp op) {
   if (!target_.copyEngine())
     return op.emitOpError("expected a target with a copy engine, whose barriers roles meet at");
   computeWaiting();
-  target_.awaitKernelsBefore(b_);
   OpBuilder::InsertionGuard guard(b_);
   unsigned firstWarp = 0;
   for (unsigned number = 0; number < op.getBodies().size(); ++number) {

@@ -124,6 +124,7 @@ TEST(InjectedFault, EveryArrivalIsTheLast) {
   EXPECT_TRUE(isSeen("shared sums", {.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
+TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeen("matmul", {.dropAwaits = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }

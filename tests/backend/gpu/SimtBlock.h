@@ -46,7 +46,7 @@ struct EngineBarrier {
 struct Fiber {
   ucontext_t context;
   std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
-  bool done = false;
+  bool done = false, hasAwaited = false;    // the kernels before
   uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
   uint32_t word = 0;                        // what it brings to its warp's meeting
   const void *given[2] = {};
@@ -64,8 +64,9 @@ struct RunningBlock {
   size_t sharedStart = 0;
   bool isPublishing = false; // some thread has executed the fence since the last barrier
   bool overwritten = false;
-  bool waits = false;    // for all other blocks of the grid
-  uint64_t progress = 0; // grows whenever something happens that others may wait for
+  bool touchedEarly = false; // what kernels before may still write, by a thread that has not waited for them
+  bool waits = false;        // for all other blocks of the grid
+  uint64_t progress = 0;     // grows whenever something happens that others may wait for
   std::map<const std::byte *, struct EngineBarrier> barriers;
   struct Meeting {
     uint32_t arrived = 0, generation = 0;

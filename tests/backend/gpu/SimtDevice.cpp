@@ -115,7 +115,7 @@ bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, const std::function<std:
     hideOthers();
     if (!runOn(*state))
       return false;
-    overwritten_ |= state->overwritten;
+    overwritten_ |= state->overwritten || state->touchedEarly;
     if (state->waits) {
       viewOfWaiting = takeView();
       waiting = std::exchange(state, make());
@@ -126,7 +126,7 @@ bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, const std::function<std:
   giveView(std::move(viewOfWaiting));
   waiting->waits = false;
   bool ended = runOn(*waiting);
-  overwritten_ |= waiting->overwritten;
+  overwritten_ |= waiting->overwritten || waiting->touchedEarly;
   return ended;
 }
 

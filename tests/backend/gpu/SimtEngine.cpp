@@ -102,6 +102,7 @@ void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, 
              int32_t c3, int32_t c4) {
   PendingBox box{to, map, {c0, c1, c2, c3, c4}};
   block->overwritten |= isBeingRead(to, bytesOf(*map));
+  block->touchedEarly |= !map->isConstant && !block->self().hasAwaited;
   std::memset(to, 0xff, bytesOf(*map));
   std::memset(block->asSeen(to), 0xff, bytesOf(*map));
   block->barriers[barrier].boxes.push_back(box);

@@ -16,6 +16,7 @@ namespace tilewright::test {
 struct SimtTensorMap {
   const std::byte *start;
   uint32_t elementBytes, rank;
+  bool isConstant;
   std::array<int64_t, 5> sizes, strides, box; // strides in elements
 };
 
@@ -25,6 +26,7 @@ enum EngineVerb { CopyBox, MakeBarrier, ExpectBytes, Arrive, WaitPhase, RoleBarr
 class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
+  void prefetchMap(Builder &, Value) override {} // changes nothing but times
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &) override {}

@@ -42,6 +42,7 @@ int32_t shuffle(int32_t word, int32_t mask) {
 }
 
 void barrier() { block->meetBlock(); }
+void awaitKernels() { block->self().hasAwaited = true; }
 void fence() { device->fence(); }
 int32_t countUpTo(int32_t *address, int32_t most) { return device->countUpTo(address, most); }
 
@@ -359,7 +360,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(RoundToTf32, roundToTf32), set(MultiplyTf32, multiplyTf32);
   set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(CommitProducts, commitProducts),
       set(WaitProducts, waitProducts);
-  set(Fence, fence), set(CountUpTo, countUpTo);
+  set(AwaitKernels, awaitKernels), set(Fence, fence), set(CountUpTo, countUpTo);
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory), set(PublishShared, publishShared);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
@@ -392,6 +393,7 @@ std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std:
     SimtTensorMap &map = maps.emplace_back();
     map.start = reinterpret_cast<const std::byte *>(arguments[placed.buffer]) + placed.start * bytes;
     map.elementBytes = bytes;
+    map.isConstant = tile::isConstant(kernel.getBody().getArgument(placed.buffer));
     map.rank = placed.sizes.size();
     llvm::copy(placed.sizes, map.sizes.begin());
     llvm::copy(placed.strides, map.strides.begin());
@@ -407,7 +409,7 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.sharedStart = -reinterpret_cast<uintptr_t>(state.shared.data()) & (sharedAlignment - 1);
   state.isPublishing = false;
   for (auto &fiber : state.fibers) {
-    fiber->done = false;
+    fiber->done = fiber->hasAwaited = false;
     fiber->warpVisits = fiber->blockVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});

@@ -32,6 +32,7 @@ Value SimtTarget::shuffle(Builder &b, Value word, unsigned mask) {
   return call(b, Shuffle, b.getI32Type(), {word, wordConstant(b, mask)});
 }
 void SimtTarget::barrier(Builder &b) { call(b, Barrier, {}, {}); }
+void SimtTarget::awaitKernelsBefore(Builder &b) { call(b, AwaitKernels, {}, {}); }
 void SimtTarget::fence(Builder &b) { call(b, Fence, {}, {}); }
 Value SimtTarget::countUpTo(Builder &b, Value address, unsigned most) {
   return call(b, CountUpTo, b.getI32Type(), {address, wordConstant(b, most)});

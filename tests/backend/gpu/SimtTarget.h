@@ -11,7 +11,7 @@ namespace tilewright::test {
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
             CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplyHeld, RoundToTf32,
-            MultiplyTf32, Fence, CountUpTo, Exp2, Log2, SharedMemory, VerbCount };
+            MultiplyTf32, Fence, CountUpTo, AwaitKernels, Exp2, Log2, SharedMemory, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -23,6 +23,7 @@ public:
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
+  void awaitKernelsBefore(Builder &b) override;
   void fence(Builder &b) override;
   void fenceBesideBarrier(Builder &b) override {
     if (lanes_ == 64) // as AMD

@@ -135,3 +135,54 @@ tile.kernel @alone(%a: !tile.buffer<f16, () -> (64, 128)>, %b: !tile.buffer<f16,
   tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
   tile.return
 }
+
+// -----
+
+// The right side is a constant: the thread that copies brings it into the first three slots before it waits for the
+// kernels before this one, and to the same steps the left side alone afterwards.
+// CHECK-LABEL: tile.kernel @weights
+// CHECK: %[[RING:.*]] = tile.ring_alloc
+// CHECK: tile.roles
+// CHECK-NOT: tile.await_kernels
+// CHECK: }, {
+// CHECK: %[[EARLY:.*]] = arith.minui %c3{{.*}}, %c8
+// CHECK: scf.if
+// CHECK: scf.for %[[S:.*]] = %{{.*}} to %[[EARLY]] step
+// CHECK: %[[DISTANCE:.*]] = arith.muli %[[S]], %c64
+// CHECK: %[[K:.*]] = arith.addi %{{.*}}, %[[DISTANCE]]
+// CHECK: %[[SLOT:.*]] = tile.ring_acquire %[[RING]][%[[S]]] bytes 24576
+// CHECK-NEXT: tile.bulk_copy %{{.*}}[%{{.*}}, %[[K]]] into %[[B:.*]][%[[SLOT]]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.await_kernels
+// CHECK: scf.for
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%[[S:.*]] = %{{.*}}) -> (index)
+// CHECK: arith.cmpi uge, %[[S]], %[[EARLY]]
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: %[[SLOT:.*]] = tile.ring_acquire %[[RING]][%[[S]]] bytes 24576
+// CHECK-NEXT: tile.bulk_copy %{{.*}}[%[[K]], %{{.*}}] into %[[A:.*]][%[[SLOT]]]
+// CHECK-NEXT: tile.bulk_copy %{{.*}}[%{{.*}}, %[[K]]] into %[[B]][%[[SLOT]]]
+// CHECK: arith.cmpi ult, %[[S]], %[[EARLY]]
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: tile.bulk_copy %{{.*}}[%[[K]], %{{.*}}] into %[[A]][%[[S]]]
+// CHECK-NEXT: }
+tile.kernel @weights(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f16, () -> (512, 256)> {graph.constant},
+                 %y: !tile.buffer<f32, () -> (640, 256)>)
+    attributes {grid = affine_map<() -> (20, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (640, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (640, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (512, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  tile.store %sum, %y[%m, %n] bounds () -> (640, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf32> -> !tile.buffer<f32, () -> (640, 256)>
+  tile.return
+}

@@ -165,3 +165,47 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected to stand in a role itself because all that follows relies on it, got tile.kernel}}
+  tile.await_kernels
+  tile.return
+}
+
+// -----
+
+// The left side is no constant.
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %sx = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>
+  %ring = tile.ring_alloc offset 0 : !tile.ring<slots = 2, releases = 4>
+  %map = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: true>} {
+    %slot = tile.ring_acquire %ring[%c0] bytes 8192 : !tile.ring<slots = 2, releases = 4>
+    // expected-error@+1 {{expected nothing but copies of constants before tile.await_kernels because other kernels may still read and write everything else}}
+    tile.bulk_copy %map[%c0, %c0] into %sx[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
+        -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+    tile.await_kernels
+  }
+  tile.return
+}
+
+// -----
+
+// Nothing may be written, in no loop either.
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: false>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : tensor<64xf16>
+    scf.for %i = %c0 to %c1 step %c1 {
+      // expected-error@+1 {{expected nothing but copies of constants before tile.await_kernels}}
+      tile.store %zero, %y[%c0] bounds () -> (64) map (d0) -> (d0) : tensor<64xf16> -> !tile.buffer<f16, () -> (64)>
+    }
+    tile.await_kernels
+  }
+  tile.return
+}
