@@ -61,6 +61,8 @@ inline constexpr llvm::StringLiteral nameAttr = "graph.name";
 inline constexpr llvm::StringLiteral dtypeAttr = "graph.dtype";
 /// On a kernel's argument: the operand is a constant at every launch.
 inline constexpr llvm::StringLiteral constantAttr = "graph.constant";
+/// On a kernel's argument: the operand is an input of the model at every launch.
+inline constexpr llvm::StringLiteral inputAttr = "graph.input";
 /// On a launch: its arithmetic, an expression.
 inline constexpr llvm::StringLiteral flopsAttr = "graph.flops";
 /// On a launch: its traffic, an expression.

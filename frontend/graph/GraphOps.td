@@ -432,7 +432,7 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
     * `root`: which kind of kernel it is; set by fusion.
     * `schedule`: a `#tile.schedule`, set by the stage `schedule`; the stage `tile` obeys it.
     * `arg_attrs`, `res_attrs`: attributes of arguments and results; `graph.constant` on an argument says that every
-      launch passes a constant.
+      launch passes a constant, `graph.input` that every launch passes an input of the model.
 
     ```mlir
     graph.kernel @bias_relu(%x: tensor<8x768xf32>, %b: tensor<768xf32>) -> tensor<8x768xf32> {

@@ -151,21 +151,29 @@ static void shareEqualKernels(ModuleOp module) {
   });
 }
 
-static void markConstantArguments(ModuleOp module) {
-  llvm::StringMap<llvm::BitVector> varying;
+/// Sets `attribute` on the kernels' arguments for which `holds` is true of what every launch passes.
+static void markArguments(ModuleOp module, StringRef attribute, llvm::function_ref<bool(Value)> holds) {
+  llvm::StringMap<llvm::BitVector> others;
   module.walk([&](graph::LaunchOp launch) {
-    llvm::BitVector &arguments = varying.try_emplace(launch.getKernel(), launch.getInputs().size()).first->second;
+    llvm::BitVector &arguments = others.try_emplace(launch.getKernel(), launch.getInputs().size()).first->second;
     for (auto [i, input] : llvm::enumerate(launch.getInputs()))
-      if (!input.getDefiningOp<graph::ConstantOp>())
+      if (!holds(input))
         arguments.set(i);
   });
   for (auto kernel : module.getOps<graph::KernelOp>())
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      if (!varying[kernel.getSymName()].test(i))
-        kernel.setArgAttr(i, graph::constantAttr, UnitAttr::get(module.getContext()));
+      if (!others[kernel.getSymName()].test(i))
+        kernel.setArgAttr(i, attribute, UnitAttr::get(module.getContext()));
+}
+
+/// Inputs of the model, and not of a loop's body: those other kernels have written.
+static bool isModelInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
 void fusion::shareKernels(ModuleOp module) {
   shareEqualKernels(module);
-  markConstantArguments(module);
+  markArguments(module, graph::constantAttr, [](Value value) { return value.getDefiningOp<graph::ConstantOp>(); });
+  markArguments(module, graph::inputAttr, isModelInput);
 }

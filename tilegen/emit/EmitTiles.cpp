@@ -205,8 +205,9 @@ tile::KernelOp KernelEmitter::createKernel() {
   for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
-    if (Attribute constant = source.getArgAttr(i, graph::constantAttr))
-      attrs.push_back(builder.getNamedAttr(graph::constantAttr, constant));
+    for (StringRef name : {graph::constantAttr, graph::inputAttr})
+      if (Attribute known = source.getArgAttr(i, name))
+        attrs.push_back(builder.getNamedAttr(name, known));
     if (packed && *packed == i) {
       attrs.push_back(builder.getNamedAttr(tile::packedFromAttr,
                                            AffineMapAttr::get(makePanelForm(space, schedule.getPack()).from)));

@@ -48,6 +48,10 @@ namespace {
 /// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings.
 constexpr int64_t registersToCopy = 24, registersToCopySeveral = 32, mostRegisters = 240, warpsToCopy = 4;
 
+/// Of constants that a block copies before other kernels' results: what memory gives its multiprocessor in a
+/// microsecond or so. What is read behind them has to wait for them too.
+constexpr int64_t mostEarlyBytes = 32 << 10;
+
 /// Of a thread of each role; 0: as many as at the start.
 struct RoleBudget {
   int64_t toMultiply = 0, toCopy = 0;
@@ -248,14 +252,23 @@ IRMapping RoleBuilder::inLoop(const IRMapping &now, Value position) {
   return inside;
 }
 
-/// Steps are counted through all programs, so that the first slots' are those of a block's first program.
+/// Worth it only where the others come from a kernel before: behind the constants they arrive later. Steps are counted
+/// through all programs, so that the first slots' are those of a block's first program.
 bool RoleBuilder::hasConstantsFirst() const {
-  return facts_.constantsFirst && isPersistent_ && plan_.carriesSums && llvm::any_of(plan_.copied, isOfConstant);
+  auto isAwaited = [](const CopiedOperand &copied) {
+    return !isOfConstant(copied) && !isModelInput(LoadOp(copied.load).getBuffer());
+  };
+  return facts_.constantsFirst && isPersistent_ && plan_.carriesSums && llvm::any_of(plan_.copied, isOfConstant) &&
+         llvm::any_of(plan_.copied, isAwaited);
 }
 
 /// The constants of the first slots, for program `first` if it comes before `end`.
 void RoleBuilder::copyConstants(Value first, Value end) {
-  Value slots = constant(schedule_.getStages());
+  int64_t bytes = 0;
+  for (const CopiedOperand &copied : plan_.copiedInto(0))
+    if (isOfConstant(copied))
+      bytes += cast<SharedType>(rooms_.room.at(copied.load).getType()).getSlotBytes();
+  Value slots = constant(std::clamp<int64_t>(mostEarlyBytes / bytes, 1, schedule_.getStages()));
   earlySteps_ = arith::MinUIOp::create(b_, loc_, slots, tripCount(b_, plan_.loop));
   when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, first, end), [&] {
     fillProgram(first, /*stores=*/false, [&](IRMapping &now) {

@@ -52,8 +52,8 @@ constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99
                                   {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
-constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 8, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
-constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},

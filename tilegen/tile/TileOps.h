@@ -42,6 +42,8 @@ namespace tilewright::tile {
 
 /// Is this buffer of a kernel a constant, which nobody writes while kernels run?
 bool isConstant(mlir::Value buffer);
+/// Is this buffer of a kernel an input of the model, which no kernel before this one has written?
+bool isModelInput(mlir::Value buffer);
 
 /// Attributes of a kernel's arguments, for constants that are stored in panels.
 inline constexpr llvm::StringLiteral packedFromAttr = "tile.packed_from"; // the map from the panels to the constant
