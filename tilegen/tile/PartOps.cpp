@@ -2,6 +2,8 @@
 // Verifiers of what programs share: workspaces, parts of tiles, arrivals.
 #include "tilegen/tile/TileLayouts.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace tilewright::tile;
 
@@ -53,4 +55,28 @@ LogicalResult PartArriveOp::verify() {
   if (!workspace || !workspace.getZeroed())
     return emitOpError() << "expected a zeroed tile.workspace because arrivals are counted from 0";
   return success();
+}
+
+LogicalResult PartJoinOp::verify() {
+  SmallVector<Type> both(getOperandTypes());
+  both.append(getOperandTypes().begin(), getOperandTypes().end());
+  if (getResultTypes() != getOperandTypes())
+    return emitOpError() << "expected results of its operands' types because they are what all parts are together";
+  if (getBody().getArgumentTypes() != TypeRange(both))
+    return emitOpError() << "expected a body that takes its operands' types twice because it joins two parts";
+  auto yield = dyn_cast<PartYieldOp>(getBody().front().getTerminator());
+  if (!yield || yield.getOperandTypes() != getOperandTypes())
+    return emitOpError() << "expected a body that yields its operands' types because two parts become one";
+  return success();
+}
+
+SmallVector<Value> PartJoinOp::emitJoin(OpBuilder &builder, ValueRange soFar, ValueRange part) {
+  IRMapping now;
+  now.map(getBody().getArguments().take_front(soFar.size()), soFar);
+  now.map(getBody().getArguments().drop_front(soFar.size()), part);
+  Block &body = getBody().front();
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, now);
+  return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                             [&](Value value) { return now.lookupOrDefault(value); });
 }

@@ -53,6 +53,51 @@ def PartReadOp : Tile_Op<"part_read", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
+def PartJoinOp : Tile_Op<"part_join", [Pure, SingleBlock]> {
+  let summary = "how the results of a loop are put together where programs have a part of its steps each";
+  let description = [{
+    Stands behind a loop around products that carries more than sums, in kernels whose schedule has `parts`. Placing
+    makes ordinary text of it: the last program starts with what the loop starts with, and joins what each part has
+    left, in the order of the parts. What the loop starts with is therefore neutral: joined with it, a part stays as it
+    is. Where the tile is not shared, the results are the operands.
+
+    * `values`: all results of the loop.
+    * `body`: takes what the parts so far are together, then another part; yields what they are with it.
+    * `results`: of all parts.
+
+    ```mlir
+    %top:2 = tile.part_join %loop#0, %loop#1
+        : tensor<16x1xf32>, tensor<16x1xf32> -> tensor<16x1xf32>, tensor<16x1xf32> {
+    ^bb0(%max: tensor<16x1xf32>, %sum: tensor<16x1xf32>, %partMax: tensor<16x1xf32>, %partSum: tensor<16x1xf32>):
+      %m = arith.maximumf %max, %partMax : tensor<16x1xf32>
+      %s = arith.addf %sum, %partSum : tensor<16x1xf32>
+      tile.part_yield %m, %s : tensor<16x1xf32>, tensor<16x1xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$values attr-dict `:` type($values) `->` type($results) $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Emits the body for these values; returns what it yields.
+    ::llvm::SmallVector<::mlir::Value> emitJoin(::mlir::OpBuilder &builder, ::mlir::ValueRange soFar,
+                                                ::mlir::ValueRange part);
+  }];
+}
+
+def PartYieldOp : Tile_Op<"part_yield", [Pure, Terminator, HasParent<"PartJoinOp">]> {
+  let summary = "what the parts are together, in tile.part_join";
+  let description = [{
+    See tile.part_join for an example.
+
+    * `values`: one for each result.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
 def PartArriveOp : Tile_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the parts that this program has written are complete; have all programs of the tile said so?";
   let description = [{

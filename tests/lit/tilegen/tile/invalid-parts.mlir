@@ -1,7 +1,7 @@
 // What workspaces, parts of tiles and arrivals refuse: a case for each diagnostic.
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul alone, got 2}}
+// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul or an attention alone, got 2}}
 #schedule = #tile.schedule<gemv, tile = [1, 8], parts = 2>
 
 // -----
