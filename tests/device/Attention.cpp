@@ -109,7 +109,7 @@ constexpr const char *attentionText = R"(
 
 /// How two parts of the keys become one.
 constexpr const char *joinText = R"(
-      %last:3 = tile.part_join %loop#0, %loop#1, %loop#2
+      %last:3 = tile.part_join %loop#0, %loop#1, %loop#2{live}
           : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
           -> tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32> {{
       ^bb0(%m0: tensor<1x{tr}x1xf32>, %l0: tensor<1x{tr}x1xf32>, %x0: tensor<1x{tr}x{th}xf32>,
@@ -174,9 +174,10 @@ static std::string textOf(const Attention &a, int64_t blocks) {
   };
   CausalMask mask = a.mask.value_or(CausalMask{});
   auto part = [&](bool isWanted, const char *wanted, const char *other) {
-    return fmt::format(fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
-                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past),
-                       fmt::arg("window", mask.window));
+    return fmt::format(
+        fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
+        fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past), fmt::arg("window", mask.window),
+        fmt::arg("live", a.rows < a.tileRows ? fmt::format(" live [1, {}, {}]", a.rows, a.tileHead) : ""));
   };
   return fmt::format(
       fmt::runtime(attentionText), fmt::arg("q", matrix(std::to_string(a.rows), a.batch)),

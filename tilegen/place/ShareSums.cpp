@@ -27,8 +27,9 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once.
-constexpr int64_t registersOnTheWay = 64;
+/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once. Parts of
+/// keys are many and of few registers, and the thread is at nothing else then.
+constexpr int64_t registersOnTheWay = 64, registersOfKeysOnTheWay = 144;
 
 class SumSharer {
 public:
@@ -43,6 +44,9 @@ private:
   Value sizeOf(AffineExpr expr, Value operand) {
     return SizeOp::create(b_, loc_, AffineMap::get(1, 0, expr), ValueRange{operand});
   }
+  /// Sizes beyond which elements mean nothing.
+  ArrayRef<int64_t> live() { return join_ ? join_.getLive().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>(); }
+  DenseI64ArrayAttr liveAttr() { return join_ ? join_.getLiveAttr() : DenseI64ArrayAttr(); }
   AffineExpr dim() { return b_.getAffineDimExpr(0); }
   void numberParts();
   void cutLoop();
@@ -132,7 +136,7 @@ void SumSharer::numberParts() {
   };
   for (Type type : loop_.getResultTypes())
     workspaces_.push_back(
-        memory(cast<RankedTensorType>(type).getElementType(), {tiles_, parts_, heldElements(type)}, false));
+        memory(cast<RankedTensorType>(type).getElementType(), {tiles_, parts_, heldElements(type, live())}, false));
   arrivals_ = memory(b_.getI32Type(), {tiles_}, true);
 }
 
@@ -179,16 +183,16 @@ SmallVector<Value> SumSharer::joinParts(ValueRange soFar, ValueRange part) {
 SmallVector<Value> SumSharer::readSums() {
   int64_t registers = 0;
   for (Type type : loop_.getResultTypes())
-    registers += layoutOf(type).registers();
-  int64_t atOnce = parts_;
-  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > registersOnTheWay))
+    registers += liveRegisters(type, live()).size();
+  int64_t atOnce = parts_, room = join_ ? registersOfKeysOnTheWay : registersOnTheWay;
+  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > room))
     --atOnce;
   auto add = [&](SmallVector<Value> sums, Value first) {
     SmallVector<SmallVector<Value>> read(atOnce);
     for (int64_t i = 0; i < atOnce; ++i) {
       Value part = i ? plus(first, constant(i)) : first;
       for (auto [workspace, sum] : llvm::zip(workspaces_, sums))
-        read[i].push_back(PartReadOp::create(b_, loc_, sum.getType(), workspace, tile_, part));
+        read[i].push_back(PartReadOp::create(b_, loc_, sum.getType(), workspace, tile_, part, liveAttr()));
     }
     for (ArrayRef<Value> part : read)
       sums = joinParts(sums, part);
@@ -212,7 +216,7 @@ void SumSharer::finishLast() {
     rest.push_back(op);
   b_.setInsertionPointAfter(loop_);
   for (auto [sum, workspace] : llvm::zip(loop_.getResults(), workspaces_))
-    PartWriteOp::create(b_, loc_, sum, workspace, tile_, part_);
+    PartWriteOp::create(b_, loc_, sum, workspace, tile_, part_, liveAttr());
   Value last = PartArriveOp::create(b_, loc_, arrivals_, tile_, parts_, /*scratch=*/nullptr);
   auto branch = scf::IfOp::create(b_, loc_, last, /*withElse=*/false);
   for (Operation *op : rest)

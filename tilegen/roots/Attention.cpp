@@ -51,6 +51,7 @@ private:
   Value shiftOf(Value max);
   Value relative(Value tile, Value shift, arith::FastMathFlags flags = arith::FastMathFlags::none);
   State joined(State a, State b);
+  DenseI64ArrayAttr liveSizes();
   SmallVector<Value> joinParts(ValueRange parts);
   Value logits();
   Value product(Value lhs, Value rhs, Value sums);
@@ -247,9 +248,19 @@ AttentionEmitter::State AttentionEmitter::joined(State a, State b) {
   return both;
 }
 
+/// Where a tile is larger than its loop, the rest of it is never stored. Null where no loop is known to be smaller.
+DenseI64ArrayAttr AttentionEmitter::liveSizes() {
+  SmallVector<int64_t> live = shapeOf(frameOf(rows, columns));
+  bool isAny = false;
+  for (auto [size, loop] : llvm::zip(live, frameOf(rows, columns)))
+    if (auto known = dyn_cast<AffineConstantExpr>(emitter.sizeOf(loop)); known && known.getValue() < size)
+      size = std::max<int64_t>(known.getValue(), 1), isAny = true;
+  return isAny ? builder.getDenseI64ArrayAttr(live) : DenseI64ArrayAttr();
+}
+
 /// What the loop leaves, of all programs that share the tile.
 SmallVector<Value> AttentionEmitter::joinParts(ValueRange parts) {
-  auto op = tile::PartJoinOp::create(builder, emitter.loc, parts.getTypes(), parts);
+  auto op = tile::PartJoinOp::create(builder, emitter.loc, parts.getTypes(), parts, liveSizes());
   Block &body = op.getBody().emplaceBlock();
   for (int part = 0; part < 2; ++part)
     body.addArguments(parts.getTypes(), SmallVector<Location>(parts.size(), emitter.loc));
