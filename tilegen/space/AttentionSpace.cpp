@@ -50,8 +50,8 @@ private:
   unsigned keysSide = 1;                         // the operand of the scores that has the keys
 };
 
-/// Heads with so many rows fill tiles by themselves; tiles of several heads would only blur where a row's keys end.
-constexpr int64_t fewRows = 64;
+/// Heads with more rows fill tiles by themselves; tiles of several heads would only blur where a row's keys end.
+constexpr int64_t fewRows = 32;
 
 } // namespace
 
@@ -195,16 +195,16 @@ void AttentionBuilder::shareHeads() {
   int64_t rows = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Row)) {
     auto size = dyn_cast<AffineConstantExpr>(nest.loops[loop].size);
-    rows = size && rows < fewRows ? rows * size.getValue() : fewRows;
+    if (!size || (rows *= size.getValue()) > fewRows)
+      return;
   }
-  if (rows >= fewRows)
-    return;
   SmallVector<Access> accesses;
   AccessWalk walk(nest.loops.size(), accesses);
   auto stop = [](Operation *, const Coordinates &) {};
   walk.walk(parts.scores->getOperand(keysSide), {coordinatesOf(parts.scores, keysSide, scoresLoops), {}}, stop);
   walk.walk(parts.valuesOperand(), {coordinatesOf(parts.mix, 1 - parts.shares, mixLoops), {}}, stop);
-  for (unsigned loop : llvm::reverse(space.loopsOfKind(LoopKind::Parallel)))
+  SmallVector<unsigned> heads = space.loopsOfKind(LoopKind::Parallel);
+  for (unsigned loop : llvm::reverse(heads))
     if (std::optional<int64_t> sharing = sharingOf(loop, accesses))
       return nest.splitLoop(loop, getAffineConstantExpr(*sharing, nest.context), LoopKind::Row);
 }
