@@ -307,12 +307,13 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
 }
 
+/// Keys split among programs.
 static void addParts(DType type, std::vector<DeviceCase> &cases) {
   auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
                  int64_t parts, const char *edge, std::optional<CausalMask> mask = {}) {
     for (int64_t groups : {0, 1})
       for (bool sized : {false, true}) {
-        if (groups && (tileRows < 64 || tileKeys < 64))
+        if ((groups && (tileRows < 64 || tileKeys < 64)) || (sized && type == DType::BF16))
           continue;
         // Roles copy rows of 64 halves; others leave two steps room in 64 KiB.
         int64_t tileHead = groups ? std::max<int64_t>(head, 64) : head, mostKeys = groups ? tileKeys : 4096 / head;

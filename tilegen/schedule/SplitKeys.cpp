@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One estimate of the time of few tiles with many keys each, as a sum over a program's steps:
 //
-//   steps of a part * bytes of a step / bandwidth of a multiprocessor + sharing + parts * bytes of a part / reading
+//   steps of a part * bytes of a step / bandwidth of a multiprocessor + sharing + parts * reading
 //
 // Few rows leave nothing to multiply: a step takes as long as its keys and values are on their way. A multiprocessor
 // brings hardly more than its share of the memory's bandwidth, so a machine that is half empty reads at half speed.
@@ -15,7 +15,8 @@ namespace tilewright::tilegen {
 // prediction (docs/performance.md).
 constexpr double shareOfBandwidth = 0.85;
 constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
-constexpr double bytesReadPerSecond = 4.5e10; // of a program that reads the parts, one after the other
+constexpr double secondsOfReading = 0.3e-6;   // of a part, by a program that waits for several at a time
+constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, from the second-level cache
 constexpr double clearGain = 0.9;             // of the time without parts, at most
 constexpr int64_t fewestSteps = 2;            // of a part
 constexpr int64_t numbersOfParts[] = {2, 3, 4, 6, 8, 12, 16};
@@ -23,11 +24,11 @@ constexpr int64_t numbersOfParts[] = {2, 3, 4, 6, 8, 12, 16};
 int64_t partsOfKeys(const KeySteps &programs, const TargetDesc &target) {
   if (target.bandwidth <= 0)
     return 1;
-  double secondsOfStep = double(programs.bytesOfStep) * target.units / (shareOfBandwidth * target.bandwidth);
+  double secondsOfStep = double(programs.bytesOfStep) * target.units / (shareOfBandwidth * target.bandwidth),
+         secondsOfPart = secondsOfReading + double(programs.bytesOfPart) / bytesOfUnitPerSecond;
   auto estimate = [&](int64_t parts) {
-    double reading = double(llvm::divideCeil(programs.steps, parts)) * secondsOfStep;
-    return parts == 1 ? reading
-                      : reading + secondsOfSharing + double(parts * programs.bytesOfPart) / bytesReadPerSecond;
+    double steps = double(llvm::divideCeil(programs.steps, parts)) * secondsOfStep;
+    return parts == 1 ? steps : steps + secondsOfSharing + double(parts) * secondsOfPart;
   };
   int64_t best = 1;
   double least = clearGain * estimate(1);
