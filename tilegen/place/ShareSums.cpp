@@ -11,7 +11,7 @@
 //                                              %total = tile.part_read parts[%tile, 0] + tile.part_read [%tile, 1] ...
 //                                              epilogue, tile.store }
 //
-// A loop that carries more than sums, an attention's, has tile.part_join behind it, which says how two parts become one.
+// A loop that carries more than sums, an attention's, has tile.part_join behind it: it says how two parts become one.
 //
 // The last one reads back its own part too: the order of the additions, and so the result's bits, are the same whoever
 // it is. A part's number is the fastest digit of the program's, so the number of tiles need not be a power of two to be

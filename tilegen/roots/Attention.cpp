@@ -15,8 +15,8 @@
 // Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
 // sum is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
 //
-// If the schedule has `parts`, several programs take a part of the keys each, and how two parts become one is said behind
-// the loop (tile.part_join): each counts as much as its largest logit is below that of both.
+// If the schedule has `parts`, several programs take a part of the keys each, and tile.part_join says behind the loop
+// how two parts become one: both are made relative to the larger of their largest logits, and added.
 //
 // Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
 // the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
