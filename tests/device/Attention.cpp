@@ -339,6 +339,8 @@ static void addParts(DType type, std::vector<DeviceCase> &cases) {
   add(2, 1, 320, 64, 16, 64, 5, "size 1");
   add(2, 8, 512, 64, 64, 64, 4, "multiple of 8");
   add(1, 16, 384, 128, 64, 64, 3, "multiple of 8");
+  if (type == DType::BF16) // the rest is the same for both
+    return;
   add(3, 17, 131, 32, 64, 32, 2, "prime");        // parts of two and of three steps
   add(1, 20, 72, 32, 32, 32, 8, "multiple of 8"); // fewer steps than parts
   add(1, 3, 64, 32, 64, 64, 2, "prime");          // one step
