@@ -18,10 +18,13 @@ using namespace tilewright::tile;
 
 constexpr int64_t bytesOfAccess = 16;
 
-/// How many registers one access moves.
-static unsigned accessWidth(Type tile) {
+/// How many registers one access moves, of a part of which each thread has so many in memory.
+static unsigned accessWidth(Type tile, size_t registers) {
   int64_t bytes = elementBytes(cast<RankedTensorType>(tile).getElementType());
-  return std::min<int64_t>(layoutOf(tile).registers(), std::max<int64_t>(bytesOfAccess / bytes, 1));
+  unsigned width = std::max<int64_t>(bytesOfAccess / bytes, 1);
+  while (registers % width)
+    width /= 2;
+  return width;
 }
 
 /// The number of this thread among those that run the program.
@@ -29,8 +32,8 @@ Value KernelDistributor::threadOfRole() {
   return arith::AddIOp::create(b_, arith::MulIOp::create(b_, warp_, i32(target_.lanes())), lane_);
 }
 
-/// Where this thread's first access to a part is.
-Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Type held) {
+/// Where this thread's first access to a part is, of `width` elements.
+Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Type held, unsigned width) {
   auto sizes = cast<BufferType>(workspace.getType()).getSizes();
   auto size = [&](unsigned i) {
     int64_t constant = cast<AffineConstantExpr>(sizes.getResult(i)).getValue();
@@ -38,7 +41,7 @@ Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Ty
   };
   auto wide = [&](Value index) { return arith::IndexCastOp::create(b_, b_.getI64Type(), scalar(index)).getResult(); };
   Value number = arith::AddIOp::create(b_, arith::MulIOp::create(b_, wide(tile), size(1)), wide(part));
-  Value thread = arith::MulIOp::create(b_, threadOfRole(), i32(accessWidth(held)));
+  Value thread = arith::MulIOp::create(b_, threadOfRole(), i32(width));
   Value first = arith::AddIOp::create(b_, arith::MulIOp::create(b_, number, size(2)),
                                       arith::ExtUIOp::create(b_, b_.getI64Type(), thread));
   Value base = scalar(workspace);
@@ -47,34 +50,37 @@ Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Ty
 }
 
 /// Access number `i` of this thread: every thread has one before the next ones come.
-static Value accessAt(ImplicitLocOpBuilder &b, Value first, unsigned i, Type held) {
-  int64_t elements = (int64_t(1) << (layoutOf(held).lane.size() + layoutOf(held).warp.size())) * accessWidth(held) * i;
+static Value accessAt(ImplicitLocOpBuilder &b, Value first, unsigned i, Type held, unsigned width) {
+  int64_t elements = (int64_t(1) << (layoutOf(held).lane.size() + layoutOf(held).warp.size())) * width * i;
   return LLVM::GEPOp::create(b, first.getType(), cast<RankedTensorType>(held).getElementType(), first,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(elements)});
 }
 
 void KernelDistributor::lowerPartWrite(PartWriteOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
-  unsigned width = accessWidth(type);
+  SmallVector<unsigned> live = liveRegisters(type, op.getLive().value_or(ArrayRef<int64_t>()));
+  unsigned width = accessWidth(type, live.size());
   auto vector = VectorType::get(width, type.getElementType());
-  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type);
-  Registers registers = registersOf(op.getValue());
-  for (unsigned r = 0; r < registers.size(); r += width)
-    LLVM::StoreOp::create(b_, vector::FromElementsOp::create(b_, vector, ArrayRef(registers).slice(r, width)),
-                          accessAt(b_, first, r / width, type), width * elementBytes(type.getElementType()));
+  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type, width);
+  Registers registers = llvm::map_to_vector(live, [&](unsigned r) { return registerOf(op.getValue(), r); });
+  for (unsigned i = 0; i < registers.size(); i += width)
+    LLVM::StoreOp::create(b_, vector::FromElementsOp::create(b_, vector, ArrayRef(registers).slice(i, width)),
+                          accessAt(b_, first, i / width, type, width), width * elementBytes(type.getElementType()));
 }
 
 void KernelDistributor::lowerPartRead(PartReadOp op) {
   auto type = cast<RankedTensorType>(op.getType());
-  unsigned width = accessWidth(type);
+  SmallVector<unsigned> live = liveRegisters(type, op.getLive().value_or(ArrayRef<int64_t>()));
+  unsigned width = accessWidth(type, live.size());
   auto vector = VectorType::get(width, type.getElementType());
-  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type);
-  Registers registers;
-  for (unsigned r = 0; r < layoutOf(type).registers(); r += width) {
-    Value elements = LLVM::LoadOp::create(b_, vector, accessAt(b_, first, r / width, type),
+  Value first = partAddress(op.getWorkspace(), op.getTile(), op.getPart(), type, width),
+        zero = arith::ConstantOp::create(b_, b_.getZeroAttr(type.getElementType()));
+  Registers registers(layoutOf(type).registers(), zero);
+  for (unsigned i = 0; i < live.size(); i += width) {
+    Value elements = LLVM::LoadOp::create(b_, vector, accessAt(b_, first, i / width, type, width),
                                           width * elementBytes(type.getElementType()));
-    for (unsigned i = 0; i < width; ++i)
-      registers.push_back(vector::ExtractOp::create(b_, elements, i));
+    for (unsigned j = 0; j < width; ++j)
+      registers[live[i + j]] = vector::ExtractOp::create(b_, elements, j);
   }
   map(op.getResult(), registers);
 }

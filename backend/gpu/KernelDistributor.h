@@ -138,7 +138,7 @@ private:
 
   // DistributeParts.cpp: tiles that several programs share
   Value threadOfRole();
-  Value partAddress(Value workspace, Value tile, Value part, mlir::Type held);
+  Value partAddress(Value workspace, Value tile, Value part, mlir::Type held, unsigned width);
   void lowerPartWrite(tile::PartWriteOp op);
   void lowerPartRead(tile::PartReadOp op);
   void lowerPartArrive(tile::PartArriveOp op);

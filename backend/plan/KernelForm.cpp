@@ -30,7 +30,10 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", {} stages", schedule.getStages());
   if (!kernel.getBody().getOps<tile::RolesOp>().empty())
     text += schedule.getGroups() > 1 ? fmt::format(", {} groups, copy engine", schedule.getGroups()) : ", copy engine";
-  if (schedule.getParts() > 1)
+  bool isShared = !kernel.getBody().getOps<tile::WorkspaceOp>().empty();
+  if (isShared && schedule.getRoot() == graph::RootKind::Attention)
+    text += fmt::format(", keys split by {}", schedule.getParts());
+  else if (isShared)
     text += fmt::format(", sums shared by {}", schedule.getParts());
   if (schedule.getPack())
     text += fmt::format(", panels of {}", schedule.getPack());

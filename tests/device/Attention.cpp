@@ -3,7 +3,8 @@
 // Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
 // loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
 // result, keys that lie as columns, and queries that are computed. Causal masks and windows, under which the loop runs
-// over the keys that count in some row of the tile, which may be none.
+// over the keys that count in some row of the tile, which may be none. Keys split among programs, into parts of equal
+// length or not, some of them empty.
 #include "tests/device/Cases.h"
 
 #include <cmath>
@@ -31,6 +32,7 @@ struct Attention {
   bool isScaled = false; // queries are halved before they are multiplied
   bool isTurned = false; // keys lie as columns
   std::optional<CausalMask> mask = {};
+  int64_t parts = 1; // programs that have a part of the keys each
 
   int64_t columns() const { return 3 * batch * head; } // if joined
   /// Element `d` of row `row` in one of the three operands.
@@ -46,7 +48,7 @@ struct Attention {
 constexpr const char *attentionText = R"(
     tile.kernel @k(%q: {q}, %k: {k}, %v: {v}, %mask: {mask}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1, 1)>,
-                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}>}} {{
+                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}{parts}>}} {{
       %p = tile.program_id 0
       %b = tile.size (d0) -> (d0 floordiv {blocks})(%p)
       %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
@@ -62,7 +64,7 @@ constexpr const char *attentionText = R"(
       %scale = arith.constant dense<0.25> : tensor<1x{tr}x{tk}xf32>
       %{loaded} = tile.load %q[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> ({qMap}) : {q} -> tensor<1x{tr}x{th}x{t}>
       {queries}
-      %last:3 = scf.for %n = %first to %end step %step iter_args(%max = %never, %sum = %nothing, %mix = %zeroMix)
+      %{looped}:3 = scf.for %n = %first to %end step %step iter_args(%max = %never, %sum = %nothing, %mix = %zeroMix)
           -> (tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>) {{
         %x = tile.load %k[%b, %c0, %n] bounds (){symbols} -> ({batch}, {head}, {keys}) map (d0, d1, d2) -> ({kMap}) : {k} -> tensor<1x{th}x{tk}x{t}>
         %s = tile.dot %a, %x, %zeroScores : tensor<1x{tr}x{th}x{t}>, tensor<1x{th}x{tk}x{t}>, tensor<1x{tr}x{tk}xf32>
@@ -94,6 +96,7 @@ constexpr const char *attentionText = R"(
         %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{t}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
         scf.yield %next, %total, %mixed : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }}
+      {join}
       %d = tile.broadcast %last#1 : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
       %share = arith.divf %last#2, %d : tensor<1x{tr}x{th}xf32>
       %some = arith.cmpf ogt, %last#1, %nothing : tensor<1x{tr}x1xf32>
@@ -103,6 +106,31 @@ constexpr const char *attentionText = R"(
       tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {y}
       tile.return
     }})";
+
+/// How two parts of the keys become one.
+constexpr const char *joinText = R"(
+      %last:3 = tile.part_join %loop#0, %loop#1, %loop#2{live}
+          : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
+          -> tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32> {{
+      ^bb0(%m0: tensor<1x{tr}x1xf32>, %l0: tensor<1x{tr}x1xf32>, %x0: tensor<1x{tr}x{th}xf32>,
+           %m1: tensor<1x{tr}x1xf32>, %l1: tensor<1x{tr}x1xf32>, %x1: tensor<1x{tr}x{th}xf32>):
+        %both = arith.maximumf %m0, %m1 : tensor<1x{tr}x1xf32>
+        %isAny = arith.cmpf une, %both, %never : tensor<1x{tr}x1xf32>
+        %base = arith.select %isAny, %both, %nothing : tensor<1x{tr}x1xi1>, tensor<1x{tr}x1xf32>
+        %f0 = arith.subf %m0, %base : tensor<1x{tr}x1xf32>
+        %f1 = arith.subf %m1, %base : tensor<1x{tr}x1xf32>
+        %w0 = math.exp %f0 : tensor<1x{tr}x1xf32>
+        %w1 = math.exp %f1 : tensor<1x{tr}x1xf32>
+        %t0 = arith.mulf %l0, %w0 : tensor<1x{tr}x1xf32>
+        %t1 = arith.mulf %l1, %w1 : tensor<1x{tr}x1xf32>
+        %t = arith.addf %t0, %t1 : tensor<1x{tr}x1xf32>
+        %wide0 = tile.broadcast %w0 : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
+        %wide1 = tile.broadcast %w1 : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
+        %y0 = arith.mulf %x0, %wide0 : tensor<1x{tr}x{th}xf32>
+        %y1 = arith.mulf %x1, %wide1 : tensor<1x{tr}x{th}xf32>
+        %y2 = arith.addf %y0, %y1 : tensor<1x{tr}x{th}xf32>
+        tile.part_yield %both, %t, %y2 : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
+      }})";
 
 constexpr const char *allKeys = R"(
       %first = arith.constant 0 : index
@@ -146,9 +174,10 @@ static std::string textOf(const Attention &a, int64_t blocks) {
   };
   CausalMask mask = a.mask.value_or(CausalMask{});
   auto part = [&](bool isWanted, const char *wanted, const char *other) {
-    return fmt::format(fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
-                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past),
-                       fmt::arg("window", mask.window));
+    return fmt::format(
+        fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
+        fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past), fmt::arg("window", mask.window),
+        fmt::arg("live", a.rows < a.tileRows ? fmt::format(" live [1, {}, {}]", a.rows, a.tileHead) : ""));
   };
   return fmt::format(
       fmt::runtime(attentionText), fmt::arg("q", matrix(std::to_string(a.rows), a.batch)),
@@ -160,6 +189,8 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
       fmt::arg("shown", a.mask ? "existing" : "z"), fmt::arg("queries", part(a.isScaled, scaledQueries, "")),
       fmt::arg("bounds", part(a.mask.has_value(), boundsText, allKeys)),
+      fmt::arg("looped", a.parts > 1 ? "loop" : "last"), fmt::arg("join", part(a.parts > 1, joinText, "")),
+      fmt::arg("parts", a.parts > 1 ? fmt::format(", parts = {}", a.parts) : ""),
       fmt::arg("select", part(a.mask.has_value(), selectText, "")), fmt::arg("mask", buffer("f32", keys)),
       fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
       fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
@@ -213,13 +244,14 @@ static std::string nameOf(const Attention &a) {
                           {a.isTurned, "_turned"},
                           {a.isScaled, "_scaled"}})
     name += is ? word : "";
+  name += a.parts > 1 ? fmt::format("_parts{}", a.parts) : "";
   return a.mask ? name + fmt::format("_causal{}_{}", a.mask->past, a.mask->window) : name;
 }
 
 static DeviceCase attention(const Attention &a, std::string edge) {
   int64_t blocks = (a.rows + a.tileRows - 1) / a.tileRows, joined = a.isJoined ? 3 : 1;
   DeviceCase c{.name = nameOf(a),
-               .family = "attention",
+               .family = a.parts > 1 ? "split keys" : "attention",
                .layout = a.runTimeKeys ? "run-time sizes" : "NT",
                .edge = std::move(edge),
                .type = a.type};
@@ -275,6 +307,54 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
 }
 
+/// Keys split among programs.
+static void addParts(DType type, std::vector<DeviceCase> &cases) {
+  auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
+                 int64_t parts, const char *edge, std::optional<CausalMask> mask = {}) {
+    for (int64_t groups : {0, 1})
+      for (bool sized : {false, true}) {
+        if ((groups && (tileRows < 64 || tileKeys < 64)) || (sized && type == DType::BF16))
+          continue;
+        // Roles copy rows of 64 halves; others leave two steps room in 64 KiB.
+        int64_t tileHead = groups ? std::max<int64_t>(head, 64) : head, mostKeys = groups ? tileKeys : 4096 / head;
+        cases.push_back(attention({.type = type,
+                                   .batch = batch,
+                                   .rows = rows,
+                                   .keys = keys,
+                                   .head = head,
+                                   .tileRows = tileRows,
+                                   .tileKeys = std::min(tileKeys, mostKeys),
+                                   .tileHead = tileHead,
+                                   .warps = tileRows / 16,
+                                   .stages = 2,
+                                   .runTimeKeys = sized,
+                                   .groups = groups,
+                                   .mask = mask,
+                                   .parts = parts},
+                                  edge));
+      }
+  };
+  constexpr int64_t wide = 1 << 20;
+  add(2, 64, 256, 64, 64, 64, 2, "power of two");
+  add(2, 1, 320, 64, 16, 64, 5, "size 1");
+  add(2, 8, 512, 64, 64, 64, 4, "multiple of 8");
+  add(1, 16, 384, 128, 64, 64, 3, "multiple of 8");
+  if (type == DType::BF16) // the rest is the same for both
+    return;
+  add(3, 17, 131, 32, 64, 32, 2, "prime");        // parts of two and of three steps
+  add(1, 20, 72, 32, 32, 32, 8, "multiple of 8"); // fewer steps than parts
+  add(1, 3, 64, 32, 64, 64, 2, "prime");          // one step
+  add(1, 9, 328, 64, 64, 64, 4, "multiple of 8");
+  add(1, 16, 150, 64, 64, 64, 6, "multiple of 8");
+  add(2, 5, 200, 64, 64, 64, 3, "multiple of 8", CausalMask{195, wide});
+  add(1, 67, 131, 32, 64, 64, 2, "prime", CausalMask{40, 50});
+  add(1, 130, 140, 32, 64, 64, 3, "multiple of 8", CausalMask{-70, wide});
+  add(1, 67, 131, 32, 64, 32, 4, "prime", CausalMask{40, 50});    // parts of different keys in each block of rows
+  add(1, 130, 40, 32, 64, 32, 2, "prime", CausalMask{-70, wide}); // the first rows see no key
+  add(8, 16, 2048, 256, 64, 64, 8, "power of two");
+  add(8, 128, 8192, 128, 64, 128, 8, "power of two");
+}
+
 void addAttentionCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16}) {
     auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
@@ -316,6 +396,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     add(1, 1000, 1000, 128, 128, 128, 128, 8, "multiple of 8", CausalMask{0, wide});
     add(1, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8", CausalMask{24, 200});
     addRoles(type, cases);
+    addParts(type, cases);
   }
 }
 

@@ -81,24 +81,29 @@ SmallVector<Value> TileEmitter::forEachTile(ArrayRef<unsigned> loops, ValueRange
   return results;
 }
 
-SmallVector<Value> TileEmitter::forTilesBetween(unsigned loop, Value first, Value end, ValueRange initial, Body body) {
-  Value outerOffset = states[loop].offset, step = indexConstant(states[loop].tile);
+void TileEmitter::within(Operation *around, Block *block, function_ref<void()> build) {
   unsigned outer = depth();
-  at(outer);
-  auto forOp = scf::ForOp::create(builder, loc, first, end, step, initial);
-  Block *block = forOp.getBody();
-  scopes[outer].before = forOp;
+  scopes[outer].before = around;
   scopes.push_back({block, nullptr});
-  states[loop].offset = forOp.getInductionVar();
-  SmallVector<Value> results = body(forOp.getRegionIterArgs());
-  if (!initial.empty()) {
-    builder.setInsertionPointToEnd(block);
-    scf::YieldOp::create(builder, loc, results);
-  }
+  build();
   scopes.pop_back();
   scopes[outer].before = nullptr;
-  states[loop].offset = outerOffset;
   at(outer);
+}
+
+SmallVector<Value> TileEmitter::forTilesBetween(unsigned loop, Value first, Value end, ValueRange initial, Body body) {
+  Value outerOffset = states[loop].offset, step = indexConstant(states[loop].tile);
+  at(depth());
+  auto forOp = scf::ForOp::create(builder, loc, first, end, step, initial);
+  states[loop].offset = forOp.getInductionVar();
+  within(forOp, forOp.getBody(), [&] {
+    SmallVector<Value> results = body(forOp.getRegionIterArgs());
+    if (!initial.empty()) {
+      builder.setInsertionPointToEnd(forOp.getBody());
+      scf::YieldOp::create(builder, loc, results);
+    }
+  });
+  states[loop].offset = outerOffset;
   return llvm::to_vector_of<Value>(forOp.getResults());
 }
 

@@ -48,6 +48,8 @@ public:
   /// The same for the tiles of `loop` from `first` to below `end`.
   llvm::SmallVector<mlir::Value> forTilesBetween(unsigned loop, mlir::Value first, mlir::Value end,
                                                  mlir::ValueRange initial, Body body);
+  /// Runs `build` with the end of `block`, which `around` holds, as the innermost scope.
+  void within(mlir::Operation *around, mlir::Block *block, llvm::function_ref<void()> build);
   unsigned depthOf(mlir::Value value) const;
   /// Sets the insertion point to the end of scope `depth`.
   void at(unsigned depth);

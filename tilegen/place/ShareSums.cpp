@@ -11,6 +11,8 @@
 //                                              %total = tile.part_read parts[%tile, 0] + tile.part_read [%tile, 1] ...
 //                                              epilogue, tile.store }
 //
+// A loop that carries more than sums, an attention's, has tile.part_join behind it: it says how two parts become one.
+//
 // The last one reads back its own part too: the order of the additions, and so the result's bits, are the same whoever
 // it is. A part's number is the fastest digit of the program's, so the number of tiles need not be a power of two to be
 // divided by.
@@ -25,8 +27,9 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once.
-constexpr int64_t registersOnTheWay = 64;
+/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once. Parts of
+/// keys are many and of few registers, and the thread is at nothing else then.
+constexpr int64_t registersOnTheWay = 64, registersOfKeysOnTheWay = 144;
 
 class SumSharer {
 public:
@@ -41,11 +44,14 @@ private:
   Value sizeOf(AffineExpr expr, Value operand) {
     return SizeOp::create(b_, loc_, AffineMap::get(1, 0, expr), ValueRange{operand});
   }
+  /// Sizes beyond which elements mean nothing.
+  ArrayRef<int64_t> live() { return join_ ? join_.getLive().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>(); }
+  DenseI64ArrayAttr liveAttr() { return join_ ? join_.getLiveAttr() : DenseI64ArrayAttr(); }
   AffineExpr dim() { return b_.getAffineDimExpr(0); }
   void numberParts();
   void cutLoop();
   void cutEvenly(int64_t steps);
-  Value addTiles(Value sum, Value other);
+  SmallVector<Value> joinParts(ValueRange soFar, ValueRange part);
   SmallVector<Value> readSums();
   void finishLast();
 
@@ -54,6 +60,7 @@ private:
   OpBuilder b_;
   Location loc_;
   scf::ForOp loop_;
+  PartJoinOp join_; // none: the loop carries sums
   Value tile_, part_, arrivals_;
   SmallVector<Value> workspaces_; // of each result of the loop
 };
@@ -64,7 +71,15 @@ private:
 
 static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
 
-/// One loop around products that carries their sums alone, from 0 on; nothing is stored before it.
+/// What joins the results of `loop`, if they are for nothing else.
+static PartJoinOp findJoin(scf::ForOp loop) {
+  auto join = loop.use_empty() ? PartJoinOp() : dyn_cast<PartJoinOp>(*loop->user_begin());
+  bool isAlone = llvm::all_of(loop->getUsers(), [&](Operation *user) { return user == join; });
+  return join && isAlone && join.getValues() == loop.getResults() ? join : PartJoinOp();
+}
+
+/// One loop around products that carries their sums alone, from 0 on, or says how its parts are joined; nothing is
+/// stored before it.
 bool SumSharer::fits(std::string &why) {
   auto refuse = [&](const char *reason) { return why = reason, false; };
   for (auto loop : kernel_.getBody().getOps<scf::ForOp>()) {
@@ -79,10 +94,11 @@ bool SumSharer::fits(std::string &why) {
   for (Operation &op : kernel_.getBody().front())
     if (op.isBeforeInBlock(loop_) && !isa<LoadOp>(op) && !isMemoryEffectFree(&op))
       return refuse("it does more than load before its products");
+  join_ = findJoin(loop_);
   for (auto [init, carried, yielded] :
        llvm::zip(loop_.getInitArgs(), loop_.getRegionIterArgs(), loop_.getBody()->getTerminator()->getOperands())) {
     auto dot = yielded.getDefiningOp<DotOp>();
-    if (!dot || dot.getAcc() != carried || !isZero(init))
+    if (!join_ && (!dot || dot.getAcc() != carried || !isZero(init)))
       return refuse("its loop carries more than sums");
   }
   auto extents = kernel_.getGrid().getResults();
@@ -120,7 +136,7 @@ void SumSharer::numberParts() {
   };
   for (Type type : loop_.getResultTypes())
     workspaces_.push_back(
-        memory(cast<RankedTensorType>(type).getElementType(), {tiles_, parts_, heldElements(type)}, false));
+        memory(cast<RankedTensorType>(type).getElementType(), {tiles_, parts_, heldElements(type, live())}, false));
   arrivals_ = memory(b_.getI32Type(), {tiles_}, true);
 }
 
@@ -152,30 +168,34 @@ void SumSharer::cutLoop() {
   loop_.setUpperBound(end);
 }
 
-Value SumSharer::addTiles(Value sum, Value other) {
-  if (isa<FloatType>(cast<RankedTensorType>(sum.getType()).getElementType()))
-    return arith::AddFOp::create(b_, loc_, sum, other);
-  return arith::AddIOp::create(b_, loc_, sum, other);
+SmallVector<Value> SumSharer::joinParts(ValueRange soFar, ValueRange part) {
+  if (join_)
+    return join_.emitJoin(b_, soFar, part);
+  return llvm::map_to_vector(llvm::zip(soFar, part), [&](auto both) -> Value {
+    auto [sum, other] = both;
+    if (isa<FloatType>(cast<RankedTensorType>(sum.getType()).getElementType()))
+      return arith::AddFOp::create(b_, loc_, sum, other);
+    return arith::AddIOp::create(b_, loc_, sum, other);
+  });
 }
 
 /// The sums of all parts, in their order. Small parts are read several at a time, as reading waits for memory.
 SmallVector<Value> SumSharer::readSums() {
   int64_t registers = 0;
   for (Type type : loop_.getResultTypes())
-    registers += layoutOf(type).registers();
-  int64_t atOnce = parts_;
-  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > registersOnTheWay))
+    registers += liveRegisters(type, live()).size();
+  int64_t atOnce = parts_, room = join_ ? registersOfKeysOnTheWay : registersOnTheWay;
+  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > room))
     --atOnce;
   auto add = [&](SmallVector<Value> sums, Value first) {
     SmallVector<SmallVector<Value>> read(atOnce);
     for (int64_t i = 0; i < atOnce; ++i) {
       Value part = i ? plus(first, constant(i)) : first;
       for (auto [workspace, sum] : llvm::zip(workspaces_, sums))
-        read[i].push_back(PartReadOp::create(b_, loc_, sum.getType(), workspace, tile_, part));
+        read[i].push_back(PartReadOp::create(b_, loc_, sum.getType(), workspace, tile_, part, liveAttr()));
     }
     for (ArrayRef<Value> part : read)
-      for (auto [sum, other] : llvm::zip(sums, part))
-        sum = addTiles(sum, other);
+      sums = joinParts(sums, part);
     return sums;
   };
   Value zero = constant(0);
@@ -196,14 +216,20 @@ void SumSharer::finishLast() {
     rest.push_back(op);
   b_.setInsertionPointAfter(loop_);
   for (auto [sum, workspace] : llvm::zip(loop_.getResults(), workspaces_))
-    PartWriteOp::create(b_, loc_, sum, workspace, tile_, part_);
+    PartWriteOp::create(b_, loc_, sum, workspace, tile_, part_, liveAttr());
   Value last = PartArriveOp::create(b_, loc_, arrivals_, tile_, parts_, /*scratch=*/nullptr);
   auto branch = scf::IfOp::create(b_, loc_, last, /*withElse=*/false);
   for (Operation *op : rest)
     op->moveBefore(branch.thenYield());
   b_.setInsertionPointToStart(branch.thenBlock());
-  for (auto [sum, total] : llvm::zip(loop_.getResults(), readSums()))
-    sum.replaceUsesWithIf(total, [](OpOperand &use) { return !isa<PartWriteOp>(use.getOwner()); });
+  SmallVector<Value> totals = readSums();
+  if (join_)
+    join_->replaceAllUsesWith(totals);
+  else
+    for (auto [sum, total] : llvm::zip(loop_.getResults(), totals))
+      sum.replaceUsesWithIf(total, [](OpOperand &use) { return !isa<PartWriteOp>(use.getOwner()); });
+  if (join_)
+    join_.erase();
 }
 
 void SumSharer::run() {
@@ -215,12 +241,16 @@ void SumSharer::run() {
 void tilewright::tile::shareSums(KernelOp kernel) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty();
-  if (!schedule || schedule.getParts() == 1 || isDone)
-    return;
-  SumSharer sharer(kernel, schedule.getParts());
-  std::string why;
-  if (sharer.fits(why))
-    sharer.run();
-  else
-    kernel.emitRemark() << "its sums are not shared because " << why;
+  if (schedule && schedule.getParts() > 1 && !isDone) {
+    SumSharer sharer(kernel, schedule.getParts());
+    std::string why;
+    if (sharer.fits(why))
+      sharer.run();
+    else
+      kernel.emitRemark() << "its sums are not shared because " << why;
+  }
+  for (PartJoinOp join : llvm::make_early_inc_range(kernel.getBody().getOps<PartJoinOp>())) { // there is one part
+    join->replaceAllUsesWith(join.getValues());
+    join->erase();
+  }
 }

@@ -15,6 +15,9 @@
 // Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
 // sum is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
 //
+// If the schedule has `parts`, several programs take a part of the keys each, and tile.part_join says behind the loop
+// how two parts become one: both are made relative to the larger of their largest logits, and added.
+//
 // Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
 // the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
 #include "tilegen/emit/Materialize.h"
@@ -45,6 +48,11 @@ private:
     Value max, sum, mix;
   };
   State step(std::optional<State> before);
+  Value shiftOf(Value max);
+  Value relative(Value tile, Value shift, arith::FastMathFlags flags = arith::FastMathFlags::none);
+  State joined(State a, State b);
+  DenseI64ArrayAttr liveSizes();
+  SmallVector<Value> joinParts(ValueRange parts);
   Value logits();
   Value product(Value lhs, Value rhs, Value sums);
   LogicalResult storeOutputs(State state);
@@ -185,6 +193,18 @@ Value AttentionEmitter::logits() {
   return emitter.select(live, tile, builder.getF32FloatAttr(-infinity));
 }
 
+/// What a row's logits are relative to.
+Value AttentionEmitter::shiftOf(Value max) {
+  return emitter.select(isAny(arith::CmpFPredicate::UNE, max, -infinity), max, builder.getF32FloatAttr(0));
+}
+
+/// exp(tile - shift)
+Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags flags) {
+  Value exponent = join<arith::SubFOp>(tile, shift);
+  emitter.at(emitter.depthOf(exponent));
+  return math::ExpOp::create(builder, emitter.loc, exponent, flags);
+}
+
 /// Adds the current keys to what is known of those before; the mix is null after a diagnostic.
 AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   Value tile = logits(),
@@ -195,20 +215,14 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   after.max = reduce(tile::ReduceKind::Max, tile);
   if (before)
     after.max = join<arith::MaximumFOp>(before->max, after.max);
-  Value shift =
-      emitter.select(isAny(arith::CmpFPredicate::UNE, after.max, -infinity), after.max, builder.getF32FloatAttr(0));
-  auto relative = [&](Value tile, arith::FastMathFlags flags) {
-    Value exponent = join<arith::SubFOp>(tile, shift);
-    emitter.at(emitter.depthOf(exponent));
-    return math::ExpOp::create(builder, emitter.loc, exponent, flags).getResult();
-  };
+  Value shift = shiftOf(after.max);
   auto element = cast<FloatType>(cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType());
   // Weights that are rounded to halves need no more than an approximate exponential.
-  Value weights = relative(tile, element == f32 ? arith::FastMathFlags::none : arith::FastMathFlags::afn);
+  Value weights = relative(tile, shift, element == f32 ? arith::FastMathFlags::none : arith::FastMathFlags::afn);
   after.sum = reduce(tile::ReduceKind::Sum, weights);
   Value sums = number(0, shapeOf(frameOf(rows, columns)));
   if (before) {
-    Value worth = relative(before->max, arith::FastMathFlags::none);
+    Value worth = relative(before->max, shift);
     after.sum = join<arith::AddFOp>(join<arith::MulFOp>(before->sum, worth), after.sum);
     sums = join<arith::MulFOp>(before->mix, worth);
   }
@@ -219,6 +233,46 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   }
   after.mix = product(weights, values, sums);
   return after;
+}
+
+/// Both relative to the larger of their largest logits.
+AttentionEmitter::State AttentionEmitter::joined(State a, State b) {
+  State both;
+  both.max = join<arith::MaximumFOp>(a.max, b.max);
+  Value shift = shiftOf(both.max), worthOfA = relative(a.max, shift), worthOfB = relative(b.max, shift);
+  auto add = [&](Value ofA, Value ofB) {
+    return join<arith::AddFOp>(join<arith::MulFOp>(ofA, worthOfA), join<arith::MulFOp>(ofB, worthOfB));
+  };
+  both.sum = add(a.sum, b.sum);
+  both.mix = add(a.mix, b.mix);
+  return both;
+}
+
+/// Where a tile is larger than its loop, the rest of it is never stored. Null where no loop is known to be smaller.
+DenseI64ArrayAttr AttentionEmitter::liveSizes() {
+  SmallVector<int64_t> live = shapeOf(frameOf(rows, columns));
+  bool isAny = false;
+  for (auto [size, loop] : llvm::zip(live, frameOf(rows, columns)))
+    if (auto known = dyn_cast<AffineConstantExpr>(emitter.sizeOf(loop)); known && known.getValue() < size)
+      size = std::max<int64_t>(known.getValue(), 1), isAny = true;
+  return isAny ? builder.getDenseI64ArrayAttr(live) : DenseI64ArrayAttr();
+}
+
+/// What the loop leaves, of all programs that share the tile.
+SmallVector<Value> AttentionEmitter::joinParts(ValueRange parts) {
+  auto op = tile::PartJoinOp::create(builder, emitter.loc, parts.getTypes(), parts, liveSizes());
+  Block &body = op.getBody().emplaceBlock();
+  for (int part = 0; part < 2; ++part)
+    body.addArguments(parts.getTypes(), SmallVector<Location>(parts.size(), emitter.loc));
+  emitter.within(op, &body, [&] {
+    auto stateAt = [&](unsigned i) {
+      return State{body.getArgument(i), body.getArgument(i + 1), body.getArgument(i + 2)};
+    };
+    State both = joined(stateAt(0), stateAt(3));
+    builder.setInsertionPointToEnd(&body);
+    tile::PartYieldOp::create(builder, emitter.loc, ValueRange{both.max, both.sum, both.mix});
+  });
+  return llvm::to_vector_of<Value>(op.getResults());
 }
 
 /// The rows' quotients are what the second contraction stands for from now on.
@@ -257,6 +311,8 @@ LogicalResult AttentionEmitter::emit() {
       isLoop ? emitter.forTilesBetween(keys, first ? first : emitter.indexConstant(0),
                                        end ? end : emitter.index(emitter.sizeOf(keys), {}), initial, body)
              : emitter.forEachTile({keys}, initial, body);
+  if (ok && isLoop && schedule.getParts() > 1)
+    last = joinParts(last);
   return ok ? storeOutputs({last[0], last[1], last[2]}) : failure();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of attention: rows of a program, and keys of a step.
 #include "tilegen/schedule/Schedules.h"
+#include "tilegen/schedule/SplitKeys.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -23,6 +24,8 @@ constexpr int64_t registerRows = 6;
 // and 128 take 29.8; of 4 x 32 heads with 2,048 keys of 128 it is 772 and 729 (docs/performance.md).
 constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
 constexpr int64_t guessOfUnknown = 1024; // for a size that is only known when running
+constexpr int64_t mostResident = 2;      // blocks of a multiprocessor that share its memory
+constexpr int64_t bytesOfHalf = 2, bytesOfSum = 4;
 
 // Blocks whose copies are started by warps of their own (roles). Four warps take 64 rows, and in each thread
 //     keys / 2   scores, or the weights that they become
@@ -91,22 +94,36 @@ static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, i
   return blocks;
 }
 
-static tile::ScheduleAttr makeAttention(const KernelSpace &space, int64_t rows, int64_t columns, int64_t keys,
-                                        int64_t head, int64_t stages, int64_t groups) {
-  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
-  tile.append({rows, columns});
-  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
-                                     stages, groups);
+static bool hasUnknownTiles(const KernelSpace &space) {
+  return llvm::any_of(space.loops(), [](const Loop &loop) {
+    return loop.kind != LoopKind::Reduction && !isa<AffineConstantExpr>(loop.size);
+  });
 }
 
-/// Copies by warps of their own, for a loop of two steps at least. Null for few rows, and heads that are too large.
+/// The keys of a tile are split among several programs where these leave multiprocessors idle otherwise.
+static tile::ScheduleAttr makeAttention(const KernelSpace &space, const AttentionSizes &sizes, const TargetDesc &target,
+                                        int64_t rows, int64_t columns, int64_t keys, int64_t head, int64_t stages,
+                                        int64_t groups) {
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  tile.append({rows, columns});
+  int64_t bytesOfStep = bytesOfHalf * keys * (head + columns),
+          resident = groups ? 1 : std::clamp<int64_t>(target.sharedBytes / (stages * bytesOfStep), 1, mostResident);
+  KeySteps programs{blocksOf(space, sizes, rows),
+                    static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)), bytesOfStep,
+                    bytesOfSum * rows * columns, resident};
+  int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
+                                     stages, groups, /*order=*/1, parts);
+}
+
+/// Copies by warps of their own, for a loop of two steps at least. Null for heads that are too large, and for few rows
+/// whose keys are not split.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const AttentionSizes &sizes,
                                         const TargetDesc &target) {
   int64_t head = std::max(leastHead, powerAbove(*sizes.head)),
           columns = std::max(leastHead, powerAbove(*sizes.columns));
   const auto *row = llvm::find_if(roleTiles, [&](const RoleTile &row) { return std::max(head, columns) <= row.head; });
-  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) ||
-      powerAbove(sizes.rows.value_or(rowsOfFour)) < rowsOfFour)
+  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles))
     return {};
   // Where the number of keys is not known, what masks every step takes registers that 128 keys do not leave: ptxas
   // spills 20 bytes of BERT's.
@@ -115,7 +132,10 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
   int64_t room = (target.sharedBytes - bytesOfRings) / 2 - rows * head; // in halves
-  return makeAttention(space, rows, columns, keys, head, std::min(mostStages, room / (keys * (head + columns))), 1);
+  int64_t stages = std::min(mostStages, room / (keys * (head + columns)));
+  tile::ScheduleAttr schedule = makeAttention(space, sizes, target, rows, columns, keys, head, stages, 1);
+  bool fillsTiles = powerAbove(sizes.rows.value_or(rowsOfFour)) >= rowsOfFour;
+  return fillsTiles || schedule.getParts() > 1 ? schedule : tile::ScheduleAttr();
 }
 
 /// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two
@@ -131,7 +151,7 @@ tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const Tar
   auto bytes = [&] { return 2 * (rows * head + stages * keys * (head + columns)); }; // of halves, in shared memory
   while (bytes() > target.sharedBytes && keys > 16)
     keys /= 2;
-  return makeAttention(space, rows, columns, keys, head, stages, 0);
+  return makeAttention(space, sizes, target, rows, columns, keys, head, stages, 0);
 }
 
 } // namespace tilewright::tilegen

@@ -125,6 +125,17 @@ static void collectDivisors(AffineExpr expr, unsigned loop, llvm::SetVector<Affi
   });
 }
 
+void LoopNest::splitLoop(unsigned loop, AffineExpr divisor, LoopKind inner) {
+  Exprs replacement = loopExprs(context, loops.size());
+  for (unsigned j = loop + 1; j < loops.size(); ++j)
+    replacement[j] = getAffineDimExpr(j + 1, context);
+  replacement[loop] = replacement[loop] * divisor + getAffineDimExpr(loop + 1, context);
+  SmallVector<Loop> split = loops;
+  split[loop].size = algebra().divideExactly(loops[loop].size, divisor);
+  split.insert(split.begin() + loop + 1, Loop{divisor, inner});
+  substitute(replacement, split);
+}
+
 bool LoopNest::splitOne() {
   for (unsigned i = 0; i < loops.size(); ++i) {
     llvm::SetVector<AffineExpr> divisors;
@@ -135,17 +146,9 @@ bool LoopNest::splitOne() {
       for (AffineExpr expr : exprs)
         collectDivisors(expr, i, divisors);
     for (AffineExpr divisor : divisors) {
-      IndexAlgebra facts = algebra();
-      if (!facts.divides(divisor, loops[i].size))
+      if (!algebra().divides(divisor, loops[i].size))
         continue;
-      Exprs replacement = loopExprs(context, loops.size());
-      for (unsigned j = i + 1; j < loops.size(); ++j)
-        replacement[j] = getAffineDimExpr(j + 1, context);
-      replacement[i] = replacement[i] * divisor + getAffineDimExpr(i + 1, context);
-      SmallVector<Loop> split = loops;
-      split[i].size = facts.divideExactly(loops[i].size, divisor);
-      split.insert(split.begin() + i + 1, Loop{divisor, loops[i].kind});
-      substitute(replacement, split);
+      splitLoop(i, divisor, loops[i].kind);
       return true;
     }
   }

@@ -69,6 +69,8 @@ public:
 
   /// Splits loops that accesses divide, until none does.
   void splitLoops();
+  /// Splits `loop` in two, whose inner one has the size `divisor`, which divides its own, and the kind `inner`.
+  void splitLoop(unsigned loop, mlir::AffineExpr divisor, LoopKind inner);
   /// Collapses neighbours of one kind wherever no access gets harder. Neighbours of a kind in `forced` always.
   void collapseLoops(llvm::ArrayRef<LoopKind> forced = {});
   /// Puts loop `order[i]` at place i.

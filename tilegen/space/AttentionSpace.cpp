@@ -6,8 +6,9 @@
 //
 // The loops are those of the first contraction and the columns e that the second one adds. Where the scores end up is
 // followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of these.
-// Loops that the queries have and the keys do not are rows, all collapsed into one m: query heads that share their keys
-// too.
+// Loops that the queries have and the keys do not are rows, all collapsed into one m. Query heads that share their keys
+// are rows too where each has few: by the loops of the contraction, or where keys and values are read at their head's
+// number divided by so many.
 #include "fusion/keys/KeyRange.h"
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
@@ -36,6 +37,8 @@ private:
   LogicalResult followScores();
   LogicalResult followMix();
   void collectAccesses();
+  std::optional<int64_t> sharingOf(unsigned loop, ArrayRef<Access> accesses) const;
+  void shareHeads();
   void orderLoops();
 
   graph::KernelOp kernel;
@@ -46,6 +49,9 @@ private:
   Exprs shares;                                  // coordinates of the softmax's result
   unsigned keysSide = 1;                         // the operand of the scores that has the keys
 };
+
+/// Heads with more rows fill tiles by themselves; tiles of several heads would only blur where a row's keys end.
+constexpr int64_t fewRows = 32;
 
 } // namespace
 
@@ -153,6 +159,56 @@ void AttentionBuilder::collectAccesses() {
   }
 }
 
+/// Does `expr` mention `loop` only divided by `divisor`? The first division sets it.
+static bool dividesOnly(AffineExpr expr, AffineExpr loop, std::optional<int64_t> &divisor) {
+  if (expr == loop)
+    return false;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  auto by = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (binary.getLHS() == loop && expr.getKind() == AffineExprKind::FloorDiv && by) {
+    if (!divisor)
+      divisor = by.getValue();
+    return divisor == by.getValue();
+  }
+  return dividesOnly(binary.getLHS(), loop, divisor) && dividesOnly(binary.getRHS(), loop, divisor);
+}
+
+/// How many neighbours of `loop` read the same at all `accesses`, if these divide it.
+std::optional<int64_t> AttentionBuilder::sharingOf(unsigned loop, ArrayRef<Access> accesses) const {
+  auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
+  AffineExpr dim = getAffineDimExpr(loop, space.nest.context);
+  std::optional<int64_t> divisor;
+  for (const Access &access : accesses) {
+    IndexAlgebra facts = space.nest.algebra(access.indexSizes);
+    for (AffineExpr expr : access.coordinates)
+      if (!dividesOnly(facts.simplify(expr), dim, divisor))
+        return std::nullopt;
+  }
+  return size && divisor && size.getValue() % *divisor == 0 ? divisor : std::nullopt;
+}
+
+/// Heads that read the same keys and values become rows of one head, which then reads them once.
+void AttentionBuilder::shareHeads() {
+  LoopNest &nest = space.nest;
+  int64_t rows = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Row)) {
+    auto size = dyn_cast<AffineConstantExpr>(nest.loops[loop].size);
+    if (!size || (rows *= size.getValue()) > fewRows)
+      return;
+  }
+  SmallVector<Access> accesses;
+  AccessWalk walk(nest.loops.size(), accesses);
+  auto stop = [](Operation *, const Coordinates &) {};
+  walk.walk(parts.scores->getOperand(keysSide), {coordinatesOf(parts.scores, keysSide, scoresLoops), {}}, stop);
+  walk.walk(parts.valuesOperand(), {coordinatesOf(parts.mix, 1 - parts.shares, mixLoops), {}}, stop);
+  SmallVector<unsigned> heads = space.loopsOfKind(LoopKind::Parallel);
+  for (unsigned loop : llvm::reverse(heads))
+    if (std::optional<int64_t> sharing = sharingOf(loop, accesses))
+      return nest.splitLoop(loop, getAffineConstantExpr(*sharing, nest.context), LoopKind::Row);
+}
+
 /// A single query is one row, and single values are one column.
 void AttentionBuilder::orderLoops() {
   for (LoopKind kind : {LoopKind::Row, LoopKind::Column})
@@ -178,6 +234,8 @@ FailureOr<KernelSpace> AttentionBuilder::build() {
   tracked.append({space.logits, space.row, coordinatesOf(parts.scores, 1 - keysSide, scoresLoops),
                   coordinatesOf(parts.scores, keysSide, scoresLoops),
                   coordinatesOf(parts.mix, 1 - parts.shares, mixLoops)});
+  shareHeads();
+  space.logits = tracked[returned.getNumOperands()];
   // Neighbours of one kind are collapsed, so kinds are brought together first; the keys and the head stay apart.
   orderLoops();
   space.logits = tracked[returned.getNumOperands()];

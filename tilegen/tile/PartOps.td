@@ -33,9 +33,13 @@ def PartWriteOp : Tile_Op<"part_write", [MemoryEffects<[MemWrite]>]> {
     * `value`: the part, with a layout.
     * `workspace`: sizes are the number of shared tiles, of parts of each, and of the elements that all threads hold.
     * `tile`, `part`: their numbers.
+    * `live`: sizes beyond which elements mean nothing. Registers that hold no others in any thread are left out.
   }];
-  let arguments = (ins Tile_Tile:$value, BufferType:$workspace, Index:$tile, Index:$part);
-  let assemblyFormat = "$value `,` $workspace `[` $tile `,` $part `]` attr-dict `:` type($value) `->` type($workspace)";
+  let arguments = (ins Tile_Tile:$value, BufferType:$workspace, Index:$tile, Index:$part,
+                       OptionalAttr<DenseI64ArrayAttr>:$live);
+  let assemblyFormat = [{
+    $value `,` $workspace `[` $tile `,` $part `]` (`live` $live^)? attr-dict `:` type($value) `->` type($workspace)
+  }];
   let hasVerifier = 1;
 }
 
@@ -44,13 +48,61 @@ def PartReadOp : Tile_Op<"part_read", [MemoryEffects<[MemRead]>]> {
   let description = [{
     See tile.part_arrive for an example.
 
-    * `workspace`, `tile`, `part`: as of tile.part_write.
-    * `result`: what the program that computes this part has written.
+    * `workspace`, `tile`, `part`, `live`: as of tile.part_write.
+    * `result`: what the program that computes this part has written; 0 where that was left out.
   }];
-  let arguments = (ins BufferType:$workspace, Index:$tile, Index:$part);
+  let arguments = (ins BufferType:$workspace, Index:$tile, Index:$part, OptionalAttr<DenseI64ArrayAttr>:$live);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$workspace `[` $tile `,` $part `]` attr-dict `:` type($workspace) `->` type($result)";
+  let assemblyFormat = [{
+    $workspace `[` $tile `,` $part `]` (`live` $live^)? attr-dict `:` type($workspace) `->` type($result)
+  }];
   let hasVerifier = 1;
+}
+
+def PartJoinOp : Tile_Op<"part_join", [Pure, SingleBlock]> {
+  let summary = "how the results of a loop are put together where programs have a part of its steps each";
+  let description = [{
+    Stands behind a loop around products that carries more than sums, in kernels whose schedule has `parts`. Placing
+    makes ordinary text of it: the last program starts with what the loop starts with, and joins what each part has
+    left, in the order of the parts. What the loop starts with is therefore neutral: joined with it, a part stays as it
+    is. Where the tile is not shared, the results are the operands.
+
+    * `values`: all results of the loop.
+    * `live`: sizes beyond which elements mean nothing, as of tile.part_write.
+    * `body`: takes what the parts so far are together, then another part; yields what they are with it.
+    * `results`: of all parts.
+
+    ```mlir
+    %top:2 = tile.part_join %loop#0, %loop#1 live [8, 1]
+        : tensor<16x1xf32>, tensor<16x1xf32> -> tensor<16x1xf32>, tensor<16x1xf32> {
+    ^bb0(%max: tensor<16x1xf32>, %sum: tensor<16x1xf32>, %partMax: tensor<16x1xf32>, %partSum: tensor<16x1xf32>):
+      %m = arith.maximumf %max, %partMax : tensor<16x1xf32>
+      %s = arith.addf %sum, %partSum : tensor<16x1xf32>
+      tile.part_yield %m, %s : tensor<16x1xf32>, tensor<16x1xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values, OptionalAttr<DenseI64ArrayAttr>:$live);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$values (`live` $live^)? attr-dict `:` type($values) `->` type($results) $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Emits the body for these values; returns what it yields.
+    ::llvm::SmallVector<::mlir::Value> emitJoin(::mlir::OpBuilder &builder, ::mlir::ValueRange soFar,
+                                                ::mlir::ValueRange part);
+  }];
+}
+
+def PartYieldOp : Tile_Op<"part_yield", [Pure, Terminator, HasParent<"PartJoinOp">]> {
+  let summary = "what the parts are together, in tile.part_join";
+  let description = [{
+    See tile.part_join for an example.
+
+    * `values`: one for each result.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 
 def PartArriveOp : Tile_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {

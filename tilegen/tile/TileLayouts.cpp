@@ -57,7 +57,17 @@ int64_t tilewright::tile::exchangedBytes(ReduceOp reduce) {
   return partials == 1 ? 0 : partials * cast<RankedTensorType>(reduce.getType()).getNumElements() * bytes;
 }
 
-int64_t tilewright::tile::heldElements(Type tile) {
+SmallVector<unsigned> tilewright::tile::liveRegisters(Type tile, ArrayRef<int64_t> live) {
   Layout layout = layoutOf(tile);
-  return int64_t(layout.registers()) << (layout.lane.size() + layout.warp.size());
+  TileShape shape(cast<RankedTensorType>(tile).getShape());
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, layout.registers()), [&](unsigned r) {
+    // What threads add to the coordinates only makes them larger: a bit of an index is toggled once.
+    return llvm::all_of(llvm::enumerate(live),
+                        [&](auto size) { return shape.coordinate(layout.element(r), size.index()) < size.value(); });
+  });
+}
+
+int64_t tilewright::tile::heldElements(Type tile, ArrayRef<int64_t> live) {
+  Layout layout = layoutOf(tile);
+  return int64_t(liveRegisters(tile, live).size()) << (layout.lane.size() + layout.warp.size());
 }

@@ -30,7 +30,9 @@ Layout operandLayout(DotOp dot, Operand operand, mlir::RankedTensorType type);
 int64_t exchangedBytes(ReduceOp reduce);
 /// The bytes of shared memory by which a tile.part_arrive tells a block's threads its answer.
 inline constexpr int64_t arrivalBytes = 4;
-/// The elements that all threads hold of a placed tile, those included that several hold.
-int64_t heldElements(mlir::Type tile);
+/// The registers of a placed tile that hold elements below `live` in some thread; all of them if it is empty.
+llvm::SmallVector<unsigned> liveRegisters(mlir::Type tile, llvm::ArrayRef<int64_t> live);
+/// The elements that all threads hold in these registers, those included that several hold.
+int64_t heldElements(mlir::Type tile, llvm::ArrayRef<int64_t> live);
 
 } // namespace tilewright::tile

@@ -101,8 +101,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and "
                           "a positive order, got "
                        << groups << " and " << order;
-  if (parts <= 0 || (parts > 1 && root != graph::RootKind::Matmul))
-    return emitError() << "expected a positive number of parts, and more than one of a matmul alone, got " << parts;
+  bool mayHaveParts = root == graph::RootKind::Matmul || root == graph::RootKind::Attention;
+  if (parts <= 0 || (parts > 1 && !mayHaveParts))
+    return emitError()
+           << "expected a positive number of parts, and more than one of a matmul or an attention alone, got " << parts;
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
                        << graph::stringifyRootKind(root);

@@ -101,7 +101,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
       one stores. Placing does without where the target cannot copy the operands so.
     * `order`: programs go down so many rows of tiles before they take the next column.
-    * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps.
+    * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps; of an
+      attention's keys.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
   }];

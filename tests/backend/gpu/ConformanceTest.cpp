@@ -66,29 +66,33 @@ TEST_P(Conformance, SmallCases) {
   EXPECT_GE(ran, 3);
 }
 
+std::string nameOf(const testing::TestParamInfo<Conformance::ParamType> &info) {
+  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
-                         testing::Combine(testing::Values("attention"), testing::Values("sm_80", "sm_90a", "gfx942")),
-                         [](auto &info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+                         testing::Combine(testing::Values("attention", "split keys"),
+                                          testing::Values("sm_80", "sm_90a", "gfx942")),
+                         nameOf);
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
                                                           "window", "gather"),
                                           testing::Values("sm_90a", "gfx942")),
-                         [](auto &info) {
-                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
-                           std::replace(name.begin(), name.end(), ' ', '_');
-                           return name;
-                         });
+                         nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
                          testing::Combine(testing::Values("shared sums"), testing::Values("sm_80", "sm_90a", "gfx942")),
-                         [](auto &info) { return "shared_sums_" + std::get<1>(info.param); });
+                         nameOf);
 
-/// Whichever block is the last, it adds up the parts in their order: the bits are the same, run after run.
+/// Whichever block is the last, it joins the parts in their order: the bits are the same, run after run.
 TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   int ran = 0;
   for (const DeviceCase &c : deviceCases()) {
-    if (c.family != "shared sums" || !c.small || (c.type != DType::F16 && c.type != DType::I8))
+    bool hasParts = c.family == "shared sums" || (c.family == "split keys" && c.scalars.empty());
+    if (!hasParts || !c.small || (c.type != DType::F16 && c.type != DType::I8))
       continue;
     auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"));
     ASSERT_TRUE(program) << c.name;
@@ -113,15 +117,17 @@ bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order =
       return true;
   return false;
 }
-TEST(InjectedFault, DroppedReleases) {
-  EXPECT_TRUE(isSeen("shared sums", {.dropReleases = true}, BlockOrder::WaitsAtCount));
+/// Of a product's sums, and of an attention's keys.
+bool isSeenInParts(InjectedFaults faults, BlockOrder order = BlockOrder::Ascending) {
+  return isSeen("shared sums", faults, order) && isSeen("split keys", faults, order);
 }
+TEST(InjectedFault, DroppedReleases) { EXPECT_TRUE(isSeenInParts({.dropReleases = true}, BlockOrder::WaitsAtCount)); }
 TEST(InjectedFault, DroppedAcquires) {
-  EXPECT_TRUE(isSeen("shared sums", {.dropAcquires = true}, BlockOrder::WaitsBeforeCount));
+  EXPECT_TRUE(isSeenInParts({.dropAcquires = true}, BlockOrder::WaitsBeforeCount));
 }
-TEST(InjectedFault, DroppedArrivals) { EXPECT_TRUE(isSeen("shared sums", {.dropArrivals = true})); }
+TEST(InjectedFault, DroppedArrivals) { EXPECT_TRUE(isSeenInParts({.dropArrivals = true})); }
 TEST(InjectedFault, EveryArrivalIsTheLast) {
-  EXPECT_TRUE(isSeen("shared sums", {.allAreLast = true}, BlockOrder::WaitsBehindCount));
+  EXPECT_TRUE(isSeenInParts({.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeen("matmul", {.dropAwaits = true})); }

@@ -422,12 +422,18 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.meetings.clear();
 }
 
+/// More arguments than a function takes do no harm in the System V calling convention.
+constexpr size_t mostArguments = 16;
+template <size_t... I> static void call(void *function, std::vector<uint64_t> arguments, std::index_sequence<I...>) {
+  if (arguments.size() > mostArguments)
+    llvm::report_fatal_error("an imitated kernel has more arguments than it can be called with");
+  arguments.resize(mostArguments);
+  reinterpret_cast<void (*)(decltype(uint64_t(I))...)>(function)(arguments[I]...);
+}
+
 uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
                           BlockOrder order) {
-  // More arguments than a function takes do no harm in the System V calling convention.
-  using Kernel = void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                          uint64_t, uint64_t, uint64_t);
-  auto function = reinterpret_cast<Kernel>(dlsym(library_, kernel.c_str()));
+  void *function = dlsym(library_, kernel.c_str());
   uint64_t errorWord = 0;
   auto op = module_->lookupSymbol<tile::KernelOp>(kernel);
   PlacedLaunch launch = launchOf(op, {arguments.begin() + op.getNumBuffers(), arguments.end()});
@@ -440,10 +446,8 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   arguments.push_back(reinterpret_cast<uint64_t>(&errorWord));
   for (const SimtTensorMap &map : maps)
     arguments.push_back(reinterpret_cast<uint64_t>(&map));
-  arguments.resize(12);
-  auto &a = arguments;
   Facts facts = kernels_.at(kernel);
-  auto body = [&] { function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); };
+  auto body = [&] { call(function, arguments, std::make_index_sequence<mostArguments>()); };
   auto make = [&] {
     auto state = std::make_unique<RunningBlock>();
     state->lanes = lanes_;

@@ -72,4 +72,27 @@ module attributes {graph.nodes = ["a|Attention"]} {
         : tensor<2x4x9x40xf32>, tensor<2x40x20xf32> -> tensor<2x4x9x20xf32>
     graph.return %o : tensor<2x4x9x20xf32>
   }
+  // Four query heads of five rows read one head of keys and of values, under a mask of each row and key.
+  graph.kernel @repeated(%q: tensor<1x8x5x16xf32>, %k: tensor<2x29x16xf32>, %v: tensor<2x29x24xf32>, %mask: tensor<5x29xf32>) -> tensor<1x5x192xf32> attributes {root = #graph.root<attention>} {
+    %kb = graph.broadcast %k dims [0, 2, 3] : tensor<2x29x16xf32> -> tensor<2x4x29x16xf32>
+    %kr = graph.reshape %kb : tensor<2x4x29x16xf32> -> tensor<1x8x29x16xf32>
+    %s = graph.contract %q, %kr maps [affine_map<(b, h, m, n, d) -> (b, h, m, d)>, affine_map<(b, h, m, n, d) -> (b, h, n, d)>, affine_map<(b, h, m, n, d) -> (b, h, m, n)>]
+        : tensor<1x8x5x16xf32>, tensor<1x8x29x16xf32> -> tensor<1x8x5x29xf32>
+    %maskb = graph.broadcast %mask dims [2, 3] : tensor<5x29xf32> -> tensor<1x8x5x29xf32>
+    %x = arith.addf %s, %maskb : tensor<1x8x5x29xf32>
+    %m = graph.reduce <max> %x axes [3] : tensor<1x8x5x29xf32> -> tensor<1x8x5xf32>
+    %mb = graph.broadcast %m dims [0, 1, 2] : tensor<1x8x5xf32> -> tensor<1x8x5x29xf32>
+    %d = arith.subf %x, %mb : tensor<1x8x5x29xf32>
+    %e = math.exp %d : tensor<1x8x5x29xf32>
+    %t = graph.reduce <sum> %e axes [3] : tensor<1x8x5x29xf32> -> tensor<1x8x5xf32>
+    %tb = graph.broadcast %t dims [0, 1, 2] : tensor<1x8x5xf32> -> tensor<1x8x5x29xf32>
+    %p = arith.divf %e, %tb : tensor<1x8x5x29xf32>
+    %vb = graph.broadcast %v dims [0, 2, 3] : tensor<2x29x24xf32> -> tensor<2x4x29x24xf32>
+    %vr = graph.reshape %vb : tensor<2x4x29x24xf32> -> tensor<1x8x29x24xf32>
+    %o = graph.contract %p, %vr maps [affine_map<(b, h, m, e, n) -> (b, h, m, n)>, affine_map<(b, h, m, e, n) -> (b, h, n, e)>, affine_map<(b, h, m, e, n) -> (b, h, m, e)>]
+        : tensor<1x8x5x29xf32>, tensor<1x8x29x24xf32> -> tensor<1x8x5x24xf32>
+    %ot = graph.transpose %o perm [0, 2, 1, 3] : tensor<1x8x5x24xf32> -> tensor<1x5x8x24xf32>
+    %or = graph.reshape %ot : tensor<1x5x8x24xf32> -> tensor<1x5x192xf32>
+    graph.return %or : tensor<1x5x192xf32>
+  }
 }

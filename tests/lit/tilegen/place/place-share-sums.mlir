@@ -131,3 +131,86 @@ tile.kernel @short(%a: !tile.buffer<f16, () -> (64, 32)>, %b: !tile.buffer<f16, 
   tile.store %d, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
   tile.return
 }
+
+// -----
+
+// A loop that carries more than sums says how its parts are put together. Rows from the sixteenth on mean nothing: of
+// eight registers with rows of both halves, each thread leaves half of them out.
+// CHECK-LABEL: tile.kernel @joined
+// CHECK: %[[PART:.*]] = tile.size (d0) -> (d0 mod 2)
+// CHECK: %[[WS:.*]] = tile.workspace : <f32, () -> (1, 2, 256)>
+// CHECK: %[[WT:.*]] = tile.workspace : <f32, () -> (1, 2, 256)>
+// CHECK: %[[LOOP:.*]]:2 = scf.for
+// CHECK: tile.part_write %[[LOOP]]#0, %[[WS]][%{{.*}}, %[[PART]]] live [16, 16]
+// CHECK: tile.part_write %[[LOOP]]#1, %[[WT]][%{{.*}}, %[[PART]]] live [16, 16]
+// CHECK: scf.if
+// CHECK: %[[A0:.*]] = tile.part_read %[[WS]]
+// CHECK: %[[B0:.*]] = tile.part_read %[[WT]]
+// CHECK: %[[A1:.*]] = tile.part_read %[[WS]]
+// CHECK: %[[B1:.*]] = tile.part_read %[[WT]]
+// CHECK: %[[SUM0:.*]] = arith.addf %{{.*}}, %[[A0]]
+// CHECK: %[[TOP0:.*]] = arith.maximumf %{{.*}}, %[[B0]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[SUM0]], %[[A1]]
+// CHECK: %[[TOP:.*]] = arith.maximumf %[[TOP0]], %[[B1]]
+// CHECK-NOT: tile.part_join
+// CHECK: %[[RATIO:.*]] = arith.divf %[[SUM]], %[[TOP]]
+// CHECK: tile.store %[[RATIO]]
+tile.kernel @joined(%a: !tile.buffer<f16, () -> (16, 64)>, %b: !tile.buffer<f16, () -> (64, 16)>,
+                    %y: !tile.buffer<f32, () -> (16, 16)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<attention, tile = [32, 16], reduce = [16], parts = 2>} {
+  %c0 = arith.constant 0 : index
+  %end = arith.constant 64 : index
+  %step = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : tensor<32x16xf32>
+  %low = arith.constant dense<0xFF800000> : tensor<32x16xf32>
+  %last:2 = scf.for %k = %c0 to %end step %step iter_args(%c = %zero, %top = %low) -> (tensor<32x16xf32>, tensor<32x16xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (16, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (16, 64)> -> tensor<32x16xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (64, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 16)> -> tensor<16x16xf16>
+    %d = tile.dot %x, %w, %c : tensor<32x16xf16>, tensor<16x16xf16>, tensor<32x16xf32>
+    %t = arith.maximumf %top, %d : tensor<32x16xf32>
+    scf.yield %d, %t : tensor<32x16xf32>, tensor<32x16xf32>
+  }
+  %all:2 = tile.part_join %last#0, %last#1 live [16, 16] : tensor<32x16xf32>, tensor<32x16xf32> -> tensor<32x16xf32>, tensor<32x16xf32> {
+  ^bb0(%s0: tensor<32x16xf32>, %t0: tensor<32x16xf32>, %s1: tensor<32x16xf32>, %t1: tensor<32x16xf32>):
+    %s = arith.addf %s0, %s1 : tensor<32x16xf32>
+    %t = arith.maximumf %t0, %t1 : tensor<32x16xf32>
+    tile.part_yield %s, %t : tensor<32x16xf32>, tensor<32x16xf32>
+  }
+  %r = arith.divf %all#0, %all#1 : tensor<32x16xf32>
+  tile.store %r, %y[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<32x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}
+
+// -----
+
+// Not shared, as nobody says how more than sums are put together, and how it is said where a tile is not shared.
+// CHECK-LABEL: tile.kernel @alone
+// CHECK: %[[LOOP:.*]]:2 = scf.for
+// CHECK-NOT: tile.part
+// CHECK: arith.divf %[[LOOP]]#0, %[[LOOP]]#1
+// expected-remark@+1 {{its sums are not shared because its loop carries more than sums}}
+tile.kernel @alone(%a: !tile.buffer<f16, () -> (16, 64)>, %b: !tile.buffer<f16, () -> (64, 16)>,
+                   %y: !tile.buffer<f32, () -> (16, 16)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<attention, tile = [16, 16], reduce = [16], parts = 2>} {
+  %c0 = arith.constant 0 : index
+  %end = arith.constant 64 : index
+  %step = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %last:2 = scf.for %k = %c0 to %end step %step iter_args(%c = %zero, %top = %zero) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (16, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (16, 64)> -> tensor<16x16xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (64, 16) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (64, 16)> -> tensor<16x16xf16>
+    %d = tile.dot %x, %w, %c : tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>
+    %t = arith.maximumf %top, %d : tensor<16x16xf32>
+    scf.yield %d, %t : tensor<16x16xf32>, tensor<16x16xf32>
+  }
+  %one = tile.part_join %last#0 : tensor<16x16xf32> -> tensor<16x16xf32> {
+  ^bb0(%s0: tensor<16x16xf32>, %s1: tensor<16x16xf32>):
+    %s = arith.addf %s0, %s1 : tensor<16x16xf32>
+    tile.part_yield %s : tensor<16x16xf32>
+  }
+  %r = arith.divf %one, %last#1 : tensor<16x16xf32>
+  tile.store %r, %y[%c0, %c0] bounds () -> (16, 16) map (d0, d1) -> (d0, d1) : tensor<16x16xf32> -> !tile.buffer<f32, () -> (16, 16)>
+  tile.return
+}

@@ -1,7 +1,7 @@
 // What workspaces, parts of tiles and arrivals refuse: a case for each diagnostic.
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul alone, got 2}}
+// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul or an attention alone, got 2}}
 #schedule = #tile.schedule<gemv, tile = [1, 8], parts = 2>
 
 // -----
@@ -83,5 +83,77 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
   %w = tile.workspace zeroed : !tile.buffer<i32, () -> (1)>
   // expected-error@+1 {{expected scratch within the kernel's 2 bytes of shared memory because its threads learn the answer there, got 0}}
   %last = tile.part_arrive %w[%c0] of 2 scratch 0 : !tile.buffer<i32, () -> (1)>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace : !tile.buffer<f32, () -> (1, 2, 128)>
+  // expected-error@+1 {{expected a positive live size for each of 2 dimensions, got [1]}}
+  %p = tile.part_read %w[%c0, %c0] live [1] : !tile.buffer<f32, () -> (1, 2, 128)> -> tensor<1x128xf32, #layout>
+  tile.return
+}
+
+// -----
+
+// One of each thread's two registers has row 1, which means nothing.
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %w = tile.workspace : !tile.buffer<f32, () -> (1, 2, 256)>
+  %p = tile.part_read %w[%c0, %c0] : !tile.buffer<f32, () -> (1, 2, 256)> -> tensor<2x128xf32, #layout>
+  // expected-error@+1 {{expected a workspace of tiles, parts and 128 elements of 'f32' because its threads hold that, got '!tile.buffer<f32, () -> (1, 2, 256)>'}}
+  tile.part_write %p, %w[%c0, %c0] live [1, 128] : tensor<2x128xf32, #layout> -> !tile.buffer<f32, () -> (1, 2, 256)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<1x128xf32>
+  // expected-error@+1 {{expected results of its operands' types because they are what all parts are together}}
+  %j = tile.part_join %a : tensor<1x128xf32> -> tensor<1x64xf32> {
+  ^bb0(%p: tensor<1x128xf32>, %q: tensor<1x128xf32>):
+    tile.part_yield %p : tensor<1x128xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<1x128xf32>
+  // expected-error@+1 {{expected a body that takes its operands' types twice because it joins two parts}}
+  %j = tile.part_join %a : tensor<1x128xf32> -> tensor<1x128xf32> {
+  ^bb0(%p: tensor<1x128xf32>):
+    tile.part_yield %p : tensor<1x128xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<1x128xf32>
+  // expected-error@+1 {{expected a body that yields its operands' types because two parts become one}}
+  %j = tile.part_join %a : tensor<1x128xf32> -> tensor<1x128xf32> {
+  ^bb0(%p: tensor<1x128xf32>, %q: tensor<1x128xf32>):
+    tile.part_yield %p, %q : tensor<1x128xf32>, tensor<1x128xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<1x128xf32>
+  // expected-error@+1 {{expected a positive live size for each of 2 dimensions, got [0, 128]}}
+  %j = tile.part_join %a live [0, 128] : tensor<1x128xf32> -> tensor<1x128xf32> {
+  ^bb0(%p: tensor<1x128xf32>, %q: tensor<1x128xf32>):
+    tile.part_yield %p : tensor<1x128xf32>
+  }
   tile.return
 }

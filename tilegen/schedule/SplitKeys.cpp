@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One estimate of the time of few tiles with many keys each, as a sum over a program's steps:
+//
+//   steps of a part * bytes of a step / bandwidth of a multiprocessor + sharing + parts * reading
+//
+// Few rows leave nothing to multiply: a step takes as long as its keys and values are on their way. A multiprocessor
+// brings hardly more than its share of the memory's bandwidth, so a machine that is half empty reads at half speed.
+#include "tilegen/schedule/SplitKeys.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace tilewright::tilegen {
+
+// 64 programs of 8,192 keys of 128 took 135 us on an H200 with a step of 32 KiB in 1.05 us. The time of sharing is a
+// prediction (docs/performance.md).
+constexpr double shareOfBandwidth = 0.85;
+constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
+constexpr double secondsOfReading = 0.3e-6;   // of a part, by a program that waits for several at a time
+constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, from the second-level cache
+constexpr double clearGain = 0.9;             // of the time without parts, at most
+constexpr int64_t fewestSteps = 2;            // of a part
+constexpr int64_t numbersOfParts[] = {2, 3, 4, 6, 8, 12, 16};
+
+int64_t partsOfKeys(const KeySteps &programs, const TargetDesc &target) {
+  if (target.bandwidth <= 0)
+    return 1;
+  double secondsOfStep = double(programs.bytesOfStep) * target.units / (shareOfBandwidth * target.bandwidth),
+         secondsOfPart = secondsOfReading + double(programs.bytesOfPart) / bytesOfUnitPerSecond;
+  auto estimate = [&](int64_t parts) {
+    double steps = double(llvm::divideCeil(programs.steps, parts)) * secondsOfStep;
+    return parts == 1 ? steps : steps + secondsOfSharing + double(parts) * secondsOfPart;
+  };
+  int64_t best = 1;
+  double least = clearGain * estimate(1);
+  for (int64_t parts : numbersOfParts) {
+    if (programs.tiles * parts > target.units * programs.resident || programs.steps / parts < fewestSteps)
+      continue;
+    if (double time = estimate(parts); time < least)
+      best = parts, least = time;
+  }
+  return best;
+}
+
+} // namespace tilewright::tilegen

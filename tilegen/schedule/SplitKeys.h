@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Among how many programs the keys of each tile of an attention should be split (schedule's `parts`).
+#pragma once
+
+#include "tilegen/TargetDesc.h"
+
+#include <cstdint>
+
+namespace tilewright::tilegen {
+
+/// The programs of a schedule without parts.
+struct KeySteps {
+  int64_t tiles;       // programs
+  int64_t steps;       // of each, through the keys
+  int64_t bytesOfStep; // of the keys and values of one step
+  int64_t bytesOfPart; // what a program leaves of its part: the mix, mostly
+  int64_t resident;    // programs that a multiprocessor holds at a time
+};
+
+/// 1 where splitting is not estimated to be clearly faster.
+int64_t partsOfKeys(const KeySteps &programs, const TargetDesc &target);
+
+} // namespace tilewright::tilegen
