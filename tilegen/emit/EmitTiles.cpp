@@ -93,6 +93,10 @@ void KernelEmitter::collectSymbols() {
   });
   llvm::for_each(space.keysFrom, visit);
   llvm::for_each(space.keysBelow, visit);
+  for (const NeutralMask &mask : space.masks) {
+    llvm::for_each(mask.from, visit);
+    llvm::for_each(mask.below, visit);
+  }
   symbols = found.takeVector();
   llvm::sort(symbols);
 }
