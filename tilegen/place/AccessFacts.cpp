@@ -75,7 +75,6 @@ Facts factsOf(Value value) {
       .Case([&](arith::MulIOp op) { return of(op, std::multiplies<Facts>()); })
       .Case([&](arith::MinSIOp op) { return of(op, index::smaller); })
       .Case([&](arith::MaxSIOp op) { return of(op, index::larger); })
-      .Case([](arith::SelectOp op) { return index::either(factsOf(op.getTrueValue()), factsOf(op.getFalseValue())); })
       .Case([&](arith::DivUIOp op) {
         return of(op, [](const Facts &a, const Facts &b) { return index::floorDivide(a, b); });
       })

@@ -63,8 +63,12 @@ private:
     return emitter.splat(builder.getF32FloatAttr(static_cast<float>(value)), shape);
   }
   template <typename Op> Value join(Value a, Value b);
-  Value smaller(Value a, Value b) { return emitter.at(0), arith::MinSIOp::create(builder, emitter.loc, a, b); }
-  Value larger(Value a, Value b) { return emitter.at(0), arith::MaxSIOp::create(builder, emitter.loc, a, b); }
+  Value smaller(Value a, Value b) { return joinIndices<arith::MinSIOp>(a, b); }
+  Value larger(Value a, Value b) { return joinIndices<arith::MaxSIOp>(a, b); }
+  template <typename Op> Value joinIndices(Value a, Value b) {
+    emitter.at(std::max(emitter.depthOf(a), emitter.depthOf(b)));
+    return Op::create(builder, emitter.loc, a, b);
+  }
   Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
   Value reduce(tile::ReduceKind kind, Value tile);
   SmallVector<int64_t> shapeOf(const Frame &frame) const {
@@ -189,22 +193,22 @@ Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
 //===- Masks ------------------------------------------------------------------------------------------------------===//
 
 /// `mask` of `tile`, unless it is neutral for all keys of this step. Tiles have no conditions with results: it is a loop
-/// over the keys that are masked, of one step or none.
+/// of one step, or of none where no key of this step is before `from`, or at `below` or behind.
 Value AttentionEmitter::maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask) {
-  Value position = emitter.offsetOf(keys), length = emitter.indexConstant(emitter.tileOf(keys)), isMasked;
-  emitter.at(emitter.depth());
-  Value next = arith::AddIOp::create(builder, emitter.loc, position, length);
-  if (neutral.below)
-    isMasked = arith::CmpIOp::create(builder, emitter.loc, arith::CmpIPredicate::sgt, next, neutral.below);
-  if (neutral.from) {
-    Value isBefore = arith::CmpIOp::create(builder, emitter.loc, arith::CmpIPredicate::slt, position, neutral.from);
-    isMasked = isMasked ? arith::OrIOp::create(builder, emitter.loc, isMasked, isBefore).getResult() : isBefore;
+  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
+  Value position = emitter.offsetOf(keys), masked;
+  if (neutral.from)
+    masked = emitter.index(d0 - d1, {neutral.from, position});
+  if (neutral.below) {
+    Value behind = emitter.index(d0 + emitter.tileOf(keys) - d1, {position, neutral.below});
+    masked = masked ? larger(masked, behind) : behind;
   }
-  Value last = arith::SelectOp::create(builder, emitter.loc, isMasked, next, position);
-  return emitter
-      .forTilesBetween(keys, position, last, {tile},
-                       [&](ValueRange carried) { return SmallVector<Value>{mask(carried.front())}; })
-      .front();
+  auto body = [&](ValueRange carried) {
+    emitter.setOffset(keys, emitter.index(d0 + d1, {position, emitter.offsetOf(keys)}));
+    return SmallVector<Value>{mask(carried.front())};
+  };
+  Value times = smaller(masked, emitter.indexConstant(1));
+  return emitter.forTilesBetween(keys, emitter.indexConstant(0), times, {tile}, body).front();
 }
 
 /// Masks the scores up to the last mask that is neutral for some keys; false after a diagnostic.

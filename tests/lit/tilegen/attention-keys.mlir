@@ -1,5 +1,6 @@
 // The loop of an attention runs over the keys that count in some row of the tile: its bounds are index arithmetic on the tile's
-// first row. The longest programs come first. Vectors end their loops within a tile of keys too.
+// first row. The longest programs come first. Vectors end their loops within a tile of keys too. On GPUs a mask is computed in
+// the steps whose keys it is not neutral for.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_80},tilewright-tile-emit{target=sm_80})" | FileCheck %s --check-prefix=BLOCK
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" | FileCheck %s --check-prefix=VECTOR
 
@@ -8,7 +9,21 @@
 // BLOCK: %[[ROW:.*]] = tile.size (d0) -> ((-(d0 mod 4) + 3) * 64)(%{{.*}})
 // BLOCK: %[[BELOW:.*]] = tile.size (d0) -> (d0 + 164)(%[[ROW]])
 // BLOCK: %[[END:.*]] = arith.minsi %c300, %[[BELOW]] : index
-// BLOCK: scf.for %{{.*}} = %c0 to %[[END]] step %c64
+// BLOCK: %[[WHOLE:.*]] = tile.size (d0) -> (d0 + 101)(%[[ROW]])
+// BLOCK: scf.for %[[KEY:.*]] = %c0 to %[[END]] step %c64
+// BLOCK: %[[SCORES:.*]] = tile.dot
+// BLOCK: %[[BEHIND:.*]] = tile.size (d0, d1) -> (d0 - d1 + 64)(%[[KEY]], %[[WHOLE]])
+// BLOCK: %[[TIMES:.*]] = arith.minsi %[[BEHIND]], %c1 : index
+// BLOCK: %[[MASKED:.*]] = scf.for %[[I:.*]] = %c0 to %[[TIMES]] step %c64 iter_args(%[[S:.*]] = %[[SCORES]])
+// BLOCK: %[[AT:.*]] = tile.size (d0, d1) -> (d0 + d1)(%[[KEY]], %[[I]])
+// BLOCK: tile.coordinate %[[AT]] dim 2
+// BLOCK: %[[X:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}}
+// BLOCK: scf.yield %[[X]]
+// Keys behind the last one are another mask, neutral before the last step.
+// BLOCK: %[[PAST:.*]] = tile.size (d0, d1) -> (d0 - d1 + 64)(%[[KEY]], %c300)
+// BLOCK: %[[TIMES2:.*]] = arith.minsi %[[PAST]], %c1 : index
+// BLOCK: scf.for %{{.*}} = %c0 to %[[TIMES2]] step %c64 iter_args(%{{.*}} = %[[MASKED]])
+// BLOCK: tile.reduce <max>
 
 // One tile of keys, which ends with the last row's.
 // VECTOR-LABEL: tile.kernel @past
@@ -25,7 +40,11 @@
 // BLOCK: %[[END:.*]] = arith.minsi %c1000, %[[BELOW]] : index
 // BLOCK: %[[FROM:.*]] = tile.size (d0) -> (((d0 - 63) floordiv 16) * 16)(%[[ROW]])
 // BLOCK: %[[FIRST:.*]] = arith.maxsi %c0, %[[FROM]] : index
-// BLOCK: scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c64
+// BLOCK: scf.for %[[KEY:.*]] = %[[FIRST]] to %[[END]] step %c64
+// BLOCK: %[[BEFORE:.*]] = tile.size (d0, d1) -> (d0 - d1)(%[[ROW]], %[[KEY]])
+// BLOCK: %[[BEHIND:.*]] = tile.size (d0, d1) -> (d0 - d1 + 64)(%[[KEY]], %{{.*}})
+// BLOCK: %[[OUTSIDE:.*]] = arith.maxsi %[[BEFORE]], %[[BEHIND]] : index
+// BLOCK: arith.minsi %[[OUTSIDE]], %c1 : index
 
 // VECTOR-LABEL: tile.kernel @window
 // VECTOR: %[[FIRST:.*]] = arith.maxsi %c0, %{{.*}} : index
@@ -41,7 +60,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %end = arith.addi %row, %past : tensor<2x200x300xi64>
     %live = arith.cmpi sle, %key, %end : tensor<2x200x300xi64>
     %never = arith.constant dense<0xFF800000> : tensor<2x200x300xf32>
-    %x = arith.select %live, %s, %never : tensor<2x200x300xi1>, tensor<2x200x300xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 101)>} : tensor<2x200x300xi1>, tensor<2x200x300xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<2x200x300xf32> -> tensor<2x200xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<2x200xf32> -> tensor<2x200x300xf32>
     %d = arith.subf %x, %mb : tensor<2x200x300xf32>
@@ -69,7 +88,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %within = arith.cmpi sgt, %key, %first : tensor<2x1000x1000xi64>
     %live = arith.andi %behind, %within : tensor<2x1000x1000xi1>
     %never = arith.constant dense<0xFF800000> : tensor<2x1000x1000xf32>
-    %x = arith.select %live, %s, %never : tensor<2x1000x1000xi1>, tensor<2x1000x1000xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, graph.neutral_from = affine_map<(d0, d1, d2) -> (d1 - 63)>} : tensor<2x1000x1000xi1>, tensor<2x1000x1000xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<2x1000x1000xf32> -> tensor<2x1000xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<2x1000xf32> -> tensor<2x1000x1000xf32>
     %d = arith.subf %x, %mb : tensor<2x1000x1000xf32>
