@@ -17,8 +17,8 @@
 //
 // Both count the same steps, through all programs, so the copies of the next program run while this one's results are
 // stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
-// a block each, because the hardware shares those out better than a fixed order; the longest have the lowest numbers
-// (tilegen/emit/EmitTiles.cpp).
+// a block each, because the hardware shares those out better than a fixed order, the longest first; unless the schedule
+// has an order in which blocks that take them in turn have equally many steps (tilegen/emit/EmitTiles.cpp).
 //
 // With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
@@ -41,7 +41,8 @@ class RoleBuilder {
 public:
   RoleBuilder(KernelOp kernel, const PlaceFacts &facts, RolePlan plan)
       : kernel_(kernel), schedule_(kernel.getScheduleAttr()), facts_(facts), b_(kernel.getContext()),
-        loc_(kernel.getLoc()), plan_(std::move(plan)), isPersistent_(isEquallyLong(plan_.loop)) {}
+        loc_(kernel.getLoc()), plan_(std::move(plan)),
+        isPersistent_(isEquallyLong(plan_.loop) || schedule_.getOrder() > 1) {}
   void run();
 
 private:

@@ -92,11 +92,23 @@ static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, i
 }
 
 static tile::ScheduleAttr makeAttention(const KernelSpace &space, int64_t rows, int64_t columns, int64_t keys,
-                                        int64_t head, int64_t stages, int64_t groups) {
+                                        int64_t head, int64_t stages, int64_t groups, int64_t order = 1) {
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({rows, columns});
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
-                                     stages, groups);
+                                     stages, groups, order);
+}
+
+/// Below a diagonal the first rows visit few keys and the last ones many, together always as many. So blocks take pairs
+/// of programs in turn, in an order of as many rows as there are blocks, where that leaves few of them idle.
+static int64_t orderOfPairs(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows,
+                            const TargetDesc &target) {
+  bool isKnown = sizes.rows && llvm::all_of(space.loopsOfKind(LoopKind::Parallel), [&](unsigned loop) {
+                   return constantOf(space.loops()[loop].size).has_value();
+                 });
+  int64_t programs = blocksOf(space, sizes, rows), turns = llvm::divideCeil(programs / 2, target.units);
+  bool isWorth = programs % 2 == 0 && sizes.rows.value_or(0) > rows && programs / 2 * 8 >= turns * target.units * 7;
+  return isKnown && !space.keysBelow.empty() && isWorth ? target.units : 1;
 }
 
 /// Copies by warps of their own, for a loop of two steps at least. Null for few rows, and heads that are too large.
@@ -115,7 +127,8 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
   int64_t room = (target.sharedBytes - bytesOfRings) / 2 - rows * head; // in halves
-  return makeAttention(space, rows, columns, keys, head, std::min(mostStages, room / (keys * (head + columns))), 1);
+  return makeAttention(space, rows, columns, keys, head, std::min(mostStages, room / (keys * (head + columns))), 1,
+                       orderOfPairs(space, sizes, rows, target));
 }
 
 /// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two
