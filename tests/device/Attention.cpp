@@ -32,6 +32,7 @@ struct Attention {
   bool isTurned = false; // keys lie as columns
   std::optional<CausalMask> mask = {};
   bool skips = false; // steps that exclude no key do not look
+  int64_t order = 1;  // of pairs, for so many blocks
 
   int64_t columns() const { return 3 * batch * head; } // if joined
   /// Element `d` of row `row` in one of the three operands.
@@ -47,10 +48,9 @@ struct Attention {
 constexpr const char *attentionText = R"(
     tile.kernel @k(%q: {q}, %k: {k}, %v: {v}, %mask: {mask}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1, 1)>,
-                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}>}} {{
-      %p = tile.program_id 0
+                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}, order = {order}>}} {{
+      {program}
       %b = tile.size (d0) -> (d0 floordiv {blocks})(%p)
-      %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
       %c0 = arith.constant 0 : index
       %step = arith.constant {tk} : index
       %count = tile.size (){symbols} -> ({keys}){bounds}
@@ -100,6 +100,15 @@ constexpr const char *attentionText = R"(
       tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {y}
       tile.return
     }})";
+
+constexpr const char *inTurnText = R"(%p = tile.program_id 0
+      %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p))";
+/// The last tile of rows, the first, the last but one, ...; as many of the last as there are blocks, then of the first.
+constexpr const char *pairsText = R"(%block = tile.program_id 0
+      %p = tile.ordered_program %block rows () -> ({pairs}) columns () -> (2) group {order}
+      %ofFirst = tile.size (d0) -> (((d0 mod {blocks}) floordiv 2) * {tr})(%p)
+      %ofLast = tile.size (d0) -> ((-((d0 mod {blocks}) floordiv 2) - ((d0 mod {blocks}) mod 2) * {blocks} + {blocks} - 1) * {tr})(%p)
+      %m = arith.maxsi %ofFirst, %ofLast : index)";
 
 constexpr const char *allKeys = R"(
       %first = arith.constant 0 : index
@@ -172,7 +181,8 @@ static std::string textOf(const Attention &a, int64_t blocks) {
                        fmt::arg("shown", a.mask    ? "existing"
                                          : a.skips ? "u"
                                                    : "z"),
-                       fmt::arg("inner", inner));
+                       fmt::arg("inner", inner), fmt::arg("blocks", blocks), fmt::arg("pairs", blocks * a.batch / 2),
+                       fmt::arg("order", a.order));
   };
   std::string indices = fill(indicesText, a.mask ? fill(selectText) : "");
   return fmt::format(
@@ -183,6 +193,7 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("y", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
       fmt::arg("qMap", mapOf(0, "d1", "d2")), fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")),
       fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
+      fmt::arg("program", fill(a.order > 1 ? pairsText : inTurnText)), fmt::arg("order", a.order),
       fmt::arg("queries", a.isScaled ? fill(scaledQueries) : ""),
       fmt::arg("bounds", fill(a.mask ? boundsText : allKeys)),
       fmt::arg("indices", a.skips ? fill(skippedText, indices) : indices), fmt::arg("mask", buffer("f32", keys)),
@@ -237,6 +248,7 @@ static std::string nameOf(const Attention &a) {
                           {a.isJoined, "_joined"},
                           {a.isTurned, "_turned"},
                           {a.skips, "_skips"},
+                          {a.order > 1, "_pairs"},
                           {a.isScaled, "_scaled"}})
     name += is ? word : "";
   return a.mask ? name + fmt::format("_causal{}_{}", a.mask->past, a.mask->window) : name;
@@ -269,6 +281,27 @@ static DeviceCase attention(const Attention &a, std::string edge) {
 }
 
 constexpr int64_t wide = 1 << 20; // a window that leaves no key out
+
+/// Several programs of different lengths in each of 132 blocks.
+static DeviceCase pairs() {
+  DeviceCase c = attention({.type = DType::F16,
+                            .batch = 90,
+                            .rows = 130,
+                            .keys = 130,
+                            .head = 64,
+                            .tileRows = 64,
+                            .tileKeys = 64,
+                            .tileHead = 64,
+                            .warps = 4,
+                            .stages = 2,
+                            .groups = 1,
+                            .mask = CausalMask{0, wide},
+                            .skips = true,
+                            .order = 132},
+                           "multiple of 8");
+  c.small = true;
+  return c;
+}
 
 /// With roles: four warps take 64 rows.
 static void addRoles(DType type, std::vector<DeviceCase> &cases) {
@@ -361,6 +394,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     add(1, 130, 40, 32, 64, 32, 32, 4, "prime", CausalMask{-70, wide}, true);
     addRoles(type, cases);
   }
+  cases.push_back(pairs());
 }
 
 } // namespace tilewright::test

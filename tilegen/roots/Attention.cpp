@@ -17,6 +17,10 @@
 //
 // Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
 // the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
+// Where they tell for which keys a mask is neutral (fusion/keys/NeutralMasks.h), blocks compute it in the other steps:
+//
+//     %x = scf.for %i = 0 to %masked step 64 iter_args(%s)      of one step, or of none
+//
 #include "tilegen/emit/Materialize.h"
 #include "tilegen/index/TileRange.h"
 

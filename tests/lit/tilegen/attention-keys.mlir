@@ -46,10 +46,24 @@
 // BLOCK: %[[OUTSIDE:.*]] = arith.maxsi %[[BEFORE]], %[[BEHIND]] : index
 // BLOCK: arith.minsi %[[OUTSIDE]], %c1 : index
 
+// Blocks with roles take pairs of programs in turn: the last rows and the first.
+// ROLES-LABEL: tile.kernel @past
+// ROLES-NOT: ordered_program
+// ROLES-LABEL: tile.kernel @pairs
+// ROLES: %[[I:.*]] = tile.program_id 0
+// ROLES: %[[P:.*]] = tile.ordered_program %[[I]] rows () -> (128) columns () -> (2) group 132
+// ROLES: %[[AT:.*]] = tile.size (d0) -> (d0 mod 4)(%[[P]])
+// ROLES: %[[FIRST:.*]] = tile.size (d0) -> ((d0 floordiv 2) * 128)(%[[AT]])
+// ROLES: %[[LAST:.*]] = tile.size (d0) -> ((-(d0 floordiv 2) - (d0 mod 2) * 4 + 3) * 128)(%[[AT]])
+// ROLES: %[[ROW:.*]] = arith.maxsi %[[FIRST]], %[[LAST]] : index
+// ROLES: tile.size (d0) -> (d0 floordiv 4)(%[[P]])
+// ROLES: scf.for
+
 // VECTOR-LABEL: tile.kernel @window
 // VECTOR: %[[FIRST:.*]] = arith.maxsi %c0, %{{.*}} : index
 // VECTOR: scf.for %[[KEY:.*]] = %[[FIRST]] to %[[END:.*]] step
 // VECTOR: tile.size (d0, d1) -> (d0 - d1)(%[[KEY]], %[[END]])
+// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a},tilewright-tile-emit{target=sm_90a})" | FileCheck %s --check-prefix=ROLES
 module attributes {graph.nodes = ["a|Attention"]} {
   graph.kernel @past(%q: tensor<2x200x64xf32>, %k: tensor<2x300x64xf32>, %v: tensor<2x300x64xf32>) -> tensor<2x200x64xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 101)>, root = #graph.root<attention>} {
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
@@ -74,6 +88,31 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %o = graph.contract %g, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
         : tensor<2x200x300xf32>, tensor<2x300x64xf32> -> tensor<2x200x64xf32>
     graph.return %o : tensor<2x200x64xf32>
+  }
+  graph.kernel @pairs(%q: tensor<64x512x64xf16>, %k: tensor<64x512x64xf16>, %v: tensor<64x512x64xf16>) -> tensor<64x512x64xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, root = #graph.root<attention>} {
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<64x512x64xf16>, tensor<64x512x64xf16> -> tensor<64x512x512xf32>
+    %row = graph.iota dim 1 : tensor<64x512x512xi64>
+    %key = graph.iota dim 2 : tensor<64x512x512xi64>
+    %past = arith.constant dense<0> : tensor<64x512x512xi64>
+    %end = arith.addi %row, %past : tensor<64x512x512xi64>
+    %live = arith.cmpi sle, %key, %end : tensor<64x512x512xi64>
+    %never = arith.constant dense<0xFF800000> : tensor<64x512x512xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 1)>} : tensor<64x512x512xi1>, tensor<64x512x512xf32>
+    %m = graph.reduce <max> %x axes [2] : tensor<64x512x512xf32> -> tensor<64x512xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<64x512xf32> -> tensor<64x512x512xf32>
+    %d = arith.subf %x, %mb : tensor<64x512x512xf32>
+    %e = math.exp %d : tensor<64x512x512xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<64x512x512xf32> -> tensor<64x512xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<64x512xf32> -> tensor<64x512x512xf32>
+    %p = arith.divf %e, %tb : tensor<64x512x512xf32>
+    %nan = arith.cmpf uno, %p, %p : tensor<64x512x512xf32>
+    %z = arith.constant dense<0.0> : tensor<64x512x512xf32>
+    %g = arith.select %nan, %z, %p : tensor<64x512x512xi1>, tensor<64x512x512xf32>
+    %h = arith.truncf %g : tensor<64x512x512xf32> to tensor<64x512x512xf16>
+    %o = graph.contract %h, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<64x512x512xf16>, tensor<64x512x64xf16> -> tensor<64x512x64xf32>
+    graph.return %o : tensor<64x512x64xf32>
   }
   graph.kernel @window(%q: tensor<2x1000x64xf32>, %k: tensor<2x1000x64xf32>, %v: tensor<2x1000x64xf32>) -> tensor<2x1000x64xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, graph.keys_from = affine_map<(d0, d1, d2) -> (d1 - 63)>, root = #graph.root<attention>} {
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
