@@ -196,8 +196,8 @@ Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
 
 //===- Masks ------------------------------------------------------------------------------------------------------===//
 
-/// `mask` of `tile`, unless it is neutral for all keys of this step. Tiles have no conditions with results: it is a loop
-/// of one step, or of none where no key of this step is before `from`, or at `below` or behind.
+/// `mask` of `tile`, unless it is neutral for all keys of this step. Tiles have no conditions with results: it is a
+/// loop of one step, or of none where no key of this step is before `from`, or at `below` or behind.
 Value AttentionEmitter::maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask) {
   AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
   Value position = emitter.offsetOf(keys), masked;

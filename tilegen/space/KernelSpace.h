@@ -16,7 +16,7 @@
 
 namespace tilewright::tilegen {
 
-/// A mask of an attention's scores, and the keys for which it is the operand that it masks (fusion/keys/NeutralMasks.h).
+/// A mask of an attention's scores, and for which keys it is the operand that it masks (fusion/keys/NeutralMasks.h).
 struct NeutralMask {
   mlir::Operation *mask;
   mlir::Value scores; // that operand
