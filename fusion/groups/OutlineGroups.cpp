@@ -6,6 +6,7 @@
 #include "fusion/cost/Traffic.h"
 #include "fusion/groups/KernelBody.h"
 #include "fusion/keys/KeyRange.h"
+#include "fusion/keys/NeutralMasks.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -52,7 +53,8 @@ static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<in
     launch->setAttr(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
 }
 
-/// Which keys an attention need not visit, found before what its mask is computed from becomes launches.
+/// Which keys an attention need not visit, and for which its masks change nothing, found before what these are computed
+/// from becomes launches.
 static llvm::DenseMap<Group *, KeyRange> findKeyRanges(GroupGraph &graph) {
   llvm::DenseMap<Group *, KeyRange> ranges;
   for (Group *group : graph.inOrder()) {
@@ -60,8 +62,11 @@ static llvm::DenseMap<Group *, KeyRange> findKeyRanges(GroupGraph &graph) {
     for (Operation *op : group->ops)
       if (auto contract = dyn_cast<graph::ContractOp>(op))
         contracts.push_back(contract);
-    if (group->geometry.kind == RootKind::Attention)
-      ranges[group] = findKeyRange(std::get<Attention>(takeApart(contracts[0], contracts[1])));
+    if (group->geometry.kind != RootKind::Attention)
+      continue;
+    auto attention = std::get<Attention>(takeApart(contracts[0], contracts[1]));
+    ranges[group] = findKeyRange(attention);
+    noteNeutralMasks(attention);
   }
   return ranges;
 }

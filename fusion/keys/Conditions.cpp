@@ -150,3 +150,59 @@ KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExp
   keys.intersect(whereIs(wanted, op->getOperand(1), at));
   return keys;
 }
+
+//===- Sure conditions --------------------------------------------------------------------------------------------===//
+
+std::optional<KeyInterval> Conditions::surelyCompares(CmpIPredicate predicate, arith::CmpIOp compare,
+                                                      ArrayRef<AffineExpr> at) {
+  Bounds a = boundsOf(compare.getLhs(), at), b = boundsOf(compare.getRhs(), at);
+  auto atMost = [&](const Bounds &a, const Bounds &b, int64_t margin) {
+    return a.high && b.low ? space.surelyNonNegative(b.low - a.high - margin) : std::nullopt;
+  };
+  switch (predicate) {
+  case CmpIPredicate::sle:
+    return atMost(a, b, 0);
+  case CmpIPredicate::slt:
+    return atMost(a, b, 1);
+  case CmpIPredicate::sge:
+    return atMost(b, a, 0);
+  case CmpIPredicate::sgt:
+    return atMost(b, a, 1);
+  case CmpIPredicate::eq:
+    return intersection(atMost(a, b, 0), atMost(b, a, 0));
+  case CmpIPredicate::ne: {
+    std::optional<KeyInterval> less = atMost(a, b, 1);
+    return less ? less : atMost(b, a, 1);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<KeyInterval> Conditions::surely(bool wanted, Value condition, ArrayRef<AffineExpr> at) {
+  Operation *op = condition.getDefiningOp();
+  if (!op || --steps < 0)
+    return std::nullopt;
+  if (isConstant(condition, wanted))
+    return KeyInterval();
+  if (std::optional<Exprs> data = throughAccess(op, at))
+    return surely(wanted, cast<graph::AccessOpInterface>(op).getData(), *data);
+  if (std::optional<ConstantBand> band = bandOf(op, [&](double value) { return (value != 0) == wanted; }))
+    return band->surelyAt(space, at);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    CmpIPredicate predicate = wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+    if (Value boolean = comparedBoolean(compare);
+        boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
+      return surely(predicate == CmpIPredicate::ne, boolean, at);
+    return surelyCompares(predicate, compare, at);
+  }
+  if (isa<arith::XOrIOp>(op))
+    for (unsigned side : {0, 1})
+      if (isConstant(op->getOperand(side), true))
+        return surely(!wanted, op->getOperand(1 - side), at);
+  if (!isa<arith::AndIOp, arith::OrIOp>(op))
+    return std::nullopt;
+  std::optional<KeyInterval> a = surely(wanted, op->getOperand(0), at), b = surely(wanted, op->getOperand(1), at);
+  bool needsBoth = wanted == isa<arith::AndIOp>(op);
+  return needsBoth ? intersection(a, b) : a ? a : b;
+}

@@ -28,6 +28,9 @@ public:
   /// The keys for which the element of `condition` at `at` is `wanted`: all others are sure not to be.
   KeyInterval whereIs(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
 
+  /// Keys for which it is sure to be `wanted`; nothing where none are known.
+  std::optional<KeyInterval> surely(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
+
   /// Between which expressions an integer lies; null if unknown.
   struct Bounds {
     mlir::AffineExpr low, high;
@@ -38,6 +41,8 @@ private:
   Bounds boundsOfChoice(mlir::arith::SelectOp select, llvm::ArrayRef<mlir::AffineExpr> at);
   KeyInterval whereCompares(mlir::arith::CmpIPredicate predicate, mlir::arith::CmpIOp compare,
                             llvm::ArrayRef<mlir::AffineExpr> at);
+  std::optional<KeyInterval> surelyCompares(mlir::arith::CmpIPredicate predicate, mlir::arith::CmpIOp compare,
+                                            llvm::ArrayRef<mlir::AffineExpr> at);
   KeyInterval whereAtMost(const Bounds &a, const Bounds &b, int64_t margin) const;
   mlir::AffineExpr smaller(mlir::AffineExpr a, mlir::AffineExpr b) const;
   mlir::AffineExpr larger(mlir::AffineExpr a, mlir::AffineExpr b) const;

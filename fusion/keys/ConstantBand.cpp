@@ -80,6 +80,18 @@ KeyInterval ConstantBand::keysAt(const KeySpace &space, ArrayRef<AffineExpr> at)
   return keys;
 }
 
+std::optional<KeyInterval> ConstantBand::surelyAt(const KeySpace &space, ArrayRef<AffineExpr> at) const {
+  AffineExpr diagonal = at[column] - at[row];
+  std::optional<KeyInterval> keys;
+  if (full)
+    keys = KeyInterval();
+  if (last < shape[column] - 1)
+    keys = intersection(keys, space.surelyNonNegative(last - diagonal));
+  if (first > 1 - shape[row])
+    keys = intersection(keys, space.surelyNonNegative(diagonal - first));
+  return keys;
+}
+
 bool ConstantBand::admits(const KeySpace &space, ArrayRef<AffineExpr> at) const {
   AffineExpr diagonal = at[column] - at[row];
   return full && space.isNonNegative(last - diagonal) && space.isNonNegative(diagonal - first);

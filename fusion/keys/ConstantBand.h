@@ -20,6 +20,8 @@ struct ConstantBand {
 
   /// The keys that are admitted where the constant is read at `at`.
   KeyInterval keysAt(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;
+  /// Keys that are sure to be admitted; nothing where none are known.
+  std::optional<KeyInterval> surelyAt(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// Whether the elements at `at` are all admitted. False if that is not proved.
   bool admits(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;
 };

@@ -177,27 +177,35 @@ KeyRange fusion::findKeyRange(Attention attention) {
 
 //===- Attributes -------------------------------------------------------------------------------------------------===//
 
-void fusion::setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned rank) {
-  MLIRContext *context = kernel.getContext();
-  auto symbols = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
-  for (auto &[name, exprs] : {std::pair(keysFromAttr, &range.from), std::pair(keysBelowAttr, &range.below)})
+void fusion::setInterval(Operation *op, StringRef from, StringRef below, const KeyInterval &keys, unsigned rank) {
+  MLIRContext *context = op->getContext();
+  auto symbols = op->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  for (auto &[name, exprs] : {std::pair(from, &keys.from), std::pair(below, &keys.below)})
     if (!exprs->empty())
-      kernel->setAttr(name, AffineMapAttr::get(AffineMap::get(rank, symbols ? symbols.size() : 0, *exprs, context)));
+      op->setAttr(name, AffineMapAttr::get(AffineMap::get(rank, symbols ? symbols.size() : 0, *exprs, context)));
 }
 
-FailureOr<KeyRange> fusion::keyRangeOf(graph::KernelOp kernel, Attention attention) {
+FailureOr<KeyInterval> fusion::intervalOf(Operation *op, StringRef from, StringRef below, Attention attention) {
   unsigned rank = cast<RankedTensorType>(attention.logits.getType()).getRank();
   int64_t key = attention.max.getAxes().front();
-  KeyRange range;
-  for (auto &[name, exprs] : {std::pair(keysFromAttr, &range.from), std::pair(keysBelowAttr, &range.below)}) {
-    Attribute attribute = kernel->getAttr(name);
+  KeyInterval keys;
+  for (auto &[name, exprs] : {std::pair(from, &keys.from), std::pair(below, &keys.below)}) {
+    Attribute attribute = op->getAttr(name);
     if (!attribute)
       continue;
     auto map = dyn_cast<AffineMapAttr>(attribute);
     if (!map || map.getValue().getNumDims() != rank || map.getValue().isFunctionOfDim(key))
-      return kernel.emitOpError() << "expected " << name << " to be a map of the logits' " << rank
-                                  << " coordinates other than the key, got " << attribute;
+      return op->emitOpError() << "expected " << name << " to be a map of the logits' " << rank
+                               << " coordinates other than the key, got " << attribute;
     llvm::append_range(*exprs, map.getValue().getResults());
   }
-  return range;
+  return keys;
+}
+
+void fusion::setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned rank) {
+  setInterval(kernel, keysFromAttr, keysBelowAttr, range, rank);
+}
+
+FailureOr<KeyRange> fusion::keyRangeOf(graph::KernelOp kernel, Attention attention) {
+  return intervalOf(kernel, keysFromAttr, keysBelowAttr, attention);
 }

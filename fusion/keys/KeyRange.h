@@ -13,6 +13,7 @@
 #pragma once
 
 #include "fusion/Attention.h"
+#include "fusion/keys/KeySpace.h"
 
 namespace tilewright::fusion {
 
@@ -20,9 +21,7 @@ namespace tilewright::fusion {
 inline constexpr llvm::StringLiteral keysFromAttr = "graph.keys_from", keysBelowAttr = "graph.keys_below";
 
 /// The keys that count in a row are at least all of `from`, and below all of `below`.
-struct KeyRange {
-  llvm::SmallVector<mlir::AffineExpr> from, below;
-};
+using KeyRange = KeyInterval;
 
 /// What the operations say that the logits are computed from.
 KeyRange findKeyRange(Attention attention);
@@ -30,5 +29,11 @@ KeyRange findKeyRange(Attention attention);
 /// What the attributes of a kernel with this attention say; fails with a diagnostic.
 mlir::FailureOr<KeyRange> keyRangeOf(graph::KernelOp kernel, Attention attention);
 void setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned rank);
+
+/// Two attributes of an operation, `from` and `below`, whose maps take the coordinates of the logits.
+void setInterval(mlir::Operation *op, llvm::StringRef from, llvm::StringRef below, const KeyInterval &keys,
+                 unsigned rank);
+mlir::FailureOr<KeyInterval> intervalOf(mlir::Operation *op, llvm::StringRef from, llvm::StringRef below,
+                                        Attention attention);
 
 } // namespace tilewright::fusion

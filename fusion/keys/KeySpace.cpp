@@ -57,6 +57,26 @@ KeyInterval KeySpace::whereNonNegative(AffineExpr expr) const {
   return {}; // a condition on the row
 }
 
+/// All keys but those for which expr < 0, which one bound of theirs tells apart.
+std::optional<KeyInterval> KeySpace::surelyNonNegative(AffineExpr expr) const {
+  if (isNonNegative(expr))
+    return KeyInterval();
+  KeyInterval others = whereNonNegative(-expr - 1);
+  if (!others.from.empty())
+    return KeyInterval{{}, {others.from.front()}};
+  if (!others.below.empty())
+    return KeyInterval{{others.below.front()}, {}};
+  return std::nullopt;
+}
+
+/// The keys that are in both, where both are known.
+std::optional<KeyInterval> fusion::intersection(std::optional<KeyInterval> a, const std::optional<KeyInterval> &b) {
+  if (!a || !b)
+    return std::nullopt;
+  a->intersect(*b);
+  return a;
+}
+
 std::optional<Exprs> fusion::throughAccess(Operation *op, ArrayRef<AffineExpr> at) {
   auto access = dyn_cast_or_null<graph::AccessOpInterface>(op);
   if (!access || access.getFill() || !access.getIndexOperands().empty())

@@ -19,6 +19,9 @@ struct KeyInterval {
   void intersect(const KeyInterval &other);
 };
 
+/// The keys that are in both; nothing if one is nothing.
+std::optional<KeyInterval> intersection(std::optional<KeyInterval> a, const std::optional<KeyInterval> &b);
+
 /// The space that coordinates are written in: dimensions d<i> in [0, sizes[i]), one of which is the key.
 class KeySpace {
 public:
@@ -30,6 +33,8 @@ public:
   bool isNonNegative(mlir::AffineExpr expr) const;
   /// The keys for which expr >= 0.
   KeyInterval whereNonNegative(mlir::AffineExpr expr) const;
+  /// Keys for which expr >= 0 is sure; nothing where none are known.
+  std::optional<KeyInterval> surelyNonNegative(mlir::AffineExpr expr) const;
 
 private:
   Exprs sizes;

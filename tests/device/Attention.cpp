@@ -32,7 +32,9 @@ struct Attention {
   bool isScaled = false; // queries are halved before they are multiplied
   bool isTurned = false; // keys lie as columns
   std::optional<CausalMask> mask = {};
-  int64_t parts = 1; // programs that have a part of the keys each
+  int64_t parts = 1;  // programs that have a part of the keys each
+  bool skips = false; // steps that exclude no key do not look
+  int64_t order = 1;  // of pairs, for so many blocks
 
   int64_t columns() const { return 3 * batch * head; } // if joined
   /// Element `d` of row `row` in one of the three operands.
@@ -48,10 +50,9 @@ struct Attention {
 constexpr const char *attentionText = R"(
     tile.kernel @k(%q: {q}, %k: {k}, %v: {v}, %mask: {mask}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1, 1)>,
-                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}{parts}>}} {{
-      %p = tile.program_id 0
+                     schedule = #tile.schedule<attention, tile = [1, {tr}, {th}], reduce = [{tk}, {th}], warps = {warps}, stages = {stages}, groups = {groups}, order = {order}{parts}>}} {{
+      {program}
       %b = tile.size (d0) -> (d0 floordiv {blocks})(%p)
-      %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p)
       %c0 = arith.constant 0 : index
       %step = arith.constant {tk} : index
       %count = tile.size (){symbols} -> ({keys}){bounds}
@@ -72,11 +73,7 @@ constexpr const char *attentionText = R"(
         %mk = tile.load %mask[%c0, %c0, %n] bounds (){symbols} -> (1, 1, {keys}) map (d0, d1, d2) -> (d2) : {mask} -> tensor<1x1x{tk}xf32>
         %mb = tile.broadcast %mk : tensor<1x1x{tk}xf32> -> tensor<1x{tr}x{tk}xf32>
         %masked = arith.addf %scaled, %mb : tensor<1x{tr}x{tk}xf32>
-        %left = tile.size (d0){symbols} -> (d0 - {keys})(%n)
-        %at = tile.coordinate %left dim 2 : tensor<1x1x{tk}xi64>
-        %lives = arith.cmpi slt, %at, %size : tensor<1x1x{tk}xi64>
-        %livesAll = tile.broadcast %lives : tensor<1x1x{tk}xi1> -> tensor<1x{tr}x{tk}xi1>
-        %{shown} = arith.select %livesAll, %masked, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>{select}
+        {indices}
         %w = tile.load %v[%b, %n, %c0] bounds (){symbols} -> ({batch}, {keys}, {head}) map (d0, d1, d2) -> ({vMap}) : {v} -> tensor<1x{tk}x{th}x{t}>
         %here = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
         %next = arith.maximumf %max, %here : tensor<1x{tr}x1xf32>
@@ -131,9 +128,19 @@ constexpr const char *joinText = R"(
         %y2 = arith.addf %y0, %y1 : tensor<1x{tr}x{th}xf32>
         tile.part_yield %both, %t, %y2 : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }})";
+constexpr const char *inTurnText = R"(%p = tile.program_id 0
+      %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p))";
+/// The last tile of rows, the first, the last but one, ...; as many of the last as there are blocks, then of the first.
+constexpr const char *pairsText = R"(%block = tile.program_id 0
+      %p = tile.ordered_program %block rows () -> ({pairs}) columns () -> (2) group {order}
+      %ofFirst = tile.size (d0) -> (((d0 mod {blocks}) floordiv 2) * {tr})(%p)
+      %ofLast = tile.size (d0) -> ((-((d0 mod {blocks}) floordiv 2) - ((d0 mod {blocks}) mod 2) * {blocks} + {blocks} - 1) * {tr})(%p)
+      %m = arith.maxsi %ofFirst, %ofLast : index)";
 
 constexpr const char *allKeys = R"(
       %first = arith.constant 0 : index
+      %wholeFrom = arith.constant 0 : index
+      %whole = arith.addi %count, %c0 : index
       %end = arith.addi %count, %c0 : index)";
 /// Bounds of the loop, and what is beside the diagonal or before the window.
 constexpr const char *boundsText = R"(
@@ -141,19 +148,38 @@ constexpr const char *boundsText = R"(
       %ofFirstRow = tile.size (d0) -> ((d0 + {past} - {window} + 1) floordiv 16 * 16)(%m)
       %first = arith.maxsi %c0, %ofFirstRow : index
       %end = arith.minsi %count, %ofLastRow : index
+      %belowFirstRow = tile.size (d0) -> (d0 + {past} + 1)(%m)
+      %wholeFrom = tile.size (d0) -> (d0 + {past} + {tr} - {window})(%m)
+      %whole = arith.minsi %count, %belowFirstRow : index
       %position = tile.size (d0) -> (d0 + {past})(%m)
       %outside = tile.size (d0) -> (d0 + {past} - {window})(%m)
       %rowsAt = tile.coordinate %position dim 1 : tensor<1x{tr}x1xi64>
       %rowsOutside = tile.coordinate %outside dim 1 : tensor<1x{tr}x1xi64>
       %rowAt = tile.broadcast %rowsAt : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>
       %rowOutside = tile.broadcast %rowsOutside : tensor<1x{tr}x1xi64> -> tensor<1x{tr}x{tk}xi64>)";
+/// What excludes keys by their indices: in every step, or in a loop over the keys of a step of which some are excluded.
+constexpr const char *indicesText = R"(%left = tile.size (d0){symbols} -> (d0 - {keys})(%{position})
+        %at = tile.coordinate %left dim 2 : tensor<1x1x{tk}xi64>
+        %lives = arith.cmpi slt, %at, %size : tensor<1x1x{tk}xi64>
+        %livesAll = tile.broadcast %lives : tensor<1x1x{tk}xi1> -> tensor<1x{tr}x{tk}xi1>
+        %{shown} = arith.select %livesAll, %{from}, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>{inner})";
+constexpr const char *skippedText = R"(%early = tile.size (d0, d1) -> (d0 - d1)(%wholeFrom, %n)
+        %late = tile.size (d0, d1) -> (d0 + {tk} - d1)(%n, %whole)
+        %excluded = arith.maxsi %early, %late : index
+        %one = arith.constant 1 : index
+        %times = arith.minsi %excluded, %one : index
+        %z = scf.for %i = %c0 to %times step %step iter_args(%carried = %masked) -> (tensor<1x{tr}x{tk}xf32>) {{
+        %o = tile.size (d0, d1) -> (d0 + d1)(%n, %i)
+        {inner}
+        scf.yield %u : tensor<1x{tr}x{tk}xf32>
+        }})";
 constexpr const char *selectText = R"(
-        %keysAt = tile.coordinate %n dim 2 : tensor<1x1x{tk}xi64>
+        %keysAt = tile.coordinate %{position} dim 2 : tensor<1x1x{tk}xi64>
         %keyAt = tile.broadcast %keysAt : tensor<1x1x{tk}xi64> -> tensor<1x{tr}x{tk}xi64>
         %behind = arith.cmpi sle, %keyAt, %rowAt : tensor<1x{tr}x{tk}xi64>
         %within = arith.cmpi sgt, %keyAt, %rowOutside : tensor<1x{tr}x{tk}xi64>
         %sees = arith.andi %behind, %within : tensor<1x{tr}x{tk}xi1>
-        %z = arith.select %sees, %existing, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>)";
+        %{last} = arith.select %sees, %existing, %dead : tensor<1x{tr}x{tk}xi1>, tensor<1x{tr}x{tk}xf32>)";
 
 constexpr const char *scaledQueries = R"(%half = arith.constant dense<0.5> : tensor<1x{tr}x{th}x{t}>
       %a = arith.mulf %raw, %half : tensor<1x{tr}x{th}x{t}>)";
@@ -173,12 +199,20 @@ static std::string textOf(const Attention &a, int64_t blocks) {
                       : fmt::format("d0 floordiv {}, {}, {}", operand ? a.sharing : 1, row, element);
   };
   CausalMask mask = a.mask.value_or(CausalMask{});
-  auto part = [&](bool isWanted, const char *wanted, const char *other) {
+  auto fill = [&](const char *text, const std::string &inner = "") {
     return fmt::format(
-        fmt::runtime(isWanted ? wanted : other), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
-        fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past), fmt::arg("window", mask.window),
+        fmt::runtime(text), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead),
+        fmt::arg("t", type), fmt::arg("past", mask.past), fmt::arg("window", mask.window), fmt::arg("symbols", symbols),
+        fmt::arg("keys", keys), fmt::arg("position", a.skips ? "o" : "n"), fmt::arg("last", a.skips ? "u" : "z"),
+        fmt::arg("from", a.skips ? "carried" : "masked"),
+        fmt::arg("shown", a.mask    ? "existing"
+                          : a.skips ? "u"
+                                    : "z"),
+        fmt::arg("inner", inner), fmt::arg("blocks", blocks), fmt::arg("pairs", blocks * a.batch / 2),
+        fmt::arg("order", a.order),
         fmt::arg("live", a.rows < a.tileRows ? fmt::format(" live [1, {}, {}]", a.rows, a.tileHead) : ""));
   };
+  std::string indices = fill(indicesText, a.mask ? fill(selectText) : "");
   return fmt::format(
       fmt::runtime(attentionText), fmt::arg("q", matrix(std::to_string(a.rows), a.batch)),
       fmt::arg("k", a.isTurned ? buffer(type, fmt::format("{}, {}, {}", a.batch, a.head, keys))
@@ -187,11 +221,12 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("y", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
       fmt::arg("qMap", mapOf(0, "d1", "d2")), fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")),
       fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
-      fmt::arg("shown", a.mask ? "existing" : "z"), fmt::arg("queries", part(a.isScaled, scaledQueries, "")),
-      fmt::arg("bounds", part(a.mask.has_value(), boundsText, allKeys)),
-      fmt::arg("looped", a.parts > 1 ? "loop" : "last"), fmt::arg("join", part(a.parts > 1, joinText, "")),
+      fmt::arg("program", fill(a.order > 1 ? pairsText : inTurnText)), fmt::arg("order", a.order),
+      fmt::arg("queries", a.isScaled ? fill(scaledQueries) : ""),
+      fmt::arg("bounds", fill(a.mask ? boundsText : allKeys)), fmt::arg("looped", a.parts > 1 ? "loop" : "last"),
+      fmt::arg("join", a.parts > 1 ? fill(joinText) : ""),
       fmt::arg("parts", a.parts > 1 ? fmt::format(", parts = {}", a.parts) : ""),
-      fmt::arg("select", part(a.mask.has_value(), selectText, "")), fmt::arg("mask", buffer("f32", keys)),
+      fmt::arg("indices", a.skips ? fill(skippedText, indices) : indices), fmt::arg("mask", buffer("f32", keys)),
       fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
       fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
       fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps), fmt::arg("stages", a.stages),
@@ -242,6 +277,8 @@ static std::string nameOf(const Attention &a) {
                           {a.sharing > 1, "_shared"},
                           {a.isJoined, "_joined"},
                           {a.isTurned, "_turned"},
+                          {a.skips, "_skips"},
+                          {a.order > 1, "_pairs"},
                           {a.isScaled, "_scaled"}})
     name += is ? word : "";
   name += a.parts > 1 ? fmt::format("_parts{}", a.parts) : "";
@@ -272,6 +309,27 @@ static DeviceCase attention(const Attention &a, std::string edge) {
   c.tolerance = 3 * roundoff(a.type);
   c.small = a.rows * a.keys * a.head * a.batch <= 130 * 130 * 130;
   return c;
+}
+
+constexpr int64_t wide = 1 << 20; // a window that leaves no key out
+
+/// More programs than blocks, of different lengths.
+static DeviceCase pairs() {
+  return attention({.type = DType::F16,
+                    .batch = 48,
+                    .rows = 130,
+                    .keys = 130,
+                    .head = 64,
+                    .tileRows = 64,
+                    .tileKeys = 64,
+                    .tileHead = 64,
+                    .warps = 4,
+                    .stages = 2,
+                    .groups = 1,
+                    .mask = CausalMask{0, wide},
+                    .skips = true,
+                    .order = 132},
+                   "multiple of 8");
 }
 
 /// With roles: four warps take 64 rows.
@@ -305,6 +363,16 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
+  auto skipping = [](int64_t past, int64_t window) {
+    return [=](Attention &a) { a.skips = true, a.mask = {past, window}; };
+  };
+  with(of(2, 67, 200, 64, 64, 64, 64), [](Attention &a) { a.skips = true; }, "multiple of 8");
+  with(of(1, 170, 190, 64, 64, 64, 64), skipping(0, wide), "multiple of 8");
+  with(of(1, 260, 260, 64, 128, 64, 64, 3), skipping(0, wide), "multiple of 8");
+  with(of(1, 67, 197, 64, 64, 64, 64), skipping(130, wide), "prime");
+  with(of(1, 160, 320, 64, 64, 64, 64), skipping(100, 200), "multiple of 8"); // masked, whole, masked
+  with(of(1, 200, 72, 64, 64, 64, 64), skipping(0, 30), "multiple of 8");     // the last rows see no key
+  with(of(1, 130, 70, 32, 64, 64, 64), skipping(-70, wide), "prime");         // nor do the first
 }
 
 /// Keys split among programs.
@@ -358,7 +426,8 @@ static void addParts(DType type, std::vector<DeviceCase> &cases) {
 void addAttentionCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16}) {
     auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-                   int64_t tileHead, int64_t warps, const char *edge, std::optional<CausalMask> mask = {}) {
+                   int64_t tileHead, int64_t warps, const char *edge, std::optional<CausalMask> mask = {},
+                   bool skips = false) {
       for (bool sized : {false, true})
         cases.push_back(attention({.type = type,
                                    .batch = batch,
@@ -371,10 +440,10 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
                                    .warps = warps,
                                    .stages = 2,
                                    .runTimeKeys = sized,
-                                   .mask = mask},
+                                   .mask = mask,
+                                   .skips = skips},
                                   edge));
     };
-    constexpr int64_t wide = 1 << 20;
     add(1, 64, 64, 64, 64, 64, 64, 4, "power of two");
     add(2, 64, 256, 64, 64, 64, 64, 4, "power of two");
     add(2, 67, 131, 64, 64, 64, 64, 4, "prime");
@@ -395,9 +464,15 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     add(1, 1, 257, 64, 16, 64, 64, 1, "size 1", CausalMask{256, 100});
     add(1, 1000, 1000, 128, 128, 128, 128, 8, "multiple of 8", CausalMask{0, wide});
     add(1, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8", CausalMask{24, 200});
+    add(2, 67, 131, 64, 64, 64, 64, 4, "prime", {}, true);
+    add(2, 67, 131, 64, 64, 32, 64, 4, "prime", CausalMask{64, wide}, true);
+    add(1, 129, 129, 64, 64, 32, 64, 4, "beside a power of two", CausalMask{0, 100}, true);
+    add(1, 200, 72, 64, 64, 32, 64, 4, "multiple of 8", CausalMask{0, 30}, true);
+    add(1, 130, 40, 32, 64, 32, 32, 4, "prime", CausalMask{-70, wide}, true);
     addRoles(type, cases);
     addParts(type, cases);
   }
+  cases.push_back(pairs());
 }
 
 } // namespace tilewright::test

@@ -41,6 +41,8 @@ private:
   bool isLongestLast(unsigned loop);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
+  Value pairPrograms(TileEmitter &emitter, Value program);
+  Value firstOrLast(TileEmitter &emitter, Value program, int64_t count, int64_t tile);
   Type indexType();
 
   graph::KernelOp source;
@@ -93,6 +95,10 @@ void KernelEmitter::collectSymbols() {
   });
   llvm::for_each(space.keysFrom, visit);
   llvm::for_each(space.keysBelow, visit);
+  for (const NeutralMask &mask : space.masks) {
+    llvm::for_each(mask.from, visit);
+    llvm::for_each(mask.below, visit);
+  }
   symbols = found.takeVector();
   llvm::sort(symbols);
 }
@@ -156,15 +162,21 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
   for (auto [i, loop] : llvm::enumerate(space.loops()))
     if (loop.kind != LoopKind::Reduction && loop.size.ceilDiv(tiles[i]) != one)
       numbered.push_back(i);
-  if (numbered.size() > 1 && schedule.getOrder() > 1)
+  bool isPaired = schedule.getOrder() > 1 && !numbered.empty() && isLongestLast(numbered.back());
+  if (isPaired)
+    program = pairPrograms(emitter, program);
+  else if (numbered.size() > 1 && schedule.getOrder() > 1)
     program = orderPrograms(emitter, program, numbered.back());
   for (unsigned i : llvm::reverse(numbered)) {
     AffineExpr count = space.loops()[i].size.ceilDiv(tiles[i]), at = id.floorDiv(stride);
     if (i != numbered.front())
       at = at % count;
-    if (isLongestLast(i))
+    if (isLongestLast(i) && !isPaired)
       at = count - 1 - at;
-    emitter.setOffset(i, emitter.index(at * tiles[i], {program}));
+    Value offset = emitter.index(at * tiles[i], {program});
+    if (isPaired && i == numbered.back())
+      offset = firstOrLast(emitter, emitter.index(at, {program}), cast<AffineConstantExpr>(count).getValue(), tiles[i]);
+    emitter.setOffset(i, offset);
     stride = stride * count;
   }
   if (numbered.empty())
@@ -180,6 +192,23 @@ Value KernelEmitter::orderPrograms(TileEmitter &emitter, Value program, unsigned
   };
   return tile::OrderedProgramOp::create(emitter.getBuilder(), emitter.loc, program, map(rows), map(columns),
                                         schedule.getOrder());
+}
+
+/// Programs 2 i and 2 i + 1 are pairs, in groups: all first ones of a group, then all second ones.
+Value KernelEmitter::pairPrograms(TileEmitter &emitter, Value program) {
+  AffineExpr pairs = grid().getResult(0).floorDiv(2), two = getAffineConstantExpr(2, source.getContext());
+  auto map = [&](AffineExpr expr) { return AffineMap::get(0, symbols.size(), expr); };
+  return tile::OrderedProgramOp::create(emitter.getBuilder(), emitter.loc, program, map(pairs), map(two),
+                                        schedule.getOrder());
+}
+
+/// Where tile `at` of `count` begins if they are numbered from both ends: the last, the first, the last but one, ...
+Value KernelEmitter::firstOrLast(TileEmitter &emitter, Value at, int64_t count, int64_t tile) {
+  AffineExpr d0 = getAffineDimExpr(0, source.getContext()), first = d0.floorDiv(2),
+             last = count - 1 - first - (d0 % 2) * count; // in the first half, or negative, if it is not wanted
+  Value a = emitter.index(first * tile, {at}), b = emitter.index(last * tile, {at});
+  emitter.at(0);
+  return arith::MaxSIOp::create(emitter.getBuilder(), emitter.loc, a, b);
 }
 
 /// Coordinates that masks compare are 32 bits wide where every buffer is known to be that small.

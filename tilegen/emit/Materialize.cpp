@@ -3,6 +3,7 @@
 #include "tilegen/emit/Materialize.h"
 
 #include "frontend/graph/Sizes.h"
+#include "fusion/keys/NeutralMasks.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -167,7 +168,9 @@ Value Materializer::emitElementwise(Operation *op, const Place &place, const Fra
   }
   emitter.at(depth);
   Operation *clone = emitter.getBuilder().clone(*op, mapping);
-  clone->removeAttr(graph::nodeAttr);
+  for (StringRef name :
+       {StringRef(graph::nodeAttr), StringRef(fusion::neutralFromAttr), StringRef(fusion::neutralBelowAttr)})
+    clone->removeAttr(name);
   Type element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   clone->getResult(0).setType(RankedTensorType::get(shape, element));
   return clone->getResult(0);

@@ -17,8 +17,8 @@
 //
 // Both count the same steps, through all programs, so the copies of the next program run while this one's results are
 // stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
-// a block each, because the hardware shares those out better than a fixed order; the longest have the lowest numbers
-// (tilegen/emit/EmitTiles.cpp).
+// a block each, because the hardware shares those out better than a fixed order, the longest first; unless the schedule
+// has an order in which blocks that take them in turn have equally many steps (tilegen/emit/EmitTiles.cpp).
 //
 // Where kernels start before the ones before them end, the thread that copies fills the first slots with what is
 // constant before it waits for those (earlySteps):
@@ -61,7 +61,8 @@ class RoleBuilder {
 public:
   RoleBuilder(KernelOp kernel, const PlaceFacts &facts, RolePlan plan, RoleBudget budget)
       : kernel_(kernel), schedule_(kernel.getScheduleAttr()), facts_(facts), b_(kernel.getContext()),
-        loc_(kernel.getLoc()), plan_(std::move(plan)), budget_(budget), isPersistent_(isEquallyLong(plan_.loop)) {}
+        loc_(kernel.getLoc()), plan_(std::move(plan)), budget_(budget),
+        isPersistent_(isEquallyLong(plan_.loop) || schedule_.getOrder() > 1) {}
   void run();
 
 private:

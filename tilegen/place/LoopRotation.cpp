@@ -3,6 +3,8 @@
 // nothing.
 #include "tilegen/place/LoopRotation.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 using namespace mlir;
 using namespace tilewright::tile;
 using Part = LoopRotation::Part;
@@ -33,9 +35,16 @@ bool RotationFinder::isCarriedLate(Value value) {
          late_.contains(argument.getArgNumber() - 1);
 }
 
+/// Operands, and what loops inside of a step take from around them.
+static llvm::SetVector<Value> readBy(Operation &op) {
+  llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
+  getUsedValuesDefinedAbove(op.getRegions(), values);
+  return values;
+}
+
 Part RotationFinder::partOf(Operation &op) {
   Part part = &op == plan_.dots[1] ? Part::Late : Part::Early;
-  for (Value operand : op.getOperands()) {
+  for (Value operand : readBy(op)) {
     auto known = result_.parts.find(operand.getDefiningOp());
     Part of = isCarriedLate(operand) ? Part::Between : known == result_.parts.end() ? Part::Early : known->second;
     part = std::max(part, of);
@@ -67,7 +76,7 @@ bool RotationFinder::collectCrossing() {
       continue;
     if (!isa<DotOp>(op) && !isMemoryEffectFree(&op))
       return false;
-    for (Value operand : op.getOperands()) {
+    for (Value operand : readBy(op)) {
       Operation *producer = operand.getDefiningOp();
       if (producer && (plan_.isCopied(producer) || producer->getBlock() != loop_.getBody() ||
                        result_.parts.lookup(producer) == Part::Late))

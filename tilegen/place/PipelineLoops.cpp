@@ -108,7 +108,8 @@ bool LoopPipeline::fits() {
       (copied ? copied_ : written_).push_back(write);
       if (!copied)
         collectLoads(write.getValue(), loop_, loads);
-    } else if (!isa<LoadOp, BarrierOp, SharedReadOp, DotWaitOp>(op) && !isMemoryEffectFree(&op)) {
+    } else if (!isa<LoadOp, BarrierOp, SharedReadOp, DotWaitOp>(op) && !isMemoryEffectFree(&op) &&
+               !(op.getNumRegions() && isPartOfStep(&op))) {
       return false;
     }
   }

@@ -18,12 +18,22 @@ bool tile::isHeldInRegisters(Value operand) {
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.inclusive = true;
+  options.omitBlockArguments = true;
   options.filter = [](Operation *op) {
-    return !isa<scf::ForOp>(op) && llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    bool isLoop = isa<scf::ForOp>(op) && !isPartOfStep(op);
+    return !isLoop && llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   };
   if (failed(getBackwardSlice(operand, &slice, options)))
     return false;
   return llvm::any_of(slice, llvm::IsaPred<DotOp>);
+}
+
+bool tile::isPartOfStep(Operation *loop) {
+  return !loop->walk([&](Operation *op) {
+                bool only = op == loop || isa<LoadOp>(op) || (isMemoryEffectFree(op) && !isa<DotOp>(op));
+                return only ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
 }
 
 LoadOp tile::plainLoad(Value value) {

@@ -62,6 +62,8 @@ int64_t warpsOf(KernelOp kernel);
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
 /// Is this operand of a tile.dot made of another one's result? Then it stays in registers.
 bool isHeldInRegisters(mlir::Value operand);
+/// Does this loop inside of a step only read memory and compute, without products, so that it moves with the step?
+bool isPartOfStep(mlir::Operation *loop);
 /// The dimension along which rows of shared memory run where an operand of this type is written there from registers.
 unsigned fastDimension(DotOp dot, bool isLhs, mlir::RankedTensorType type);
 /// The load that `value` is the result of, if it has no index tiles and dead elements load as zero; else null.

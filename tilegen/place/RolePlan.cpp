@@ -92,7 +92,7 @@ bool RolePlanner::findLoop() {
       return refuse("there is no single loop around its products");
   }
   for (Operation &op : plan.loop.getBody()->without_terminator())
-    if (op.getNumRegions())
+    if (op.getNumRegions() && !isPartOfStep(&op))
       return refuse("there is control flow in its loop");
   auto extents = kernel_.getGrid().getResults();
   if (extents[1] != getAffineConstantExpr(1, kernel_.getContext()) || extents[2] != extents[1])

@@ -20,6 +20,10 @@
 //
 // Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
 // the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
+// Where they tell for which keys a mask is neutral (fusion/keys/NeutralMasks.h), blocks compute it in the other steps:
+//
+//     %x = scf.for %i = 0 to %masked step 64 iter_args(%s)      of one step, or of none
+//
 #include "tilegen/emit/Materialize.h"
 #include "tilegen/index/TileRange.h"
 
@@ -29,6 +33,11 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 namespace {
+
+/// Keys from one index and below another; null where there is no such bound.
+struct KeysBetween {
+  Value from, below;
+};
 
 class AttentionEmitter {
 public:
@@ -42,7 +51,10 @@ public:
 
 private:
   void boundKeys();
-  Value endOfTile(AffineExpr expr, bool highest);
+  Value endOfTile(AffineExpr expr, bool highest, int64_t multiple = 1);
+  std::optional<KeysBetween> neutralKeys(const NeutralMask &mask);
+  Value maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask);
+  bool maskUnlessNeutral();
   /// The softmax of the keys so far: tiles of one row's elements, and the mix.
   struct State {
     Value max, sum, mix;
@@ -63,6 +75,12 @@ private:
     return emitter.splat(builder.getF32FloatAttr(static_cast<float>(value)), shape);
   }
   template <typename Op> Value join(Value a, Value b);
+  Value smaller(Value a, Value b) { return joinIndices<arith::MinSIOp>(a, b); }
+  Value larger(Value a, Value b) { return joinIndices<arith::MaxSIOp>(a, b); }
+  template <typename Op> Value joinIndices(Value a, Value b) {
+    emitter.at(std::max(emitter.depthOf(a), emitter.depthOf(b)));
+    return Op::create(builder, emitter.loc, a, b);
+  }
   Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
   Value reduce(tile::ReduceKind kind, Value tile);
   SmallVector<int64_t> shapeOf(const Frame &frame) const {
@@ -77,7 +95,10 @@ private:
   Materializer tiles;
   unsigned rows, keys, columns, head;
   Type f32;
+  Value allKeys;    // their number
   Value first, end; // the keys that count in some row of the tile; null where all do
+  /// Keys for which a mask is neutral in all rows of the tile; nothing where none are known.
+  SmallVector<std::optional<KeysBetween>> neutral;
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -87,8 +108,8 @@ constexpr int64_t keysTogether = 16;
 
 } // namespace
 
-/// The lowest or highest value of `expr` in the rows of this tile; null if it is not known.
-Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest) {
+/// The highest value of `expr` in the rows of this tile, or the lowest, down to a multiple; null if it is not known.
+Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest, int64_t multiple) {
   SmallVector<int64_t> sizes;
   SmallVector<AffineExpr> used(space.loops().size(), builder.getAffineConstantExpr(0));
   SmallVector<Value> offsets;
@@ -100,31 +121,40 @@ Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest) {
     offsets.push_back(emitter.offsetOf(loop));
   }
   index::TileRange range = index::rangeOnTile(expr, sizes);
-  AffineExpr value = !range.low ? AffineExpr() : highest ? range.high : range.low.floorDiv(keysTogether) * keysTogether;
+  AffineExpr value = !range.low ? AffineExpr() : highest ? range.high : range.low.floorDiv(multiple) * multiple;
   return value ? emitter.index(value.replaceDims(used), offsets) : Value();
 }
 
 /// At least one key is visited, so that a tile without any that counts is no case of its own.
 void AttentionEmitter::boundKeys() {
   for (AffineExpr expr : space.keysBelow)
-    if (Value value = endOfTile(expr, /*highest=*/true)) {
-      end = end ? end : emitter.index(emitter.sizeOf(keys), {});
-      emitter.at(0);
-      end = arith::MinSIOp::create(builder, emitter.loc, end, value);
-    }
+    if (Value value = endOfTile(expr, /*highest=*/true))
+      end = smaller(end ? end : allKeys, value);
   for (AffineExpr expr : space.keysFrom)
-    if (Value value = endOfTile(expr, /*highest=*/false)) {
-      first = first ? first : emitter.indexConstant(0);
-      emitter.at(0);
-      first = arith::MaxSIOp::create(builder, emitter.loc, first, value);
-    }
+    if (Value value = endOfTile(expr, /*highest=*/false, keysTogether))
+      first = larger(first ? first : emitter.indexConstant(0), value);
   if (!end)
     return;
   IndexAlgebra facts = space.nest.algebra();
-  Value one = emitter.indexConstant(1);
-  emitter.at(0);
   if (!llvm::all_of(space.keysBelow, [&](AffineExpr expr) { return facts.isNonNegative(expr - 1); }))
-    end = arith::MaxSIOp::create(builder, emitter.loc, end, one);
+    end = larger(end, emitter.indexConstant(1));
+}
+
+std::optional<KeysBetween> AttentionEmitter::neutralKeys(const NeutralMask &mask) {
+  KeysBetween keys;
+  for (AffineExpr expr : mask.from) {
+    Value value = endOfTile(expr, /*highest=*/true);
+    if (!value)
+      return std::nullopt;
+    keys.from = keys.from ? larger(keys.from, value) : value;
+  }
+  for (AffineExpr expr : mask.below) {
+    Value value = endOfTile(expr, /*highest=*/false);
+    if (!value)
+      return std::nullopt;
+    keys.below = keys.below ? smaller(keys.below, value) : value;
+  }
+  return keys;
 }
 
 /// The dimensions of a matrix of `row` by `column`: the batch comes first.
@@ -172,6 +202,54 @@ Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
   return tile::DotOp::create(builder, emitter.loc, lhs, rhs, sums, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
 }
 
+//===- Masks ------------------------------------------------------------------------------------------------------===//
+
+/// `mask` of `tile`, unless it is neutral for all keys of this step. Tiles have no conditions with results: it is a
+/// loop of one step, or of none where no key of this step is before `from`, or at `below` or behind.
+Value AttentionEmitter::maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask) {
+  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
+  Value position = emitter.offsetOf(keys), masked;
+  if (neutral.from)
+    masked = emitter.index(d0 - d1, {neutral.from, position});
+  if (neutral.below) {
+    Value behind = emitter.index(d0 + emitter.tileOf(keys) - d1, {position, neutral.below});
+    masked = masked ? larger(masked, behind) : behind;
+  }
+  auto body = [&](ValueRange carried) {
+    emitter.setOffset(keys, emitter.index(d0 + d1, {position, emitter.offsetOf(keys)}));
+    return SmallVector<Value>{mask(carried.front())};
+  };
+  Value times = smaller(masked, emitter.indexConstant(1));
+  return emitter.forTilesBetween(keys, emitter.indexConstant(0), times, {tile}, body).front();
+}
+
+/// Masks the scores up to the last mask that is neutral for some keys; false after a diagnostic.
+bool AttentionEmitter::maskUnlessNeutral() {
+  Frame frame = frameOf(rows, keys);
+  for (auto [mask, keys] : llvm::zip_equal(space.masks, neutral)) {
+    if (!keys)
+      continue;
+    Place place{{mask.at, {}}, {}};
+    Value scores = tiles.materialize(mask.scores, place, frame), result = mask.mask->getResult(0);
+    if (!scores)
+      return false;
+    bool ok = true;
+    Value tile = maskUnless(*keys, scores, [&](Value tile) {
+      tiles.resolve(mask.scores, tile);
+      Value masked = tiles.materialize(result, place, frame);
+      ok = masked != nullptr;
+      return ok ? masked : tile;
+    });
+    if (!ok)
+      return false;
+    tiles.resolve(mask.scores, scores);
+    tiles.resolve(result, tile);
+  }
+  return true;
+}
+
+//===- A step -----------------------------------------------------------------------------------------------------===//
+
 /// What the softmax reads of the current keys, -inf beyond the last; null after a diagnostic.
 Value AttentionEmitter::logits() {
   Frame frame = frameOf(rows, keys);
@@ -185,12 +263,18 @@ Value AttentionEmitter::logits() {
   if (!ok)
     return {};
   tiles.resolve(parts.scores.getResult(), scores[0]);
+  bool isVectors = !schedule.getRegisters().empty(), skipsMasks = !isVectors && emitter.depth();
+  if (skipsMasks && !maskUnlessNeutral())
+    return {};
   Value tile = tiles.materialize(parts.logits, {{space.logits, {}}, {}}, frame);
-  bool endsInTile = end && !schedule.getRegisters().empty(); // vectors end their loops there (LiveKeys of the host)
+  bool endsInTile = end && isVectors; // vectors end their loops there (LiveKeys of the host)
   if (!tile || (emitter.isEven(keys) && !endsInTile))
     return tile;
-  Value live = endsInTile ? emitter.liveMask(keys, end, frame) : emitter.liveMask(keys, frame);
-  return emitter.select(live, tile, builder.getF32FloatAttr(-infinity));
+  auto whereLive = [&](Value tile) {
+    Value live = endsInTile ? emitter.liveMask(keys, end, frame) : emitter.liveMask(keys, frame);
+    return emitter.select(live, tile, builder.getF32FloatAttr(-infinity));
+  };
+  return skipsMasks ? maskUnless({{}, allKeys}, tile, whereLive) : whereLive(tile);
 }
 
 /// What a row's logits are relative to.
@@ -296,7 +380,10 @@ LogicalResult AttentionEmitter::storeOutputs(State state) {
 LogicalResult AttentionEmitter::emit() {
   SmallVector<int64_t> row = shapeOf(frameOf(rows, columns));
   row.back() = 1;
+  allKeys = emitter.index(emitter.sizeOf(keys), {});
   boundKeys();
+  for (const NeutralMask &mask : space.masks)
+    neutral.push_back(neutralKeys(mask));
   SmallVector<Value> initial;
   bool isLoop = !emitter.isWhole(keys) || first;
   if (isLoop)
@@ -307,10 +394,9 @@ LogicalResult AttentionEmitter::emit() {
     ok = state.mix != nullptr;
     return ok ? SmallVector<Value>{state.max, state.sum, state.mix} : llvm::to_vector_of<Value>(carried);
   };
-  SmallVector<Value> last =
-      isLoop ? emitter.forTilesBetween(keys, first ? first : emitter.indexConstant(0),
-                                       end ? end : emitter.index(emitter.sizeOf(keys), {}), initial, body)
-             : emitter.forEachTile({keys}, initial, body);
+  SmallVector<Value> last = isLoop ? emitter.forTilesBetween(keys, first ? first : emitter.indexConstant(0),
+                                                             end ? end : allKeys, initial, body)
+                                   : emitter.forEachTile({keys}, initial, body);
   if (ok && isLoop && schedule.getParts() > 1)
     last = joinParts(last);
   return ok ? storeOutputs({last[0], last[1], last[2]}) : failure();

@@ -100,6 +100,17 @@ static bool hasUnknownTiles(const KernelSpace &space) {
   });
 }
 
+/// Below a diagonal the first rows visit few keys and the last ones many, together always as many. So blocks take pairs
+/// of programs in turn, in an order of as many rows as there are blocks, where that leaves few of them idle.
+static int64_t orderOfPairs(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows,
+                            const TargetDesc &target) {
+  if (space.keysBelow.empty() || hasUnknownTiles(space))
+    return 1;
+  int64_t programs = blocksOf(space, sizes, rows), turns = llvm::divideCeil(programs / 2, target.units);
+  bool isWorth = programs % 2 == 0 && *sizes.rows > rows && programs / 2 * 8 >= turns * target.units * 7;
+  return isWorth ? target.units : 1;
+}
+
 /// The keys of a tile are split among several programs where these leave multiprocessors idle otherwise.
 static tile::ScheduleAttr makeAttention(const KernelSpace &space, const AttentionSizes &sizes, const TargetDesc &target,
                                         int64_t rows, int64_t columns, int64_t keys, int64_t head, int64_t stages,
@@ -111,9 +122,10 @@ static tile::ScheduleAttr makeAttention(const KernelSpace &space, const Attentio
   KeySteps programs{blocksOf(space, sizes, rows),
                     static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)), bytesOfStep,
                     bytesOfSum * rows * columns, resident};
-  int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target);
+  int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target),
+          order = groups && parts == 1 ? orderOfPairs(space, sizes, rows, target) : 1;
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
-                                     stages, groups, /*order=*/1, parts);
+                                     stages, groups, order, parts);
 }
 
 /// Copies by warps of their own, for a loop of two steps at least. Null for heads that are too large, and for few rows

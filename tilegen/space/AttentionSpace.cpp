@@ -9,7 +9,7 @@
 // Loops that the queries have and the keys do not are rows, all collapsed into one m. Query heads that share their keys
 // are rows too where each has few: by the loops of the contraction, or where keys and values are read at their head's
 // number divided by so many.
-#include "fusion/keys/KeyRange.h"
+#include "fusion/keys/NeutralMasks.h"
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
 
@@ -35,6 +35,8 @@ private:
   void makeLoops();
   Exprs coordinatesOf(graph::ContractOp contract, unsigned map, ArrayRef<AffineExpr> loopOf) const;
   LogicalResult followScores();
+  LogicalResult findMasks(const Followers &followers);
+  LogicalResult boundKeys();
   LogicalResult followMix();
   void collectAccesses();
   std::optional<int64_t> sharingOf(unsigned loop, ArrayRef<Access> accesses) const;
@@ -100,6 +102,36 @@ LogicalResult AttentionBuilder::followScores() {
       return op.emitOpError("expected to follow the scores element by element because the kernel's root is attention");
   }
   shares = *followers.find(parts.sharesOperand());
+  return findMasks(followers);
+}
+
+/// The masks, with their bounds still in the coordinates of the logits.
+LogicalResult AttentionBuilder::findMasks(const Followers &followers) {
+  FailureOr<SmallVector<fusion::NeutralMask>> masks = fusion::neutralMasksOf(parts);
+  if (failed(masks))
+    return failure();
+  for (const fusion::NeutralMask &found : llvm::reverse(*masks))
+    if (const Exprs *at = followers.find(found.mask->getResult(0)))
+      space.masks.push_back({found.mask, found.mask->getOperand(found.scores), *at, found.keys.from, found.keys.below});
+  return success();
+}
+
+/// What attributes say of keys, in loops.
+LogicalResult AttentionBuilder::boundKeys() {
+  FailureOr<fusion::KeyRange> range = fusion::keyRangeOf(kernel, parts);
+  if (failed(range))
+    return failure();
+  IndexAlgebra algebra = space.nest.algebra();
+  auto inLoops = [&](const Exprs &exprs) {
+    return llvm::map_to_vector(exprs,
+                               [&](AffineExpr expr) { return algebra.simplify(expr.replaceDims(space.logits)); });
+  };
+  space.keysFrom = inLoops(range->from);
+  space.keysBelow = inLoops(range->below);
+  for (NeutralMask &mask : space.masks) {
+    mask.from = inLoops(mask.from);
+    mask.below = inLoops(mask.below);
+  }
   return success();
 }
 
@@ -231,6 +263,9 @@ FailureOr<KernelSpace> AttentionBuilder::build() {
     return failure();
   collectAccesses();
   SmallVector<Exprs> &tracked = space.nest.tracked;
+  for (const NeutralMask &mask : space.masks)
+    tracked.push_back(mask.at);
+  unsigned logits = tracked.size();
   tracked.append({space.logits, space.row, coordinatesOf(parts.scores, 1 - keysSide, scoresLoops),
                   coordinatesOf(parts.scores, keysSide, scoresLoops),
                   coordinatesOf(parts.mix, 1 - parts.shares, mixLoops)});
@@ -238,25 +273,22 @@ FailureOr<KernelSpace> AttentionBuilder::build() {
   space.logits = tracked[returned.getNumOperands()];
   // Neighbours of one kind are collapsed, so kinds are brought together first; the keys and the head stay apart.
   orderLoops();
-  space.logits = tracked[returned.getNumOperands()];
+  space.logits = tracked[logits];
   space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
   space.values = tracked.pop_back_val();
   space.rhsCoordinates = tracked.pop_back_val();
   space.lhsCoordinates = tracked.pop_back_val();
   space.row = tracked.pop_back_val();
   space.logits = tracked.pop_back_val();
+  for (NeutralMask &mask : llvm::reverse(space.masks))
+    mask.at = tracked.pop_back_val();
   space.outputs = tracked;
   space.loopOps = {parts.scores, parts.max, parts.sum, parts.mix};
   space.lhs = parts.scores->getOperand(1 - keysSide);
   space.rhs = parts.scores->getOperand(keysSide);
   space.attention = parts;
-  FailureOr<fusion::KeyRange> range = fusion::keyRangeOf(kernel, parts);
-  if (failed(range))
+  if (failed(boundKeys()))
     return failure();
-  IndexAlgebra algebra = space.nest.algebra();
-  auto inLoops = [&](AffineExpr expr) { return algebra.simplify(expr.replaceDims(space.logits)); };
-  space.keysFrom = llvm::map_to_vector(range->from, inLoops);
-  space.keysBelow = llvm::map_to_vector(range->below, inLoops);
   space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
   return std::move(space);
 }

@@ -16,6 +16,14 @@
 
 namespace tilewright::tilegen {
 
+/// A mask of an attention's scores, and for which keys it is the operand that it masks (fusion/keys/NeutralMasks.h).
+struct NeutralMask {
+  mlir::Operation *mask;
+  mlir::Value scores; // that operand
+  Exprs at;           // coordinates of the result
+  Exprs from, below;  // in loops
+};
+
 struct KernelSpace {
   graph::KernelOp source;
   graph::RootKind root = graph::RootKind::Pointwise; // as which the loops are ordered
@@ -30,6 +38,7 @@ struct KernelSpace {
   Exprs logits, row, values;                  // coordinates of what its softmax reads, of the results of its
                                               // reductions, and of what its second contraction mixes
   Exprs keysFrom, keysBelow;                  // where the keys that count in a row begin and end, as far as loops tell
+  llvm::SmallVector<NeutralMask> masks;       // in program order
 
   explicit KernelSpace(LoopNest nest) : nest(std::move(nest)) {}
 

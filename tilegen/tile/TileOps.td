@@ -100,7 +100,9 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
       `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
       one stores. Placing does without where the target cannot copy the operands so.
-    * `order`: programs go down so many rows of tiles before they take the next column.
+    * `order`: programs go down so many rows of tiles before they take the next column. Below an attention's diagonal,
+      so many programs are tiles of the last rows and the next as many of the first, so that blocks that take programs
+      in turn visit equally many keys.
     * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps; of an
       attention's keys.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;

@@ -87,6 +87,17 @@ INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
                          testing::Combine(testing::Values("shared sums"), testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
+/// Blocks that take several programs of an attention, whose loops differ in length. Too long for the small cases.
+TEST(GpuAttention, BlocksTakePairsInTurn) {
+  int ran = 0;
+  for (const DeviceCase &c : deviceCases())
+    if (c.name.find("_pairs") != std::string::npos) {
+      ++ran;
+      EXPECT_EQ(runCase(c, "sm_90a"), "") << c.name;
+    }
+  EXPECT_EQ(ran, 1);
+}
+
 /// Whichever block is the last, it joins the parts in their order: the bits are the same, run after run.
 TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   int ran = 0;

@@ -15,7 +15,10 @@
 // BLOCK: %[[SCALED:.*]] = arith.mulf %[[S]]
 // BLOCK: tile.load %arg3
 // BLOCK: %[[X:.*]] = arith.addf %[[SCALED]]
-// BLOCK: %[[LIVE:.*]] = arith.select %{{.*}}, %[[X]], %{{.*}} : tensor<1x1x64x64xi1>, tensor<1x1x64x64xf32>
+// Keys behind the last one are masked in the last step alone.
+// BLOCK: %[[LIVE:.*]] = scf.for %{{.*}} = %c0 to %{{.*}} step %c64 iter_args(%[[MASKED:.*]] = %[[X]]) -> (tensor<1x1x64x64xf32>) {
+// BLOCK: arith.select %{{.*}}, %[[MASKED]], %{{.*}} : tensor<1x1x64x64xi1>, tensor<1x1x64x64xf32>
+// BLOCK: scf.yield
 // BLOCK: %[[V:.*]] = tile.load %arg2[{{.*}}, %[[KEYS]], %c0]{{.*}} fill 0.000000e+00 : f16 {{.*}} -> tensor<1x1x64x64xf16>
 // BLOCK: %[[HERE:.*]] = tile.reduce <max> %[[LIVE]] dim 3 : tensor<1x1x64x64xf32> -> tensor<1x1x64x1xf32>
 // BLOCK: %[[NEXT:.*]] = arith.maximumf %[[MAX]], %[[HERE]] : tensor<1x1x64x1xf32>

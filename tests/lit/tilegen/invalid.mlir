@@ -141,3 +141,33 @@ module {
     graph.return %o : tensor<1x8x16xf32>
   }
 }
+
+// -----
+
+module {
+  graph.kernel @neutral_by_keys(%q: tensor<1x8x16xf32>, %k: tensor<1x8x16xf32>, %v: tensor<1x8x16xf32>) -> tensor<1x8x16xf32> attributes {schedule = #tile.schedule<attention, tile = [1, 8, 16], reduce = [8, 16], registers = [6, 16]>, root = #graph.root<attention>} {
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<1x8x16xf32>, tensor<1x8x16xf32> -> tensor<1x8x8xf32>
+    %row = graph.iota dim 1 : tensor<1x8x8xi64>
+    %key = graph.iota dim 2 : tensor<1x8x8xi64>
+    %past = arith.constant dense<0> : tensor<1x8x8xi64>
+    %end = arith.addi %row, %past : tensor<1x8x8xi64>
+    %live = arith.cmpi sle, %key, %end : tensor<1x8x8xi64>
+    %never = arith.constant dense<0xFF800000> : tensor<1x8x8xf32>
+    // expected-error@+1 {{expected graph.neutral_below to be a map of the logits' 3 coordinates other than the key, got affine_map<(d0, d1, d2) -> (d2)>}}
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d2)>} : tensor<1x8x8xi1>, tensor<1x8x8xf32>
+    %m = graph.reduce <max> %x axes [2] : tensor<1x8x8xf32> -> tensor<1x8xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<1x8xf32> -> tensor<1x8x8xf32>
+    %d = arith.subf %x, %mb : tensor<1x8x8xf32>
+    %e = math.exp %d : tensor<1x8x8xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<1x8x8xf32> -> tensor<1x8xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<1x8xf32> -> tensor<1x8x8xf32>
+    %p = arith.divf %e, %tb : tensor<1x8x8xf32>
+    %nan = arith.cmpf uno, %p, %p : tensor<1x8x8xf32>
+    %z = arith.constant dense<0.0> : tensor<1x8x8xf32>
+    %g = arith.select %nan, %z, %p : tensor<1x8x8xi1>, tensor<1x8x8xf32>
+    %o = graph.contract %g, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<1x8x8xf32>, tensor<1x8x16xf32> -> tensor<1x8x16xf32>
+    graph.return %o : tensor<1x8x16xf32>
+  }
+}

@@ -10,7 +10,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %end = arith.addi %row, %past : tensor<2x37x57xi64>
     %live = arith.cmpi sle, %key, %end : tensor<2x37x57xi64>
     %never = arith.constant dense<0xFF800000> : tensor<2x37x57xf32>
-    %x = arith.select %live, %s, %never : tensor<2x37x57xi1>, tensor<2x37x57xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 21)>} : tensor<2x37x57xi1>, tensor<2x37x57xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<2x37x57xf32> -> tensor<2x37xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<2x37xf32> -> tensor<2x37x57xf32>
     %d = arith.subf %x, %mb : tensor<2x37x57xf32>
@@ -35,7 +35,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %end = arith.addi %row, %past : tensor<2x60x40xi64>
     %live = arith.cmpi sle, %key, %end : tensor<2x60x40xi64>
     %never = arith.constant dense<0xFF800000> : tensor<2x60x40xf32>
-    %x = arith.select %live, %s, %never : tensor<2x60x40xi1>, tensor<2x60x40xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 - 22)>} : tensor<2x60x40xi1>, tensor<2x60x40xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<2x60x40xf32> -> tensor<2x60xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<2x60xf32> -> tensor<2x60x40xf32>
     %d = arith.subf %x, %mb : tensor<2x60x40xf32>
@@ -64,7 +64,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %within = arith.cmpi sgt, %key, %first : tensor<1x83x83xi64>
     %live = arith.andi %behind, %within : tensor<1x83x83xi1>
     %never = arith.constant dense<0xFF800000> : tensor<1x83x83xf32>
-    %x = arith.select %live, %s, %never : tensor<1x83x83xi1>, tensor<1x83x83xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, graph.neutral_from = affine_map<(d0, d1, d2) -> (d1 - 8)>} : tensor<1x83x83xi1>, tensor<1x83x83xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<1x83x83xf32> -> tensor<1x83xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<1x83xf32> -> tensor<1x83x83xf32>
     %d = arith.subf %x, %mb : tensor<1x83x83xf32>
@@ -93,7 +93,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %within = arith.cmpi sgt, %key, %first : tensor<1x120x40xi64>
     %live = arith.andi %behind, %within : tensor<1x120x40xi1>
     %never = arith.constant dense<0xFF800000> : tensor<1x120x40xf32>
-    %x = arith.select %live, %s, %never : tensor<1x120x40xi1>, tensor<1x120x40xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 5)>, graph.neutral_from = affine_map<(d0, d1, d2) -> (d1 - 1)>} : tensor<1x120x40xi1>, tensor<1x120x40xf32>
     %m = graph.reduce <max> %x axes [2] : tensor<1x120x40xf32> -> tensor<1x120xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<1x120xf32> -> tensor<1x120x40xf32>
     %d = arith.subf %x, %mb : tensor<1x120x40xf32>
@@ -122,7 +122,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %within = arith.cmpi sgt, %key, %first : tensor<2x3x23x31xi64>
     %live = arith.andi %behind, %within : tensor<2x3x23x31xi1>
     %never = arith.constant dense<0xFF800000> : tensor<2x3x23x31xf32>
-    %x = arith.select %live, %s, %never : tensor<2x3x23x31xi1>, tensor<2x3x23x31xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2, d3) -> (d2 + 9)>, graph.neutral_from = affine_map<(d0, d1, d2, d3) -> (d2 - 3)>} : tensor<2x3x23x31xi1>, tensor<2x3x23x31xf32>
     %m = graph.reduce <max> %x axes [3] : tensor<2x3x23x31xf32> -> tensor<2x3x23xf32>
     %mb = graph.broadcast %m dims [0, 1, 2] : tensor<2x3x23xf32> -> tensor<2x3x23x31xf32>
     %d = arith.subf %x, %mb : tensor<2x3x23x31xf32>

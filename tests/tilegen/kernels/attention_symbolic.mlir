@@ -15,7 +15,7 @@ module attributes {graph.nodes = ["a|Attention"], graph.symbols = ["batch", "seq
     %live = arith.cmpi sge, %row, %column : tensor<?x2x?x?xi64, #scores>
     %c = arith.constant dense<0xFF800000> : tensor<f32>
     %never = graph.broadcast %c dims [] : tensor<f32> -> tensor<?x2x?x?xf32, #scores>
-    %x = arith.select %live, %s, %never : tensor<?x2x?x?xi1, #scores>, tensor<?x2x?x?xf32, #scores>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2, d3)[s0, s1] -> (d2 + 1)>} : tensor<?x2x?x?xi1, #scores>, tensor<?x2x?x?xf32, #scores>
     %maskb = graph.broadcast %mask dims [0, 3] : tensor<?x?xf32, #mask> -> tensor<?x2x?x?xf32, #scores>
     %y = arith.addf %x, %maskb : tensor<?x2x?x?xf32, #scores>
     %m = graph.reduce <max> %y axes [3] : tensor<?x2x?x?xf32, #scores> -> tensor<?x2x?xf32, #row>
@@ -47,7 +47,7 @@ module attributes {graph.nodes = ["a|Attention"], graph.symbols = ["batch", "seq
     %live = arith.andi %behind, %within : tensor<?x2x?x?xi1, #cached>
     %c = arith.constant dense<0xFF800000> : tensor<f32>
     %never = graph.broadcast %c dims [] : tensor<f32> -> tensor<?x2x?x?xf32, #cached>
-    %x = arith.select %live, %s, %never : tensor<?x2x?x?xi1, #cached>, tensor<?x2x?x?xf32, #cached>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2, d3)[s0, s1] -> (d2 + 3)>, graph.neutral_from = affine_map<(d0, d1, d2, d3)[s0, s1] -> (d2 - 1)>} : tensor<?x2x?x?xi1, #cached>, tensor<?x2x?x?xf32, #cached>
     %m = graph.reduce <max> %x axes [3] : tensor<?x2x?x?xf32, #cached> -> tensor<?x2x?xf32, #row>
     %mb = graph.broadcast %m dims [0, 1, 2] : tensor<?x2x?xf32, #row> -> tensor<?x2x?x?xf32, #cached>
     %d = arith.subf %x, %mb : tensor<?x2x?x?xf32, #cached>

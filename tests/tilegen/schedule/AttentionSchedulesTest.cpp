@@ -17,10 +17,11 @@ namespace {
 struct Row {
   int64_t heads, rows, keys, head;
   const char *target, *schedule;
+  bool isCausal = false;
 };
 
 constexpr const char *text = R"(
-  graph.kernel @k(%q: tensor<{q}xf16>, %k: tensor<{k}xf16>, %v: tensor<{k}xf16>) -> tensor<{q}xf32> attributes {{root = #graph.root<attention>}} {{
+  graph.kernel @k(%q: tensor<{q}xf16>, %k: tensor<{k}xf16>, %v: tensor<{k}xf16>) -> tensor<{q}xf32> attributes {{{causal}root = #graph.root<attention>}} {{
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
         : tensor<{q}xf16>, tensor<{k}xf16> -> tensor<{s}xf32>
     %m = graph.reduce <max> %s axes [2] : tensor<{s}xf32> -> tensor<{r}xf32>
@@ -36,16 +37,19 @@ constexpr const char *text = R"(
     graph.return %o : tensor<{q}xf32>
   }})";
 
+constexpr const char *causal = "graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, ";
+
 class AttentionSchedulesTest : public testing::TestWithParam<Row> {};
 
 TEST_P(AttentionSchedulesTest, GivesTheScheduleOfItsRow) {
   MLIRContext context;
   context.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect>();
-  auto [heads, rows, keys, head, targetName, expected] = GetParam();
-  std::string kernel = fmt::format(fmt::runtime(text), fmt::arg("q", fmt::format("{}x{}x{}", heads, rows, head)),
-                                   fmt::arg("k", fmt::format("{}x{}x{}", heads, keys, head)),
-                                   fmt::arg("s", fmt::format("{}x{}x{}", heads, rows, keys)),
-                                   fmt::arg("r", fmt::format("{}x{}", heads, rows)));
+  auto [heads, rows, keys, head, targetName, expected, isCausal] = GetParam();
+  std::string kernel =
+      fmt::format(fmt::runtime(text), fmt::arg("q", fmt::format("{}x{}x{}", heads, rows, head)),
+                  fmt::arg("k", fmt::format("{}x{}x{}", heads, keys, head)),
+                  fmt::arg("s", fmt::format("{}x{}x{}", heads, rows, keys)),
+                  fmt::arg("r", fmt::format("{}x{}", heads, rows)), fmt::arg("causal", isCausal ? causal : ""));
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kernel, &context);
   ASSERT_TRUE(module);
   Expected<const TargetDesc *> target = findTarget(targetName);
@@ -86,6 +90,12 @@ constexpr Row rows[] = {
     // A few keys are read before parts could be put together.
     {8, 8, 256, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 2"},
     {8, 128, 512, 64, "sm_90a", "tile = [1, 64, 64], reduce = [128, 64], warps = 4, stages = 3, groups = 1"},
+    // Pairs of causal programs in turn, unless many blocks would wait for the last of them.
+    {128, 2048, 2048, 128, "sm_90a",
+     "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1, order = 132", true},
+    {96, 512, 512, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
+    {129, 300, 300, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
+    {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2", true},
 };
 INSTANTIATE_TEST_SUITE_P(Table, AttentionSchedulesTest, testing::ValuesIn(rows));
 
