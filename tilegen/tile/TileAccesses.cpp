@@ -5,6 +5,12 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
+bool tilewright::tile::isConstant(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  return kernel && kernel.getArgAttr(argument.getArgNumber(), graph::constantAttr);
+}
+
 LogicalResult tilewright::tile::verifySymbols(Operation *op, AffineMap map, StringRef what) {
   auto kernel = op->getParentOfType<KernelOp>();
   if (kernel && map.getNumSymbols() > kernel.getNumSymbols())

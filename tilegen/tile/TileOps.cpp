@@ -125,12 +125,6 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-bool tilewright::tile::isConstant(Value buffer) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  return kernel && kernel.getArgAttr(argument.getArgNumber(), graph::constantAttr);
-}
-
 unsigned KernelOp::getNumBuffers() {
   return llvm::count_if(getArgumentTypes(), [](Type type) { return isa<BufferType>(type); });
 }
