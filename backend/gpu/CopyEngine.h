@@ -28,6 +28,16 @@ public:
   /// `barrier`.
   virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) = 0;
 
+  /// Starts the copy of a box at `shared` to the one at `coordinates`; of it nothing is stored that lies outside of the
+  /// tensor. What threads wrote to shared memory must be published before (GpuTarget::publishShared).
+  virtual void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) = 0;
+  /// Ends a group of the stores that this thread has started.
+  virtual void commitStores(Builder &b) = 0;
+  /// Waits until shared memory was read for all but the last `pending` groups of this thread.
+  virtual void awaitStores(Builder &b, unsigned pending) = 0;
+  /// A barrier of the warp, which orders shared memory.
+  virtual void meetWarp(Builder &b) = 0;
+
   /// A barrier at `address`, for `arrivals` of each phase; by one thread, before publishBarriers and a block's barrier.
   virtual void makeBarrier(Builder &b, Value address, unsigned arrivals) = 0;
   virtual void publishBarriers(Builder &b) = 0;

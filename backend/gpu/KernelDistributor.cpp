@@ -316,6 +316,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](RingDrainOp op) { return lowerRingDrain(op), success(); })
       .Case([&](RingReleaseOp op) { return lowerRingRelease(op), success(); })
       .Case([&](BulkCopyOp op) { return lowerBulkCopy(op), success(); })
+      .Case([&](BulkStoreOp op) { return lowerBulkStore(op), success(); })
       .Case([&](WorkspaceOp) { return success(); }) // an argument
       .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
@@ -343,7 +344,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
 /// Is what `body` does besides a contraction the computing of one result?
 void KernelDistributor::noteEpilogue(Region &body) {
   unsigned stores = 0, dots = 0;
-  body.walk([&](StoreOp) { ++stores; });
+  body.walk([&](Operation *op) { stores += isa<StoreOp, BulkStoreOp>(op); });
   body.walk([&](DotOp) { ++dots; });
   hasEpilogue_ = dots > 0 && stores == 1;
 }

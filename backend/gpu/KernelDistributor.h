@@ -131,6 +131,10 @@ private:
   void lowerRingDrain(tile::RingDrainOp op);
   void lowerRingRelease(tile::RingReleaseOp op);
   void lowerBulkCopy(tile::BulkCopyOp op);
+  class BulkStoreLowering;
+  void lowerBulkStore(tile::BulkStoreOp op);
+  void finishBulkStores(mlir::Region &body);
+  void byFirstLane(llvm::function_ref<void()> build);
   void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);

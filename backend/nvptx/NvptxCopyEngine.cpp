@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace tilewright;
 
 static void assembly(CopyEngine::Builder &b, StringRef text, StringRef constraints, ValueRange operands) {
-  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, (constraints + ",~{memory}").str(),
+  std::string all = constraints.empty() ? "~{memory}" : (constraints + ",~{memory}").str();
+  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, all,
                             /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
                             LLVM::AsmDialectAttr(), ArrayAttr());
 }
@@ -45,6 +46,21 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
   callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.g2s.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
 }
+
+void NvptxCopyEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates) {
+  SmallVector<Value> arguments{shared, map};
+  llvm::append_range(arguments, coordinates);
+  // The cache's policy, which is not used.
+  arguments.push_back(arith::ConstantOp::create(b, b.getI64IntegerAttr(0)));
+  arguments.push_back(arith::ConstantOp::create(b, b.getBoolAttr(false)));
+  callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.s2g.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
+}
+
+void NvptxCopyEngine::commitStores(Builder &b) { assembly(b, "cp.async.bulk.commit_group;", "", {}); }
+void NvptxCopyEngine::awaitStores(Builder &b, unsigned pending) {
+  assembly(b, ("cp.async.bulk.wait_group.read " + Twine(pending) + ";").str(), "", {});
+}
+void NvptxCopyEngine::meetWarp(Builder &b) { callIntrinsic(b, "llvm.nvvm.bar.warp.sync", {}, {wordConstant(b, -1)}); }
 
 void NvptxCopyEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
   callIntrinsic(b, "llvm.nvvm.mbarrier.init.shared", {}, {address, wordConstant(b, arrivals)});

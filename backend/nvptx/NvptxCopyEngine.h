@@ -12,6 +12,10 @@ public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
   void prefetchMap(Builder &b, Value map) override;
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
+  void commitStores(Builder &b) override;
+  void awaitStores(Builder &b, unsigned pending) override;
+  void meetWarp(Builder &b) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &b) override;
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;

@@ -35,6 +35,8 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   entry.code = code.index;
   llvm::SmallPtrSet<Value, 4> written;
   kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
+  kernel.walk(
+      [&](tile::BulkStoreOp store) { written.insert(store.getMap().getDefiningOp<tile::TensorMapOp>().getBuffer()); });
   for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))
     entry.buffers.push_back(written.contains(argument) ? rt::BufferAccess::Write : rt::BufferAccess::Read);
   for (tile::WorkspaceOp workspace : kernel.getBody().getOps<tile::WorkspaceOp>())

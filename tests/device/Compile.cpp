@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-awaits|--drop-ring-waits|--drop-releases|
-// --drop-acquires|--drop-arrivals|--all-are-last|--release-early|--drop-proxy-fences|--drop-waits]: compiles every case for a GPU into
-// a folder that tilewright-device-check runs.
+// tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-awaits|--drop-ring-waits|
+// --drop-store-waits|--drop-releases|--drop-acquires|--drop-arrivals|--all-are-last|--release-early|
+// --drop-proxy-fences|--drop-waits]: compiles every case for a GPU into a folder that tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
 // inject faults.
@@ -75,15 +75,15 @@ static void dropWaits(std::vector<std::byte> &bytes) {
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  InjectedFaults faults{takes("--drop-masks"),       takes("--drop-barriers"), takes("--drop-awaits"),
-                        takes("--drop-ring-waits"),  takes("--drop-releases"), takes("--drop-acquires"),
-                        takes("--drop-arrivals"),    takes("--all-are-last"),  takes("--release-early"),
-                        takes("--drop-proxy-fences")};
+  InjectedFaults faults{takes("--drop-masks"),      takes("--drop-barriers"),    takes("--drop-awaits"),
+                        takes("--drop-ring-waits"), takes("--drop-store-waits"), takes("--drop-releases"),
+                        takes("--drop-acquires"),   takes("--drop-arrivals"),    takes("--all-are-last"),
+                        takes("--release-early"),   takes("--drop-proxy-fences")};
   bool withoutWaits = takes("--drop-waits");
   bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
   if (words.empty() || unknown) {
     std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
-                 "[--drop-ring-waits] "
+                 "[--drop-ring-waits] [--drop-store-waits] "
                  "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
                  "[--drop-proxy-fences] [--drop-waits]\n";
     return 2;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps, and to
-// what tile.part_arrive tells a block's threads.
+// what tile.part_arrive tells a block's threads, last to the rooms through which results are stored.
 #include "tilegen/place/Place.h"
+#include "tilegen/tile/StorePieces.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
 
 constexpr int64_t bankRowBytes = 128;
 
-LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts &facts) {
+int64_t tilewright::tile::assignAddresses(KernelOp kernel) {
   int64_t used = 0;
   auto take = [&](int64_t bytes, int64_t alignment) {
     int64_t offset = llvm::alignTo(used, alignment);
@@ -23,6 +24,12 @@ LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts
       reduce.setScratch(take(bytes, bankRowBytes));
   });
   kernel.walk([&](PartArriveOp arrive) { arrive.setScratch(take(arrivalBytes, bankRowBytes)); });
+  kernel.walk([&](BulkStoreOp store) { store.setScratch(take(roomBytes(store), roomAlignment)); });
+  return used;
+}
+
+LogicalResult tilewright::tile::allocateShared(KernelOp kernel, const PlaceFacts &facts) {
+  int64_t used = assignAddresses(kernel);
   if (failed(checkShared(kernel, used, facts)))
     return failure();
   int64_t warps = warpsOf(kernel);

@@ -137,15 +137,11 @@ Value RoleBuilder::makeRoom(RankedTensorType type, unsigned fast, int64_t slots)
 }
 
 void RoleBuilder::makeRooms() {
-  unsigned symbols = kernel_.getNumSymbols();
-  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(0, symbols, results, b_.getContext()); };
   SmallVector<Value> rooms;
   for (CopiedOperand &copied : plan_.copied) {
     auto type = cast<RankedTensorType>(copied.load.getType());
     rooms.push_back(makeRoom(type, copied.fast, plan_.rings[copied.ring].isOfProgram ? 1 : schedule_.getStages()));
-    maps_.push_back(TensorMapOp::create(
-        b_, loc_, TensorMapType::get(b_.getContext(), type.getElementType(), copied.access.box),
-        copied.load.getBuffer(), map(copied.access.start), map(copied.access.sizes), map(copied.access.strides)));
+    maps_.push_back(makeTensorMap(b_, loc_, copied.access, copied.load.getBuffer()));
   }
   for (auto [load, i] : plan_.copyOf)
     rooms_.room[load] = rooms[i];
@@ -205,15 +201,11 @@ Value RoleBuilder::multiply(IRMapping &now, Place at) {
 }
 
 void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring) {
-  SmallVector<Value> offsets, coordinates;
+  SmallVector<Value> offsets;
   LoadOp load = copied.load;
   for (Value offset : load.getOffsets())
     offsets.push_back(now.lookupOrDefault(offset));
-  for (AffineExpr coordinate : copied.access.coordinates) {
-    auto dim = dyn_cast<AffineDimExpr>(coordinate);
-    auto expr = AffineMap::get(offsets.size(), kernel_.getNumSymbols(), coordinate);
-    coordinates.push_back(dim ? offsets[dim.getPosition()] : SizeOp::create(b_, loc_, expr, offsets).getResult());
-  }
+  SmallVector<Value> coordinates = boxCoordinates(b_, loc_, copied.access, offsets, kernel_.getNumSymbols());
   BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
 }
 

@@ -17,9 +17,9 @@ constexpr int64_t alignmentBytes = 16; // of every address and stride but the fi
 
 class BulkAnalysis {
 public:
-  BulkAnalysis(LoadOp load, unsigned fast, std::string &why)
-      : access_(Access::of(load)), fast_(fast), why_(why), context_(load.getContext()),
-        algebra_(context_, access_.bounds.getResults()), symbols_(symbolFacts(load->getParentOfType<KernelOp>())),
+  BulkAnalysis(const Access &access, unsigned fast, std::string &why)
+      : access_(access), fast_(fast), why_(why), context_(access.op->getContext()),
+        algebra_(context_, access_.bounds.getResults()), symbols_(symbolFacts(access.op->getParentOfType<KernelOp>())),
         bytes_(access_.tile.getElementTypeBitWidth() / 8) {}
 
   std::optional<BulkAccess> run();
@@ -150,8 +150,29 @@ std::optional<BulkAccess> BulkAnalysis::run() {
 
 } // namespace
 
-std::optional<BulkAccess> bulkAccess(LoadOp load, unsigned fast, std::string &why) {
-  return BulkAnalysis(load, fast, why).run();
+std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why) {
+  return BulkAnalysis(access, fast, why).run();
+}
+
+TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer) {
+  auto kernel = cast<KernelOp>(cast<BlockArgument>(buffer).getOwner()->getParentOp());
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(0, kernel.getNumSymbols(), results, b.getContext());
+  };
+  Type element = cast<BufferType>(buffer.getType()).getElementType();
+  return TensorMapOp::create(b, loc, TensorMapType::get(b.getContext(), element, access.box), buffer, map(access.start),
+                             map(access.sizes), map(access.strides));
+}
+
+SmallVector<Value> boxCoordinates(OpBuilder &b, Location loc, const BulkAccess &access, ValueRange offsets,
+                                  unsigned symbols) {
+  SmallVector<Value> coordinates;
+  for (AffineExpr coordinate : access.coordinates) {
+    auto dim = dyn_cast<AffineDimExpr>(coordinate);
+    auto expr = AffineMap::get(offsets.size(), symbols, coordinate);
+    coordinates.push_back(dim ? offsets[dim.getPosition()] : SizeOp::create(b, loc, expr, offsets).getResult());
+  }
+  return coordinates;
 }
 
 } // namespace tilewright::tile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Can the copy engine do this load, and how is it told?
+// Can the copy engine do this load or store, and how is it told?
 //
 // The engine copies boxes of a tensor: up to five dimensions, each with a size and a stride in memory, the first of
 // stride 1. The address of an access is a polynomial in the coordinates of its tile; where that is a sum of one term a
@@ -11,7 +11,7 @@
 //     tensor     a box's row and rows; then coordinates that are the same in the whole tile
 #pragma once
 
-#include "tilegen/tile/TileOps.h"
+#include "tilegen/place/AccessFacts.h"
 
 #include <string>
 
@@ -25,7 +25,13 @@ struct BulkAccess {
   llvm::SmallVector<int64_t> box;
 };
 
-/// `load` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
-std::optional<BulkAccess> bulkAccess(LoadOp load, unsigned fast, std::string &why);
+/// `access` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
+std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
+
+/// The tensor of an access to `buffer`, copied in its boxes.
+TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer);
+/// The coordinates of the access's tile, whose offsets are given.
+llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
+                                              mlir::ValueRange offsets, unsigned symbols);
 
 } // namespace tilewright::tile

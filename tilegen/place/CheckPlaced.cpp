@@ -33,7 +33,7 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
 
 /// Roles, rings and bulk copies are what a copy engine works with.
 static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
-  if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, RingAllocOp, RolesOp>(op))
+  if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, BulkStoreOp, RingAllocOp, RolesOp>(op))
     return op->emitOpError(
         "expected a target with a copy engine, which this one has not; place the kernel for it again");
   return success();

@@ -12,6 +12,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_SHARESUMSPASS
 #define GEN_PASS_DEF_ASSIGNROLESPASS
+#define GEN_PASS_DEF_STAGESTORESPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
 #define GEN_PASS_DEF_ALLOCATESHAREDPASS
@@ -87,6 +88,17 @@ struct AssignRolesPass : impl::AssignRolesPassBase<AssignRolesPass> {
       return signalPassFailure();
     if (!getOperation().isPlaced() && !hasRoles(getOperation()))
       assignRoles(getOperation(), *facts);
+  }
+};
+
+struct StageStoresPass : impl::StageStoresPassBase<StageStoresPass> {
+  using StageStoresPassBase::StageStoresPassBase;
+  void runOnOperation() override {
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
+      return signalPassFailure();
+    if (!getOperation().isPlaced())
+      stageStores(getOperation(), *facts);
   }
 };
 

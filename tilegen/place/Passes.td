@@ -8,8 +8,9 @@ include "mlir/Pass/PassBase.td"
 def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
-    The steps are tilewright-place-flatten-loops, -assign-layouts, -share-sums, -assign-roles, -stage-operands,
-    -pipeline-loops and -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
+    The steps are tilewright-place-flatten-loops, -assign-layouts, -share-sums, -assign-roles, -stage-stores,
+    -stage-operands, -pipeline-loops and -allocate-shared. Kernels that are placed already stay as they are, if the
+    target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -52,6 +53,15 @@ def AssignRolesPass : PlaceStep<"assign-roles"> {
     attention the loop is rotated where that can be: a step's scores are computed beside the mix of the step before.
     Other kernels stay as they are; a remark says why where the schedule asked in vain. The steps behind it leave
     kernels with roles as they are.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
+}
+
+def StageStoresPass : PlaceStep<"stage-stores"> {
+  let summary = "Have the copy engine store the results of roles";
+  let description = [{
+    Takes kernels with roles, whose blocks take several programs. Stores to memory that no tensor describes stay, and so
+    do those for which no shared memory is left.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }

@@ -69,6 +69,7 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.copiesAsync = target.asyncCopies;
   facts.copiesBulk = target.bulkCopies;
   facts.constantsFirst = target.roles.constantsFirst;
+  facts.bulkStoresFrom = target.roles.bulkStoresFrom;
   facts.units = target.units;
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
@@ -104,7 +105,9 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     if (failed(assignLayouts(kernel, facts)))
       return failure();
     shareSums(kernel);
-    if (!assignRoles(kernel, facts)) {
+    if (assignRoles(kernel, facts)) {
+      stageStores(kernel, facts);
+    } else {
       stageOperands(kernel);
       pipelineLoops(kernel, facts);
     }

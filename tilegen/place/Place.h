@@ -16,6 +16,7 @@ struct PlaceFacts {
   bool copiesAsync = false;    // global to shared memory without registers
   bool copiesBulk = false;     // whole tiles, by an engine of their own
   bool constantsFirst = false; // copies of constants start before the wait for the kernels before
+  int64_t bulkStoresFrom = 0;  // programs of a block, from which the engine stores results; 0: never
   int64_t units = 1;           // multiprocessors
   int64_t sharedBytes = 0;     // of a block
   llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
@@ -44,6 +45,8 @@ void shareSums(KernelOp kernel);
 /// that multiply, in blocks that take several programs. False, with the reason as a remark for
 /// tilewright-opt, where that cannot be.
 bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
+/// Stores of roles become bulk stores, where the engine can do them and shared memory is left for them.
+void stageStores(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);
 /// Loops around a tile.dot load the next steps' operands while they multiply this one's.
@@ -58,6 +61,8 @@ mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 
 /// The warps of a block, as the kernel's schedule says; four if it has none.
 int64_t warpsOf(KernelOp kernel);
+/// Gives everything in shared memory its address; the bytes that are used.
+int64_t assignAddresses(KernelOp kernel);
 /// Refuses more shared memory than a block has.
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
 /// Is this operand of a tile.dot made of another one's result? Then it stays in registers.

@@ -143,7 +143,7 @@ bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
     unsigned fast = fragmentsOf(dot)->readsAlongK() || isContiguous(Access::of(load), k) ? k : across;
     if (std::optional<size_t> other = plan.carriesSums ? known(load, fast) : std::nullopt)
       return plan.copyOf[load] = *other, true;
-    if (std::optional<BulkAccess> access = bulkAccess(load, fast, why_)) {
+    if (std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_)) {
       if (!isInLoop) {
         ring = plan.rings.size();
         plan.rings.push_back({/*isOfProgram=*/true});

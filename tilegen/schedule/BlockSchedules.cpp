@@ -230,10 +230,18 @@ static bool isReadPlainly(Value operand) {
   return true;
 }
 
+/// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
+/// (tilegen/place/roles/StageStores.cpp).
+static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
+  constexpr int64_t bytesOfWarp = 16 * 128;
+  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
+  return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
+}
+
 static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
                                     const TargetDesc &target) {
   int64_t stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
-          room = (target.sharedBytes - bytesOfRings) / stageBytes,
+          room = (target.sharedBytes - bytesOfRings - bytesOfResults(space, row, target)) / stageBytes,
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
   return makeMatmul(space, row.tile, step, stages, row.groups, rowsOfOrder);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layouts of a placed kernel agree from operation to operation, with its threads and with its shared memory.
 #include "tilegen/tile/PlacedKernel.h"
-#include "tilegen/tile/TileLayouts.h"
+#include "tilegen/tile/StorePieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -75,6 +75,16 @@ static LogicalResult verifyScratch(PartArriveOp arrive, KernelOp kernel) {
   return success();
 }
 
+static LogicalResult verifyScratch(BulkStoreOp store, KernelOp kernel) {
+  int64_t bytes = roomBytes(store), room = *kernel.getSharedBytes();
+  if (!store.getScratch() || *store.getScratch() % roomAlignment ||
+      static_cast<int64_t>(*store.getScratch()) + bytes > room)
+    return store.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << roomAlignment
+                               << " within the kernel's " << room << " bytes of shared memory, got "
+                               << store.getScratchAttr();
+  return success();
+}
+
 /// The accumulators are the fragments of the instruction, and operands are read as these say.
 static LogicalResult verifyDot(DotOp dot) {
   auto acc = cast<RankedTensorType>(dot.getType());
@@ -131,7 +141,7 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
         return failed(part) ? part : verifyScratch(op, kernel);
       })
       .Case([&](DotOp op) { return verifyDot(op); })
-      .Case([&](PartArriveOp op) { return verifyScratch(op, kernel); })
+      .Case<PartArriveOp, BulkStoreOp>([&](auto op) { return verifyScratch(op, kernel); })
       .Case([&](scf::IfOp op) -> LogicalResult {
         if (op.getNumResults() || !op.getElseRegion().empty())
           return op.emitOpError() << "expected no results and no else in a placed kernel, where only copies and "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifiers of bulk copies, rings and roles.
+#include "tilegen/tile/StorePieces.h"
 #include "tilegen/tile/TileAccesses.h"
 #include "tilegen/tile/TileLayouts.h"
 
@@ -58,6 +59,31 @@ LogicalResult BulkCopyOp::verify() {
   if (shared.getSlots() != getRing().getType().getSlots())
     return emitOpError() << "expected a ring of " << shared.getSlots() << " slots as the tiles have, got "
                          << getRing().getType().getSlots();
+  return success();
+}
+
+LogicalResult BulkStoreOp::verify() {
+  ArrayRef<int64_t> box = getMap().getType().getBox();
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (getCoordinates().size() != box.size())
+    return emitOpError() << "expected " << box.size()
+                         << " coordinates because the tensor has that many dimensions, got " << getCoordinates().size();
+  if (tile.getElementType() != getMap().getType().getElement())
+    return emitOpError() << "expected a tile of " << getMap().getType().getElement()
+                         << " because nothing is converted on the way, got " << tile;
+  if (static_cast<int64_t>(getFast()) >= tile.getRank())
+    return emitOpError() << "expected rows along one of " << tile.getRank() << " dimensions, got " << getFast();
+  if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()))
+    return emitOpError() << "expected a tile with a layout because warps store what they hold, got " << tile;
+  std::optional<StorePieces> pieces = storePieces(tile, getFast());
+  if (!pieces)
+    return emitOpError() << "expected warps that hold whole rows of " << tensorMapRowBytes << " bytes, got " << tile;
+  if (box[1] != pieces->rows || llvm::any_of(box.drop_front(2), [](int64_t size) { return size != 1; }))
+    return emitOpError() << "expected boxes of " << pieces->rows << " rows because a warp holds as many together, got "
+                         << getMap().getType();
+  if (pieces->count() % getRooms())
+    return emitOpError() << "expected rooms that divide " << pieces->count()
+                         << " pieces because each tile begins with the first room, got " << getRooms();
   return success();
 }
 

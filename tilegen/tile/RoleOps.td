@@ -76,6 +76,50 @@ def BulkCopyOp : Tile_Op<"bulk_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def BulkStoreOp : Tile_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "store a tile by the copy engine, which reads it from shared memory";
+  let description = [{
+    Each warp writes the elements that it holds to shared memory, a piece of rows of 128 bytes at a time, and has the
+    engine store that piece. It goes on while the engine reads, and waits only before a room is used again. Elements
+    outside of the tensor are not stored.
+
+    * `value`: the tile.
+    * `map`: what is stored to. A box is a piece.
+    * `coordinates`: of the tile's first element, fastest dimension first. The second one is that of the tile's rows.
+    * `fast`: the tile's dimension along which the tensor's rows run.
+    * `rooms`: of each warp, for one piece each. It divides the number of pieces.
+    * `scratch`: where the rooms are in shared memory, in bytes from the block's start. Set by placing.
+
+    ```mlir
+    tile.kernel @store(%y: !tile.buffer<f16, () -> (200, 64)>)
+        attributes {grid = affine_map<() -> (4, 1, 1)>, threads = 128 : i64, shared_bytes = 8192 : i64} {
+      %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 200) strides () -> (1, 64)
+          : !tile.buffer<f16, () -> (200, 64)> -> !tile.tensor_map<f16, [64, 16]>
+      tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: false>} {
+        %c0 = arith.constant 0 : index
+        %c64 = arith.constant 64 : index
+        %p = tile.program_id 0
+        %m = arith.muli %p, %c64 : index
+        %one = arith.constant dense<1.0> : tensor<64x64xf16,
+            #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
+        tile.bulk_store %one, %map[%c0, %m] fast 1 rooms 1 scratch 0 : tensor<64x64xf16,
+            #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
+            -> !tile.tensor_map<f16, [64, 16]>
+      }
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$value, TensorMapType:$map, Variadic<Index>:$coordinates,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$fast, ConfinedAttr<I64Attr, [IntPositive]>:$rooms,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let assemblyFormat = [{
+    $value `,` $map `[` $coordinates `]` `fast` $fast `rooms` $rooms (`scratch` $scratch^)? attr-dict
+    `:` type($value) `->` type($map)
+  }];
+  let hasVerifier = 1;
+}
+
 //===- Rings ------------------------------------------------------------------------------------------------------===//
 
 def RingAllocOp : Tile_Op<"ring_alloc", [MemoryEffects<[MemAlloc, MemWrite]>]> {

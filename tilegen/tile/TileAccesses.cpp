@@ -5,6 +5,16 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
+static bool hasAttribute(Value buffer, StringRef attribute) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  return kernel && kernel.getArgAttr(argument.getArgNumber(), attribute);
+}
+
+bool tilewright::tile::isConstant(Value buffer) { return hasAttribute(buffer, graph::constantAttr); }
+
+bool tilewright::tile::isModelInput(Value buffer) { return hasAttribute(buffer, graph::inputAttr); }
+
 LogicalResult tilewright::tile::verifySymbols(Operation *op, AffineMap map, StringRef what) {
   auto kernel = op->getParentOfType<KernelOp>();
   if (kernel && map.getNumSymbols() > kernel.getNumSymbols())

@@ -127,16 +127,6 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-static bool hasAttribute(Value buffer, StringRef attribute) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  return kernel && kernel.getArgAttr(argument.getArgNumber(), attribute);
-}
-
-bool tilewright::tile::isConstant(Value buffer) { return hasAttribute(buffer, graph::constantAttr); }
-
-bool tilewright::tile::isModelInput(Value buffer) { return hasAttribute(buffer, graph::inputAttr); }
-
 unsigned KernelOp::getNumBuffers() {
   return llvm::count_if(getArgumentTypes(), [](Type type) { return isa<BufferType>(type); });
 }

@@ -70,14 +70,20 @@ void KernelDistributor::lowerRingDrain(RingDrainOp op) {
                                   arith::AndIOp::create(b_, uses, i32(1)));
 }
 
-/// One lane of each warp arrives.
-void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
-  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+/// Of each warp.
+void KernelDistributor::byFirstLane(llvm::function_ref<void()> build) {
   Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, lane_, i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());
-  target_.copyEngine()->arrive(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true));
+  build();
+}
+
+/// One lane of each warp arrives.
+void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
+  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
+  byFirstLane(
+      [&, slot = slot] { target_.copyEngine()->arrive(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true)); });
 }
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
@@ -154,6 +160,7 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
     result = lowerOperations(body.front());
   } else {
     result = lowerOperations(body.front());
+    finishBulkStores(body);
   }
   warp_ = warp;
   role_.reset();

@@ -120,11 +120,12 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   EXPECT_GE(ran, 15);
 }
 
-/// Some case sees the fault; of an attention, one with roles.
-bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending) {
+/// Some case sees the fault, of those whose name has this part; of an attention, one with roles.
+bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending,
+            const std::string &part = "") {
   for (const DeviceCase &c : deviceCases())
-    if (c.family == family && c.small && c.type == DType::F16 && (family != "attention" || hasRoles(c)) &&
-        !runCase(c, "sm_90a", faults, order).empty())
+    if (c.family == family && c.name.find(part) != std::string::npos && c.small && c.type == DType::F16 &&
+        (family != "attention" || hasRoles(c)) && !runCase(c, "sm_90a", faults, order).empty())
       return true;
   return false;
 }
@@ -141,7 +142,10 @@ TEST(InjectedFault, EveryArrivalIsTheLast) {
   EXPECT_TRUE(isSeenInParts({.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
-TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeen("matmul", {.dropAwaits = true})); }
+bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
+TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }
+TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true})); }
+TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeen("matmul", {.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }

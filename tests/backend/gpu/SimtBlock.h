@@ -29,7 +29,7 @@ struct PendingRead {
   std::vector<std::byte> bytes;
 };
 
-/// What a copy engine has been told to copy.
+/// What a copy engine has been told to copy; for a store, `to` is where it reads.
 struct PendingBox {
   std::byte *to;
   const struct SimtTensorMap *map;
@@ -52,6 +52,7 @@ struct Fiber {
   const void *given[2] = {};
   std::deque<std::vector<PendingCopy>> groups{1};
   std::deque<std::vector<PendingRead>> products{1};
+  std::deque<std::vector<PendingBox>> stores{1};
 };
 
 /// The block that runs now.

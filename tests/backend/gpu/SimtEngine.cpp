@@ -23,6 +23,16 @@ void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> co
     arguments.push_back(wordConstant(b, 0));
   call(b, CopyBox, arguments);
 }
+void SimtEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates) {
+  SmallVector<Value> arguments{shared, map};
+  llvm::append_range(arguments, coordinates);
+  while (arguments.size() < 2 + 5)
+    arguments.push_back(wordConstant(b, 0));
+  call(b, StoreBox, arguments);
+}
+void SimtEngine::commitStores(Builder &b) { call(b, CommitStores, {}); }
+void SimtEngine::awaitStores(Builder &b, unsigned pending) { call(b, AwaitStores, wordConstant(b, pending)); }
+void SimtEngine::meetWarp(Builder &b) { call(b, MeetWarp, {}); }
 void SimtEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
   call(b, MakeBarrier, {address, wordConstant(b, arrivals)});
 }
@@ -108,6 +118,24 @@ void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, 
   block->barriers[barrier].boxes.push_back(box);
   ++block->progress;
 }
+void storeBox(std::byte *from, const SimtTensorMap *map, int32_t c0, int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
+  block->touchedEarly |= map->isConstant || !block->self().hasAwaited;
+  block->self().stores.back().push_back({from, map, {c0, c1, c2, c3, c4}});
+}
+void commitStores() { block->self().stores.emplace_back(); }
+void awaitStores(uint32_t pending) {
+  auto &stores = block->self().stores; // the last one is open
+  for (; stores.size() > size_t(pending) + 1; stores.pop_front())
+    for (const PendingBox &box : stores.front())
+      forEachElement(box, [&](std::byte *from, const std::byte *to) {
+        if (to)
+          std::memcpy(const_cast<std::byte *>(to), block->asSeen(from), box.map->elementBytes);
+      });
+}
+void meetWarp() {
+  block->meetWarp();
+  block->leaveBarrier();
+}
 void makeBarrier(const std::byte *address, uint32_t arrivals) {
   block->barriers[address] = {arrivals, arrivals, 0, 0, {}};
 }
@@ -149,7 +177,9 @@ void roleBarrier(uint32_t number, uint32_t threads) {
 std::array<const void *, EngineVerbCount> test::engineVerbs() {
   std::array<const void *, EngineVerbCount> verbs;
   auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
-  set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes), set(Arrive, ::arrive);
+  set(StoreBox, ::storeBox), set(CommitStores, ::commitStores), set(AwaitStores, ::awaitStores);
+  set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
+      set(Arrive, ::arrive);
   set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);
   return verbs;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The copy engine of the imitated GPU, and the barriers of roles.
 //
-// Copies of boxes are done as late as allowed: when somebody waits for their barrier. Until then their destination is
-// poisoned. A thread that waits for what cannot happen any more hangs, which the machine sees.
+// Copies of boxes are done as late as allowed: when somebody waits for their barrier, and stores when somebody waits
+// for their group, or never. Until then the destination of a copy is poisoned, and the source of a store may change. A
+// thread that waits for what cannot happen any more hangs, which the machine sees.
 #pragma once
 
 #include "backend/gpu/CopyEngine.h"
@@ -21,13 +22,29 @@ struct SimtTensorMap {
 };
 
 /// Positions in the table `simt_engine`.
-enum EngineVerb { CopyBox, MakeBarrier, ExpectBytes, Arrive, WaitPhase, RoleBarrier, EngineVerbCount };
+enum EngineVerb {
+  StoreBox,
+  CommitStores,
+  AwaitStores,
+  MeetWarp,
+  CopyBox,
+  MakeBarrier,
+  ExpectBytes,
+  Arrive,
+  WaitPhase,
+  RoleBarrier,
+  EngineVerbCount
+};
 
 class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
   void prefetchMap(Builder &, Value) override {} // changes nothing but times
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
+  void commitStores(Builder &b) override;
+  void awaitStores(Builder &b, unsigned pending) override;
+  void meetWarp(Builder &b) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &) override {}
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;

@@ -413,6 +413,7 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
     fiber->warpVisits = fiber->blockVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});
+    fiber->stores.assign(1, {});
     getcontext(&fiber->context);
     fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
     fiber->context.uc_link = nullptr;

@@ -209,3 +209,107 @@ tile.kernel @k(%y: !tile.buffer<f16, () -> (64)>) attributes {grid = affine_map<
   }
   tile.return
 }
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected 2 coordinates because the tensor has that many dimensions, got 1}}
+  tile.bulk_store %one, %map[%c0] fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected a tile of 'f16' because nothing is converted on the way, got 'tensor<64x64xf32}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf32, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected rows along one of 2 dimensions, got 2}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 2 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected a tile with a layout because warps store what they hold, got 'tensor<64x64xf16>'}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf16> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+// Two warps hold half a row each.
+#halves = #tile.layout<reg = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [32, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #halves>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected warps that hold whole rows of 128 bytes, got 'tensor<64x64xf16}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf16, #halves> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  // expected-error@+1 {{expected boxes of 16 rows because a warp holds as many together, got '!tile.tensor_map<f16, [64, 64]>'}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected rooms that divide 1 pieces because each tile begins with the first room, got 2}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 2 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 8192 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected 8192 bytes of scratch, at a multiple of 1024 within the kernel's 8192 bytes of shared memory, got 1024}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 scratch 1024 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}

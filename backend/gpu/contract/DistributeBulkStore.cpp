@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores by the copy engine. A warp needs no other one: it holds whole pieces, and has rooms of its own.
+//
+//   for each piece:    lane 0 waits until its room was read ; the warp meets
+//                      lanes write their elements, and publish them ; the warp meets
+//                      lane 0 starts the store
+//
+// The wait is for groups, of which each piece is one. Rooms are taken in turn, so with n rooms a room's last piece is
+// n groups ago or more, whatever other tiles were stored between.
+#include "backend/gpu/KernelDistributor.h"
+#include "tilegen/tile/StorePieces.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+class KernelDistributor::BulkStoreLowering {
+public:
+  BulkStoreLowering(KernelDistributor &d, BulkStoreOp op)
+      : d_(d), b_(d.b_), op_(op), type_(cast<RankedTensorType>(op.getValue().getType())), shape_(type_.getShape()),
+        layout_(layoutOf(type_)), pieces_(*storePieces(type_, op.getFast())) {}
+
+  void run() {
+    int64_t pieceBytes = pieces_.rows * tensorMapRowBytes, rooms = op_.getRooms();
+    Value ofWarp = arith::MulIOp::create(b_, d_.warp_, d_.i32(rooms * pieceBytes));
+    Value first = offset(d_.shared_, arith::AddIOp::create(b_, ofWarp, d_.i32(*op_.getScratch())));
+    thread_ = d_.linear(
+        d_.lane_, SmallVector<uint32_t>(llvm::map_range(layout_.lane, [&](uint32_t basis) { return address(basis); })));
+    for (int64_t piece = 0; piece < pieces_.count(); ++piece)
+      storePiece(piece, offset(first, d_.i32(piece % rooms * pieceBytes)));
+  }
+
+private:
+  uint32_t address(uint32_t flat) { return pieces_.address(shape_, op_.getFast(), flat); }
+  Value offset(Value base, Value bytes) {
+    return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+
+  /// A register of a piece, whose bits are those of `number`.
+  unsigned registerAt(int64_t piece, unsigned number) const {
+    unsigned r = 0;
+    for (auto [i, bit] : llvm::enumerate(pieces_.pieces))
+      r |= (piece >> i & 1) << bit;
+    for (auto [i, bit] : llvm::enumerate(pieces_.within))
+      r |= (number >> i & 1) << bit;
+    return r;
+  }
+
+  /// How many registers, counted from any multiple of that, are neighbours in a row: at most 16 bytes.
+  unsigned width() {
+    constexpr int64_t mostBytes = 16;
+    unsigned bits = 0;
+    while (bits < pieces_.within.size() && (elementBytes(type_.getElementType()) << bits) < mostBytes &&
+           layout_.reg[pieces_.within[bits]] == shape_.basis(op_.getFast(), bits))
+      ++bits;
+    return 1u << bits;
+  }
+
+  void storePiece(int64_t piece, Value room) {
+    CopyEngine &engine = *d_.target_.copyEngine();
+    Registers elements; // computed before the wait
+    for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
+      elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
+    if (!d_.faults_.dropStoreWaits)
+      d_.byFirstLane([&] { engine.awaitStores(b_, op_.getRooms() - 1); });
+    engine.meetWarp(b_);
+    write(piece, room, elements);
+    if (!d_.faults_.dropProxyFences)
+      d_.target_.publishShared(b_);
+    engine.meetWarp(b_);
+    d_.byFirstLane([&] {
+      engine.storeBox(b_, room, d_.scalar(op_.getMap()), coordinatesOf(piece));
+      engine.commitStores(b_);
+    });
+  }
+
+  void write(int64_t piece, Value room, ArrayRef<Value> elements) {
+    Type element = type_.getElementType();
+    unsigned count = width();
+    for (unsigned i = 0; i < elements.size(); i += count) {
+      Value value = elements[i];
+      if (count > 1)
+        value = vector::FromElementsOp::create(b_, VectorType::get(count, element), elements.slice(i, count));
+      Value position = arith::XOrIOp::create(b_, thread_, d_.i32(address(layout_.element(registerAt(piece, i)))));
+      Value at = LLVM::GEPOp::create(b_, room.getType(), element, room, ArrayRef<LLVM::GEPArg>{position});
+      LLVM::StoreOp::create(b_, value, at, count * elementBytes(element));
+    }
+  }
+
+  /// Of this warp's piece: the tile's, and where the piece is in the tile.
+  SmallVector<Value> coordinatesOf(int64_t piece) {
+    SmallVector<Value> coordinates;
+    uint32_t start = layout_.element(registerAt(piece, 0));
+    for (auto [i, coordinate] : llvm::enumerate(op_.getCoordinates())) {
+      Value word = d_.word(coordinate);
+      if (i < 2) {
+        unsigned dim = i ? pieces_.rowDim : op_.getFast();
+        Value warps = d_.linear(d_.warp_, SmallVector<uint32_t>(llvm::map_range(layout_.warp, [&](uint32_t basis) {
+                                  return shape_.coordinate(basis, dim);
+                                })));
+        word = arith::AddIOp::create(b_, word, arith::AddIOp::create(b_, warps, d_.i32(shape_.coordinate(start, dim))));
+      }
+      coordinates.push_back(word);
+    }
+    return coordinates;
+  }
+
+  KernelDistributor &d_;
+  ImplicitLocOpBuilder &b_;
+  BulkStoreOp op_;
+  RankedTensorType type_;
+  TileShape shape_;
+  Layout layout_;
+  StorePieces pieces_;
+  Value thread_; // the lane's part of an element's address
+};
+
+void KernelDistributor::lowerBulkStore(BulkStoreOp op) { BulkStoreLowering(*this, op).run(); }
+
+/// Shared memory goes with the block, so a role that has stored ends when the last room was read.
+void KernelDistributor::finishBulkStores(Region &body) {
+  bool stores = body.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (stores && !faults_.dropStoreWaits)
+    byFirstLane([&] { target_.copyEngine()->awaitStores(b_, 0); });
+}

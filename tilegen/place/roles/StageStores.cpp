@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of roles go through shared memory, and the copy engine stores them while the role goes on with its next
+// program:
+//
+//   tile.store %h, %y[%m, %n]    ->    tile.bulk_store %h, %map[%n, %m]
+//
+// Blocks that take one program have nothing to go on with, and end earlier if their threads store by themselves.
+#include "tilegen/place/BulkAccess.h"
+#include "tilegen/place/Place.h"
+#include "tilegen/tile/StorePieces.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace {
+
+/// A store as the engine does it.
+struct StagedStore {
+  unsigned fast;
+  BulkAccess access;
+};
+
+} // namespace
+
+/// How many programs a block takes at most, as far as the loop around `store` tells; none: it is not known.
+static std::optional<int64_t> programsOfBlock(StoreOp store) {
+  auto loop = store->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return 1;
+  std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  return end && step ? std::optional(llvm::divideCeil(*end, *step)) : std::nullopt;
+}
+
+static std::optional<StagedStore> findStaged(StoreOp store) {
+  Access access = Access::of(store);
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  if (tile.getElementType() != store.getBuffer().getType().getElementType())
+    return std::nullopt;
+  for (unsigned fast = tile.getRank(); fast-- > 0;) {
+    std::string why;
+    if (tile.getDimSize(fast) == 1 || !isContiguous(access, fast))
+      continue;
+    std::optional<StorePieces> pieces = storePieces(tile, fast);
+    std::optional<BulkAccess> boxes = pieces ? bulkAccess(access, fast, why) : std::nullopt;
+    if (!boxes)
+      return std::nullopt;
+    boxes->box[1] = pieces->rows; // behind the rows come the dimensions in which the tile has one element
+    return StagedStore{fast, std::move(*boxes)};
+  }
+  return std::nullopt;
+}
+
+/// The kernel's tensor map that is like `map`, which goes if it is another one: two groups store alike.
+static Value unique(TensorMapOp map) {
+  for (auto other : map->getParentOfType<KernelOp>().getBody().getOps<TensorMapOp>())
+    if (other != map && OperationEquivalence::isEquivalentTo(other, map, OperationEquivalence::IgnoreLocations)) {
+      map.erase();
+      return other;
+    }
+  return map;
+}
+
+/// The same beside `store`, with one room; null where the engine cannot do it.
+static BulkStoreOp makeBulkStore(StoreOp store) {
+  std::optional<StagedStore> staged = findStaged(store);
+  if (!staged)
+    return {};
+  OpBuilder b(store->getParentOfType<RolesOp>());
+  Value map = unique(makeTensorMap(b, store.getLoc(), staged->access, store.getBuffer()));
+  b.setInsertionPoint(store);
+  unsigned symbols = store->getParentOfType<KernelOp>().getNumSymbols();
+  return BulkStoreOp::create(b, store.getLoc(), store.getValue(), map,
+                             boxCoordinates(b, store.getLoc(), staged->access, store.getOffsets(), symbols),
+                             staged->fast, /*rooms=*/1, IntegerAttr());
+}
+
+/// Two rooms a warp, so that one is written while the other is read, or one. Where shared memory is not left for that,
+/// nothing changes.
+void tilewright::tile::stageStores(KernelOp kernel, const PlaceFacts &facts) {
+  SmallVector<StoreOp> stores;
+  kernel.walk([&](StoreOp store) {
+    if (store->getParentOfType<RolesOp>() && facts.bulkStoresFrom &&
+        programsOfBlock(store).value_or(facts.bulkStoresFrom) >= facts.bulkStoresFrom)
+      stores.push_back(store);
+  });
+  SmallVector<std::pair<StoreOp, BulkStoreOp>> staged;
+  for (StoreOp store : stores)
+    if (BulkStoreOp bulk = makeBulkStore(store))
+      staged.push_back({store, bulk});
+  auto fits = [&](int64_t rooms) {
+    for (auto [store, bulk] : staged) {
+      auto tile = cast<RankedTensorType>(bulk.getValue().getType());
+      bulk.setRooms(std::min(rooms, storePieces(tile, bulk.getFast())->count()));
+    }
+    return assignAddresses(kernel) <= facts.sharedBytes;
+  };
+  bool changes = fits(2) || fits(1);
+  for (auto [store, bulk] : staged) {
+    Operation *map = bulk.getMap().getDefiningOp();
+    changes ? store.erase() : bulk.erase();
+    if (map->use_empty())
+      map->erase();
+  }
+}
