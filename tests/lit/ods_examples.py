@@ -30,7 +30,8 @@ def beforeArrow(text):
 
 
 def operandTypes(example):
-    body = example.split("=", 1)[1] if re.match(r"\s*%\w+\s*=", example) else example
+    body = example.split("=", 1)[1] if re.match(r"\s*%\w+(:\d+)?\s*=", example) else example
+    body = re.sub(r" \{\n.*", "", body, flags=re.S) # a region's values are its own
     types = {}
     for bracket in re.findall(r"[\[(]((?:%\w+[^\])]*))[\])]", body):
         typed = re.match(r"(%\w+) : (.*)", bracket)
@@ -55,7 +56,7 @@ def main():
     examples = re.findall(r"```mlir\n(.*?)```", text, re.S)
     chunks = []
     for example in examples:
-        statements = [s for s in re.split(r"\n(?=    (?:%\w+ =|tile\.|graph\.))", "\n" + example.rstrip()) if s.strip()]
+        statements = [s for s in re.split(r"\n(?=    (?:%\w+(?::\d+)? =|tile\.|graph\.))", "\n" + example.rstrip()) if s.strip()]
         if re.match(r"\s*(graph|tile)\.kernel", example):
             statements = [example]
         for statement in statements:

@@ -73,7 +73,7 @@ def PartJoinOp : Tile_Op<"part_join", [Pure, SingleBlock]> {
     * `results`: of all parts.
 
     ```mlir
-    %top:2 = tile.part_join %loop#0, %loop#1 live [8, 1]
+    %top:2 = tile.part_join %loopMax, %loopSum live [8, 1]
         : tensor<16x1xf32>, tensor<16x1xf32> -> tensor<16x1xf32>, tensor<16x1xf32> {
     ^bb0(%max: tensor<16x1xf32>, %sum: tensor<16x1xf32>, %partMax: tensor<16x1xf32>, %partSum: tensor<16x1xf32>):
       %m = arith.maximumf %max, %partMax : tensor<16x1xf32>

@@ -200,13 +200,25 @@ def AwaitKernelsOp : Tile_Op<"await_kernels", [MemoryEffects<[MemRead, MemWrite]
     waits. Before that it may only start copies of constants, which no kernel writes.
 
     ```mlir
-    tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: true>} {
-      %slot = tile.ring_acquire %ring[%c0] bytes 16384 : !tile.ring<slots = 2, releases = 4>
-      tile.bulk_copy %weights[%c0, %c0] into %sw[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
-          -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
-      tile.await_kernels
-      tile.bulk_copy %x[%c0, %c0] into %sx[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
-          -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+    tile.kernel @early(%x: !tile.buffer<f16, () -> (64, 64)>, %w: !tile.buffer<f16, () -> (64, 64)> {graph.constant})
+        attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 16400 : i64} {
+      %c0 = arith.constant 0 : index
+      %sx = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+      %sw = tile.shared_alloc offset 8192 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+      %ring = tile.ring_alloc offset 16384 : !tile.ring<slots = 1, releases = 4>
+      %mx = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+          : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+      %mw = tile.tensor_map %w start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+          : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+      tile.roles attributes {warps = array<i64: 4>, registers = array<i64: 0>, elected = array<i1: true>} {
+        %slot = tile.ring_acquire %ring[%c0] bytes 16384 : !tile.ring<slots = 1, releases = 4>
+        tile.bulk_copy %mw[%c0, %c0] into %sw[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
+            -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>, !tile.ring<slots = 1, releases = 4>
+        tile.await_kernels
+        tile.bulk_copy %mx[%c0, %c0] into %sx[%slot] signals %ring : !tile.tensor_map<f16, [64, 64]>
+            -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>, !tile.ring<slots = 1, releases = 4>
+      }
+      tile.return
     }
     ```
   }];
