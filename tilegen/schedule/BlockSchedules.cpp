@@ -233,7 +233,7 @@ static bool isReadPlainly(Value operand) {
 /// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
 /// (tilegen/place/roles/StageStores.cpp).
 static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
-  constexpr int64_t bytesOfWarp = 16 * 128;
+  constexpr int64_t bytesOfWarp = 2048;
   int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
   return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
 }
