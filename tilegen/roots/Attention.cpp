@@ -83,6 +83,10 @@ private:
   }
   Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
   Value reduce(tile::ReduceKind kind, Value tile);
+  /// Of what the second product takes.
+  Type weightType() { return cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType(); }
+  bool isApproximate() { return weightType() != f32; }
+  bool isVectors() const { return !schedule.getRegisters().empty(); }
   SmallVector<int64_t> shapeOf(const Frame &frame) const {
     return llvm::map_to_vector(frame, [&](unsigned loop) { return emitter.tileOf(loop); });
   }
@@ -263,11 +267,11 @@ Value AttentionEmitter::logits() {
   if (!ok)
     return {};
   tiles.resolve(parts.scores.getResult(), scores[0]);
-  bool isVectors = !schedule.getRegisters().empty(), skipsMasks = !isVectors && emitter.depth();
+  bool skipsMasks = !isVectors() && emitter.depth();
   if (skipsMasks && !maskUnlessNeutral())
     return {};
   Value tile = tiles.materialize(parts.logits, {{space.logits, {}}, {}}, frame);
-  bool endsInTile = end && isVectors; // vectors end their loops there (LiveKeys of the host)
+  bool endsInTile = end && isVectors(); // vectors end their loops there (LiveKeys of the host)
   if (!tile || (emitter.isEven(keys) && !endsInTile))
     return tile;
   auto whereLive = [&](Value tile) {
@@ -300,9 +304,9 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   if (before)
     after.max = join<arith::MaximumFOp>(before->max, after.max);
   Value shift = shiftOf(after.max);
-  auto element = cast<FloatType>(cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType());
   // Weights that are rounded to halves need no more than an approximate exponential.
-  Value weights = relative(tile, shift, element == f32 ? arith::FastMathFlags::none : arith::FastMathFlags::afn);
+  arith::FastMathFlags flags = isApproximate() ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+  Value weights = relative(tile, shift, flags);
   after.sum = reduce(tile::ReduceKind::Sum, weights);
   Value sums = number(0, shapeOf(frameOf(rows, columns)));
   if (before) {
@@ -310,10 +314,10 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
     after.sum = join<arith::AddFOp>(join<arith::MulFOp>(before->sum, worth), after.sum);
     sums = join<arith::MulFOp>(before->mix, worth);
   }
-  if (element != f32) {
+  if (isApproximate()) {
     emitter.at(emitter.depthOf(weights));
-    weights = arith::TruncFOp::create(builder, emitter.loc, cast<RankedTensorType>(weights.getType()).clone(element),
-                                      weights);
+    weights = arith::TruncFOp::create(builder, emitter.loc,
+                                      cast<RankedTensorType>(weights.getType()).clone(weightType()), weights);
   }
   after.mix = product(weights, values, sums);
   return after;
@@ -367,7 +371,10 @@ LogicalResult AttentionEmitter::storeOutputs(State state) {
   Value divisor = tiles.materialize(parts.divisor, {{space.row, {}}, {}}, frame);
   if (!divisor)
     return failure();
-  Value mix = join<arith::DivFOp>(state.mix, divisor);
+  Value mix = isApproximate() && !isVectors() // a division is several instructions of a GPU: one a row does for halves
+                  ? join<arith::MulFOp>(state.mix,
+                                        join<arith::DivFOp>(number(1, SmallVector<int64_t>(frame.size(), 1)), divisor))
+                  : join<arith::DivFOp>(state.mix, divisor);
   if (parts.zeroesUndefined)
     mix = emitter.select(isAny(arith::CmpFPredicate::OGT, state.sum, 0), mix, builder.getF32FloatAttr(0));
   tiles.resolve(parts.mix.getResult(), mix);

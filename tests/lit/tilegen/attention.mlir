@@ -37,8 +37,9 @@
 // BLOCK: %[[HALF:.*]] = arith.truncf %[[WEIGHTS]] : tensor<1x1x64x64xf32> to tensor<1x1x64x64xf16>
 // BLOCK: %[[MIXED:.*]] = tile.dot %[[HALF]], %[[V]], %[[BEFORE]] : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf32>
 // BLOCK: scf.yield %[[NEXT]], %[[TOTAL]], %[[MIXED]]
-// BLOCK: %[[DIVISORS:.*]] = tile.broadcast %[[LAST]]#1
-// BLOCK: %[[SHARE:.*]] = arith.divf %[[LAST]]#2, %[[DIVISORS]]
+// BLOCK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[LAST]]#1 : tensor<1x1x64x1xf32>
+// BLOCK: %[[INVERSES:.*]] = tile.broadcast %[[INVERSE]]
+// BLOCK: %[[SHARE:.*]] = arith.mulf %[[LAST]]#2, %[[INVERSES]]
 // BLOCK: %[[ANY:.*]] = arith.cmpf ogt, %[[LAST]]#1, %[[NOTHING]]
 // BLOCK: %[[DEFINED:.*]] = arith.select %{{.*}}, %[[SHARE]], %[[ZERO]]
 // BLOCK: arith.truncf %[[DEFINED]]
