@@ -97,6 +97,8 @@ struct StageStoresPass : impl::StageStoresPassBase<StageStoresPass> {
     FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
     if (failed(facts) || failed(checkLayouts(getOperation())))
       return signalPassFailure();
+    if (from)
+      facts->bulkStoresFrom = from;
     if (!getOperation().isPlaced())
       stageStores(getOperation(), *facts);
   }

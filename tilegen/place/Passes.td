@@ -63,7 +63,8 @@ def StageStoresPass : PlaceStep<"stage-stores"> {
     Takes kernels with roles, whose blocks take several programs. Stores to memory that no tensor describes stay, and so
     do those for which no shared memory is left.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">,
+                 Option<"from", "from", "int64_t", "0", "Programs of a block, at least; 0: as the target says">];
 }
 
 def StageOperandsPass : PlaceStep<"stage-operands"> {

@@ -106,8 +106,8 @@ static int64_t residentOf(const Sizes &sizes, tile::ScheduleAttr schedule, const
   return std::clamp<int64_t>(target.sharedBytes / (schedule.getStages() * bytes), 1, mostResident);
 }
 
-/// Seconds of a product of a row, whose blocks read a sector of each row of the other side, as long as there are enough
-/// of them to reach the memory's bandwidth. Fitted to 1x4096x4096 (22.9 us), 1x1024x4096 (15.2) and 1x11008x4096 (43.8).
+/// Seconds of a product of a row, whose blocks read a sector of each row of the other side. Fitted to what 1x4096x4096,
+/// 1x1024x4096 and 1x11008x4096 took on an H200: 22.9, 15.2 and 43.8 us.
 static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t columns) {
   double rounds = double(tilesOf(sizes, 1, columns)) / target.units, depth = sizes.depth * sizes.outerSteps,
          bytes = depth * columns * sizes.element.getIntOrFloatBitWidth() / 8;
@@ -158,7 +158,7 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       bool isShared = parts > 1;
       if ((isShared ? tiles * parts > room || steps / parts < fewestSteps : !isGemv))
         continue;
-      // Roles count with loops of one length (tilegen/place/AssignRoles.cpp).
+      // Roles count with loops of one length (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)
         continue;
       if (double time = estimate(*sizes, other, parts, target); time < least)

@@ -2,8 +2,8 @@
 //===- RoleOps.td - roles of warps, and the rings through which they pass tiles -----------------------------------===//
 //
 // Where the target copies tiles by an engine of its own, a placed kernel may have roles: some warps start copies,
-// others multiply what was copied. They meet at rings of slots in shared memory. tilegen/place/AssignRoles.cpp makes
-// such kernels.
+// others multiply what was copied. They meet at rings of slots in shared memory. tilegen/place/roles/AssignRoles.cpp
+// makes such kernels.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_ROLE_OPS

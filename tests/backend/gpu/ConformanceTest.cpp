@@ -32,9 +32,19 @@ std::string runCompiled(const DeviceCase &c, SimtProgram &program, BlockOrder or
   return verdict(c, memory.back(), errorWord);
 }
 
+constexpr const char *withStores = "sm_90a with stores";
+
+/// The row of a target's name, or the one for sm_90a with stores by the copy engine.
+TargetDesc targetOf(const std::string &name) {
+  bool stores = name == withStores;
+  TargetDesc target = **findTarget(stores ? "sm_90a" : name);
+  target.roles.bulkStoresFrom = stores ? 2 : target.roles.bulkStoresFrom;
+  return target;
+}
+
 std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaults faults = {},
                     BlockOrder order = BlockOrder::Ascending) {
-  auto program = SimtProgram::compile(c.kernel, **findTarget(target), faults);
+  auto program = SimtProgram::compile(c.kernel, targetOf(target), faults);
   if (!program)
     return program.status().message();
   if (hasRoles(c) && !(*program)->hasRoles())
@@ -59,7 +69,8 @@ TEST_P(Conformance, SmallCases) {
   int ran = 0, productsOfBytes = 0;
   for (const DeviceCase &c : deviceCases())
     if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) &&
-        !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || (*findTarget(target))->bulkCopies)) {
+        !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || targetOf(target).bulkCopies) &&
+        (hasRoles(c) || target != withStores)) {
       ++ran;
       EXPECT_EQ(runCase(c, target), "") << c.name;
     }
@@ -71,6 +82,10 @@ std::string nameOf(const testing::TestParamInfo<Conformance::ParamType> &info) {
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }
+
+INSTANTIATE_TEST_SUITE_P(GpuStores, Conformance,
+                         testing::Combine(testing::Values("matmul", "shared sums"), testing::Values(withStores)),
+                         nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
                          testing::Combine(testing::Values("attention", "split keys"),
@@ -122,10 +137,10 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
 
 /// Some case sees the fault, of those whose name has this part; of an attention, one with roles.
 bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending,
-            const std::string &part = "") {
+            const std::string &part = "", const char *target = "sm_90a") {
   for (const DeviceCase &c : deviceCases())
     if (c.family == family && c.name.find(part) != std::string::npos && c.small && c.type == DType::F16 &&
-        (family != "attention" || hasRoles(c)) && !runCase(c, "sm_90a", faults, order).empty())
+        (family != "attention" || hasRoles(c)) && !runCase(c, target, faults, order).empty())
       return true;
   return false;
 }
@@ -142,10 +157,12 @@ TEST(InjectedFault, EveryArrivalIsTheLast) {
   EXPECT_TRUE(isSeenInParts({.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
-bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
+bool isSeenInRoles(InjectedFaults faults, const char *target = "sm_90a") {
+  return isSeen("matmul", faults, BlockOrder::Ascending, "_groups", target);
+}
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }
-TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true})); }
-TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true})); }
+TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true}, withStores)); }
+TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true}, withStores)); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeenInRoles({.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }

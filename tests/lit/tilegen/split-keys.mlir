@@ -26,8 +26,9 @@
 // CHECK: %[[SUM:.*]] = arith.addf
 // CHECK: %[[MIX:.*]] = arith.addf
 // CHECK: tile.part_yield %[[MAX]], %[[SUM]], %[[MIX]]
-// CHECK: %[[SUMS:.*]] = tile.broadcast %[[ALL]]#1
-// CHECK: arith.divf %[[ALL]]#2, %[[SUMS]]
+// CHECK: %[[WORTH:.*]] = arith.divf %{{.*}}, %[[ALL]]#1
+// CHECK: %[[SHARES:.*]] = tile.broadcast %[[WORTH]]
+// CHECK: arith.mulf %[[ALL]]#2, %[[SHARES]]
 // CHECK: tile.store
 
 // Matrix instructions that read shared memory take 64 rows, of which 16 live.

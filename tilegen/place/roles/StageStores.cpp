@@ -5,8 +5,8 @@
 //   tile.store %h, %y[%m, %n]    ->    tile.bulk_store %h, %map[%n, %m]
 //
 // Blocks that take one program have nothing to go on with, and end earlier if their threads store by themselves.
-#include "tilegen/place/BulkAccess.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/place/roles/BulkAccess.h"
 #include "tilegen/tile/StorePieces.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

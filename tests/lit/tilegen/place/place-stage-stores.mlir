@@ -1,5 +1,5 @@
 // Results of roles that the copy engine stores, through rooms in shared memory.
-// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_90a},tilewright-place-assign-roles{target=sm_90a},tilewright-place-stage-stores{target=sm_90a}))" | FileCheck %s
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_90a},tilewright-place-assign-roles{target=sm_90a},tilewright-place-stage-stores{target=sm_90a from=2}))" | FileCheck %s
 
 // Blocks take several programs: boxes are what a warp holds of 128 bytes of columns, 16 rows. The tensor ends with the
 // buffer, so the ragged last column of programs needs no mask.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three forms of a loop around products whose operands come through rings.
-#include "tilegen/place/MultiplyLoop.h"
+#include "tilegen/place/roles/MultiplyLoop.h"
 
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/LoopBounds.h"
-#include "tilegen/place/LoopRotation.h"
+#include "tilegen/place/roles/LoopRotation.h"
 
 using namespace mlir;
 using namespace tilewright::tile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address of a load as a sum of one term a dimension. BulkAccess.h draws it.
-#include "tilegen/place/BulkAccess.h"
+#include "tilegen/place/roles/BulkAccess.h"
 
 #include "tilegen/index/IndexAlgebra.h"
 #include "tilegen/place/AccessFacts.h"

@@ -13,7 +13,7 @@
 // second one takes (%half and %before) crosses into the next step ready.
 #pragma once
 
-#include "tilegen/place/RolePlan.h"
+#include "tilegen/place/roles/RolePlan.h"
 
 namespace tilewright::tile {
 

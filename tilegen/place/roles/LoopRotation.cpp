@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts the operations of a loop by what of the second product flows into them: of this step, of the step before, or
 // nothing.
-#include "tilegen/place/LoopRotation.h"
+#include "tilegen/place/roles/LoopRotation.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 

@@ -16,8 +16,8 @@
 // share one ring.
 #pragma once
 
-#include "tilegen/place/BulkAccess.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/place/roles/BulkAccess.h"
 
 namespace tilewright::tile {
 

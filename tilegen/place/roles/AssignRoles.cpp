@@ -34,7 +34,7 @@
 //
 //   tile.ring_drain turns[%turn - 1] ; the loop ; tile.ring_release turns[%turn]
 #include "tilegen/place/LoopBounds.h"
-#include "tilegen/place/MultiplyLoop.h"
+#include "tilegen/place/roles/MultiplyLoop.h"
 
 #include "mlir/IR/Iterators.h"
 

@@ -19,7 +19,7 @@
 //   the last product of the last step
 #pragma once
 
-#include "tilegen/place/RolePlan.h"
+#include "tilegen/place/roles/RolePlan.h"
 
 namespace tilewright::tile {
 

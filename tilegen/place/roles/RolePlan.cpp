@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds what of a kernel becomes roles.
-#include "tilegen/place/RolePlan.h"
+#include "tilegen/place/roles/RolePlan.h"
 
 #include "tilegen/place/AccessFacts.h"
 

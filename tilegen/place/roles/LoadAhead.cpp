@@ -8,7 +8,7 @@
 // A block with roles has its multiprocessor to itself, so nothing else runs while it waits for such a load: one load
 // from memory, about a microsecond, of kernels that take ten (docs/performance.md). The registers that hold the
 // elements meanwhile must be free beside the sums.
-#include "tilegen/place/RolePlan.h"
+#include "tilegen/place/roles/RolePlan.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
