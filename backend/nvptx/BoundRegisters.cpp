@@ -34,9 +34,9 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
     return std::max<int64_t>(gatheringThreads / threads, 1);
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))
     return 0;
-  // Scores and weights take more registers than results, and there are no more blocks than multiprocessors.
-  if (schedule.getRoot() == graph::RootKind::Attention &&
-      any<tile::RolesOp>(kernel, [](tile::RolesOp) { return true; }))
+  // Blocks with roles are no more than multiprocessors, or attentions, whose scores and weights take more registers
+  // than results.
+  if (any<tile::RolesOp>(kernel, [](tile::RolesOp) { return true; }))
     return 1;
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
   int64_t results =

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes attentions, as exporters spell them, with ONNX Runtime's outputs, as folders that `tilewright test` reads.
 
-    tests/oracle/attention.py OUT [--rounds N] [--only KIND] [--fixed]      then      tilewright test OUT
+    tests/oracle/attention.py OUT [--rounds N] [--only KIND] [--fixed] [--half]      then      tilewright test OUT
 
 A kind is a spelling: where the scale stands, how heads are split, what the mask is. Sizes, types and numbers are random by a fixed seed; lengths are
 symbols unless --fixed. Masks leave whole rows without a key now and then. Needs Python with onnx and onnxruntime (scripts/setup says how).
@@ -43,9 +43,9 @@ class Graph:
 class Case:
     """Queries, keys and values of one attention: `batch` x `rows` or `keys` x `heads` * `size`."""
 
-    def __init__(self, random, fixed):
+    def __init__(self, random, fixed, dtype):
         self.random, self.fixed = random, fixed
-        self.graph = Graph(np.float32)
+        self.graph = Graph(dtype)
         self.batch, self.size = int(random.integers(1, 3)), int(random.choice(HEAD_SIZES))
         self.heads = int(random.choice([1, 2, 4]))
         self.rows = int(random.choice([16, 33, 64, 130, 200]))
@@ -209,12 +209,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=8, help="cases of each kind")
     parser.add_argument("--only", help="kinds whose name contains this")
     parser.add_argument("--fixed", action="store_true", help="lengths are numbers")
+    parser.add_argument("--half", action="store_true", help="float16, as GPUs take it (tests/oracle/countattention.py)")
     options = parser.parse_args()
     for make in KINDS:
         if options.only and options.only not in make.__name__:
             continue
         for i in range(options.rounds):
-            case = Case(np.random.default_rng([i, *make.__name__.encode()]), options.fixed or i % 2 == 1)
+            case = Case(np.random.default_rng([i, *make.__name__.encode()]), options.fixed or i % 2 == 1, np.float16 if options.half else np.float32)
             write(options.out / f"{make.__name__}_{i}", case, make(case))
     return 0
 

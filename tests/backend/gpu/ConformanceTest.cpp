@@ -70,11 +70,11 @@ TEST_P(Conformance, SmallCases) {
   for (const DeviceCase &c : deviceCases())
     if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) &&
         !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || targetOf(target).bulkCopies) &&
-        (hasRoles(c) || target != withStores)) {
+        (target != withStores || c.name.find("_groups") != std::string::npos)) {
       ++ran;
       EXPECT_EQ(runCase(c, target), "") << c.name;
     }
-  EXPECT_GE(ran, 3);
+  EXPECT_GE(ran, 2);
 }
 
 std::string nameOf(const testing::TestParamInfo<Conformance::ParamType> &info) {

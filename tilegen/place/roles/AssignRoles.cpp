@@ -45,8 +45,9 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings.
-constexpr int64_t registersToCopy = 24, registersToCopySeveral = 32, mostRegisters = 240, warpsToCopy = 4;
+/// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings, or compute with
+/// sizes that are symbols.
+constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, mostRegisters = 240, warpsToCopy = 4;
 
 /// Of constants that a block copies before other kernels' results: what memory gives its multiprocessor in a
 /// microsecond or so. What is read behind them has to wait for them too.
@@ -117,12 +118,12 @@ static bool isIndexArithmetic(Operation &op) {
 }
 
 /// Blocks whose threads start with few registers take some from the warps that copy.
-static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
+static RoleBudget budgetOf(KernelOp kernel, ScheduleAttr schedule, const RolePlan &plan) {
   int64_t multiplying = schedule.getGroups() * schedule.getWarps(), all = multiplying + warpsToCopy,
           atStart = RolesOp::registersAtStart(all);
   if (atStart >= mostRegisters)
     return {};
-  int64_t toCopy = plan.rings.size() > 1 ? registersToCopySeveral : registersToCopy,
+  int64_t toCopy = plan.rings.size() > 1 || kernel.getNumSymbols() ? registersToCopyMore : registersToCopy,
           left = all * atStart - warpsToCopy * toCopy;
   return {std::min<int64_t>(left / multiplying / 8 * 8, mostRegisters), toCopy};
 }
@@ -415,7 +416,7 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
     kernel.emitRemark() << "its copies are started by the warps that multiply because " << why;
     return false;
   }
-  RoleBudget budget = budgetOf(schedule, *plan);
+  RoleBudget budget = budgetOf(kernel, schedule, *plan);
   loadAhead(*plan, budget.toMultiply ? budget.toMultiply : mostRegisters);
   RoleBuilder(kernel, facts, std::move(*plan), budget).run();
   eraseOriginals(kernel);

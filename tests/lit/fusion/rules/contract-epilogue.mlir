@@ -25,6 +25,9 @@
 // NONE: graph.launch @relu
 // NONE-NEXT: return
 #t16 = affine_map<()[s0] -> (s0, 768)>
+// What every launch passes of the model's inputs is known as such.
+// NONE: graph.kernel @add_0(%arg0: tensor<?x768xf16, #{{[a-z0-9]+}}>, %arg1: tensor<?x768xf16, #{{[a-z0-9]+}}> {graph.input})
+
 module attributes {graph.symbols = ["batch"], graph.nodes = ["mm|MatMul", "bias|Add", "residual|Add", "act|Relu"]} {
   func.func @main(%x: tensor<?x768xf16, #t16>, %b: tensor<768xf16>, %r: tensor<?x768xf16, #t16>) -> tensor<?x768xf16, #t16> {
     %w = graph.constant "00112233445566778899aabbccddeeff" : tensor<768x768xf16>

@@ -41,3 +41,31 @@ tile.kernel @product(%a: !tile.buffer<f16, () -> (64, 256)>, %b: !tile.buffer<f1
       : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
   tile.return
 }
+
+// A row that all rows of the tile repeat is one load of the whole tile, as other operands are.
+// CHECK-LABEL: tile.kernel @row
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}] bounds () -> (16, 256) map (d0, d1) -> (0, d1) {{.*}} -> tensor<16x64xf16
+// CHECK-NOT: tile.broadcast
+// CHECK: tile.shared_write %[[X]]
+tile.kernel @row(%a: !tile.buffer<f16, () -> (1, 256)>, %b: !tile.buffer<f16, () -> (256, 64)>,
+                 %y: !tile.buffer<f32, () -> (1, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [64], warps = 4, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+  %sum = scf.for %k = %c0 to %c256 step %c64 iter_args(%acc = %zero) -> tensor<16x64xf32> {
+    %x = tile.load %a[%c0, %k] bounds () -> (1, 256) map (d0, d1) -> (0, d1)
+        : !tile.buffer<f16, () -> (1, 256)> -> tensor<1x64xf16>
+    %rows = tile.broadcast %x : tensor<1x64xf16> -> tensor<16x64xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (256, 64) map (d0, d1) -> (d0, d1)
+        : !tile.buffer<f16, () -> (256, 64)> -> tensor<64x64xf16>
+    %d = tile.dot %rows, %w, %acc : tensor<16x64xf16>, tensor<64x64xf16>, tensor<16x64xf32>
+    scf.yield %d : tensor<16x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (1, 64) map (d0, d1) -> (0, d1)
+      : tensor<16x64xf32> -> !tile.buffer<f32, () -> (1, 64)>
+  tile.return
+}

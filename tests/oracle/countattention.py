@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Counts attention kernels in sm_90a's programs of models in half precision.
+
+    tests/oracle/countattention.py TILEWRIGHT MODEL_OR_FOLDER...
+
+A model has one for each Softmax. A folder holds what `tests/oracle/attention.py --half` writes: folders with a model.onnx of one attention. Exit
+code 1 if a count differs, or if fewer than four models were counted. Needs Python with onnx.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+def forms(steps):
+    """The forms of all kernels, those of loops and branches included."""
+    for step in steps:
+        if "form" in step:
+            yield step["form"]
+        for inner in ("body", "then", "else"):
+            yield from forms(step.get(inner, []))
+
+
+def kernels(tilewright, model, artifact):
+    command = [tilewright, "compile", model, "--target", "sm_90a", "--random-weights", "1", "-q", "-o", artifact]
+    subprocess.run(command, check=True)
+    printed = subprocess.run([tilewright, "inspect", artifact], check=True, capture_output=True, text=True).stdout
+    plan = next(plan for plan in json.loads(printed)["plans"] if plan["mode"] == "all")
+    return sum(form.startswith("attention") for form in forms(plan["steps"]))
+
+
+def main():
+    tilewright, *paths = sys.argv[1:]
+    wanted = {}
+    for path in map(pathlib.Path, paths):
+        if path.is_dir():
+            wanted.update((model, 1) for model in sorted(path.glob("*/model.onnx")))
+        else:
+            nodes = onnx.load(path, load_external_data=False).graph.node
+            wanted[path] = sum(node.op_type == "Softmax" for node in nodes)
+    differ = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path, count in wanted.items():
+            found = kernels(tilewright, str(path), folder + "/model.tw")
+            if found != count:
+                differ += 1
+                print(f"{path}: expected {count} attention kernels, got {found}")
+    print(f"{len(wanted)} models counted, {differ} differ")
+    return 1 if differ or len(wanted) < 4 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
