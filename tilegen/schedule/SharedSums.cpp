@@ -22,7 +22,8 @@ namespace tilewright::tilegen {
 namespace {
 
 // Fitted to what 128x768x768, 128x768x3072, 16x4096x4096 and 128x4096x4096 took on an H200 without parts
-// (docs/performance.md); the time of sharing is a prediction, to be measured there.
+// (docs/performance.md). Sharing was predicted: with parts, three of these took 1 to 4 us more than estimated, and to
+// share large tiles costs twice as much.
 constexpr double secondsOfStart = 2e-6;
 constexpr double secondsOfLoad = 0.6e-6;        // from memory to shared memory
 constexpr double bytesOfUnitPerSecond = 1e11;   // of a multiprocessor, to and from the second-level cache
@@ -155,8 +156,9 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
     int64_t tiles = tilesOf(*sizes, rows, columns), steps = stepsOf(*sizes, other.schedule),
             room = target.units * residentOf(*sizes, other.schedule, target);
     for (int64_t parts : numbersOfParts) {
-      bool isShared = parts > 1;
-      if ((isShared ? tiles * parts > room || steps / parts < fewestSteps : !isGemv))
+      bool isShared = parts > 1, fits = tiles * parts <= room && steps / parts >= fewestSteps;
+      // One part is what was chosen, unless that is no tile of a matrix instruction.
+      if (isShared ? !fits : !isGemv)
         continue;
       // Roles count with loops of one length (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)

@@ -11,8 +11,8 @@
 
 namespace tilewright::tilegen {
 
-// 64 programs of 8,192 keys of 128 took 135 us on an H200 with a step of 32 KiB in 1.05 us. The time of sharing is a
-// prediction (docs/performance.md).
+// 64 programs of 8,192 keys of 128 took 135 us on an H200 with a step of 32 KiB in 1.05 us. Sharing was predicted: 19,
+// 23 and 22 us in all for 1, 4 and 16 rows took 22, 25 and 24 (docs/performance.md).
 constexpr double shareOfBandwidth = 0.85;
 constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
 constexpr double secondsOfReading = 0.3e-6;   // of a part, by a program that waits for several at a time

@@ -150,17 +150,8 @@ TEST_F(KeyRangeTest, FindsTheRowAmongItsOwnKeys) {
 
 /// A constant mask from its diagonals, behind a slice.
 TEST_F(KeyRangeTest, ReadsConstants) {
-  std::vector<float> triangle(16 * 16);
-  for (int64_t i = 0; i < 16 * 16; ++i)
-    triangle[i] = i % 16 > i / 16 + 1 ? -65504 : 0;
-  auto &pool = context.getLoadedDialect<graph::GraphDialect>()->constants();
-  std::string key = pool.add(std::as_bytes(std::span(triangle)));
-  std::string mask = fmt::format(R"(
-        %table = graph.constant "{}" : tensor<16x16xf32>
-        %part = graph.slice %table offsets affine_map<() -> (2, 0)> strides [1, 1] : tensor<16x16xf32> -> tensor<7x9xf32>
-        %x = arith.addf %scores, %part : tensor<7x9xf32>
-)",
-                                 key);
+  std::string mask =
+      tests::constantMask(context, [](int64_t row, int64_t column) { return column > row + 1 ? -65504.0f : 0; });
   fusion::KeyRange range = rangeOf(kernel(mask, "%x"));
   ASSERT_EQ(range.below.size(), 1u);
   EXPECT_EQ(range.below[0], getAffineDimExpr(0, &context) + 4);

@@ -20,6 +20,22 @@ namespace tilewright::tests {
 
 constexpr int64_t maskRows = 7, maskKeys = 9;
 
+/// %x: the scores and a part, from row 2 on, of a constant of 16 by 16 of these numbers.
+inline std::string constantMask(mlir::MLIRContext &context,
+                                llvm::function_ref<float(int64_t row, int64_t column)> number) {
+  constexpr int64_t size = 16;
+  std::vector<float> table;
+  for (int64_t i = 0; i < size * size; ++i)
+    table.push_back(number(i / size, i % size));
+  auto &pool = context.getLoadedDialect<graph::GraphDialect>()->constants();
+  return fmt::format(R"(
+        %table = graph.constant "{}" : tensor<16x16xf32>
+        %part = graph.slice %table offsets affine_map<() -> (2, 0)> strides [1, 1] : tensor<16x16xf32> -> tensor<7x9xf32>
+        %x = arith.addf %scores, %part : tensor<7x9xf32>
+)",
+                     pool.add(std::as_bytes(std::span(table))));
+}
+
 /// Random text of what masks are made of.
 class MaskText {
 public:

@@ -3,10 +3,8 @@
 #include "tilegen/index/Facts.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tests/frontend/index/ExprTest.h"
 #include "tests/frontend/index/RandomExpr.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -14,10 +12,7 @@ using namespace tilewright::index;
 
 namespace {
 
-struct FactsTest : testing::Test {
-  MLIRContext context{MLIRContext::Threading::DISABLED};
-  AffineExpr d0 = getAffineDimExpr(0, &context), d1 = getAffineDimExpr(1, &context);
-  AffineExpr s0 = getAffineSymbolExpr(0, &context);
+struct FactsTest : tests::ExprTest {
   tests::RandomExpr random{5};
 
   int64_t pick(int64_t n) { return random.pick(n); }

@@ -3,10 +3,8 @@
 #include "backend/host/plan/Contiguity.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tests/frontend/index/ExprTest.h"
 #include "tests/frontend/index/RandomExpr.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -14,10 +12,7 @@ using namespace tilewright::host;
 
 namespace {
 
-struct ContiguityTest : testing::Test {
-  MLIRContext context{MLIRContext::Threading::DISABLED};
-  AffineExpr d0 = getAffineDimExpr(0, &context), d1 = getAffineDimExpr(1, &context);
-  AffineExpr s0 = getAffineSymbolExpr(0, &context);
+struct ContiguityTest : tests::ExprTest {
   std::optional<int64_t> run(ArrayRef<AffineExpr> results, unsigned dim) {
     return contiguousRun(AffineMap::get(2, 1, results, &context), dim);
   }
