@@ -97,6 +97,8 @@ public:
   /// Between these two calls, launches, fills, and copies within the device or from staging memory are recorded instead
   /// of run.
   virtual bool canRecord() const { return false; }
+  /// Between beginRecording and endRecording?
+  virtual bool isRecording() const { return false; }
   virtual Status beginRecording();
   virtual Expected<std::unique_ptr<Recording>> endRecording();
   virtual Status replay(Recording &recording);

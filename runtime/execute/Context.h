@@ -133,6 +133,10 @@ private:
   Expected<std::vector<StepProfile>> profileHere();
   Status runSegment(size_t index);
   Status runSteps(const Segment &segment);
+  bool isReplayable(size_t index) const;
+  uint64_t nodesOf(const Segment &segment) const;
+  MemoryUsed usedByBodies(const Segment &segment) const;
+  void addMemory(MemoryUsed &used) const;
   Status runStep(size_t index);
   Work workOf(const Step &step) const;
   Status runOne(size_t index, const Launch &launch);
@@ -150,6 +154,7 @@ private:
   Status copySlices(const Loop &loop, LoopState &state);
   Expected<std::vector<TensorView>> bindIteration(const Loop &loop, LoopState &state);
   Status runSteadyIteration(const Loop &loop, LoopState &state);
+  Expected<void *> placeSlice(const Loop &loop, LoopState &state, size_t i, uint64_t bytes);
   Status collect(const Loop &loop, LoopState &state, size_t i, const TensorView &slice);
   Status append(Collection &collection, const LoopState &state, const void *slice);
   Status finishLoop(size_t index, const Loop &loop, LoopState &state);

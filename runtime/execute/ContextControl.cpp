@@ -8,6 +8,10 @@
 //
 // An iteration is bound like any run of a plan until two in a row have the same sizes, so that only the double buffers
 // alternate. From then on the loop is `steady`: even and odd iterations reuse the addresses bound before.
+//
+// On a device that records, each iteration is bound for itself, with slices where they are: scanned ones are not copied,
+// and collected ones are written to their place in the result, where its size is known. Loops whose iterations are known
+// are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), as a chain of all that they start.
 #include "runtime/execute/Context.h"
 
 #include "runtime/artifact/Format.h"
@@ -20,10 +24,11 @@ namespace tilewright::runtime {
 
 /// The slices of one collected result, in the order of the iterations.
 struct Collection {
-  Shape slice;        // the shape of one; known after the first iteration
-  uint64_t bytes = 0; // of one slice
-  OwnMemory staging;  // the current iteration's slice, as the body writes it
-  OwnMemory slices;   // all slices so far, with spare capacity
+  Shape slice;            // the shape of one; known after the first iteration
+  uint64_t bytes = 0;     // of one slice
+  OwnMemory staging;      // the current iteration's slice, as the body writes it
+  OwnMemory slices;       // all slices so far, with spare capacity
+  bool isInPlace = false; // slices are written to the result
 };
 
 struct LoopState {
@@ -36,12 +41,62 @@ struct LoopState {
   std::vector<TensorView> carried;               // inputs of the next iteration
   std::vector<std::array<OwnMemory, 2>> buffers; // of the carried values, written in even and odd iterations
   std::vector<TensorView> scanned;
-  std::vector<OwnMemory> slices; // the current slice of each scanned value
+  std::vector<OwnMemory> slices;   // the current slice of each scanned value, where it is copied
+  std::vector<void *> slicePlaces; // where the body reads it
   std::vector<Collection> collected;
   OwnMemory condition;
 };
 
 static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
+
+static bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
+
+//===- Recordings -------------------------------------------------------------------------------------------------===//
+
+/// How many operations recording a segment would record, but for the copies of a loop.
+uint64_t Context::nodesOf(const Segment &segment) const {
+  uint64_t nodes = 0;
+  for (size_t i = segment.first; i < segment.end; ++i) {
+    ++nodes;
+    const auto *loop = std::get_if<Loop>(&plan().steps[i]);
+    if (!loop || loop->scanned.empty())
+      continue;
+    Expected<Shape> shape = valueShape(plan(), *sizes_, loop->scanned.front().value);
+    auto iterations = shape ? static_cast<uint64_t>(shape->front()) : UINT32_MAX;
+    nodes += iterations * (tree_->bodies[loop->body.body].plan->steps.size() + loop->scanned.size());
+  }
+  return nodes;
+}
+
+/// The memory in which this context's steps work, if it is a body's.
+void Context::addMemory(MemoryUsed &used) const {
+  used.push_back({arena_->memory.get(), arena_->bytes});
+  for (const OwnMemory &own : own_)
+    used.push_back({own.memory.get(), own.bytes});
+}
+
+/// What recordings of this segment's loops hold addresses of, besides the values of this plan. Another run with other
+/// sizes may have moved it. After a failure bodies must clear what is zeroed, so its count is in there, too.
+MemoryUsed Context::usedByBodies(const Segment &segment) const {
+  MemoryUsed used;
+  for (size_t i = segment.first; i < segment.end; ++i) {
+    const auto *loop = std::get_if<Loop>(&plan().steps[i]);
+    auto state = loops_.find(i);
+    if (!loop || state == loops_.end())
+      continue;
+    auto add = [&](const OwnMemory &own) { used.push_back({own.memory.get(), own.bytes}); };
+    used.push_back({nullptr, counters_->failures});
+    for (const auto &[even, odd] : state->second->buffers)
+      add(even), add(odd);
+    for (const OwnMemory &slice : state->second->slices)
+      add(slice);
+    for (const Collection &collection : state->second->collected)
+      add(collection.staging), add(collection.slices);
+    if (const auto &body = bodies_[loop->body.body])
+      body->addMemory(used);
+  }
+  return used;
+}
 
 //===- Bodies -----------------------------------------------------------------------------------------------------===//
 
@@ -173,10 +228,11 @@ Status Context::startLoop(const Loop &loop, LoopState &state) {
   state.iteration = 0, state.tripCount = -1, state.continues = true, state.steady = false;
   state.carried.clear(), state.scanned.clear();
   state.slices.resize(loop.scanned.size());
+  state.slicePlaces.resize(loop.scanned.size());
   state.buffers.resize(loop.carried.size());
   state.collected.resize(loop.collected.size());
   for (Collection &collection : state.collected)
-    collection.slice.clear(), collection.bytes = 0;
+    collection.slice.clear(), collection.bytes = 0, collection.isInPlace = false;
   for (ValueId id : loop.carried) {
     Expected<TensorView> view = viewOf(id);
     TILEWRIGHT_TRY(view);
@@ -226,7 +282,24 @@ Status Context::collect(const Loop &loop, LoopState &state, size_t i, const Tens
     return {Code::Malformed, fmt::format("node '{}': expected slices of one shape to collect, got [{}] and [{}]",
                                          loop.node, fmt::join(collection.slice, ", "), fmt::join(slice.shape, ", "))};
   }
-  return append(collection, state, slice.data);
+  return collection.isInPlace ? Status() : append(collection, state, slice.data);
+}
+
+/// The place of this iteration's slice of a collected result: in the result itself, if that is possible for all.
+Expected<void *> Context::placeSlice(const Loop &loop, LoopState &state, size_t i, uint64_t bytes) {
+  Collection &collection = state.collected[i];
+  ValueId id = loop.collected[i].value;
+  collection.isInPlace = false;
+  if (stream_->canRecord() && id != none && !loop.conditional && state.tripCount > 0 && !isObjectValue(id) &&
+      analysis().valueStep[id] == atBind && bytes % format::alignment == 0 && isAligned(addresses_[id])) {
+    Expected<uint64_t> all = valueBytes(plan(), *sizes_, id);
+    TILEWRIGHT_TRY(all);
+    collection.isInPlace = *all == bytes * static_cast<uint64_t>(state.tripCount);
+  }
+  if (!collection.isInPlace)
+    return collection.staging.atLeast(*device_, bytes);
+  int64_t at = loop.collected[i].reverse ? state.tripCount - 1 - state.iteration : state.iteration;
+  return advance(addresses_[id], bytes * static_cast<uint64_t>(at));
 }
 
 /// Grows the buffer to all slices at once where the trip count is known and plausible, else to twice its size.
@@ -252,17 +325,24 @@ Status Context::append(Collection &collection, const LoopState &state, const voi
                           : Status();
 }
 
-/// Copies this iteration's slice of each scanned value to the buffer that the body reads.
+/// Copies this iteration's slice of each scanned value to the buffer that the body reads, unless the body is bound to
+/// each slice.
 Status Context::copySlices(const Loop &loop, LoopState &state) {
   for (size_t i = 0; i < state.scanned.size(); ++i) {
     const TensorView &all = state.scanned[i];
     uint64_t bytes =
         static_cast<uint64_t>(elementCount(all.shape) / std::max<int64_t>(1, state.tripCount)) * elementBytes(all.type);
     int64_t at = loop.scanned[i].reverse ? state.tripCount - 1 - state.iteration : state.iteration;
+    void *slice = advance(all.data, bytes * static_cast<uint64_t>(at));
+    if (stream_->canRecord()) {
+      state.slicePlaces[i] = slice;
+      continue;
+    }
     Expected<void *> place = state.slices[i].atLeast(*device_, bytes);
     TILEWRIGHT_TRY(place);
+    state.slicePlaces[i] = *place;
     if (bytes)
-      TILEWRIGHT_TRY(stream_->copyWithin(*place, advance(all.data, bytes * static_cast<uint64_t>(at)), bytes));
+      TILEWRIGHT_TRY(stream_->copyWithin(*place, slice, bytes));
   }
   return {};
 }
@@ -279,7 +359,7 @@ Expected<std::vector<TensorView>> Context::bindIteration(const Loop &loop, LoopS
   for (size_t i = 0; i < state.scanned.size(); ++i) {
     TensorView slice = state.scanned[i];
     slice.shape.erase(slice.shape.begin());
-    slice.data = state.slices[i].memory.get();
+    slice.data = state.slicePlaces[i];
     inputs.push_back(std::move(slice));
   }
   size_t firstCarried = loop.conditional ? 1 : 0, firstCollected = firstCarried + loop.carried.size();
@@ -288,7 +368,7 @@ Expected<std::vector<TensorView>> Context::bindIteration(const Loop &loop, LoopS
       return state.condition.atLeast(*device_, bytes);
     if (output < firstCollected)
       return state.buffers[output - firstCarried][state.iteration % 2].atLeast(*device_, bytes);
-    return state.collected[output - firstCollected].staging.atLeast(*device_, bytes);
+    return placeSlice(loop, state, output - firstCollected, bytes);
   };
   TILEWRIGHT_TRY(runBody(inner, loop.body, std::move(inputs), place));
   std::vector<TensorView> given;
@@ -382,7 +462,7 @@ Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
     auto from = [&](int64_t slice) {
       return advance(collection.slices.memory.get(), static_cast<uint64_t>(slice) * collection.bytes);
     };
-    uint64_t all = collection.bytes * static_cast<uint64_t>(state.iteration);
+    uint64_t all = collection.isInPlace ? 0 : collection.bytes * static_cast<uint64_t>(state.iteration);
     if (all && !loop.collected[i].reverse)
       TILEWRIGHT_TRY(stream_->copyWithin(addresses_[id], from(0), all));
     for (int64_t slice = 0; all && loop.collected[i].reverse && slice < state.iteration; ++slice)

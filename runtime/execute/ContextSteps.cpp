@@ -111,13 +111,24 @@ Expected<std::vector<StepProfile>> Context::profileHere() {
   return profile;
 }
 
+/// A segment is recorded at the second run with the same sizes and addresses: recording costs about as much as a few
+/// runs, and allocates nothing.
+bool Context::isReplayable(size_t index) const {
+  constexpr uint64_t mostNodes = 4096; // of a recording: a loop has those of all its iterations
+  const Segment &segment = analysis().segments[index];
+  return segment.recordable && stream_->canRecord() && !stream_->isRecording() && instance_->runs > 0 &&
+         nodesOf(segment) <= mostNodes && instance_->usedByBodies[index] == usedByBodies(segment);
+}
+
 Status Context::runSegment(size_t index) {
   const Segment &segment = analysis().segments[index];
   std::unique_ptr<Recording> &recording = instance_->recordings[index];
-  // Recorded at the second run with the same sizes and addresses: recording costs about as much as a few runs.
-  bool replayable = segment.recordable && stream_->canRecord() && instance_->runs > 0;
-  if (!replayable)
-    return runSteps(segment);
+  if (!isReplayable(index)) {
+    recording.reset();
+    Status status = runSteps(segment);
+    instance_->usedByBodies[index] = usedByBodies(segment);
+    return status;
+  }
   if (!recording) {
     TILEWRIGHT_TRY(stream_->beginRecording());
     Status status = runSteps(segment);

@@ -202,6 +202,7 @@ Expected<std::unique_ptr<PlanInstance>> instantiate(const Plan &plan, const Plan
       TILEWRIGHT_TRY(checkStepSizes(plan, analysis, instance->sizes, plan.steps[i]));
   place(plan, analysis, scope, *instance);
   instance->recordings.resize(analysis.segments.size());
+  instance->usedByBodies.resize(analysis.segments.size());
   return instance;
 }
 

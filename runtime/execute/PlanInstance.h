@@ -16,6 +16,9 @@ inline constexpr std::string_view sizesNeedPlan = "; if the model takes these si
 
 inline constexpr uint64_t noPlace = UINT64_MAX;
 
+/// Addresses and sizes.
+using MemoryUsed = std::vector<std::pair<const void *, uint64_t>>;
+
 struct PlanInstance {
   std::vector<int64_t> symbols; // the cache key
   ExprValues sizes;
@@ -29,6 +32,8 @@ struct PlanInstance {
   // Recordings by segment, valid while the addresses are the recorded ones; empty until the second run.
   std::vector<std::unique_ptr<Recording>> recordings;
   std::vector<void *> recordedAddresses;
+  // By segment: the memory that its loops' bodies used in the last run that was not replayed.
+  std::vector<MemoryUsed> usedByBodies;
   int runs = 0;
 };
 

@@ -38,6 +38,7 @@ public:
   Status mark(size_t index) override;
   Expected<double> elapsed(size_t from, size_t to) override;
   bool canRecord() const override { return true; }
+  bool isRecording() const override { return recording_; }
   Status beginRecording() override;
   Expected<std::unique_ptr<Recording>> endRecording() override;
   Status replay(Recording &recording) override;

@@ -49,6 +49,7 @@ public:
   Expected<double> elapsed(size_t, size_t) override { return 0.0; }
 
   bool canRecord() const override { return true; }
+  bool isRecording() const override { return recording_ != nullptr; }
   Status beginRecording() override {
     recording_ = std::make_unique<NullRecording>();
     return {};

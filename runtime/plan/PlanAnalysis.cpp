@@ -104,8 +104,22 @@ static void findUses(const Plan &plan, PlanAnalysis &analysis) {
     });
 }
 
+/// Does the sizes' knowledge suffice to know all iterations, and what each of them starts on the device? Then nothing is
+/// read back between them.
+static bool isRecordableLoop(const Plan &plan, const Step &step) {
+  const auto *loop = std::get_if<Loop>(&step);
+  if (!loop || loop->tripCount != none || loop->condition != none || loop->conditional || loop->counted ||
+      loop->scanned.empty() || !loop->binds.empty())
+    return false;
+  const Plan &body = plan.bodies[loop->body.body];
+  PlanAnalysis analysis = analyzePlan(body);
+  return !analysis.bindsWhileRunning && std::ranges::all_of(body.steps, [](const Step &inner) {
+    return std::holds_alternative<Launch>(inner) || std::holds_alternative<Copy>(inner);
+  }) && std::ranges::all_of(analysis.segments, &Segment::recordable);
+}
+
 static bool isRecordable(const Plan &plan, const Step &step, const PlanAnalysis &analysis) {
-  bool known = !runsOnHost(step);
+  bool known = !runsOnHost(step) || isRecordableLoop(plan, step);
   forEachValue(step, [&](ValueId id) { known = known && !isObject(plan.values[id].dtype); });
   forEachValue(step, [&](ValueId id) { known = known && analysis.valueStep[id] == atBind; });
   forEachExpr(step, [&](ExprId id) { known = known && analysis.exprStep[id] == atBind; });
@@ -115,7 +129,11 @@ static bool isRecordable(const Plan &plan, const Step &step, const PlanAnalysis 
 static void cutSegments(const Plan &plan, PlanAnalysis &analysis) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     bool recordable = isRecordable(plan, plan.steps[i], analysis);
-    if (analysis.segments.empty() || analysis.segments.back().recordable != recordable)
+    // Loops stand alone: whether one is recorded depends on how many iterations it has.
+    bool isLoop = std::holds_alternative<Loop>(plan.steps[i]),
+         isBehindLoop = i > 0 && std::holds_alternative<Loop>(plan.steps[i - 1]);
+    if (analysis.segments.empty() || analysis.segments.back().recordable != recordable ||
+        (recordable && (isLoop || isBehindLoop)))
       analysis.segments.push_back({i, i, recordable});
     analysis.segments.back().end = i + 1;
   }

@@ -266,6 +266,42 @@ TEST(Loop, ScansForwardsAndBackwards) {
   EXPECT_EQ(elements(outputs[1]), (std::vector<float>{-5, -7, -3, -4, -1, -2}));
 }
 
+/// Each iteration collects the slice of the one before, the last one first. Slices of 64 bytes are written to their place
+/// in the result, others are copied there. Other sizes in between move the memory that recordings know of.
+TEST(Loop, IsRecordedWhereItsIterationsAreKnown) {
+  for (int64_t width : {2, 16}) {
+    Builder builder, body;
+    ExprId n = builder.symbol("n", 0, 0), columns = builder.number(width), inside = body.number(width);
+    ValueId x = builder.input(DType::F32, {n, columns}), start = builder.input(DType::F32, {columns}),
+            y = builder.output(DType::F32, {n, columns}), last = builder.output(DType::F32, {columns});
+    ValueId before = body.input(DType::F32, {inside}), slice = body.input(DType::F32, {inside}),
+            next = body.output(DType::F32, {inside}), kept = body.output(DType::F32, {inside});
+    body.plan.steps = {Copy{next, slice}, Copy{kept, before}};
+    builder.plan.bodies.push_back(body.plan);
+    Loop loop;
+    loop.counted = loop.conditional = false, loop.carried = {start}, loop.scanned = {{x, false}};
+    loop.body = {0, {}, {}}, loop.finals = {last}, loop.collected = {{y, true}}, loop.node = "scan";
+    builder.plan.steps.push_back(loop);
+    std::unique_ptr<Context> context = load(contentsOf(builder), "null:host");
+    float number = 0;
+    for (int64_t rows : {3, 3, 3, 5, 3, 3, 9, 3, 3, 3, 9, 9, 9, 0, 0, 0, 9}) {
+      Tensor whole = Tensor::allocate(DType::F32, {rows, width}), first = Tensor::allocate(DType::F32, {width});
+      for (Tensor *tensor : {&first, &whole})
+        for (int64_t i = 0; i < tensor->count(); ++i)
+          tensor->data<float>()[i] = ++number;
+      std::vector<float> all = elements(first), slices = elements(whole), expected;
+      all.insert(all.end(), slices.begin(), slices.end());
+      for (int64_t t = rows; t-- > 0;)
+        expected.insert(expected.end(), all.begin() + t * width, all.begin() + (t + 1) * width);
+      std::vector<Tensor> outputs = run(*context, {whole, first});
+      EXPECT_EQ(elements(outputs[0]), expected) << rows << " rows of " << width;
+      EXPECT_EQ(elements(outputs[1]), std::vector<float>(all.end() - width, all.end())) << rows << " rows of " << width;
+    }
+    EXPECT_GE(context->counters().recordings, 3u);
+    EXPECT_GT(context->counters().replays, context->counters().recordings);
+  }
+}
+
 TEST(Loop, CarriesSequences) {
   Builder builder;
   ValueId count = builder.input(DType::I64, {}), start = builder.input(DType::Sequence, {}),
