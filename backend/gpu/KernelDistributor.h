@@ -134,7 +134,8 @@ private:
   class BulkStoreLowering;
   void lowerBulkStore(tile::BulkStoreOp op);
   void finishBulkStores(mlir::Region &body);
-  void byFirstLane(llvm::function_ref<void()> build);
+  void byFirstLanes(unsigned count, llvm::function_ref<void()> build);
+  void meetCluster();
   void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);

@@ -13,6 +13,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
 
 #include <bit>
 #include <cmath>
@@ -316,6 +317,14 @@ bool SimtProgram::sharesTiles(const std::string &kernel) const {
   return module_.get().lookupSymbol<tile::KernelOp>(kernel).walk(arrives).wasInterrupted();
 }
 
+/// A virtual machine's processor may have more than the one whose name it bears, and tests ask for what it has.
+static std::string featuresHere() {
+  llvm::SubtargetFeatures features;
+  for (const auto &[name, isThere] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, isThere);
+  return features.getString();
+}
+
 Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &text, const TargetDesc &target,
                                                             InjectedFaults faults) {
   LLVMInitializeX86TargetInfo();
@@ -336,9 +345,11 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   auto distributed = distribute(*module, simt, faults);
   if (failed(distributed) || failed(convertToLlvm(**distributed, simt)))
     return Status(Code::Internal, "lowering failed");
-  Expected<std::string> object = generateCode(
-      **distributed,
-      {"x86_64-unknown-linux-gnu", llvm::sys::getHostCPUName().str(), "", llvm::CodeGenFileType::ObjectFile, {}});
+  Expected<std::string> object = generateCode(**distributed, {"x86_64-unknown-linux-gnu",
+                                                              llvm::sys::getHostCPUName().str(),
+                                                              featuresHere(),
+                                                              llvm::CodeGenFileType::ObjectFile,
+                                                              {}});
   if (!object)
     return object.status();
   Expected<std::string> library = linkObject(*object);
@@ -410,7 +421,7 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.isPublishing = false;
   for (auto &fiber : state.fibers) {
     fiber->done = fiber->hasAwaited = false;
-    fiber->warpVisits = fiber->blockVisits = 0;
+    fiber->warpVisits = fiber->blockVisits = fiber->clusterVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});
     fiber->stores.assign(1, {});
@@ -458,7 +469,8 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
     return state;
   };
   device = &memory;
-  bool ended = memory.runBlocks(grid, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
+  bool ended = memory.runBlocks(grid, op.getClusterBlocks(), make,
+                                [&](RunningBlock &state) { start(state, facts.sharedBytes); });
   block = nullptr, device = nullptr;
   return !ended ? hung : memory.isBroken() ? ~uint64_t(0) : errorWord;
 }
