@@ -25,9 +25,8 @@ public:
   /// Fetches the description of a tensor, so that the first copy need not wait for it; by one thread.
   virtual void prefetchMap(Builder &b, Value map) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
-  /// `barrier`. With several `blocks` it goes to these places of all blocks of the cluster.
-  virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier,
-                       unsigned blocks) = 0;
+  /// `barrier`.
+  virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) = 0;
 
   /// Starts the copy of a box at `shared` to the one at `coordinates`; of it nothing is stored that lies outside of the
   /// tensor. What threads wrote to shared memory must be published before (GpuTarget::publishShared).
@@ -45,15 +44,11 @@ public:
   /// Arrives, and makes the phase expect `bytes` more.
   virtual void expectBytes(Builder &b, Value barrier, unsigned bytes) = 0;
   virtual void arrive(Builder &b, Value barrier) = 0;
-  /// Arrives at the barrier that block number `block` (i32) of the cluster has at the place of `barrier`.
-  virtual void arriveAt(Builder &b, Value barrier, Value block) = 0;
   /// Waits for a phase of that parity (i32).
   virtual void waitPhase(Builder &b, Value barrier, Value parity) = 0;
 
   /// A barrier of `threads` threads; `number` is from 1 to 15.
   virtual void roleBarrier(Builder &b, unsigned number, unsigned threads) = 0;
-  /// A barrier of all threads of the cluster's blocks.
-  virtual void meetCluster(Builder &b) = 0;
   /// Gives each thread of the calling warps this many registers; `more` than they have, or fewer.
   virtual void setRegisters(Builder &b, unsigned registers, bool more) = 0;
 };

@@ -402,9 +402,6 @@ LogicalResult KernelDistributor::run() {
   if (kernel_.getBody().getOps<RolesOp>().empty()) // each role waits by itself, behind the making of barriers
     awaitKernels();
   LogicalResult result = lowerBlock(kernel_.getBody().front());
-  // A block's shared memory stays until the others no longer copy to it or arrive there.
-  if (kernel_.getClusterBlocks() > 1)
-    meetCluster();
   LLVM::ReturnOp::create(b_, ValueRange());
   return result;
 }

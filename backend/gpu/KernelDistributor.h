@@ -134,8 +134,7 @@ private:
   class BulkStoreLowering;
   void lowerBulkStore(tile::BulkStoreOp op);
   void finishBulkStores(mlir::Region &body);
-  void byFirstLanes(unsigned count, llvm::function_ref<void()> build);
-  void meetCluster();
+  void byFirstLane(llvm::function_ref<void()> build);
   void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);

@@ -33,8 +33,7 @@ void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
     callIntrinsic(b, "llvm.nvvm.prefetch.tensormap.p0", {}, {map});
 }
 
-void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier,
-                              unsigned blocks) {
+void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
   constexpr unsigned clusterSpace = 7;
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
   auto constant = [&](Type type, int64_t value) -> Value {
@@ -42,9 +41,9 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   };
   SmallVector<Value> arguments{LLVM::AddrSpaceCastOp::create(b, cluster, shared), barrier, map};
   llvm::append_range(arguments, coordinates);
-  // The cluster's blocks as bits, the cache's policy, which is not used, and whether they are; no group of blocks.
-  arguments.append({constant(b.getI16Type(), (1 << blocks) - 1), constant(b.getI64Type(), 0),
-                    constant(b.getI1Type(), blocks > 1), constant(b.getI1Type(), 0), wordConstant(b, 0)});
+  Value no = constant(b.getI1Type(), 0);
+  // The cluster's blocks and the cache's policy, which are not used; no group of blocks.
+  arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
   callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.g2s.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
 }
 
@@ -82,12 +81,6 @@ void NvptxCopyEngine::arrive(Builder &b, Value barrier) {
   assembly(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", addressOf(b, barrier));
 }
 
-void NvptxCopyEngine::arriveAt(Builder &b, Value barrier, Value block) {
-  assembly(
-      b, "{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there]; }",
-      "r,r", {addressOf(b, barrier), block});
-}
-
 /// The loop is part of the assembly, so that the warp's threads leave it together.
 void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
   assembly(b,
@@ -98,11 +91,6 @@ void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
 
 void NvptxCopyEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
   callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.count", {}, {wordConstant(b, number), wordConstant(b, threads)});
-}
-
-void NvptxCopyEngine::meetCluster(Builder &b) {
-  callIntrinsic(b, "llvm.nvvm.barrier.cluster.arrive", {}, {});
-  callIntrinsic(b, "llvm.nvvm.barrier.cluster.wait", {}, {});
 }
 
 void NvptxCopyEngine::setRegisters(Builder &b, unsigned registers, bool more) {

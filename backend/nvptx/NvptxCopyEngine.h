@@ -11,8 +11,7 @@ public:
   explicit NvptxCopyEngine(bool prefetchesMaps) : prefetchesMaps_(prefetchesMaps) {}
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
   void prefetchMap(Builder &b, Value map) override;
-  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier,
-               unsigned blocks) override;
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;
@@ -21,10 +20,8 @@ public:
   void publishBarriers(Builder &b) override;
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
   void arrive(Builder &b, Value barrier) override;
-  void arriveAt(Builder &b, Value barrier, Value block) override;
   void waitPhase(Builder &b, Value barrier, Value parity) override;
   void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
-  void meetCluster(Builder &b) override;
   void setRegisters(Builder &b, unsigned registers, bool more) override;
 
 private:

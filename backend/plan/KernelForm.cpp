@@ -30,8 +30,6 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", {} stages", schedule.getStages());
   if (!kernel.getBody().getOps<tile::RolesOp>().empty())
     text += schedule.getGroups() > 1 ? fmt::format(", {} groups, copy engine", schedule.getGroups()) : ", copy engine";
-  if (int64_t blocks = kernel.getClusterBlocks(); blocks > 1)
-    text += fmt::format(", clusters of {}", blocks);
   bool isShared = !kernel.getBody().getOps<tile::WorkspaceOp>().empty();
   if (isShared && schedule.getRoot() == graph::RootKind::Attention)
     text += fmt::format(", keys split by {}", schedule.getParts());

@@ -45,7 +45,6 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
 static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const PlacedLaunch &launch) {
   nlohmann::json row = {{"name", c.name},
                         {"threads", facts.block[0]},
-                        {"cluster", facts.cluster[0]},
                         {"shared", facts.dynamicSharedBytes},
                         {"static shared", facts.staticSharedBytes}};
   for (const PlacedTensorMap &map : launch.maps)

@@ -22,15 +22,14 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.cluster > 1 ? fmt::format("_cluster{}", p.cluster) : "") + (p.constantB ? "_constant" : "") +
-         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
+         (p.constantB ? "_constant" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
 }
 
 // A tile's columns are one strip or two; {i} is the strip's number.
 constexpr const char *productHead = R"(
     tile.kernel @k(%a: {a}, %b: {b}{constant}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
-                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}{cluster}>}} {{
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
       %m = tile.size (d0) -> (d0 * {bm})(%py)
       %c0 = arith.constant 0 : index
@@ -56,13 +55,13 @@ constexpr const char *productYield = R"(
 
 constexpr const char *programsOfTwo = "%px = tile.program_id 0\n      %py = tile.program_id 1";
 
-/// Numbered along x alone, down so many rows at a time.
-static std::string programsInOrder(int64_t gridX, int64_t gridY, int64_t group) {
+/// Numbered along x alone, down two rows at a time.
+static std::string programsInOrder(int64_t gridX, int64_t gridY) {
   return fmt::format(R"(%p = tile.program_id 0
-      %q = tile.ordered_program %p rows () -> ({1}) columns () -> ({0}) group {2}
+      %q = tile.ordered_program %p rows () -> ({1}) columns () -> ({0}) group 2
       %px = tile.size (d0) -> (d0 mod {0})(%q)
       %py = tile.size (d0) -> (d0 floordiv {0})(%q))",
-                     gridX, gridY, group);
+                     gridX, gridY);
 }
 
 constexpr const char *biasTail = R"(
@@ -129,10 +128,9 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("constant", p.constantB ? " {graph.constant}" : ""),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
         fmt::arg("parts", p.parts > 1 ? fmt::format(", parts = {}", p.parts) : ""),
-        fmt::arg("cluster", p.cluster > 1 ? fmt::format(", cluster = {}", p.cluster) : ""),
-        fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY, std::max<int64_t>(2, p.cluster)) : programsOfTwo),
-        fmt::arg("bm", p.bm), fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps),
-        fmt::arg("stages", p.stages), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
+        fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+        fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
+        fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
         fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
         fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tileText(p.bm, p.bk, text)) : ""),
         fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),

@@ -22,7 +22,6 @@ struct Product {
   int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
   int64_t parts = 1;                         // programs that share the sums of a tile; likewise
   bool constantB = false;                    // no kernel writes the right side
-  int64_t cluster = 1;                       // neighbouring programs that copy for each other
   int64_t lastColumns = 0;                   // of bn, in sums of their own: 192 columns are 128 and 64
 };
 

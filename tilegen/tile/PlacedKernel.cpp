@@ -153,22 +153,6 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
       .Default(verifyElementwise);
 }
 
-/// A launch makes clusters of blocks with consecutive numbers, all of the same size.
-static LogicalResult verifyCluster(KernelOp kernel) {
-  int64_t blocks = kernel.getClusterBlocks();
-  if (blocks == 1)
-    return success();
-  for (auto ring : kernel.getBody().getOps<RingAllocOp>())
-    if (int64_t other = ring.getType().getBlocks(); other != 1 && other != blocks)
-      return ring.emitOpError() << "expected one block or " << blocks << " as another ring of the kernel has, got "
-                                << other;
-  auto extent = dyn_cast<AffineConstantExpr>(kernel.getGrid().getResult(0));
-  if (!extent || extent.getValue() % blocks)
-    return kernel.emitOpError() << "expected a constant multiple of " << blocks
-                                << " blocks along x because clusters are whole, got " << kernel.getGridAttr();
-  return success();
-}
-
 LogicalResult tilewright::tile::verifyPlaced(KernelOp kernel) {
   LaneBits laneBits;
   auto result = kernel.getBody().walk([&](Operation *op) {
@@ -182,7 +166,7 @@ LogicalResult tilewright::tile::verifyPlaced(KernelOp kernel) {
           return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  if (result.wasInterrupted() || failed(verifyCluster(kernel)))
+  if (result.wasInterrupted())
     return failure();
   result = kernel.getBody().walk([&](Operation *op) {
     return failed(verifyOperation(op, kernel)) ? WalkResult::interrupt() : WalkResult::advance();

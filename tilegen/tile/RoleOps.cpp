@@ -59,9 +59,6 @@ LogicalResult BulkCopyOp::verify() {
   if (shared.getSlots() != getRing().getType().getSlots())
     return emitOpError() << "expected a ring of " << shared.getSlots() << " slots as the tiles have, got "
                          << getRing().getType().getSlots();
-  if (getToCluster() && getRing().getType().getBlocks() == 1)
-    return emitOpError() << "expected a ring of several blocks because the tile goes to all of them, got "
-                         << getRing().getType();
   return success();
 }
 
@@ -92,13 +89,9 @@ LogicalResult BulkStoreOp::verify() {
 
 //===- Rings ------------------------------------------------------------------------------------------------------===//
 
-LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots, int64_t releases,
-                               int64_t blocks) {
+LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slots, int64_t releases) {
   if (slots < 1 || releases < 1)
     return emitError() << "expected slots and warps that release them, got " << slots << " and " << releases;
-  if (blocks < 1 || blocks > mostBlocksOfCluster || releases % blocks)
-    return emitError() << "expected 1 to " << mostBlocksOfCluster << " blocks with equally many of " << releases
-                       << " releases, got " << blocks;
   return success();
 }
 

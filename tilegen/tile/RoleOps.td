@@ -27,13 +27,9 @@ def RingType : TypeDef<Tile_Dialect, "Ring"> {
   let summary = "slots that are filled and emptied in turn, with a full and an empty barrier each";
   let description = [{
     `!tile.ring<slots = 4, releases = 8>`: a slot is empty once 8 warps have released it.
-
-    `!tile.ring<slots = 4, releases = 16, blocks = 2>`: the rings of two blocks that run together as a cluster. They
-    take the same steps, and what one copies may go to both: a slot of either block is empty once 8 warps of each have
-    released it.
   }];
-  let parameters = (ins "int64_t":$slots, "int64_t":$releases, DefaultValuedParameter<"int64_t", "1">:$blocks);
-  let assemblyFormat = "`<` struct($slots, $releases, $blocks) `>`";
+  let parameters = (ins "int64_t":$slots, "int64_t":$releases);
+  let assemblyFormat = "`<` `slots` `=` $slots `,` `releases` `=` $releases `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Two barriers of eight bytes a slot: those of full slots, then those of empty ones.
@@ -70,12 +66,11 @@ def BulkCopyOp : Tile_Op<"bulk_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
     * `coordinates`: of the tile's first element, fastest dimension first.
     * `shared`, `slot`: where the tile goes.
     * `ring`: its slot of the same number counts the bytes that have arrived.
-    * `to_cluster`: the tile goes to the same place of every block that the ring belongs to, and counts in each of them.
   }];
   let arguments = (ins TensorMapType:$map, Variadic<Index>:$coordinates, SharedType:$shared, Index:$slot,
-                       RingType:$ring, UnitAttr:$to_cluster);
+                       RingType:$ring);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `into` $shared `[` $slot `]` `signals` $ring (`to_cluster` $to_cluster^)? attr-dict
+    $map `[` $coordinates `]` `into` $shared `[` $slot `]` `signals` $ring attr-dict
     `:` type($map) `->` type($shared) `,` type($ring)
   }];
   let hasVerifier = 1;

@@ -10,8 +10,6 @@ namespace tilewright::tile {
 /// Registers of a multiprocessor, of all GPUs with a copy engine so far (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability").
 inline constexpr int64_t registersOfUnit = 65536;
-/// Blocks of a cluster that every GPU with clusters can run (CUDA C++ Programming Guide, "Thread Block Clusters").
-inline constexpr int64_t mostBlocksOfCluster = 8;
 
 LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
 Layout toLayout(LayoutAttr attr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registration, parsers and printers of the tile dialect.
 #include "tilegen/tile/TileOps.h"
-#include "tilegen/tile/TileLayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -84,7 +83,7 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   int64_t parts, int64_t cluster, bool inPlace) {
+                                   int64_t parts, bool inPlace) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -106,9 +105,6 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (parts <= 0 || (parts > 1 && !mayHaveParts))
     return emitError()
            << "expected a positive number of parts, and more than one of a matmul or an attention alone, got " << parts;
-  if (cluster < 1 || cluster > mostBlocksOfCluster || (cluster > 1 && (!groups || root != graph::RootKind::Matmul)))
-    return emitError() << "expected a cluster of 1 to " << mostBlocksOfCluster
-                       << " blocks, and more than one of a matmul with groups alone, got " << cluster;
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
                        << graph::stringifyRootKind(root);
@@ -116,13 +112,6 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===- Kernel -----------------------------------------------------------------------------------------------------===//
-
-int64_t KernelOp::getClusterBlocks() {
-  int64_t blocks = 1;
-  for (auto ring : getBody().getOps<RingAllocOp>())
-    blocks = std::max(blocks, ring.getType().getBlocks());
-  return blocks;
-}
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,

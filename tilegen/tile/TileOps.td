@@ -105,8 +105,6 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       in turn visit equally many keys.
     * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps; of an
       attention's keys.
-    * `cluster`: so many neighbouring programs run at the same time on multiprocessors that reach each other's shared
-      memory, and an operand that all of them read is copied once for all.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
   }];
@@ -115,11 +113,10 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     DefaultValuedParameter<"int64_t", "1">:$warps, DefaultValuedParameter<"int64_t", "1">:$stages,
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
-                    DefaultValuedParameter<"int64_t", "1">:$parts, DefaultValuedParameter<"int64_t", "1">:$cluster,
+                    DefaultValuedParameter<"int64_t", "1">:$parts,
                     DefaultValuedParameter<"bool", "false">:$in_place);
   let assemblyFormat = [{
-    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $cluster,
-                         $in_place) `>`
+    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $in_place) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -128,16 +125,15 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     /// For a program that is a block of threads.
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
-                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
-                                int64_t cluster = 1) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, cluster, false);
+                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1) {
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, false);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                  ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, /*cluster=*/1, inPlace);
+                 /*parts=*/1, inPlace);
     }
   }];
 }
@@ -199,8 +195,6 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
     unsigned getNumSymbols() { return getNumArguments() - getNumBuffers(); }
     ::mlir::Value getSymbol(unsigned i) { return getArgument(getNumBuffers() + i); }
     bool isPlaced() { return getSharedBytes().has_value(); }
-    /// How many neighbouring blocks run together and share rings; 1: each is for itself.
-    int64_t getClusterBlocks();
   }];
 }
 

@@ -64,13 +64,13 @@ private:
     for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
       elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
     if (!d_.faults_.dropStoreWaits)
-      d_.byFirstLanes(1, [&] { engine.awaitStores(b_, op_.getRooms() - 1); });
+      d_.byFirstLane([&] { engine.awaitStores(b_, op_.getRooms() - 1); });
     engine.meetWarp(b_);
     write(piece, room, elements);
     if (!d_.faults_.dropProxyFences)
       d_.target_.publishShared(b_);
     engine.meetWarp(b_);
-    d_.byFirstLanes(1, [&] {
+    d_.byFirstLane([&] {
       engine.storeBox(b_, room, d_.scalar(op_.getMap()), coordinatesOf(piece));
       engine.commitStores(b_);
     });
@@ -123,5 +123,5 @@ void KernelDistributor::lowerBulkStore(BulkStoreOp op) { BulkStoreLowering(*this
 void KernelDistributor::finishBulkStores(Region &body) {
   bool stores = body.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (stores && !faults_.dropStoreWaits)
-    byFirstLanes(1, [&] { target_.copyEngine()->awaitStores(b_, 0); });
+    byFirstLane([&] { target_.copyEngine()->awaitStores(b_, 0); });
 }

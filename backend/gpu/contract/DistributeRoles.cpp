@@ -44,8 +44,7 @@ void KernelDistributor::lowerRingAlloc(RingAllocOp op) {
     }
     engine.publishBarriers(b_);
   }
-  // Other blocks arrive at these barriers too.
-  op.getType().getBlocks() > 1 ? meetCluster() : barrier();
+  barrier();
 }
 
 void KernelDistributor::lowerRingAcquire(RingAcquireOp op) {
@@ -71,31 +70,20 @@ void KernelDistributor::lowerRingDrain(RingDrainOp op) {
                                   arith::AndIOp::create(b_, uses, i32(1)));
 }
 
-/// The first `count` of each warp.
-void KernelDistributor::byFirstLanes(unsigned count, llvm::function_ref<void()> build) {
-  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::ult, lane_, i32(count));
+/// Of each warp.
+void KernelDistributor::byFirstLane(llvm::function_ref<void()> build) {
+  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, lane_, i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());
   build();
 }
 
-/// One lane of each warp arrives; where the ring belongs to several blocks, one lane for each of them.
+/// One lane of each warp arrives.
 void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
-  CopyEngine &engine = *target_.copyEngine();
   auto [slot, uses] = positionOf(op.getRing(), op.getStep());
-  auto barrierOf = [&, slot = slot] { return ringBarrier(op.getRing(), slot, /*isEmpty=*/true); };
-  unsigned blocks = op.getRing().getType().getBlocks();
-  if (blocks == 1)
-    byFirstLanes(1, [&] { engine.arrive(b_, barrierOf()); });
-  else
-    byFirstLanes(blocks, [&] { engine.arriveAt(b_, barrierOf(), lane_); });
-}
-
-/// All threads of all blocks of the cluster.
-void KernelDistributor::meetCluster() {
-  if (!faults_.dropBarriers)
-    target_.copyEngine()->meetCluster(b_);
+  byFirstLane(
+      [&, slot = slot] { target_.copyEngine()->arrive(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true)); });
 }
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
@@ -127,8 +115,7 @@ void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
     Value to = LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base,
                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(panel * panelBytes)});
     coordinates[0] = arith::AddIOp::create(b_, first, i32(panel * width));
-    target_.copyEngine()->copyBox(b_, to, scalar(op.getMap()), coordinates, full,
-                                  op.getToCluster() ? op.getRing().getType().getBlocks() : 1);
+    target_.copyEngine()->copyBox(b_, to, scalar(op.getMap()), coordinates, full);
   }
 }
 

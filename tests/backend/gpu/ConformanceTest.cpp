@@ -102,9 +102,6 @@ INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
                          testing::Combine(testing::Values("shared sums"), testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
-INSTANTIATE_TEST_SUITE_P(GpuClusters, Conformance,
-                         testing::Combine(testing::Values("clusters"), testing::Values("sm_90a")), nameOf);
-
 /// Blocks that take several programs of an attention, whose loops differ in length. Too long for the small cases.
 TEST(GpuAttention, BlocksTakePairsInTurn) {
   int ran = 0;
@@ -166,12 +163,6 @@ bool isSeenInRoles(InjectedFaults faults, const char *target = "sm_90a") {
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }
 TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true}, withStores)); }
 TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true}, withStores)); }
-TEST(InjectedFault, DroppedBarriersOfClusters) {
-  EXPECT_TRUE(isSeen("clusters", {.dropBarriers = true}, BlockOrder::Ascending, "_cluster2"));
-}
-TEST(InjectedFault, DroppedRingWaitsOfClusters) {
-  EXPECT_TRUE(isSeen("clusters", {.dropRingWaits = true}, BlockOrder::Ascending, "_cluster2"));
-}
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeenInRoles({.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }

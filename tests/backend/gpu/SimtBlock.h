@@ -2,7 +2,6 @@
 // A block of the imitated GPU while it runs: its threads are fibers, which yield where they must wait for others.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +46,9 @@ struct EngineBarrier {
 struct Fiber {
   ucontext_t context;
   std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
-  bool done = false, hasAwaited = false;                       // the kernels before
-  uint32_t warpVisits = 0, blockVisits = 0, clusterVisits = 0; // how often it arrived at a meeting of its warp, ...
-  uint32_t word = 0;                                           // what it brings to its warp's meeting
+  bool done = false, hasAwaited = false;    // the kernels before
+  uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
+  uint32_t word = 0;                        // what it brings to its warp's meeting
   const void *given[2] = {};
   std::deque<std::vector<PendingCopy>> groups{1};
   std::deque<std::vector<PendingRead>> products{1};
@@ -78,13 +77,6 @@ struct RunningBlock {
   ucontext_t scheduler;
   unsigned current = 0;
   std::function<void()> body;
-  std::vector<RunningBlock *> cluster; // by their numbers in it, this one too
-
-  bool hasEnded() const {
-    return std::ranges::all_of(fibers, [](const auto &fiber) { return fiber->done; });
-  }
-  /// The byte of another block that lies where `byte` lies in this one.
-  template <typename Byte> Byte *inBlock(RunningBlock &other, Byte *byte) { return other.memory() + (byte - memory()); }
 
   Fiber &self() { return *fibers[current]; }
   std::byte *memory() { return shared.data() + sharedStart; }
@@ -112,15 +104,6 @@ struct RunningBlock {
     for (auto &fiber : fibers)
       while (fiber->blockVisits < visit && !fiber->done)
         yield();
-    leaveBarrier();
-  }
-  void meetCluster() {
-    uint32_t visit = ++self().clusterVisits;
-    ++progress;
-    for (RunningBlock *other : cluster)
-      for (auto &fiber : other->fibers)
-        while (fiber->clusterVisits < visit && !fiber->done)
-          yield();
     leaveBarrier();
   }
 };

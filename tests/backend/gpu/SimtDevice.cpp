@@ -78,81 +78,54 @@ void SimtDevice::giveView(View view) {
 
 //===- Blocks -----------------------------------------------------------------------------------------------------===//
 
-/// Each thread of the block runs until it must wait; false if all have ended, or the block waits for all others.
-static bool runRound(RunningBlock &state) {
-  bool running = false;
-  block = &state;
-  for (unsigned t = state.fibers.size(); t-- > 0;)
-    if (!state.fibers[t]->done) {
-      running = true;
-      state.current = t;
-      swapcontext(&state.scheduler, &state.fibers[t]->context);
-      state.progress += state.fibers[t]->done;
-      if (state.waits)
-        return false;
-    }
-  return running;
-}
-
-/// Blocks of a cluster take turns, and in them whole warps, the last one first. False if all that are left wait for
-/// what does not come.
-static bool runOn(const std::vector<RunningBlock *> &cluster) {
+/// Whole warps take turns, the last one first. False if all that are left wait for what does not come.
+static bool runOn(RunningBlock &state) {
   constexpr int patience = 3; // rounds in which nothing happens
-  auto progress = [&] {
-    uint64_t all = 0;
-    for (RunningBlock *state : cluster)
-      all += state->progress;
-    return all;
-  };
+  block = &state;
   for (int idle = 0; idle < patience; ++idle) {
     bool running = false;
-    uint64_t before = progress();
-    for (RunningBlock *state : cluster)
-      running |= runRound(*state);
+    uint64_t before = state.progress;
+    for (unsigned t = state.fibers.size(); t-- > 0;)
+      if (!state.fibers[t]->done) {
+        running = true;
+        state.current = t;
+        swapcontext(&state.scheduler, &state.fibers[t]->context);
+        state.progress += state.fibers[t]->done;
+        if (state.waits)
+          return true;
+      }
     if (!running)
       return true;
-    if (progress() != before)
+    if (state.progress != before)
       idle = -1;
   }
   return false;
 }
 
-bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, int64_t blocksOfCluster,
-                           const std::function<std::unique_ptr<RunningBlock>()> &make,
+bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, const std::function<std::unique_ptr<RunningBlock>()> &make,
                            const std::function<void(RunningBlock &)> &start) {
-  std::vector<std::unique_ptr<RunningBlock>> states;
-  std::unique_ptr<RunningBlock> waiting;
+  std::unique_ptr<RunningBlock> state = make(), waiting;
   View viewOfWaiting;
-  for (int64_t i = 0; i < blocksOfCluster; ++i)
-    states.push_back(make());
-  int64_t clusters = grid[0] * grid[1] * grid[2] / blocksOfCluster;
-  for (int64_t i = 0; i < clusters; ++i) {
-    int64_t number = (order_ == BlockOrder::Descending ? clusters - 1 - i : i) * blocksOfCluster;
-    std::vector<RunningBlock *> cluster;
-    for (const auto &state : states)
-      cluster.push_back(state.get());
-    for (RunningBlock *state : cluster) {
-      state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
-                   uint32_t(number / grid[0] / grid[1])};
-      state->cluster = cluster;
-      start(*state);
-      ++number;
-    }
+  int64_t count = grid[0] * grid[1] * grid[2];
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t number = order_ == BlockOrder::Descending ? count - 1 - i : i;
+    state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
+                 uint32_t(number / grid[0] / grid[1])};
+    start(*state);
     hideOthers();
-    if (!runOn(cluster))
+    if (!runOn(*state))
       return false;
-    for (RunningBlock *state : cluster)
-      overwritten_ |= state->overwritten || state->touchedEarly;
-    if (states.front()->waits) {
+    overwritten_ |= state->overwritten || state->touchedEarly;
+    if (state->waits) {
       viewOfWaiting = takeView();
-      waiting = std::exchange(states.front(), make());
+      waiting = std::exchange(state, make());
     }
   }
   if (!waiting)
     return true;
   giveView(std::move(viewOfWaiting));
   waiting->waits = false;
-  bool ended = runOn({waiting.get()});
+  bool ended = runOn(*waiting);
   overwritten_ |= waiting->overwritten || waiting->touchedEarly;
   return ended;
 }

@@ -23,10 +23,8 @@ public:
 
   /// What is passed to the kernel behind its buffers.
   std::vector<uint64_t> arguments();
-  /// Runs `start` and what it leaves to do for every block of the grid; those of a cluster, which lie along x, at the
-  /// same time. False if a block hangs. Only blocks that are for themselves may wait for all others.
-  bool runBlocks(std::array<int64_t, 3> grid, int64_t blocksOfCluster,
-                 const std::function<std::unique_ptr<RunningBlock>()> &make,
+  /// Runs `start` and what it leaves to do for every block of the grid; false if a block hangs.
+  bool runBlocks(std::array<int64_t, 3> grid, const std::function<std::unique_ptr<RunningBlock>()> &make,
                  const std::function<void(RunningBlock &)> &start);
   /// Did some block do what no block may?
   bool isBroken() const;

@@ -16,11 +16,10 @@ static void call(CopyEngine::Builder &b, EngineVerb verb, ValueRange arguments) 
   callThroughTable(b, "simt_engine", EngineVerbCount, verb, {}, arguments);
 }
 
-void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier,
-                         unsigned blocks) {
-  SmallVector<Value> arguments{shared, map, barrier, wordConstant(b, blocks)};
+void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
+  SmallVector<Value> arguments{shared, map, barrier};
   llvm::append_range(arguments, coordinates);
-  while (arguments.size() < 4 + 5)
+  while (arguments.size() < 3 + 5)
     arguments.push_back(wordConstant(b, 0));
   call(b, CopyBox, arguments);
 }
@@ -41,8 +40,6 @@ void SimtEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
   call(b, ExpectBytes, {barrier, wordConstant(b, bytes)});
 }
 void SimtEngine::arrive(Builder &b, Value barrier) { call(b, Arrive, barrier); }
-void SimtEngine::arriveAt(Builder &b, Value barrier, Value block) { call(b, ArriveAt, {barrier, block}); }
-void SimtEngine::meetCluster(Builder &b) { call(b, MeetCluster, {}); }
 void SimtEngine::waitPhase(Builder &b, Value barrier, Value parity) { call(b, WaitPhase, {barrier, parity}); }
 void SimtEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
   call(b, RoleBarrier, {wordConstant(b, number), wordConstant(b, threads)});
@@ -102,8 +99,8 @@ void advance(EngineBarrier &barrier) {
 }
 
 /// By a product that its thread has not waited for.
-bool isBeingRead(const RunningBlock &where, const std::byte *from, int64_t bytes) {
-  for (const auto &fiber : where.fibers)
+bool isBeingRead(const std::byte *from, int64_t bytes) {
+  for (const auto &fiber : block->fibers)
     for (const auto &group : fiber->products)
       for (const PendingRead &read : group)
         if (read.from < from + bytes && from < read.from + read.bytes.size())
@@ -111,34 +108,14 @@ bool isBeingRead(const RunningBlock &where, const std::byte *from, int64_t bytes
   return false;
 }
 
-/// The barrier of another block at that place; null, and an error, if it has not made it or has ended.
-EngineBarrier *barrierIn(RunningBlock &other, const std::byte *address) {
-  auto found = other.barriers.find(block->inBlock(other, address));
-  bool isThere = found != other.barriers.end() && !other.hasEnded();
-  block->overwritten |= !isThere;
-  return isThere ? &found->second : nullptr;
-}
-
-void copyTo(RunningBlock &other, std::byte *to, const PendingBox &box, const std::byte *barrier) {
-  int64_t bytes = bytesOf(*box.map);
-  EngineBarrier *there = barrierIn(other, barrier);
-  if (!there)
-    return;
-  other.overwritten |= isBeingRead(other, to, bytes);
-  std::memset(to, 0xff, bytes);
-  std::memset(other.asSeen(to), 0xff, bytes);
-  there->boxes.push_back({to, box.map, box.coordinates});
-}
-
-void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, uint32_t blocks, int32_t c0, int32_t c1,
-             int32_t c2, int32_t c3, int32_t c4) {
+void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
+             int32_t c3, int32_t c4) {
   PendingBox box{to, map, {c0, c1, c2, c3, c4}};
+  block->overwritten |= isBeingRead(to, bytesOf(*map));
   block->touchedEarly |= !map->isConstant && !block->self().hasAwaited;
-  if (blocks == 1)
-    copyTo(*block, to, box, barrier);
-  else
-    for (RunningBlock *other : block->cluster)
-      copyTo(*other, block->inBlock(*other, to), box, barrier);
+  std::memset(to, 0xff, bytesOf(*map));
+  std::memset(block->asSeen(to), 0xff, bytesOf(*map));
+  block->barriers[barrier].boxes.push_back(box);
   ++block->progress;
 }
 void storeBox(std::byte *from, const SimtTensorMap *map, int32_t c0, int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
@@ -162,30 +139,21 @@ void meetWarp() {
 void makeBarrier(const std::byte *address, uint32_t arrivals) {
   block->barriers[address] = {arrivals, arrivals, 0, 0, {}};
 }
-void arriveAt(const std::byte *address, uint32_t number) {
-  if (EngineBarrier *barrier = barrierIn(*block->cluster.at(number), address)) {
-    --barrier->missing, ++block->progress;
-    advance(*barrier);
-  }
-}
 void arrive(const std::byte *address) {
-  if (EngineBarrier *barrier = barrierIn(*block, address)) {
-    --barrier->missing, ++block->progress;
-    advance(*barrier);
-  }
+  EngineBarrier &barrier = block->barriers.at(address);
+  --barrier.missing, ++block->progress;
+  advance(barrier);
 }
-void meetCluster() { block->meetCluster(); }
 void expectBytes(const std::byte *address, uint32_t bytes) {
-  if (EngineBarrier *barrier = barrierIn(*block, address))
-    barrier->missingBytes += bytes;
+  block->barriers.at(address).missingBytes += bytes;
   arrive(address);
 }
 void waitPhase(const std::byte *address, uint32_t parity) {
-  EngineBarrier *barrier = barrierIn(*block, address);
-  while (barrier && (barrier->phase & 1) == parity) {
-    if (!barrier->boxes.empty() && !barrier->missing) {
-      finish(*barrier);
-      advance(*barrier);
+  EngineBarrier &barrier = block->barriers.at(address);
+  while ((barrier.phase & 1) == parity) {
+    if (!barrier.boxes.empty() && !barrier.missing) {
+      finish(barrier);
+      advance(barrier);
     } else {
       block->yield();
     }
@@ -211,7 +179,7 @@ std::array<const void *, EngineVerbCount> test::engineVerbs() {
   auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(StoreBox, ::storeBox), set(CommitStores, ::commitStores), set(AwaitStores, ::awaitStores);
   set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
-      set(Arrive, ::arrive), set(ArriveAt, ::arriveAt), set(MeetCluster, ::meetCluster);
+      set(Arrive, ::arrive);
   set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);
   return verbs;
 }

@@ -3,8 +3,7 @@
 //
 // Copies of boxes are done as late as allowed: when somebody waits for their barrier, and stores when somebody waits
 // for their group, or never. Until then the destination of a copy is poisoned, and the source of a store may change. A
-// thread that waits for what cannot happen any more hangs, which the machine sees. Blocks of a cluster run beside each
-// other; what one does to another that has ended, or has not made its barriers yet, is an error.
+// thread that waits for what cannot happen any more hangs, which the machine sees.
 #pragma once
 
 #include "backend/gpu/CopyEngine.h"
@@ -32,8 +31,6 @@ enum EngineVerb {
   MakeBarrier,
   ExpectBytes,
   Arrive,
-  ArriveAt,
-  MeetCluster,
   WaitPhase,
   RoleBarrier,
   EngineVerbCount
@@ -43,8 +40,7 @@ class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
   void prefetchMap(Builder &, Value) override {} // changes nothing but times
-  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier,
-               unsigned blocks) override;
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;
@@ -53,8 +49,6 @@ public:
   void publishBarriers(Builder &) override {}
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
   void arrive(Builder &b, Value barrier) override;
-  void arriveAt(Builder &b, Value barrier, Value block) override;
-  void meetCluster(Builder &b) override;
   void waitPhase(Builder &b, Value barrier, Value parity) override;
   void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
   void setRegisters(Builder &, unsigned, bool) override {}

@@ -345,11 +345,12 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   auto distributed = distribute(*module, simt, faults);
   if (failed(distributed) || failed(convertToLlvm(**distributed, simt)))
     return Status(Code::Internal, "lowering failed");
-  Expected<std::string> object = generateCode(**distributed, {"x86_64-unknown-linux-gnu",
-                                                              llvm::sys::getHostCPUName().str(),
-                                                              featuresHere(),
-                                                              llvm::CodeGenFileType::ObjectFile,
-                                                              {}});
+  Machine machine = {"x86_64-unknown-linux-gnu",
+                     llvm::sys::getHostCPUName().str(),
+                     featuresHere(),
+                     llvm::CodeGenFileType::ObjectFile,
+                     {}};
+  Expected<std::string> object = generateCode(**distributed, machine);
   if (!object)
     return object.status();
   Expected<std::string> library = linkObject(*object);
@@ -421,7 +422,7 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.isPublishing = false;
   for (auto &fiber : state.fibers) {
     fiber->done = fiber->hasAwaited = false;
-    fiber->warpVisits = fiber->blockVisits = fiber->clusterVisits = 0;
+    fiber->warpVisits = fiber->blockVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});
     fiber->stores.assign(1, {});
@@ -469,8 +470,7 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
     return state;
   };
   device = &memory;
-  bool ended = memory.runBlocks(grid, op.getClusterBlocks(), make,
-                                [&](RunningBlock &state) { start(state, facts.sharedBytes); });
+  bool ended = memory.runBlocks(grid, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
   block = nullptr, device = nullptr;
   return !ended ? hung : memory.isBroken() ? ~uint64_t(0) : errorWord;
 }

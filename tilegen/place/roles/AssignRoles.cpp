@@ -33,15 +33,7 @@
 // because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
 //
 //   tile.ring_drain turns[%turn - 1] ; the loop ; tile.ring_release turns[%turn]
-//
-// The blocks of a cluster go through their programs together. What they all read (ClusterSharing.h) they copy for each
-// other, in turns:
-//
-//   %slot = tile.ring_acquire ring[%step]      once all blocks have released it
-//   tile.bulk_copy A[%k] into %slot
-//   if %step mod blocks = number of the block in its cluster { tile.bulk_copy B[%k] into %slot to_cluster }
 #include "tilegen/place/LoopBounds.h"
-#include "tilegen/place/roles/ClusterSharing.h"
 #include "tilegen/place/roles/MultiplyLoop.h"
 
 #include "mlir/IR/Iterators.h"
@@ -94,13 +86,12 @@ private:
   Value copy(IRMapping &now, Place at);
   void copyInto(size_t ring, const IRMapping &now, Value step);
   Value acquire(size_t ring, Value step);
-  void copyOperands(size_t ring, const IRMapping &now, Value step, Value slot,
+  void copyOperands(size_t ring, const IRMapping &now, Value slot,
                     llvm::function_ref<bool(const CopiedOperand &)> which);
   bool hasConstantsFirst() const;
-  void findCluster();
   void copyConstants(Value first, Value end);
   IRMapping inLoop(const IRMapping &now, Value position);
-  BulkCopyOp startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring);
+  void startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring);
   void when(Value condition, llvm::function_ref<void()> build);
 
   KernelOp kernel_;
@@ -116,9 +107,6 @@ private:
   Value turns_;             // only with several groups
   Value earlySteps_;        // from 0 to this, constants were copied before the wait; null: none were
   int64_t blocks_ = 0;      // of the grid, if it is persistent
-  int64_t cluster_ = 1;     // blocks
-  SmallVector<bool> alike_; // of plan_.copied: do the cluster's blocks read the same?
-  Value rank_;              // of the block in its cluster
 };
 
 } // namespace
@@ -164,14 +152,13 @@ void RoleBuilder::makeRooms() {
 }
 
 void RoleBuilder::makeRings() {
-  auto make = [&](int64_t slots, int64_t blocks) -> Value {
-    auto type = RingType::get(b_.getContext(), slots, schedule_.getWarps() * blocks, blocks);
-    return RingAllocOp::create(b_, loc_, type, 0);
+  auto make = [&](int64_t slots) -> Value {
+    return RingAllocOp::create(b_, loc_, RingType::get(b_.getContext(), slots, schedule_.getWarps()), 0);
   };
   for (const PlannedRing &ring : plan_.rings)
-    rooms_.rings.push_back(make(ring.isOfProgram ? 1 : schedule_.getStages(), cluster_));
+    rooms_.rings.push_back(make(ring.isOfProgram ? 1 : schedule_.getStages()));
   if (schedule_.getGroups() > 1)
-    turns_ = make(schedule_.getGroups(), /*blocks=*/1);
+    turns_ = make(schedule_.getGroups());
 }
 
 //===- The roles --------------------------------------------------------------------------------------------------===//
@@ -214,30 +201,21 @@ Value RoleBuilder::multiply(IRMapping &now, Place at) {
   });
 }
 
-BulkCopyOp RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot,
-                                  Value ring) {
+void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapping &now, Value slot, Value ring) {
   SmallVector<Value> offsets;
   LoadOp load = copied.load;
   for (Value offset : load.getOffsets())
     offsets.push_back(now.lookupOrDefault(offset));
   SmallVector<Value> coordinates = boxCoordinates(b_, loc_, copied.access, offsets, kernel_.getNumSymbols());
-  return BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
+  BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
 }
 
-/// Starts copies of one ring's operands for a step. What all blocks of a cluster read, they copy in turns.
-void RoleBuilder::copyOperands(size_t ring, const IRMapping &now, Value step, Value slot,
+/// Starts copies of one ring's operands.
+void RoleBuilder::copyOperands(size_t ring, const IRMapping &now, Value slot,
                                llvm::function_ref<bool(const CopiedOperand &)> which) {
-  for (auto [i, copied] : llvm::enumerate(plan_.copied)) {
-    if (copied.ring != ring || !which(copied))
-      continue;
-    auto start = [&, i = i, &copied = copied] { return startCopy(copied, maps_[i], now, slot, rooms_.rings[ring]); };
-    if (cluster_ > 1 && alike_[i]) {
-      Value turn = arith::RemUIOp::create(b_, loc_, step, constant(cluster_));
-      when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, turn, rank_), [&] { start().setToCluster(true); });
-    } else {
-      start();
-    }
-  }
+  for (auto [copied, map] : llvm::zip(plan_.copied, maps_))
+    if (copied.ring == ring && which(copied))
+      startCopy(copied, map, now, slot, rooms_.rings[ring]);
 }
 
 Value RoleBuilder::acquire(size_t ring, Value step) {
@@ -249,13 +227,13 @@ Value RoleBuilder::acquire(size_t ring, Value step) {
 
 /// Fills the slot of a step of one ring.
 void RoleBuilder::copyInto(size_t ring, const IRMapping &now, Value step) {
-  auto fill = [&] { copyOperands(ring, now, step, acquire(ring, step), [](const CopiedOperand &) { return true; }); };
+  auto fill = [&] { copyOperands(ring, now, acquire(ring, step), [](const CopiedOperand &) { return true; }); };
   if (!earlySteps_)
     return fill();
   // Of the first steps, as many as there are slots, step and slot have the same number.
   when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::uge, step, earlySteps_), fill);
   when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, step, earlySteps_),
-       [&] { copyOperands(ring, now, step, step, std::not_fn(isOfConstant)); });
+       [&] { copyOperands(ring, now, step, std::not_fn(isOfConstant)); });
 }
 
 /// What a step of the loop at `position` copies with.
@@ -294,7 +272,7 @@ void RoleBuilder::copyConstants(Value first, Value end) {
       Value step = loop.getInductionVar();
       Value distance = arith::MulIOp::create(b_, loc_, step, now.lookupOrDefault(plan_.loop.getStep()));
       IRMapping inside = inLoop(now, plus(now.lookupOrDefault(plan_.loop.getLowerBound()), distance));
-      copyOperands(/*ring=*/0, inside, step, acquire(/*ring=*/0, step), isOfConstant);
+      copyOperands(/*ring=*/0, inside, acquire(/*ring=*/0, step), isOfConstant);
       return Value();
     });
   });
@@ -348,8 +326,6 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(&body.emplaceBlock());
   Value block = ProgramIdOp::create(b_, loc_, 0);
-  if (cluster_ > 1 && !stores)
-    rank_ = arith::RemUIOp::create(b_, loc_, block, constant(cluster_));
   AffineExpr programs = kernel_.getGrid().getResult(0);
   if (!isPersistent_) {
     Value zero = constant(0);
@@ -383,21 +359,8 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   scf::YieldOp::create(b_, loc_, next);
 }
 
-/// Blocks that take as many steps as each other, and read something alike.
-void RoleBuilder::findCluster() {
-  if (schedule_.getCluster() == 1)
-    return;
-  alike_ = readAlike(kernel_, plan_, schedule_.getCluster());
-  bool fits = facts_.units >= schedule_.getCluster() && isPersistent_ && plan_.carriesSums;
-  if (fits && llvm::is_contained(alike_, true))
-    cluster_ = schedule_.getCluster();
-  else
-    kernel_.emitRemark() << "its blocks are no clusters because neighbouring programs copy nothing alike";
-}
-
 void RoleBuilder::run() {
   b_.setInsertionPointToStart(&kernel_.getBody().front());
-  findCluster();
   makeRooms();
   makeRings();
   int64_t groups = schedule_.getGroups(), warps = schedule_.getWarps();
@@ -407,7 +370,7 @@ void RoleBuilder::run() {
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
-  blocks_ = (extent ? std::min(extent.getValue(), facts_.units) : facts_.units) / cluster_ * cluster_;
+  blocks_ = extent ? std::min(extent.getValue(), facts_.units) : facts_.units;
   b_.setInsertionPoint(kernel_.getBody().front().getTerminator());
   auto roles = RolesOp::create(b_, loc_, warpsOf, registers, elected, groups + 1);
   for (int64_t group = 0; group < groups; ++group)
