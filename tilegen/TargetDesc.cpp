@@ -66,7 +66,7 @@ using enum Backend;
 using enum ProgramModel;
 
 // Stores by the copy engine are off: they have not run on a GPU yet (docs/performance.md says what they should bring).
-static constexpr RoleOptions hopperRoles{.prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 0};
+static constexpr RoleOptions hopperRoles{.prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 2};
 
 static constexpr TargetDesc table[] = {
     // x86-64 psABI, "Micro-architecture levels": v3 has AVX2, FMA and F16C, v4 AVX-512 F, BW, CD, DQ and VL.

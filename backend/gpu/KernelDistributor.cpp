@@ -199,6 +199,11 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   };
   for (Value init : op.getInitArgs())
     counts.push_back(flatten(init, inits));
+  SmallVector<StepCounter> counters = stepCounters(op);
+  for (StepCounter counter : counters) {
+    RingPosition first = positionOf(counter.slots, op.getInitArgs()[counter.argument]);
+    inits.append({first.slot, first.uses});
+  }
   auto loop =
       scf::ForOp::create(b_, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
   auto unflatten = [&](ValueRange from, ValueRange words) {
@@ -210,6 +215,11 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
       words = words.drop_front(count);
     }
   };
+  auto notePositions = [&](ValueRange counted, ValueRange words) {
+    words = words.take_back(2 * counters.size());
+    for (auto [i, counter] : llvm::enumerate(counters))
+      positions_[{counted[counter.argument], counter.slots}] = {words[2 * i], words[2 * i + 1]};
+  };
   {
     OpBuilder::InsertionGuard guard(b_);
     Block *body = loop.getBody();
@@ -218,11 +228,16 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     b_.setInsertionPointToEnd(body);
     scalars_.map(op.getInductionVar(), loop.getInductionVar());
     unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs());
+    notePositions(op.getRegionIterArgs(), loop.getRegionIterArgs());
     if (failed(lowerBlock(*op.getBody())))
       return failure();
     Registers yielded;
     for (Value value : op.getBody()->getTerminator()->getOperands())
       flatten(value, yielded);
+    for (StepCounter counter : counters) {
+      RingPosition next = after(positions_[{op.getRegionIterArgs()[counter.argument], counter.slots}], counter.slots);
+      yielded.append({next.slot, next.uses});
+    }
     waiting_.clear();
     // Loads for the next step must stay in this step, but the optimizer would move them to their use in the next one.
     // It moves no load over what may write memory, as far as it knows; this assembly is empty.
@@ -234,6 +249,7 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());
+  notePositions(op.getResults(), loop.getResults());
   return success();
 }
 
@@ -399,7 +415,8 @@ LogicalResult KernelDistributor::run() {
     multipliesShared_ |= fragments && fragments->readsShared();
   });
   noteEpilogue(kernel_.getBody());
-  if (kernel_.getBody().getOps<RolesOp>().empty()) // each role waits by itself, behind the making of barriers
+  // Each role waits by itself, behind the making of barriers.
+  if (kernel_.getBody().getOps<RolesOp>().empty() && kernel_.getBody().getOps<AwaitKernelsOp>().empty())
     awaitKernels();
   LogicalResult result = lowerBlock(kernel_.getBody().front());
   LLVM::ReturnOp::create(b_, ValueRange());

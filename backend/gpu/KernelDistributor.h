@@ -122,8 +122,17 @@ private:
   struct RingPosition {
     Value slot, uses; // i32; how often the slot was used before
   };
+  /// A step that a loop counts up by one, where it is needed as a position in rings of `slots`.
+  struct StepCounter {
+    unsigned argument; // of those that the loop carries
+    int64_t slots;
+  };
   Value word(Value index);
   RingPosition positionOf(Value ring, Value step);
+  RingPosition positionOf(int64_t slots, Value step);
+  RingPosition after(RingPosition position, int64_t slots);
+  RingPosition before(RingPosition position, int64_t slots);
+  llvm::SmallVector<StepCounter> stepCounters(mlir::scf::ForOp op);
   Value ringBarrier(Value ring, Value slot, bool isEmpty);
   void lowerRingAlloc(tile::RingAllocOp op);
   void lowerRingAcquire(tile::RingAcquireOp op);
@@ -165,6 +174,7 @@ private:
   llvm::DenseMap<Value, Registers> registers_; // tiles; null where not computed yet
   llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
+  llvm::DenseMap<std::pair<Value, int64_t>, RingPosition> positions_; // of steps that loops count, by slots
   struct Role {
     unsigned number, threads;
   };

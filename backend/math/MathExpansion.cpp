@@ -92,25 +92,31 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
   op->erase();
 }
 
-/// 1 + erf(x) is erfc(-x), as in every GELU. Where erf is added up with 1 its relative error near 0 is lost, so the
-/// cheaper function with a small absolute error is as good.
-static void formComplements(Operation *root) {
-  SmallVector<math::ErfOp> found;
-  root->walk([&](math::ErfOp erf) { found.push_back(erf); });
-  for (math::ErfOp erf : found) {
-    auto sum = erf->hasOneUse() ? dyn_cast<arith::AddFOp>(*erf->user_begin()) : arith::AddFOp();
-    if (!sum || !matchPattern(sum.getLhs() == erf ? sum.getRhs() : sum.getLhs(), m_OneFloat()))
+/// What is added up with 1, which loses the relative error near 0: functions with a small absolute error are as good,
+/// and cheaper. GELUs end so: 1 + erf(x) is erfc(-x), and 1 + tanh(x) is 2 / (1 + exp(-2 x)).
+static void formComplements(Operation *root, NativeMath native) {
+  SmallVector<Operation *> found;
+  root->walk([&](Operation *op) {
+    bool isTanh = isa<math::TanhOp>(op) && native.exp2 && getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+    if (isTanh || isa<math::ErfOp>(op))
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
+    if (!sum || !matchPattern(sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs(), m_OneFloat()))
       continue;
-    OpBuilder builder(sum);
-    Value negative = arith::NegFOp::create(builder, sum.getLoc(), erf.getOperand());
-    sum.replaceAllUsesWith(math::ErfcOp::create(builder, sum.getLoc(), negative).getResult());
+    ImplicitLocOpBuilder builder(sum.getLoc(), sum);
+    Value x = op->getOperand(0);
+    Value complement = isa<math::TanhOp>(op) ? MathFunctions(builder, x.getType(), native).onePlusTanh(x)
+                                             : math::ErfcOp::create(builder, arith::NegFOp::create(builder, x));
+    sum.replaceAllUsesWith(complement);
     sum.erase();
-    erf.erase();
+    op->erase();
   }
 }
 
 void expandMath(Operation *root, NativeMath native) {
-  formComplements(root);
+  formComplements(root, native);
   SmallVector<std::pair<Operation *, const Row *>> found;
   root->walk([&](Operation *op) {
     const Row *row = findRow(op);

@@ -251,6 +251,15 @@ Value MathFunctions::tanhByNativeExp2(Value x) {
   return select(less(a, constant(0.6)), small, copySign(large, x));
 }
 
+/// 2 / (1 + e^-2x), by the target's exp2, whose argument is rounded: to x parts in 2^22 of a result that is small for
+/// large negative x.
+Value MathFunctions::onePlusTanh(Value x) {
+  Value power = math::Exp2Op::create(builder, mul(x, constant(-2 * std::numbers::log2e)));
+  Value reciprocal = div(constant(1.0), add(power, constant(1.0)));
+  reciprocal.getDefiningOp()->setAttr(byReciprocalAttr, builder.getUnitAttr());
+  return add(reciprocal, reciprocal);
+}
+
 Value MathFunctions::tanh(Value x) {
   if (native.exp2 && !wide)
     return tanhByNativeExp2(x);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-awaits|--drop-ring-waits|
 // --drop-store-waits|--drop-releases|--drop-acquires|--drop-arrivals|--all-are-last|--release-early|
-// --drop-proxy-fences|--drop-waits]: compiles every case for a GPU into a folder that tilewright-device-check runs.
+// --drop-proxy-fences|--drop-waits] [--only TEXT]: compiles every case for a GPU into a folder that
+// tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
-// inject faults.
+// inject faults; --only takes the cases whose names have the text.
 #include "tests/device/Cases.h"
 #include "tests/device/PlacedLaunch.h"
 
@@ -80,12 +81,17 @@ int main(int argc, char **argv) {
                         takes("--drop-acquires"),   takes("--drop-arrivals"),    takes("--all-are-last"),
                         takes("--release-early"),   takes("--drop-proxy-fences")};
   bool withoutWaits = takes("--drop-waits");
+  std::string only;
+  if (auto word = std::find(words.begin(), words.end(), "--only"); word != words.end() && word + 1 != words.end()) {
+    only = word[1];
+    words.erase(word, word + 2);
+  }
   bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
   if (words.empty() || unknown) {
     std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
                  "[--drop-ring-waits] [--drop-store-waits] "
                  "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
-                 "[--drop-proxy-fences] [--drop-waits]\n";
+                 "[--drop-proxy-fences] [--drop-waits] [--only TEXT]\n";
     return 2;
   }
   std::filesystem::path folder = words[0];
@@ -104,6 +110,8 @@ int main(int argc, char **argv) {
   std::filesystem::create_directories(folder);
   nlohmann::json list = nlohmann::json::array();
   for (const DeviceCase &c : deviceCases()) {
+    if (c.name.find(only) == std::string::npos)
+      continue;
     PlacedLaunch launch;
     Expected<TargetCode> code = compileCase(c, **target, faults, launch);
     bool tooBig =

@@ -157,12 +157,44 @@ static DeviceCase division(DType type, int64_t n) {
   return c;
 }
 
+/// y = 1 + tanh(9 x), or 1 + erf(9 x): a GELU's, in all of their range, and beyond.
+static DeviceCase complement(const char *function, double (*exact)(double), double tolerance) {
+  constexpr int64_t n = 1021;
+  DeviceCase c{.name = fmt::format("complement_{}", function),
+               .family = "pointwise",
+               .layout = "row",
+               .edge = edgeOf(n),
+               .type = DType::F32};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: !tile.buffer<f32, () -> ({0})>, %y: !tile.buffer<f32, () -> ({0})>)
+        attributes {{grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [1024], warps = 4>}} {{
+      %c0 = arith.constant 0 : index
+      %v = tile.load %x[%c0] bounds () -> ({0}) map (d0) -> (d0) : !tile.buffer<f32, () -> ({0})> -> tensor<1024xf32>
+      %nine = arith.constant dense<9.0> : tensor<1024xf32>
+      %w = arith.mulf %v, %nine : tensor<1024xf32>
+      %f = math.{1} %w : tensor<1024xf32>
+      %one = arith.constant dense<1.0> : tensor<1024xf32>
+      %s = arith.addf %f, %one : tensor<1024xf32>
+      tile.store %s, %y[%c0] bounds () -> ({0}) map (d0) -> (d0) : tensor<1024xf32> -> !tile.buffer<f32, () -> ({0})>
+      tile.return
+    }})",
+                         n, function);
+  c.buffers = {{DType::F32, n}, {DType::F32, n}};
+  c.grid = {1, 1, 1};
+  c.expected = [spec = c.buffers[0], exact](int64_t i) { return 1 + exact(double(9 * float(inputValue(spec, 0, i)))); };
+  c.tolerance = tolerance;
+  c.small = true;
+  return c;
+}
+
 void addPointwiseCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I64, DType::I32, DType::I8})
     for (int64_t n : {1, 7, 1021, 1023, 1024, 1025, 65537})
       cases.push_back(lengths(type, n));
   for (DType type : {DType::I64, DType::I32})
     cases.push_back(division(type, 1021));
+  cases.push_back(complement("tanh", std::tanh, 2e-7));
+  cases.push_back(complement("erf", std::erf, 2e-7));
   cases.push_back(lengths(DType::F16, 67108859));
   cases.push_back(lengths(DType::F32, 70000 * 128 + 1, 128));
   cases.back().edge = "over 65535 blocks";

@@ -16,6 +16,11 @@
 // arithmetic happens when it is written to shared memory. One barrier a step is enough: a slot is overwritten only in a
 // step whose barrier comes after every thread's last read of that slot.
 //
+// Where kernels start before the ones before them end, the first steps' copies of constants start before the wait for
+// those; the other copies, and what is committed with them, follow:
+//
+//   tile.shared_copy B[first steps] ; tile.await_kernels ; tile.shared_copy A[first] ; tile.copy_commit ; ...
+//
 // Where the instruction reads shared memory by itself, a step's products continue while the next step starts: the loop
 // waits for the products of the step before, and the code behind the loop for the last ones. A slot is then free one
 // step later, so copies run one step less ahead.
@@ -41,8 +46,11 @@ private:
   bool overlapsProducts();
   Value ahead(Value position, int64_t steps);
   void startCopies();
+  int64_t copyConstants();
   Operation *cloneAt(Operation *op, IRMapping &at);
-  void copyInto(Value slot, Value position);
+  using Which = llvm::function_ref<bool(SharedWriteOp)>;
+  void copyInto(Value slot, Value position, Which which);
+  void copyStage(int64_t stage, Which which);
   SmallVector<Value> loadRaw(Value position);
   void cloneBody(IRMapping &now, Value slot);
   /// What every step counts slots with, computed before the loop.
@@ -152,10 +160,12 @@ Operation *LoopPipeline::cloneAt(Operation *op, IRMapping &at) {
   return b_.clone(*op, at);
 }
 
-void LoopPipeline::copyInto(Value slot, Value position) {
+void LoopPipeline::copyInto(Value slot, Value position, Which which) {
   IRMapping at;
   at.map(loop_.getInductionVar(), position);
   for (SharedWriteOp write : copied_) {
+    if (!which(write))
+      continue;
     auto load = write.getValue().getDefiningOp<LoadOp>();
     SmallVector<Value> offsets;
     for (Value offset : load.getOffsets()) {
@@ -178,16 +188,53 @@ SmallVector<Value> LoopPipeline::loadRaw(Value position) {
   return values;
 }
 
+/// The copies of one of the first steps, if there is one of that number.
+void LoopPipeline::copyStage(int64_t stage, Which which) {
+  Value position = stage ? ahead(loop_.getLowerBound(), stage) : loop_.getLowerBound();
+  Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, position, loop_.getUpperBound());
+  auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(when.thenBlock());
+  copyInto(constant(stage), arith::MinSIOp::create(b_, loc_, position, last_), which);
+}
+
+static LoadOp copiedLoad(SharedWriteOp write) { return write.getValue().getDefiningOp<LoadOp>(); }
+static bool isOfConstant(SharedWriteOp write) { return isConstant(copiedLoad(write).getBuffer()); }
+
+/// Starts copies of constants before the wait for the kernels before this one; of how many steps. Worth it where
+/// something else comes from those. Everything that is done before it must be for constants alone.
+int64_t LoopPipeline::copyConstants() {
+  auto isAwaited = [](SharedWriteOp write) {
+    return !isOfConstant(write) && !isModelInput(copiedLoad(write).getBuffer());
+  };
+  bool isOnlyLoop = isa<KernelOp>(loop_->getParentOp()) && raw_.empty();
+  if (!facts_.constantsFirst || !isOnlyLoop || llvm::none_of(copied_, isOfConstant) ||
+      llvm::none_of(copied_, isAwaited))
+    return 0;
+  for (Operation *op = loop_->getPrevNode(); op; op = op->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(op);
+    bool isHarmless = isa<SharedAllocOp, WorkspaceOp>(op) || isMemoryEffectFree(op);
+    if (!isHarmless && !(load && isConstant(load.getBuffer())))
+      return 0;
+  }
+  int64_t bytes = 0;
+  for (SharedWriteOp write : copied_)
+    if (isOfConstant(write))
+      bytes += write.getShared().getType().getSlotBytes();
+  int64_t steps = std::min(mostEarlyBytes / bytes, lead_);
+  for (int64_t stage = 0; stage < steps; ++stage)
+    copyStage(stage, isOfConstant);
+  if (steps)
+    AwaitKernelsOp::create(b_, loc_);
+  return steps;
+}
+
 void LoopPipeline::startCopies() {
   if (copied_.empty())
     return;
+  int64_t early = copyConstants();
   for (int64_t stage = 0; stage < lead_; ++stage) {
-    Value position = stage ? ahead(loop_.getLowerBound(), stage) : loop_.getLowerBound();
-    Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, position, loop_.getUpperBound());
-    auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
-    b_.setInsertionPointToStart(when.thenBlock());
-    copyInto(constant(stage), arith::MinSIOp::create(b_, loc_, position, last_));
-    b_.setInsertionPointAfter(when);
+    copyStage(stage, [&](SharedWriteOp write) { return stage >= early || !isOfConstant(write); });
     CopyCommitOp::create(b_, loc_);
   }
 }
@@ -238,7 +285,7 @@ void LoopPipeline::copyAhead(Value position, Value slot, Value lead, Value behin
   before = arith::SelectOp::create(b_, loc_, wraps, arith::AddIOp::create(b_, loc_, slot, lead), before);
   auto when = scf::IfOp::create(b_, loc_, exists, /*withElse=*/false);
   b_.setInsertionPointToStart(when.thenBlock());
-  copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_));
+  copyInto(before, arith::MinSIOp::create(b_, loc_, next, last_), [](SharedWriteOp) { return true; });
   b_.setInsertionPointAfter(when);
   CopyCommitOp::create(b_, loc_);
 }

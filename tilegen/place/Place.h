@@ -59,6 +59,10 @@ mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 
 //===- What several steps ask -------------------------------------------------------------------------------------===//
 
+/// Of constants that a block copies before it waits for the kernels before: what memory gives its multiprocessor in a
+/// microsecond or two. What is read behind them has to wait for them too.
+inline constexpr int64_t mostEarlyBytes = 64 << 10;
+
 /// The warps of a block, as the kernel's schedule says; four if it has none.
 int64_t warpsOf(KernelOp kernel);
 /// Gives everything in shared memory its address; the bytes that are used.

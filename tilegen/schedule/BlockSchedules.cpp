@@ -56,6 +56,9 @@ constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {12
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
+/// Products of singles on matrix units: a warp's tile of 64x64 is split from fewer operands than one of 64x32.
+constexpr MatmulTile tf32Tiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
+                                    {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
@@ -238,12 +241,14 @@ static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, con
   return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
 }
 
+/// A second group has work only in blocks that take several tiles.
 static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
                                     const TargetDesc &target) {
-  int64_t stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
+  int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
+          stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
           room = (target.sharedBytes - bytesOfRings - bytesOfResults(space, row, target)) / stageBytes,
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
-  return makeMatmul(space, row.tile, step, stages, row.groups, rowsOfOrder);
+  return makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
 }
 
 /// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
@@ -354,7 +359,9 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   std::optional<WarpgroupSteps> steps;
   if (hasWarpgroups(target, element))
     steps = warpgroupSteps(space, target);
-  ArrayRef<MatmulTile> tiles = element.getIntOrFloatBitWidth() <= 16 ? ArrayRef(halfTiles) : ArrayRef(floatTiles);
+  ArrayRef<MatmulTile> tiles = element.getIntOrFloatBitWidth() <= 16 ? ArrayRef(halfTiles)
+                               : multipliesTf32(space, target)       ? ArrayRef(tf32Tiles)
+                                                                     : ArrayRef(floatTiles);
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   tile::ScheduleAttr chosen = steps ? scheduleWarpgroups(space, *steps, target) : tile::ScheduleAttr();
   if (!chosen)

@@ -122,13 +122,17 @@ static bool touchesConstantsAlone(Operation *op) {
     auto map = copy.getMap().getDefiningOp<TensorMapOp>();
     return map && isConstant(map.getBuffer());
   }
-  return isa<RingAcquireOp, RingWaitOp, RingReleaseOp, RingDrainOp>(op) || op->getNumRegions() ||
-         isMemoryEffectFree(op);
+  if (auto copy = dyn_cast<SharedCopyOp>(op))
+    return isConstant(copy.getBuffer());
+  if (auto load = dyn_cast<LoadOp>(op))
+    return isConstant(load.getBuffer());
+  return isa<RingAcquireOp, RingWaitOp, RingReleaseOp, RingDrainOp, SharedAllocOp, WorkspaceOp>(op) ||
+         op->getNumRegions() || isMemoryEffectFree(op);
 }
 
 LogicalResult AwaitKernelsOp::verify() {
-  if (!isa<RolesOp>((*this)->getParentOp()))
-    return emitOpError() << "expected to stand in a role itself because all that follows relies on it, got "
+  if (!isa<KernelOp, RolesOp>((*this)->getParentOp()))
+    return emitOpError() << "expected to stand in a kernel or a role itself because all that follows relies on it, got "
                          << (*this)->getParentOp()->getName();
   for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode()) {
     auto result = op->walk([](Operation *op) {

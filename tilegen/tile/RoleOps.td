@@ -196,8 +196,8 @@ def RingDrainOp : Tile_Op<"ring_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
 def AwaitKernelsOp : Tile_Op<"await_kernels", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until the kernels before have ended and what they wrote is there";
   let description = [{
-    Where kernels may start before the ones before them end, a role begins with this, unless it says itself where it
-    waits. Before that it may only start copies of constants, which no kernel writes.
+    Where kernels may start before the ones before them end, a kernel or each of its roles begins with this, unless it
+    says itself where it waits. Before that it may only start copies of constants, which no kernel writes.
 
     ```mlir
     tile.kernel @early(%x: !tile.buffer<f16, () -> (64, 64)>, %w: !tile.buffer<f16, () -> (64, 64)> {graph.constant})

@@ -14,11 +14,66 @@ constexpr int64_t barrierBytes = 8;
 
 Value KernelDistributor::word(Value index) { return arith::IndexCastOp::create(b_, b_.getI32Type(), scalar(index)); }
 
-/// The slot of a step, and how often it was used before.
 KernelDistributor::RingPosition KernelDistributor::positionOf(Value ring, Value step) {
-  int64_t slots = cast<RingType>(ring.getType()).getSlots();
+  return positionOf(cast<RingType>(ring.getType()).getSlots(), step);
+}
+
+/// One more or one less than a value.
+static std::pair<Value, int64_t> neighbourOf(Value step) {
+  Operation *op = step.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp>(op) || !isOneInteger(op->getOperand(1)))
+    return {};
+  return {op->getOperand(0), isa<arith::AddIOp>(op) ? 1 : -1};
+}
+
+/// The slot of a step, and how often it was used before. Where a loop counts steps, it counts these too: a division in
+/// each step would be on the way from one product to the next.
+KernelDistributor::RingPosition KernelDistributor::positionOf(int64_t slots, Value step) {
+  if (auto known = positions_.find({step, slots}); known != positions_.end())
+    return known->second;
+  auto [other, distance] = neighbourOf(step);
+  if (auto known = positions_.find({other, slots}); distance && known != positions_.end())
+    return distance > 0 ? after(known->second, slots) : before(known->second, slots);
   Value number = word(step);
   return {arith::RemUIOp::create(b_, number, i32(slots)), arith::DivUIOp::create(b_, number, i32(slots))};
+}
+
+KernelDistributor::RingPosition KernelDistributor::after(RingPosition position, int64_t slots) {
+  Value next = arith::AddIOp::create(b_, position.slot, i32(1)),
+        isOver = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, next, i32(slots)),
+        more = arith::AddIOp::create(b_, position.uses, i32(1));
+  return {arith::SelectOp::create(b_, isOver, i32(0), next), arith::SelectOp::create(b_, isOver, more, position.uses)};
+}
+
+KernelDistributor::RingPosition KernelDistributor::before(RingPosition position, int64_t slots) {
+  Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, position.slot, i32(0)),
+        less = arith::SubIOp::create(b_, position.slot, i32(1)),
+        fewer = arith::SubIOp::create(b_, position.uses, i32(1));
+  return {arith::SelectOp::create(b_, isFirst, i32(slots - 1), less),
+          arith::SelectOp::create(b_, isFirst, fewer, position.uses)};
+}
+
+/// For rings whose slots are no power of two; others need no division.
+SmallVector<KernelDistributor::StepCounter> KernelDistributor::stepCounters(scf::ForOp op) {
+  SmallVector<StepCounter> counters;
+  for (auto [i, argument, yielded] :
+       llvm::enumerate(op.getRegionIterArgs(), op.getBody()->getTerminator()->getOperands())) {
+    if (neighbourOf(yielded) != std::pair<Value, int64_t>(argument, 1))
+      continue;
+    llvm::SmallSetVector<int64_t, 2> slots;
+    auto note = [&, argument = Value(argument)](Value ring, Value step) {
+      int64_t count = cast<RingType>(ring.getType()).getSlots();
+      if ((step == argument || neighbourOf(step).first == argument) && !llvm::isPowerOf2_64(count))
+        slots.insert(count);
+    };
+    op.walk([&](Operation *inner) {
+      llvm::TypeSwitch<Operation *>(inner).Case<RingAcquireOp, RingWaitOp, RingReleaseOp, RingDrainOp>(
+          [&](auto ring) { note(ring.getRing(), ring.getStep()); });
+    });
+    for (int64_t count : slots)
+      counters.push_back({static_cast<unsigned>(i), count});
+  }
+  return counters;
 }
 
 Value KernelDistributor::ringBarrier(Value ring, Value slot, bool isEmpty) {

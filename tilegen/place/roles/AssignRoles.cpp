@@ -49,10 +49,6 @@ namespace {
 /// sizes that are symbols.
 constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, mostRegisters = 240, warpsToCopy = 4;
 
-/// Of constants that a block copies before other kernels' results: what memory gives its multiprocessor in a
-/// microsecond or so. What is read behind them has to wait for them too.
-constexpr int64_t mostEarlyBytes = 32 << 10;
-
 /// Of a thread of each role; 0: as many as at the start.
 struct RoleBudget {
   int64_t toMultiply = 0, toCopy = 0;

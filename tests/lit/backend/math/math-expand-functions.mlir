@@ -71,6 +71,22 @@ func.func @plain_erf(%x: f32) -> (f32, f32) {
   return %e, %s : f32, f32
 }
 
+// 1 + tanh(x) is 2 / (1 + e^-2x) where the target has an exp2: no polynomial for small x, and no selection.
+// NATIVE-LABEL: func.func @gelu_by_tanh(
+// NATIVE: %[[MINUS:.*]] = arith.constant {{.*}}-2.885
+// NATIVE: %[[PRODUCT:.*]] = arith.mulf %{{.*}}, %[[MINUS]]
+// NATIVE: %[[POWER:.*]] = math.exp2 %[[PRODUCT]]
+// NATIVE: %[[SUM:.*]] = arith.addf %[[POWER]]
+// NATIVE: %[[RECIPROCAL:.*]] = arith.divf %{{.*}}, %[[SUM]] {tilewright.by_reciprocal}
+// NATIVE-NEXT: %[[TWICE:.*]] = arith.addf %[[RECIPROCAL]], %[[RECIPROCAL]]
+// NATIVE-NEXT: return %[[TWICE]]
+func.func @gelu_by_tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = math.tanh %x : tensor<4xf32>
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %s = arith.addf %t, %one : tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @kept
 // CHECK: math.floor
 // CHECK: math.sqrt

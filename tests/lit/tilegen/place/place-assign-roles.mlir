@@ -138,14 +138,14 @@ tile.kernel @alone(%a: !tile.buffer<f16, () -> (64, 128)>, %b: !tile.buffer<f16,
 
 // -----
 
-// The right side is a constant: the thread that copies brings it into the first two of three slots before it waits for the
-// kernels before this one, and to the same steps the left side alone afterwards.
+// The right side is a constant: the thread that copies brings it into all three slots, which have less than 64 KiB, before
+// it waits for the kernels before this one, and to the same steps the left side alone afterwards.
 // CHECK-LABEL: tile.kernel @weights
 // CHECK: %[[RING:.*]] = tile.ring_alloc
 // CHECK: tile.roles
 // CHECK-NOT: tile.await_kernels
 // CHECK: }, {
-// CHECK: %[[EARLY:.*]] = arith.minui %c2{{.*}}, %c8
+// CHECK: %[[EARLY:.*]] = arith.minui %c3{{.*}}, %c8
 // CHECK: scf.if
 // CHECK: scf.for %[[S:.*]] = %{{.*}} to %[[EARLY]] step
 // CHECK: %[[DISTANCE:.*]] = arith.muli %[[S]], %c64

@@ -169,7 +169,23 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
 // -----
 
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>} {
-  // expected-error@+1 {{expected to stand in a role itself because all that follows relies on it, got tile.kernel}}
+  %true = arith.constant true
+  scf.if %true {
+    // expected-error@+1 {{expected to stand in a kernel or a role itself because all that follows relies on it, got scf.if}}
+    tile.await_kernels
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %sx = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>
+  // expected-error@+1 {{expected nothing but copies of constants before tile.await_kernels because other kernels may still read and write everything else}}
+  tile.shared_copy %x[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) into %sx[%c0]
+      by <reg = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>
   tile.await_kernels
   tile.return
 }
