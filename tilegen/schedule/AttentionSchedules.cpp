@@ -120,8 +120,11 @@ static tile::ScheduleAttr makeAttention(const KernelSpace &space, const Attentio
   int64_t bytesOfStep = bytesOfHalf * keys * (head + columns),
           resident = groups ? 1 : std::clamp<int64_t>(target.sharedBytes / (stages * bytesOfStep), 1, mostResident);
   KeySteps programs{blocksOf(space, sizes, rows),
-                    static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)), bytesOfStep,
-                    bytesOfSum * rows * columns, resident};
+                    static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)),
+                    bytesOfStep,
+                    bytesOfSum * rows * columns,
+                    resident,
+                    groups ? 0 : rowsOfWarp * keys * (head + columns)};
   int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target),
           order = groups && parts == 1 ? orderOfPairs(space, sizes, rows, target) : 1;
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,

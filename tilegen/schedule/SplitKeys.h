@@ -10,11 +10,12 @@ namespace tilewright::tilegen {
 
 /// The programs of a schedule without parts.
 struct KeySteps {
-  int64_t tiles;       // programs
-  int64_t steps;       // of each, through the keys
-  int64_t bytesOfStep; // of the keys and values of one step
-  int64_t bytesOfPart; // what a program leaves of its part: the mix, mostly
-  int64_t resident;    // programs that a multiprocessor holds at a time
+  int64_t tiles;                 // programs
+  int64_t steps;                 // of each, through the keys
+  int64_t bytesOfStep;           // of the keys and values of one step
+  int64_t bytesOfPart;           // what a program leaves of its part: the mix, mostly
+  int64_t resident;              // programs that a multiprocessor holds at a time
+  int64_t multiplicationsOfWarp; // in one step; 0 where it waits for nothing but the copies of others
 };
 
 /// 1 where splitting is not estimated to be clearly faster.

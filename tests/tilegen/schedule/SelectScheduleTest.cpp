@@ -107,7 +107,7 @@ constexpr Row rows[] = {
     {"product 4096x768x3072 of halves", "sm_90a",
      "<matmul, tile = [128, 192], reduce = [64], warps = 8, stages = 5, groups = 1, order = 8>"},
     {"product 512x3072x768 of halves", "sm_90a",
-     "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 2, order = 8>"},
+     "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1, order = 8>"},
     {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
     {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
     {"product 512x512x512", "sm_80", "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 4, parts = 3>"},
