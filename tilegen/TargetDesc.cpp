@@ -65,7 +65,7 @@ static constexpr MatrixInstruction rdnaMatrix[] = {
 using enum Backend;
 using enum ProgramModel;
 
-// Stores by the copy engine are off: they have not run on a GPU yet (docs/performance.md says what they should bring).
+// What these brought: docs/performance.md, "What a kernel with roles does before it waits" and "What a step costs".
 static constexpr RoleOptions hopperRoles{.prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 2};
 
 static constexpr TargetDesc table[] = {

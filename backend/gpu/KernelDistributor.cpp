@@ -188,6 +188,15 @@ static Registers unpack(ImplicitLocOpBuilder &b, ValueRange words, Type element,
   return registers;
 }
 
+/// Loads for the next step must stay in this step, but the optimizer would move them to their use in the next one. It
+/// moves no load over what may write memory, as far as it knows; this assembly is empty.
+static void keepLoads(ImplicitLocOpBuilder &b, ValueRange yielded) {
+  if (llvm::any_of(yielded, [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
+    LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
+                              /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                              ArrayAttr());
+}
+
 LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   computeWaiting();
   Registers inits;
@@ -215,11 +224,6 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
       words = words.drop_front(count);
     }
   };
-  auto notePositions = [&](ValueRange counted, ValueRange words) {
-    words = words.take_back(2 * counters.size());
-    for (auto [i, counter] : llvm::enumerate(counters))
-      positions_[{counted[counter.argument], counter.slots}] = {words[2 * i], words[2 * i + 1]};
-  };
   {
     OpBuilder::InsertionGuard guard(b_);
     Block *body = loop.getBody();
@@ -228,7 +232,7 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     b_.setInsertionPointToEnd(body);
     scalars_.map(op.getInductionVar(), loop.getInductionVar());
     unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs());
-    notePositions(op.getRegionIterArgs(), loop.getRegionIterArgs());
+    notePositions(counters, op.getRegionIterArgs(), loop.getRegionIterArgs());
     if (failed(lowerBlock(*op.getBody())))
       return failure();
     Registers yielded;
@@ -239,17 +243,11 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
       yielded.append({next.slot, next.uses});
     }
     waiting_.clear();
-    // Loads for the next step must stay in this step, but the optimizer would move them to their use in the next one.
-    // It moves no load over what may write memory, as far as it knows; this assembly is empty.
-    if (llvm::any_of(op.getBody()->getTerminator()->getOperands(),
-                     [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
-      LLVM::InlineAsmOp::create(b_, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
-                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                                LLVM::AsmDialectAttr(), ArrayAttr());
+    keepLoads(b_, op.getBody()->getTerminator()->getOperands());
     scf::YieldOp::create(b_, yielded);
   }
   unflatten(op.getResults(), loop.getResults());
-  notePositions(op.getResults(), loop.getResults());
+  notePositions(counters, op.getResults(), loop.getResults());
   return success();
 }
 

@@ -133,6 +133,8 @@ private:
   RingPosition after(RingPosition position, int64_t slots);
   RingPosition before(RingPosition position, int64_t slots);
   llvm::SmallVector<StepCounter> stepCounters(mlir::scf::ForOp op);
+  /// `words`, of which the last are the counters' positions, belong to the steps among `counted`.
+  void notePositions(llvm::ArrayRef<StepCounter> counters, mlir::ValueRange counted, mlir::ValueRange words);
   Value ringBarrier(Value ring, Value slot, bool isEmpty);
   void lowerRingAlloc(tile::RingAllocOp op);
   void lowerRingAcquire(tile::RingAcquireOp op);

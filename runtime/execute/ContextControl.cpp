@@ -9,9 +9,9 @@
 // An iteration is bound like any run of a plan until two in a row have the same sizes, so that only the double buffers
 // alternate. From then on the loop is `steady`: even and odd iterations reuse the addresses bound before.
 //
-// On a device that records, each iteration is bound for itself, with slices where they are: scanned ones are not copied,
-// and collected ones are written to their place in the result, where its size is known. Loops whose iterations are known
-// are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), as a chain of all that they start.
+// On a device that records, each iteration is bound for itself, with slices where they are: scanned ones are not
+// copied, and collected ones are written to their place in the result, where its size is known. Loops whose iterations
+// are known are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), as a chain of all that they start.
 #include "runtime/execute/Context.h"
 
 #include "runtime/artifact/Format.h"

@@ -104,8 +104,8 @@ static void findUses(const Plan &plan, PlanAnalysis &analysis) {
     });
 }
 
-/// Does the sizes' knowledge suffice to know all iterations, and what each of them starts on the device? Then nothing is
-/// read back between them.
+/// Do sizes tell how many iterations there are, and what each of them starts on the device? Then nothing is read back
+/// between them.
 static bool isRecordableLoop(const Plan &plan, const Step &step) {
   const auto *loop = std::get_if<Loop>(&step);
   if (!loop || loop->tripCount != none || loop->condition != none || loop->conditional || loop->counted ||
@@ -113,9 +113,11 @@ static bool isRecordableLoop(const Plan &plan, const Step &step) {
     return false;
   const Plan &body = plan.bodies[loop->body.body];
   PlanAnalysis analysis = analyzePlan(body);
-  return !analysis.bindsWhileRunning && std::ranges::all_of(body.steps, [](const Step &inner) {
+  auto isStarted = [](const Step &inner) {
     return std::holds_alternative<Launch>(inner) || std::holds_alternative<Copy>(inner);
-  }) && std::ranges::all_of(analysis.segments, &Segment::recordable);
+  };
+  return !analysis.bindsWhileRunning && std::ranges::all_of(body.steps, isStarted) &&
+         std::ranges::all_of(analysis.segments, &Segment::recordable);
 }
 
 static bool isRecordable(const Plan &plan, const Step &step, const PlanAnalysis &analysis) {

@@ -73,6 +73,14 @@ static void dropWaits(std::vector<std::byte> &bytes) {
   }
 }
 
+static int refuseUsage() {
+  std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
+               "[--drop-ring-waits] [--drop-store-waits] "
+               "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
+               "[--drop-proxy-fences] [--drop-waits] [--only TEXT]\n";
+  return 2;
+}
+
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
@@ -87,13 +95,8 @@ int main(int argc, char **argv) {
     words.erase(word, word + 2);
   }
   bool unknown = std::any_of(words.begin(), words.end(), [](const std::string &word) { return word.starts_with("-"); });
-  if (words.empty() || unknown) {
-    std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
-                 "[--drop-ring-waits] [--drop-store-waits] "
-                 "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
-                 "[--drop-proxy-fences] [--drop-waits] [--only TEXT]\n";
-    return 2;
-  }
+  if (words.empty() || unknown)
+    return refuseUsage();
   std::filesystem::path folder = words[0];
   std::string name = words.size() > 1 ? words[1] : "sm_90a";
   Expected<const TargetDesc *> target = findTarget(name);

@@ -53,6 +53,12 @@ KernelDistributor::RingPosition KernelDistributor::before(RingPosition position,
           arith::SelectOp::create(b_, isFirst, fewer, position.uses)};
 }
 
+void KernelDistributor::notePositions(ArrayRef<StepCounter> counters, ValueRange counted, ValueRange words) {
+  words = words.take_back(2 * counters.size());
+  for (auto [i, counter] : llvm::enumerate(counters))
+    positions_[{counted[counter.argument], counter.slots}] = {words[2 * i], words[2 * i + 1]};
+}
+
 /// For rings whose slots are no power of two; others need no division.
 SmallVector<KernelDistributor::StepCounter> KernelDistributor::stepCounters(scf::ForOp op) {
   SmallVector<StepCounter> counters;

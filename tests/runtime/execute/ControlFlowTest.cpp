@@ -266,8 +266,8 @@ TEST(Loop, ScansForwardsAndBackwards) {
   EXPECT_EQ(elements(outputs[1]), (std::vector<float>{-5, -7, -3, -4, -1, -2}));
 }
 
-/// Each iteration collects the slice of the one before, the last one first. Slices of 64 bytes are written to their place
-/// in the result, others are copied there. Other sizes in between move the memory that recordings know of.
+/// Each iteration collects the slice of the one before, the last one first. Slices of 64 bytes are written to their
+/// place in the result, others are copied there. Other sizes in between move the memory that recordings know of.
 TEST(Loop, IsRecordedWhereItsIterationsAreKnown) {
   for (int64_t width : {2, 16}) {
     Builder builder, body;
