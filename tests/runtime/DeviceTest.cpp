@@ -378,6 +378,68 @@ TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
       }
 }
 
+/// Running sums of the rows of x [n, 16], from `start` on, by a loop around a kernel: all of them, and the last.
+static Plan runningSums(const std::string &target, std::array<uint32_t, 3> kernelBlock) {
+  Plan body = SampleContents::plan(), root = body;
+  body.target = root.target = target;
+  body.kernels[0].block = kernelBlock;
+  body.exprs.clear(), body.symbols.clear(), body.groups.clear();
+  ExprBuilder inside(body.exprs);
+  ExprId width = inside.constant(16), one = inside.constant(1);
+  body.values = {{"before", DType::F32, ValueKind::Input, {width}, 0, none},
+                 {"row", DType::F32, ValueKind::Input, {width}, 1, none},
+                 {"sum", DType::F32, ValueKind::Output, {width}, 0, none},
+                 {"kept", DType::F32, ValueKind::Output, {width}, 1, none}};
+  body.inputs = {0, 1}, body.outputs = {2, 3};
+  Launch launch;
+  launch.kernel = 0, launch.buffers = {1, 0, 2}, launch.scalars = {width}, launch.grid = {one, one, one};
+  body.steps = {launch, Copy{3, 2}};
+
+  root.exprs.clear(), root.kernels.clear(), root.groups.clear();
+  ExprBuilder build(root.exprs);
+  ExprId rows = build.symbol(0), columns = build.constant(16);
+  root.values = {{"x", DType::F32, ValueKind::Input, {rows, columns}, 0, none},
+                 {"start", DType::F32, ValueKind::Input, {columns}, 1, none},
+                 {"y", DType::F32, ValueKind::Output, {rows, columns}, 0, none},
+                 {"last", DType::F32, ValueKind::Output, {columns}, 1, none}};
+  root.inputs = {0, 1}, root.outputs = {2, 3};
+  Loop loop;
+  loop.counted = loop.conditional = false, loop.carried = {1}, loop.scanned = {{0, false}}, loop.body = {0, {}, {}};
+  loop.finals = {3}, loop.collected = {{2, false}}, loop.node = "sums";
+  root.steps = {loop};
+  root.bodies = {body};
+  return root;
+}
+
+/// Where the device records, the loop is replayed from its third run on, with the same results.
+TEST_P(DeviceConformance, RecordsLoopsWhoseIterationsAreKnown) {
+  SampleContents sample;
+  sample.contents.code = {code_};
+  sample.contents.plans = {runningSums(code_.target, kernel("addBias", 3, 1).block)};
+  Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  std::unique_ptr<Context> context = std::move(*Context::create(*program, device_));
+  float number = 0;
+  for (int64_t rows : {3, 3, 3, 3, 8, 3, 3, 3, 8, 8, 8}) {
+    Tensor inputs[] = {Tensor::allocate(DType::F32, {rows, 16}), Tensor::allocate(DType::F32, {16})};
+    for (Tensor &input : inputs)
+      for (int64_t i = 0; i < input.count(); ++i)
+        input.data<float>()[i] = static_cast<float>(static_cast<int>(number += 7) % 97);
+    std::vector<float> sums(inputs[1].data<float>(), inputs[1].data<float>() + 16);
+    Expected<std::vector<Tensor>> outputs = context->run(inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    for (int64_t i = 0; i < rows * 16; ++i)
+      ASSERT_EQ((*outputs)[0].data<float>()[i], sums[static_cast<size_t>(i % 16)] += inputs[0].data<float>()[i])
+          << rows << " rows, element " << i;
+    for (size_t i = 0; i < 16; ++i)
+      ASSERT_EQ((*outputs)[1].data<float>()[i], sums[i]) << rows << " rows, column " << i;
+  }
+  if (context->stream().canRecord())
+    EXPECT_GT(context->counters().replays, context->counters().recordings);
+}
+
 static std::vector<std::string> devicesHere() {
   std::vector<std::string> ids;
   for (const DeviceInfo &info : listDevices().found)
