@@ -56,9 +56,10 @@ constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {12
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
-/// Products of singles on matrix units: a warp's tile of 64x64 is split from fewer operands than one of 64x32.
-constexpr MatmulTile tf32Tiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
-                                    {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
+/// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
+/// registers that these tiles would spill.
+constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
+constexpr int64_t bytesOfWideStage = 24 << 10;
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
@@ -336,8 +337,9 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
   int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 ? 32 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
-  int64_t deepest = std::max<int64_t>(16, powerAbove(depth));
-  while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > bytesOfStage))
+  int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
+          mostBytes = !half && tile.rows < tile.columns ? bytesOfWideStage : bytesOfStage;
+  while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
     step /= 2;
   int64_t stageBytes = (tile.rows + tile.columns) * step * bytes;
   return makeMatmul(space, tile, step,
@@ -359,9 +361,12 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   std::optional<WarpgroupSteps> steps;
   if (hasWarpgroups(target, element))
     steps = warpgroupSteps(space, target);
-  ArrayRef<MatmulTile> tiles = element.getIntOrFloatBitWidth() <= 16 ? ArrayRef(halfTiles)
-                               : multipliesTf32(space, target)       ? ArrayRef(tf32Tiles)
-                                                                     : ArrayRef(floatTiles);
+  bool areKnown = llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
+  ArrayRef<MatmulTile> tiles = floatTiles;
+  if (element.getIntOrFloatBitWidth() <= 16)
+    tiles = halfTiles;
+  else if (areKnown && multipliesTf32(space, target))
+    tiles = tf32Tiles;
   const MatmulTile *tile = chooseTile(space, tiles, target.units, target);
   tile::ScheduleAttr chosen = steps ? scheduleWarpgroups(space, *steps, target) : tile::ScheduleAttr();
   if (!chosen)
