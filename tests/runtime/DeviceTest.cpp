@@ -86,6 +86,18 @@ protected:
     return stream.launch(args); // arguments are copied before this returns
   }
 
+  /// Serializes and loads an artifact with this plan of the test kernels; null after a failure.
+  std::unique_ptr<Context> contextOf(Plan plan) {
+    SampleContents sample;
+    sample.contents.code = {code_};
+    sample.contents.plans = {std::move(plan)};
+    Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+    Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    return program ? std::move(*Context::create(*program, device_)) : nullptr;
+  }
+
   std::shared_ptr<Device> device_;
   std::unique_ptr<Stream> stream_;
   CodeObject code_;
@@ -356,14 +368,8 @@ static Plan loopAroundBranch(const std::string &target, std::array<uint32_t, 3> 
 
 /// All launches are in bodies, which recordings of the outer plan must not include.
 TEST_P(DeviceConformance, RunsBodiesOfLoopsAndBranches) {
-  SampleContents sample;
-  sample.contents.code = {code_};
-  sample.contents.plans = {loopAroundBranch(code_.target, kernel("addBias", 3, 1).block)};
-  Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
-  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
-  Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());
-  ASSERT_TRUE(program.ok()) << program.status().message();
-  std::unique_ptr<Context> context = std::move(*Context::create(*program, device_));
+  std::unique_ptr<Context> context = contextOf(loopAroundBranch(code_.target, kernel("addBias", 3, 1).block));
+  ASSERT_TRUE(context);
   for (int64_t size : {2, 2, 2, 5, 2})
     for (uint8_t again : {0, 1})
       for (int64_t trips : {0, 3}) {
@@ -413,14 +419,8 @@ static Plan runningSums(const std::string &target, std::array<uint32_t, 3> kerne
 
 /// Where the device records, the loop is replayed from its third run on, with the same results.
 TEST_P(DeviceConformance, RecordsLoopsWhoseIterationsAreKnown) {
-  SampleContents sample;
-  sample.contents.code = {code_};
-  sample.contents.plans = {runningSums(code_.target, kernel("addBias", 3, 1).block)};
-  Expected<std::vector<std::byte>> bytes = serializeArtifact(sample.contents);
-  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
-  Expected<std::shared_ptr<const Program>> program = Program::create(*Artifact::fromBytes(*bytes), device_->info());
-  ASSERT_TRUE(program.ok()) << program.status().message();
-  std::unique_ptr<Context> context = std::move(*Context::create(*program, device_));
+  std::unique_ptr<Context> context = contextOf(runningSums(code_.target, kernel("addBias", 3, 1).block));
+  ASSERT_TRUE(context);
   float number = 0;
   for (int64_t rows : {3, 3, 3, 3, 8, 3, 3, 3, 8, 8, 8}) {
     Tensor inputs[] = {Tensor::allocate(DType::F32, {rows, 16}), Tensor::allocate(DType::F32, {16})};
