@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 namespace tilewright::test {
 namespace {
@@ -31,9 +32,32 @@ void expectSentence(const Status &status) {
   std::abort();
 }
 
+/// A context never frees types, attributes and expressions, and is slow to create, so each target has one that is
+/// replaced after some inputs.
+class ReplacedContext {
+public:
+  explicit ReplacedContext(void (*registerAll)(mlir::DialectRegistry &) = nullptr) {
+    if (registerAll)
+      registerAll(registry_);
+  }
+  mlir::MLIRContext &get() {
+    constexpr int mostInputs = 1000;
+    if (inputs_++ % mostInputs == 0) {
+      context_ = std::make_unique<mlir::MLIRContext>(registry_, mlir::MLIRContext::Threading::DISABLED);
+      context_->loadAllAvailableDialects();
+    }
+    return *context_;
+  }
+
+private:
+  mlir::DialectRegistry registry_;
+  std::unique_ptr<mlir::MLIRContext> context_;
+  int inputs_ = 0;
+};
+
 void fuzzImport(std::span<const uint8_t> bytes) {
-  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  expectSentence(importModelBytes(context, textOf(bytes), "/nonexistent", {}).status());
+  static ReplacedContext context;
+  expectSentence(importModelBytes(context.get(), textOf(bytes), "/nonexistent", {}).status());
 }
 
 void fuzzNpy(std::span<const uint8_t> bytes) { expectSentence(parseNpy(std::as_bytes(bytes), "x.npy").status()); }
@@ -47,30 +71,19 @@ void fuzzTensorProto(std::span<const uint8_t> bytes) {
 }
 
 void fuzzDimExpression(std::span<const uint8_t> bytes) {
-  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  parseDimExpression(&context, textOf(bytes),
-                     [](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, &context); });
+  static ReplacedContext contexts;
+  mlir::MLIRContext *context = &contexts.get();
+  parseDimExpression(context, textOf(bytes),
+                     [&](std::string_view name) { return mlir::getAffineSymbolExpr(name.size() % 4, context); });
 }
 
 /// Stages are read from files, with their constants beside them.
 void fuzzStage(std::span<const uint8_t> bytes) {
   static ScratchFolder scratch;
-  static mlir::DialectRegistry registry = [] {
-    mlir::DialectRegistry all;
-    registerDialects(all);
-    return all;
-  }();
-  // A context never frees types and attributes, and is slow to create, so it is replaced after this many inputs.
-  constexpr int runsOfContext = 1000;
-  static std::unique_ptr<mlir::MLIRContext> context;
-  static int runs = 0;
-  if (runs++ % runsOfContext == 0) {
-    context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-    context->loadAllAvailableDialects();
-  }
+  static ReplacedContext context(registerDialects);
   std::string path = scratch / "stage.mlir";
   expectSentence(writeFile(path, textOf(bytes)));
-  expectSentence(readStage(*context, path).status());
+  expectSentence(readStage(context.get(), path).status());
 }
 
 void fuzzArtifact(std::span<const uint8_t> bytes) {
