@@ -124,6 +124,26 @@ bool fusion::isConstant(Value value, bool wanted) {
          elements.getSplatValue<APInt>().isZero() != wanted;
 }
 
+static CmpIPredicate wantedPredicate(bool wanted, arith::CmpIOp compare) {
+  return wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+}
+
+/// The condition that `op` repeats or negates, by a comparison with 0 or an exclusive or with true, and what is wanted
+/// of that; none for other operations.
+static std::optional<std::pair<bool, Value>> withoutNegation(bool wanted, Operation *op) {
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    CmpIPredicate predicate = wantedPredicate(wanted, compare);
+    if (Value boolean = comparedBoolean(compare);
+        boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
+      return std::pair(predicate == CmpIPredicate::ne, boolean);
+  }
+  if (isa<arith::XOrIOp>(op))
+    for (unsigned side : {0, 1})
+      if (fusion::isConstant(op->getOperand(side), true))
+        return std::pair(!wanted, op->getOperand(1 - side));
+  return std::nullopt;
+}
+
 KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExpr> at) {
   Operation *op = condition.getDefiningOp();
   if (!op || --steps < 0)
@@ -132,17 +152,10 @@ KeyInterval Conditions::whereIs(bool wanted, Value condition, ArrayRef<AffineExp
     return whereIs(wanted, cast<graph::AccessOpInterface>(op).getData(), *data);
   if (std::optional<ConstantBand> band = bandOf(op, [&](double value) { return (value != 0) == wanted; }))
     return band->keysAt(space, at);
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    CmpIPredicate predicate = wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
-    if (Value boolean = comparedBoolean(compare);
-        boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
-      return whereIs(predicate == CmpIPredicate::ne, boolean, at);
-    return whereCompares(predicate, compare, at);
-  }
-  if (isa<arith::XOrIOp>(op))
-    for (unsigned side : {0, 1})
-      if (isConstant(op->getOperand(side), true))
-        return whereIs(!wanted, op->getOperand(1 - side), at);
+  if (auto plain = withoutNegation(wanted, op))
+    return whereIs(plain->first, plain->second, at);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return whereCompares(wantedPredicate(wanted, compare), compare, at);
   bool both = wanted ? isa<arith::AndIOp>(op) : isa<arith::OrIOp>(op);
   if (!both)
     return {};
@@ -189,17 +202,10 @@ std::optional<KeyInterval> Conditions::surely(bool wanted, Value condition, Arra
     return surely(wanted, cast<graph::AccessOpInterface>(op).getData(), *data);
   if (std::optional<ConstantBand> band = bandOf(op, [&](double value) { return (value != 0) == wanted; }))
     return band->surelyAt(space, at);
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    CmpIPredicate predicate = wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
-    if (Value boolean = comparedBoolean(compare);
-        boolean && (predicate == CmpIPredicate::ne || predicate == CmpIPredicate::eq))
-      return surely(predicate == CmpIPredicate::ne, boolean, at);
-    return surelyCompares(predicate, compare, at);
-  }
-  if (isa<arith::XOrIOp>(op))
-    for (unsigned side : {0, 1})
-      if (isConstant(op->getOperand(side), true))
-        return surely(!wanted, op->getOperand(1 - side), at);
+  if (auto plain = withoutNegation(wanted, op))
+    return surely(plain->first, plain->second, at);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return surelyCompares(wantedPredicate(wanted, compare), compare, at);
   if (!isa<arith::AndIOp, arith::OrIOp>(op))
     return std::nullopt;
   std::optional<KeyInterval> a = surely(wanted, op->getOperand(0), at), b = surely(wanted, op->getOperand(1), at);
