@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binding: gives every value an address, from the caller's tensors on. ContextSteps.cpp then runs the steps.
 #include "runtime/execute/Context.h"
+#include "runtime/execute/Addresses.h"
 
 #include "runtime/artifact/Format.h"
 #include "runtime/artifact/StringConstants.h"
@@ -12,10 +13,6 @@
 namespace tilewright::runtime {
 
 static constexpr size_t keptInstances = 16;
-
-static bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
-
-static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
 
 Context::~Context() {
   // Waits before memory in use is freed; nobody is left to report a failure to. Bodies are destroyed with their root.

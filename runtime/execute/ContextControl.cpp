@@ -12,6 +12,7 @@
 // On a device that records, each iteration is bound for itself, with slices where they are: scanned ones are not
 // copied, and collected ones are written to their place in the result, where its size is known. Loops whose iterations
 // are known are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), as a chain of all that they start.
+#include "runtime/execute/Addresses.h"
 #include "runtime/execute/Context.h"
 
 #include "runtime/artifact/Format.h"
@@ -46,10 +47,6 @@ struct LoopState {
   std::vector<Collection> collected;
   OwnMemory condition;
 };
-
-static std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
-
-static bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
 
 //===- Recordings -------------------------------------------------------------------------------------------------===//
 

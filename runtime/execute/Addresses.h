@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on the addresses of a plan's values.
+#pragma once
+
+#include "runtime/artifact/Format.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tilewright::runtime {
+
+inline std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
+
+/// May kernels use memory at this address for a value?
+inline bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
+
+} // namespace tilewright::runtime
