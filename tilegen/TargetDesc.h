@@ -30,10 +30,11 @@ struct MatrixInstruction {
   int warps = 1; // that issue it together
 };
 
-/// What kernels whose warps have roles do at their start and end. Each may be turned off, to measure what it brings.
+/// What kernels do at their start and end, most of it where warps have roles. Each may be turned off, to measure what
+/// it brings.
 struct RoleOptions {
   bool prefetchesMaps = false; // fetch the descriptions of tensors before the first copy asks for them
-  bool constantsFirst = false; // copy constants before the wait for the kernels before
+  bool constantsFirst = false; // copy constants before the wait for the kernels before; in pipelines, too
   int bulkStoresFrom = 0;      // programs of a block, from which results are stored by the copy engine; 0: never
 };
 

@@ -205,12 +205,10 @@ static bool isOfConstant(SharedWriteOp write) { return isConstant(copiedLoad(wri
 /// something else comes from those, and where sizes are known: others take the registers that a second set of addresses
 /// needs. Everything that is done before it must be for constants alone.
 int64_t LoopPipeline::copyConstants() {
-  auto isAwaited = [](SharedWriteOp write) {
-    return !isOfConstant(write) && !isModelInput(copiedLoad(write).getBuffer());
-  };
+  auto isOfAwaited = [](SharedWriteOp write) { return isAwaited(copiedLoad(write).getBuffer()); };
   auto kernel = dyn_cast<KernelOp>(loop_->getParentOp());
   if (!facts_.constantsFirst || !kernel || kernel.getNumSymbols() || !raw_.empty() ||
-      llvm::none_of(copied_, isOfConstant) || llvm::none_of(copied_, isAwaited))
+      llvm::none_of(copied_, isOfConstant) || llvm::none_of(copied_, isOfAwaited))
     return 0;
   for (Operation *op = loop_->getPrevNode(); op; op = op->getPrevNode()) {
     auto load = dyn_cast<LoadOp>(op);

@@ -59,7 +59,7 @@ constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {
 /// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
 /// registers that these tiles would spill.
 constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
-constexpr int64_t bytesOfWideStage = 24 << 10;
+constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 

@@ -44,6 +44,8 @@ namespace tilewright::tile {
 bool isConstant(mlir::Value buffer);
 /// Is this buffer of a kernel an input of the model, which no kernel before this one has written?
 bool isModelInput(mlir::Value buffer);
+/// May a kernel before this one have written this buffer?
+inline bool isAwaited(mlir::Value buffer) { return !isConstant(buffer) && !isModelInput(buffer); }
 
 /// Attributes of a kernel's arguments, for constants that are stored in panels.
 inline constexpr llvm::StringLiteral packedFromAttr = "tile.packed_from"; // the map from the panels to the constant

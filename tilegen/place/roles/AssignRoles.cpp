@@ -245,11 +245,9 @@ IRMapping RoleBuilder::inLoop(const IRMapping &now, Value position) {
 /// Worth it only where the others come from a kernel before: behind the constants they arrive later. Steps are counted
 /// through all programs, so that the first slots' are those of a block's first program.
 bool RoleBuilder::hasConstantsFirst() const {
-  auto isAwaited = [](const CopiedOperand &copied) {
-    return !isOfConstant(copied) && !isModelInput(LoadOp(copied.load).getBuffer());
-  };
+  auto isOfAwaited = [](const CopiedOperand &copied) { return isAwaited(LoadOp(copied.load).getBuffer()); };
   return facts_.constantsFirst && isPersistent_ && plan_.carriesSums && llvm::any_of(plan_.copied, isOfConstant) &&
-         llvm::any_of(plan_.copied, isAwaited);
+         llvm::any_of(plan_.copied, isOfAwaited);
 }
 
 /// The constants of the first slots, for program `first` if it comes before `end`.
