@@ -198,6 +198,10 @@ int main(int argc, char **argv) {
       return 5;
     }
   }
+  if (counts.empty()) {
+    fmt::print(stderr, "expected cases in {} whose names have '{}', found none\n", folder, only);
+    return 1;
+  }
   bool missed = missesQuota(counts, only.empty() && !small);
   if (expectFailures) {
     fmt::print("{} cases saw the injected fault\n", failed);

@@ -73,6 +73,11 @@ static void dropWaits(std::vector<std::byte> &bytes) {
   }
 }
 
+static void writeList(const std::filesystem::path &folder, const std::string &target, const nlohmann::json &cases) {
+  std::ofstream(folder / "cases.json") << nlohmann::json{{"target", target}, {"cases", cases}}.dump(1) << "\n";
+  std::cout << cases.size() << " cases for " << target << " in " << folder.string() << "\n";
+}
+
 static int refuseUsage() {
   std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
                "[--drop-ring-waits] [--drop-store-waits] "
@@ -135,7 +140,9 @@ int main(int argc, char **argv) {
         .write(reinterpret_cast<const char *>(code->bytes.data()), code->bytes.size());
     list.push_back(rowOf(c, facts, launch));
   }
-  std::ofstream(folder / "cases.json") << nlohmann::json{{"target", name}, {"cases", list}}.dump(1) << "\n";
-  std::cout << list.size() << " cases for " << name << " in " << folder.string() << "\n";
-  return 0;
+  if (list.empty())
+    std::cerr << "expected cases whose names have '" << only << "', found none\n";
+  else
+    writeList(folder, name, list);
+  return list.empty();
 }
