@@ -43,7 +43,7 @@ private:
   Operations operations{function, values};
   Columns columns{function, values, plan.keys};
   Reduction reduction{function, values, addresses, columns};
-  Contraction contraction{function, values, addresses, columns};
+  Contraction contraction{function, values, addresses, memory, columns};
   ByteContraction byteContraction;
   RegisterLoop registerLoop{function, values, addresses};
   NestRows nestRows{function, tileMemory, values, memory, columns};

@@ -158,13 +158,16 @@ Rows ByteContraction::emit(tile::DotOp op, const Position &position) {
   int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
   Ix size = columns.liveSize(op.getLhs(), 0, math.constant(depth), lhsFacts);
   size = columns.liveSize(op.getRhs(), 1, size, rhsFacts);
-  math.loop(math.constant(0), size, quad, [&](Ix k) {
-    Position left = position, right = position;
-    left.set(0, k);
-    left.live.append(lhsFacts.begin(), lhsFacts.end());
-    right.set(1, k);
-    right.live.append(rhsFacts.begin(), rhsFacts.end());
-    addStep(op, left, right, pieces, sums);
+  PanelStream(memory, math, op, position).emit([&](auto fetch) {
+    math.loop(math.constant(0), size, quad, [&](Ix k) {
+      Position left = position, right = position;
+      left.set(0, k);
+      left.live.append(lhsFacts.begin(), lhsFacts.end());
+      right.set(1, k);
+      right.live.append(rhsFacts.begin(), rhsFacts.end());
+      fetch(right);
+      addStep(op, left, right, pieces, sums);
+    });
   });
   Rows result;
   for (const Sums &row : sums)

@@ -73,6 +73,15 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
   }
 }
 
+void Contraction::multiplyAll(const Step &step, Ix size) {
+  PanelStream(memory, math, step.op, step.position).emit([&](auto fetch) {
+    math.loop(math.constant(0), size, 1, [&](Ix k) {
+      fetch(sidesAt(step, k).right);
+      multiplyAdd(step, k);
+    });
+  });
+}
+
 Rows Contraction::emit(tile::DotOp op, const Position &position) {
   int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
   Step step{op, position, function.typeOf(op.getResult())};
@@ -89,7 +98,7 @@ Rows Contraction::emit(tile::DotOp op, const Position &position) {
   if (window && !window.getGuard().empty() && !values.memoryOf(op.getLhs()))
     runTaps(step, depth);
   else
-    math.loop(math.constant(0), size, 1, [&](Ix k) { multiplyAdd(step, k); });
+    multiplyAll(step, size);
   Rows result;
   for (llvm::Value *place : step.accumulators)
     result.push_back(ir.CreateLoad(vector, place));

@@ -8,15 +8,15 @@
 //   ...
 #pragma once
 
-#include "backend/host/emit/Addresses.h"
 #include "backend/host/loops/Columns.h"
+#include "backend/host/loops/PanelStream.h"
 
 namespace tilewright::host {
 
 class Contraction {
 public:
-  Contraction(KernelFunction &function, TileValues &values, Addresses &addresses, Columns &columns)
-      : function(function), values(values), addresses(addresses), columns(columns), ir(function.ir),
+  Contraction(KernelFunction &function, TileValues &values, Addresses &addresses, Memory &memory, Columns &columns)
+      : function(function), values(values), addresses(addresses), memory(memory), columns(columns), ir(function.ir),
         math(function.math) {}
 
   Rows emit(tile::DotOp op, const Position &position);
@@ -29,12 +29,14 @@ private:
   struct Step; // what is the same for every k
   Sides sidesAt(const Step &step, Ix k);
   void multiplyAdd(const Step &step, Ix k);
+  void multiplyAll(const Step &step, Ix size);
   void runTaps(const Step &step, int64_t taps);
   llvm::Value *widen(llvm::Value *value, llvm::Type *element, unsigned lanes, bool isUnsigned);
 
   KernelFunction &function;
   TileValues &values;
   Addresses &addresses;
+  Memory &memory;
   Columns &columns;
   llvm::IRBuilder<> &ir;
   IndexMath &math;
