@@ -18,7 +18,8 @@ static HostOptions hostOptions(const TargetDesc &target) {
   HostOptions options;
   options.cpu = std::string(target.cpu);
   options.vectorBits = target.vectorBits;
-  options.feature = std::string(target.feature);
+  std::vector<std::string> needs = requirementsOf(target);
+  options.features.assign(needs.begin() + 1, needs.end());
   return options;
 }
 
@@ -30,9 +31,12 @@ static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc
   code.kind = runtime::CodeKind::HostX86;
   std::span<const std::byte> bytes = std::as_bytes(std::span(host->bytes)); // none, of a model without kernels
   code.bytes.assign(bytes.begin(), bytes.end());
-  code.requirements = {std::string(target.cpu)};
-  if (!target.feature.empty())
-    code.requirements.push_back(std::string(target.feature));
+  code.requirements = requirementsOf(target);
+  bool usesMatrixUnit = llvm::any_of(module.getOps<tile::KernelOp>(), [](tile::KernelOp kernel) {
+    return kernel.getScheduleAttr() && kernel.getScheduleAttr().getMatrix();
+  });
+  if (!usesMatrixUnit)
+    std::erase(code.requirements, matrixFeature);
   for (const HostKernelCode &kernel : host->kernels) {
     code.symbols.push_back({kernel.name, kernel.entry});
     code.kernels[kernel.name].workspaceBytes = kernel.workspaceBytes;

@@ -41,13 +41,9 @@ static fusion::FusionMode fusionMode(PlanMode mode) {
 /// "host" is the last row that the machine at hand can run; everything else is a row by its name.
 static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
   const TargetDesc *best = nullptr;
-  for (const TargetDesc &row : targets()) {
-    std::vector<std::string> needs = {std::string(row.cpu)};
-    if (!row.feature.empty())
-      needs.emplace_back(row.feature);
-    if (row.backend == Backend::Host && runtime::checkCpuFeatures(needs, std::string(row.name)).ok())
+  for (const TargetDesc &row : targets())
+    if (row.backend == Backend::Host && runtime::checkCpuFeatures(requirementsOf(row), std::string(row.name)).ok())
       best = &row;
-  }
   return name == "host" && best ? Expected<const TargetDesc *>(best) : findTarget(name);
 }
 

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace tilewright::runtime {
 
 struct CpuFeature {
@@ -12,6 +15,13 @@ struct CpuFeature {
   const char *meaning; // its common name
   bool (*present)();
 };
+
+/// Whether Linux lets this process use the registers of AMX, which it saves for those alone that have asked for them.
+/// Threads inherit the permission. Documentation/arch/x86/xstate.rst.
+static bool mayUseTiles() {
+  constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return ::syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+}
 
 #define FEATURE(name, meaning) {name, meaning, [] { return __builtin_cpu_supports(name) != 0; }}
 
@@ -31,9 +41,9 @@ static constexpr CpuFeature cpuFeatures[] = {
     FEATURE("avx512bf16", "AVX-512 BF16"),
     FEATURE("avx512fp16", "AVX-512 FP16"),
     FEATURE("avxvnni", "AVX VNNI"),
-    FEATURE("amx-tile", "AMX"),
-    FEATURE("amx-int8", "AMX int8"),
-    FEATURE("amx-bf16", "AMX bf16"),
+    {"amx-tile", "AMX", [] { return __builtin_cpu_supports("amx-tile") && mayUseTiles(); }},
+    {"amx-int8", "AMX int8", [] { return __builtin_cpu_supports("amx-int8") && mayUseTiles(); }},
+    {"amx-bf16", "AMX bf16", [] { return __builtin_cpu_supports("amx-bf16") && mayUseTiles(); }},
 };
 #undef FEATURE
 

@@ -3,6 +3,7 @@
 #include "tilegen/TargetDesc.h"
 
 #include <fmt/format.h>
+#include <ranges>
 
 namespace tilewright {
 
@@ -60,6 +61,9 @@ static constexpr MatrixInstruction rdnaMatrix[] = {
     {"v_wmma_i32_16x16x16_iu8", 16, 16, 16, MatrixType::I8},
 };
 
+// Intel SDM, "TDPBUSD": tiles of 16 rows of 64 bytes, of which the right side's hold four k of 16 columns each.
+static constexpr MatrixInstruction amxMatrix[] = {{"tdpbusd", 16, 16, 64, MatrixType::I8}};
+
 //===- Targets ----------------------------------------------------------------------------------------------------===//
 
 using enum Backend;
@@ -76,6 +80,7 @@ static constexpr TargetDesc table[] = {
     {"x86-64-v3-vnni", "x86-64-v3", Host, Vector, 256, 16, 1, 1, 1, 0, 0, 0, 0, {}, false, "avxvnni"},
     {"x86-64-v4", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false},
     {"x86-64-v4-vnni", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, {}, false, "avx512vnni"},
+    {"x86-64-v4-amx", "x86-64-v4", Host, Vector, 512, 32, 1, 1, 1, 0, 0, 0, 0, amxMatrix, false, "avx512vnni,amx-int8"},
 
     // CUDA C++ Programming Guide, "Technical specifications per compute capability" (threads, registers, shared
     // memory), and the data sheets: A100 80 GB SXM, RTX A6000, L40S, H200 SXM, B200, RTX PRO 6000.
@@ -83,11 +88,11 @@ static constexpr TargetDesc table[] = {
     {"sm_86", "sm_86", Nvptx, Block, 128, 255, 32, 1024, 84, 99 << 10, 0.768e12, 38.7e12, 154.8e12, ampereMatrix, true},
     {"sm_89", "sm_89", Nvptx, Block, 128, 255, 32, 1024, 142, 99 << 10, 0.864e12, 91.6e12, 362e12, ampereMatrix, true},
     {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, hopperMatrix, true,
-     /*feature=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true, hopperRoles},
+     /*features=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true, hopperRoles},
     {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, ampereMatrix, true,
-     /*feature=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
+     /*features=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
     {"sm_120a", "sm_120a", Nvptx, Block, 128, 255, 32, 1024, 188, 99 << 10, 1.792e12, 125e12, 500e12, ampereMatrix,
-     true, /*feature=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
+     true, /*features=*/{}, /*bulkCopies=*/false, /*dependentLaunches=*/true},
 
     // AMD's architecture guides as above (registers, LDS) and data sheets: MI100, MI250X (one of its two dies), MI300X,
     // MI355X, RX 7900 XTX, RX 9070 XT.
@@ -106,6 +111,13 @@ static constexpr TargetDesc table[] = {
 };
 
 std::span<const TargetDesc> targets() { return table; }
+
+std::vector<std::string> requirementsOf(const TargetDesc &target) {
+  std::vector<std::string> result = {std::string(target.cpu)};
+  for (auto feature : std::views::split(target.features, ','))
+    result.emplace_back(feature.begin(), feature.end());
+  return result;
+}
 
 Expected<const TargetDesc *> findTarget(std::string_view name) {
   if (name == "host")

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilewright {
 
@@ -54,13 +56,16 @@ struct TargetDesc {
   double peakF16;      // with matrix instructions, f32 accumulators, dense; 0 unknown
   std::span<const MatrixInstruction> matrix;
   bool asyncCopies;               // from memory to shared memory beside the registers
-  std::string_view feature = {};  // beyond those of `cpu`, as LLVM spells it
+  std::string_view features = {}; // beyond those of `cpu`, as LLVM spells them, with commas between
   bool bulkCopies = false;        // of whole tiles, by an engine that signals barriers in shared memory
   bool dependentLaunches = false; // a kernel may start before the one that it reads from ends, and wait by itself
   RoleOptions roles = {};         // where there are bulk copies
 };
 
 std::span<const TargetDesc> targets();
+
+/// What a machine must have to run the target's code: `cpu`, then each of `features`.
+std::vector<std::string> requirementsOf(const TargetDesc &target);
 
 /// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the
 /// best row.

@@ -29,10 +29,6 @@ namespace tilewright {
 // One round of instcombine is enough here; that a second would find something is no error.
 static constexpr const char *passes = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-static std::string featuresOf(const HostOptions &options) {
-  return options.feature.empty() ? "" : "+" + options.feature;
-}
-
 static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &options) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -45,7 +41,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const HostOptions &opt
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, options.cpu, featuresOf(options), llvm::TargetOptions(), llvm::Reloc::PIC_,
+      target->createTargetMachine(triple, options.cpu, options.featureText(), llvm::TargetOptions(), llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 

@@ -4,6 +4,7 @@
 #include "backend/host/emit/Operations.h"
 #include "backend/host/loops/ByteContraction.h"
 #include "backend/host/loops/Contraction.h"
+#include "backend/host/loops/MatrixContraction.h"
 #include "backend/host/loops/Program.h"
 #include "backend/host/loops/Reduction.h"
 #include "backend/host/loops/RegisterLoop.h"
@@ -22,13 +23,23 @@ public:
   KernelEmitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options, const KernelPlan &plan)
       : plan(plan), function(module, kernel, options),
         byteContraction(function, tileMemory, values, memory, columns, plan.dots),
+        matrixContraction(function, tileMemory, values, addresses, memory, plan),
         registerBlocks(function, tileMemory, values, addresses, nestRows, plan),
         program(function, tileMemory, values, nestRows, registerBlocks, transposedBlocks, plan) {
     values.compute = [this](Value value, const Position &position) { return compute(value, position); };
+    values.computeInMemory = [this](Value value, const Position &position) -> std::optional<TileInMemory> {
+      auto dot = value.getDefiningOp<tile::DotOp>();
+      return dot && matrixContraction.canEmit(dot, position) ? std::optional(matrixContraction.emit(dot, position))
+                                                             : std::nullopt;
+    };
   }
 
   Status run() {
-    return function.run([&] { program.emit(plan.steps); });
+    matrixContraction.configure();
+    Status status = function.run([&] { program.emit(plan.steps); });
+    function.ir.SetInsertPoint(function.ir.GetInsertBlock()->getTerminator());
+    matrixContraction.release();
+    return status;
   }
 
 private:
@@ -45,6 +56,7 @@ private:
   Reduction reduction{function, values, addresses, columns};
   Contraction contraction{function, values, addresses, memory, columns};
   ByteContraction byteContraction;
+  MatrixContraction matrixContraction;
   RegisterLoop registerLoop{function, values, addresses};
   NestRows nestRows{function, tileMemory, values, memory, columns};
   RegisterBlocks registerBlocks;
@@ -72,7 +84,10 @@ Rows KernelEmitter::compute(Value value, const Position &position) {
       })
       .Case([&](tile::ReduceOp reduce) { return reduction.emit(reduce, position); })
       .Case([&](tile::DotOp dot) {
-        return byteContraction.canEmit(dot) ? byteContraction.emit(dot, position) : contraction.emit(dot, position);
+        return matrixContraction.canEmit(dot, position)
+                   ? tileMemory.load(matrixContraction.emit(dot, position), dot, position)
+               : byteContraction.canEmit(dot) ? byteContraction.emit(dot, position)
+                                              : contraction.emit(dot, position);
       })
       .Case([&](scf::ForOp loop) { return registerLoop.emit(loop, cast<OpResult>(value).getResultNumber(), position); })
       .Default([&](Operation *other) { return operations.elementwise(other, position); });

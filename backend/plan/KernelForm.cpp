@@ -35,6 +35,8 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", keys split by {}", schedule.getParts());
   else if (isShared)
     text += fmt::format(", sums shared by {}", schedule.getParts());
+  if (schedule.getMatrix())
+    text += ", matrix unit";
   if (schedule.getPack())
     text += fmt::format(", panels of {}", schedule.getPack());
   return text;

@@ -5,7 +5,9 @@
 #include "tests/tilegen/KernelFiles.h"
 
 #include "backend/host/HostBackend.h"
+#include "runtime/CpuFeatures.h"
 #include "runtime/plan/KernelAbi.h"
+#include "tilegen/TargetDesc.h"
 
 #include "llvm/ADT/APFloat.h"
 
@@ -102,8 +104,10 @@ struct HostRunTest : KernelFileTest {
   void run(StringRef targetName, Change change) {
     emit(targetName, change);
     HostOptions options;
-    if (targetName == "x86-64-v4-vnni" && __builtin_cpu_supports("avx512vnni"))
-      options.feature = "avx512vnni";
+    std::vector<std::string> needs = requirementsOf(**findTarget(targetName));
+    for (const std::string &feature : std::span(needs).subspan(targetName.starts_with("x86-64") ? 1 : needs.size()))
+      if (runtime::checkCpuFeatures({{feature}}, "this test").ok())
+        options.features.push_back(feature);
     bool wide = __builtin_cpu_supports("avx512vl") && targetName != "x86-64-v3";
     options.cpu = wide ? "x86-64-v4" : "x86-64-v3";
     options.vectorBits = wide ? 512 : 256;
@@ -121,6 +125,7 @@ struct HostRunTest : KernelFileTest {
 TEST_P(HostRunTest, UnderTheSchedulesOfVectors) { run("x86-64-v4", unchanged); }
 TEST_P(HostRunTest, WithDotsOfFourBytes) { run("x86-64-v4-vnni", unchanged); }
 TEST_P(HostRunTest, WithDotsOfFourBytesUnderOddSchedules) { run("x86-64-v4-vnni", oddSizes); }
+TEST_P(HostRunTest, WithTheMatrixUnit) { run("x86-64-v4-amx", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfShortVectors) { run("x86-64-v3", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }

@@ -34,6 +34,9 @@ constexpr int64_t columnsOfCopied = 512;
 // Programs that a kernel should have for the threads there may be.
 constexpr int64_t enoughPrograms = 16;
 
+// Rows from which a matrix unit is used.
+constexpr int64_t leastMatrixRows = 5;
+
 constexpr int64_t widestStrip = 8; // vectors
 // Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream:
 // some of its rows at a time, each along as many columns as leave work for a few threads, with the sums in the
@@ -280,6 +283,33 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Gemv, tile, steps, {1, 4 * lanes});
 }
 
+/// The instruction of a matrix unit that multiplies this: bytes, packed, along one loop of whole steps. Few rows leave
+/// most of it idle, and come from memory no faster.
+static const MatrixInstruction *matrixUnitFor(const KernelSpace &space, int64_t rows, int64_t columns,
+                                              const TargetDesc &target) {
+  auto isByte = [](Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isInteger(8); };
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  std::optional<int64_t> depth = constantOf(space.loops()[reduced.back()].size);
+  if (!isByte(space.lhs) || !isByte(space.rhs) || reduced.size() != 1 || !depth || !packableArgument(space) ||
+      rows < leastMatrixRows)
+    return nullptr;
+  for (const MatrixInstruction &unit : target.matrix)
+    if (unit.type == MatrixType::I8 && *depth % unit.k == 0 && columns >= unit.n)
+      return &unit;
+  return nullptr;
+}
+
+/// Register tiles of four tiles of sums: two by two, so that each tile of operands is used twice, where there are more
+/// rows than one tile has.
+static MatmulShape shapeForMatrixUnit(const MatrixInstruction &unit, int64_t rows, int64_t columns) {
+  bool isTall = rows > unit.m;
+  MatmulShape shape{std::min<int64_t>(rows, unit.m * (isTall ? 2 : 1)),
+                    std::min<int64_t>(roundUp(columns, unit.n), unit.n * (isTall ? 2 : 4)), 0, 0};
+  shape.rowTile = evenTile(rows, matmulRows, shape.rows);
+  shape.columnTile = roundUp(evenTile(columns, matmulColumns, shape.columns), shape.columns);
+  return shape;
+}
+
 tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = packableArgument(space).has_value();
@@ -294,8 +324,10 @@ tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const 
   AffineExpr rowCount = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
   int64_t together = fewTaps.value_or(rows), limit = fewTaps ? *fewTaps : packed ? matmulRows : unpackedRows;
   bool mayBeOne = !fewTaps && !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
-  MatmulShape shape = shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit,
-                                  left.mayLeave() ? columnsOfCopied : matmulColumns, target);
+  const MatrixInstruction *unit = left.mayLeave() ? nullptr : matrixUnitFor(space, rows, columns, target);
+  MatmulShape shape = unit ? shapeForMatrixUnit(*unit, rows, columns)
+                           : shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit,
+                                         left.mayLeave() ? columnsOfCopied : matmulColumns, target);
   // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at
   // once.
   if (rows == 1 && !packed && !streams)
@@ -314,7 +346,8 @@ tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const 
     registers.push_back(streamedRows);
   }
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Matmul, tile, steps, registers,
-                                      packed ? shape.columns : 0, !streams && left.isInPlace(shape.rowTile));
+                                      packed ? shape.columns : 0, !streams && left.isInPlace(shape.rowTile),
+                                      unit != nullptr);
 }
 
 tile::ScheduleAttr vectors::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {

@@ -83,7 +83,7 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   int64_t parts, bool inPlace) {
+                                   int64_t parts, bool inPlace, bool matrix) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -108,6 +108,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (inPlace && root != graph::RootKind::Matmul)
     return emitError() << "expected no in_place because only a matmul has a left side, got a root of "
                        << graph::stringifyRootKind(root);
+  if (matrix && (registers.size() < 2 || pack == 0 || registers[1] > pack))
+    return emitError() << "expected matrix of a matmul with packed columns alone, whose register tiles are no wider "
+                          "than a panel";
   return success();
 }
 

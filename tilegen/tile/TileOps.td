@@ -107,6 +107,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       attention's keys.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
+    * `matrix`: register tiles of a matmul of bytes are computed by the processor's matrix unit (host).
   }];
   let parameters = (ins "::tilewright::graph::RootKind":$root,
                     SizeList<"of the parallel loops">:$tile, OptionalSizeList<"of the reduction loops">:$reduce,
@@ -114,9 +115,11 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
                     DefaultValuedParameter<"int64_t", "1">:$parts,
-                    DefaultValuedParameter<"bool", "false">:$in_place);
+                    DefaultValuedParameter<"bool", "false">:$in_place,
+                    DefaultValuedParameter<"bool", "false">:$matrix);
   let assemblyFormat = [{
-    `<` $root `,` struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $in_place) `>`
+    `<` $root `,`
+    struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $in_place, $matrix) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -126,14 +129,15 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, false);
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, false, false);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                  ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,
-                                 ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false) {
+                                 ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false,
+                                 bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, inPlace);
+                 /*parts=*/1, inPlace, matrix);
     }
   }];
 }

@@ -17,8 +17,8 @@ static llvm::Function *createFunction(llvm::Module &module, StringRef name, cons
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
   auto *function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   function->addFnAttr("target-cpu", options.cpu);
-  if (!options.feature.empty())
-    function->addFnAttr("target-features", "+" + options.feature);
+  if (!options.features.empty())
+    function->addFnAttr("target-features", options.featureText());
   function->addFnAttr("prefer-vector-width", std::to_string(options.vectorBits));
   function->addFnAttr("min-legal-vector-width", std::to_string(options.vectorBits));
   function->addFnAttr("no-builtins");

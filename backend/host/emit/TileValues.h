@@ -27,6 +27,8 @@ public:
   Rows tileOf(mlir::Value value, const Position &position);
   /// What emits a value that is neither buffered nor there already.
   std::function<Rows(mlir::Value, const Position &)> compute;
+  /// The same for a register tile that comes to be in memory, not in registers; nothing for others.
+  std::function<std::optional<TileInMemory>(mlir::Value, const Position &)> computeInMemory;
 
   /// Makes `rows` the value at `position`, until the scope closes in which they were computed.
   void remember(mlir::Value value, const Position &position, const Rows &rows);

@@ -28,7 +28,8 @@ llvm::Value *ByteContraction::addProducts(llvm::Value *sum, llvm::Value *a, llvm
   namespace intrinsic = llvm::Intrinsic;
   unsigned lanes = cast<llvm::FixedVectorType>(sum->getType())->getNumElements(),
            size = lanes / 8; // 0, 1, 2: 128, 256, 512 bits
-  if (!function.options.feature.empty() && aUnsigned != bUnsigned) {
+  bool sumsByFours = function.options.has("avx512vnni") || function.options.has("avxvnni");
+  if (sumsByFours && aUnsigned != bUnsigned) {
     const llvm::Intrinsic::ID dots[] = {intrinsic::x86_avx512_vpdpbusd_128, intrinsic::x86_avx512_vpdpbusd_256,
                                         intrinsic::x86_avx512_vpdpbusd_512};
     llvm::Type *bytes = vectorOf(ir.getInt8Ty(), quad * lanes);

@@ -58,7 +58,7 @@ void NestRows::emitAt(const OpenNest &nest, const Position &position) {
       tileMemory.store(target, values.tileOf(root.value, position), position);
 }
 
-void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to) {
+void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to, unsigned strip) {
   SmallVector<std::pair<Value, TileInMemory>> computed; // here, so not read
   for (auto [root, target] : llvm::zip_equal(nest.plan->roots, nest.targets))
     if (const TileInMemory *tile = root.value ? values.memoryOf(root.value) : nullptr;
@@ -67,7 +67,7 @@ void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to) {
       values.dropMemory(root.value);
     }
   Ix whole = prepareRow(nest, position, to);
-  unsigned widest = widestVector(nest);
+  unsigned widest = std::gcd(widestVector(nest), strip);
   if (int64_t run = whole == to ? shortRun(nest, to) : 0) {
     for (int64_t column = 0, end = nest.plan->shape.back(); column < end; column += run) {
       position.column = math.constant(column);

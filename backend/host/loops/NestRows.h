@@ -14,8 +14,8 @@ public:
       : function(function), tileMemory(tileMemory), values(values), memory(memory), columns(columns),
         math(function.math) {}
 
-  /// Columns [from, to) of the row at `position`.
-  void emit(const OpenNest &nest, Position position, Ix from, Ix to);
+  /// Columns [from, to) of the row at `position`, in vectors that divide `strip`, if it is not 0.
+  void emit(const OpenNest &nest, Position position, Ix from, Ix to, unsigned strip = 0);
 
 private:
   Ix prepareRow(const OpenNest &nest, Position &position, Ix to);

@@ -109,12 +109,15 @@ void RegisterBlocks::emitTile(const OpenNest &nest, const Strip &strip, ArrayRef
     block.forgetLive(0);
   if (nest.plan->roots.size() == 1 && nest.plan->roots.front().value == blocked.front())
     return memory.store(nest.targets.front(), values.tileOf(blocked.front(), block), block);
-  for (Value value : blocked)
-    values.setMemory(value, memory.onStack(values.tileOf(value, block), strip.column, rows.front(), strip.width));
+  for (Value value : blocked) {
+    std::optional<TileInMemory> there = values.computeInMemory(value, block);
+    values.setMemory(
+        value, there ? *there : memory.onStack(values.tileOf(value, block), strip.column, rows.front(), strip.width));
+  }
   math.loop(rows.front(), rowEnd, 1, [&](Ix one) {
     Position line = nest.position;
     line.rows = {one};
-    nestRows.emit(nest, line, strip.column, strip.end);
+    nestRows.emit(nest, line, strip.column, strip.end, strip.width);
   });
   for (Value value : blocked)
     values.dropMemory(value);

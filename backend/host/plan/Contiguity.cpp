@@ -43,6 +43,10 @@ std::optional<int64_t> contiguousRun(AffineMap map, unsigned dim) {
   return isContiguousInVectors(map, dim, std::max<int64_t>(block, 1)) ? std::optional(block) : std::nullopt;
 }
 
+bool isEven(AffineMap map, unsigned dim) {
+  return llvm::all_of(map.getResults(), [&](AffineExpr expr) { return divisorsOf(expr, dim) == 0; });
+}
+
 bool isContiguous(tile::LoadOp load) {
   return contiguousRun(load.getMap(), load.getResult().getType().getRank() - 1) == 0;
 }

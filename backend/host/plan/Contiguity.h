@@ -16,6 +16,9 @@ namespace tilewright::host {
 ///     (d0, d1) -> (d0, 2 * d1)                                along d1: nothing
 std::optional<int64_t> contiguousRun(mlir::AffineMap map, unsigned dim);
 
+/// Whether neighbours along tile dimension `dim` are equally far apart everywhere: no coordinate divides it.
+bool isEven(mlir::AffineMap map, unsigned dim);
+
 /// Whether neighbours along the tile's last dimension are neighbours in the buffer, whatever the alignment.
 bool isContiguous(tile::LoadOp load);
 

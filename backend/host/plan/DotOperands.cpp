@@ -22,12 +22,29 @@ bool multipliesPackedBytes(tile::DotOp dot) {
   return load.getMap().getResults().back() == k % quad;
 }
 
-/// Whether each four bytes of a row lie together, and rows end with the fourth.
-static bool readsWholeQuads(tile::LoadOp load) {
+bool multipliesOnMatrixUnit(tile::DotOp dot) {
+  if (!multipliesPackedBytes(dot))
+    return false;
+  auto load = dot.getRhs().getDefiningOp<tile::LoadOp>();
+  unsigned k = load.getResult().getType().getRank() - 2;
+  auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(k));
+  int64_t depth = load.getResult().getType().getDimSize(k);
+  return bound && bound.getValue() == depth && depth % matrixTile.k == 0;
+}
+
+/// Whether each `count` bytes of a row lie together, and rows end with the last of them.
+static bool readsWholeRuns(tile::LoadOp load, int64_t count) {
   unsigned last = load.getResult().getType().getRank() - 1;
   std::optional<int64_t> run = contiguousRun(load.getMap(), last);
   auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(last));
-  return run && *run % quad == 0 && bound && bound.getValue() % quad == 0 && load.getGuard().empty();
+  return run && *run % count == 0 && bound && bound.getValue() % count == 0 && load.getGuard().empty();
+}
+
+/// Whether the bytes of `load` can be read by the instruction that multiplies them.
+static bool readsWholeSteps(tile::LoadOp load, const DotSchedule &schedule) {
+  if (!schedule.matrix)
+    return readsWholeRuns(load, quad);
+  return readsWholeRuns(load, matrixTile.k) && isEven(load.getMap(), load.getResult().getType().getRank() - 2);
 }
 
 bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &schedule) {
@@ -41,10 +58,10 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &s
     return false;
   if (isPacked(load))
     return true;
-  if (isLhs && schedule.readsInPlace && !load.getGuard().empty())
+  if (isLhs && schedule.readsInPlace && !schedule.matrix && !load.getGuard().empty())
     return true;
   if (load.getResult().getType().getElementType().isInteger(8))
-    return isLhs && readsWholeQuads(load);
+    return isLhs && readsWholeSteps(load, schedule);
   bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
   if (!load.getGuard().empty() || isHalf)
     return false;

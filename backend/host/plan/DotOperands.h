@@ -9,16 +9,26 @@ namespace tilewright::host {
 /// Bytes along k that one instruction multiplies and sums.
 inline constexpr int64_t quad = 4;
 
+/// What one instruction of the matrix unit multiplies: AMX, the only one there is.
+struct MatrixTile {
+  int64_t rows, columns, k;
+};
+inline constexpr MatrixTile matrixTile{16, 16, 64};
+
 /// Whether the buffer is a constant stored in panels.
 bool isPacked(tile::LoadOp load);
 
 /// Whether the right side of `dot` is a constant of bytes in panels of quads along k (tilegen/roots/Roots.h).
 bool multipliesPackedBytes(tile::DotOp dot);
 
+/// Whether the matrix unit takes `dot`: bytes, packed to the right, of a known and even depth.
+bool multipliesOnMatrixUnit(tile::DotOp dot);
+
 /// What the schedule says of the kernel's dots.
 struct DotSchedule {
   unsigned registerRows = 0; // rows of the result that are computed together
   bool readsInPlace = false; // left sides that may leave their buffer are read from where they are
+  bool matrix = false;       // by the matrix unit
 };
 
 /// Whether `value`, an operand of a dot, is read from where it is; otherwise it is copied to the workspace. `rows`:

@@ -87,6 +87,7 @@ Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kern
   plan.registerColumns = vectors.masks ? vectors.wide : 2 * vectors.narrow;
   if (tile::ScheduleAttr schedule = kernel.getScheduleAttr()) {
     plan.dots.readsInPlace = schedule.getInPlace();
+    plan.dots.matrix = schedule.getMatrix();
     if (ArrayRef<int64_t> registers = schedule.getRegisters(); registers.size() >= 2) {
       plan.dots.registerRows = registers[0];
       plan.registerColumns = registers[1];

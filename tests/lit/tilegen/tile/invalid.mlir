@@ -150,6 +150,11 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // -----
 
+// expected-error@+1 {{expected matrix of a matmul with packed columns alone, whose register tiles are no wider than a panel}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [32, 64], registers = [32, 64], pack = 32, matrix = true>} { tile.return }
+
+// -----
+
 // expected-error@+1 {{expected positive tile sizes, got 0}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [0]>} { tile.return }
 
