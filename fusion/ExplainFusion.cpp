@@ -75,6 +75,9 @@ static Reason whyNot(const GroupGraph &graph, FusionOptions options, const Edge 
   if (std::optional<Reason> reason = whyNoAttention(graph, options, edge))
     return *reason;
   GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
+  auto *bare = std::get_if<Refusal>(&verdict);
+  if (!bare || bare->reason == Reason::NeededInMemory) // by the views between them, it seems
+    verdict = checkUnion(graph, *edge.producer, withViews(graph, *edge.consumer));
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
     return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot

@@ -33,6 +33,7 @@ enum class Reason {
   RepeatsWork,
   TooLarge,
   ShortRows,
+  ScatteredRows,
   BesideRoot,
 };
 
@@ -79,6 +80,8 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::RepeatsWork, "repeats-work", "work would be repeated for every use of its result"},
     {Reason::TooLarge, "too-large", "one kernel would hold more than registers and compile time are good for"},
     {Reason::ShortRows, "short-rows", "the reduced rows are too short to hide what would be computed on them"},
+    {Reason::ScatteredRows, "scattered-rows",
+     "the elements of a reduced row would lie apart in memory, and so would those of neighbouring rows"},
     {Reason::BesideRoot, "beside-root",
      "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/host/KernelEmitter.h"
 
+#include "backend/host/contract/ByteContraction.h"
+#include "backend/host/contract/Contraction.h"
+#include "backend/host/contract/MatrixContraction.h"
 #include "backend/host/emit/Operations.h"
-#include "backend/host/loops/ByteContraction.h"
-#include "backend/host/loops/Contraction.h"
-#include "backend/host/loops/MatrixContraction.h"
 #include "backend/host/loops/Program.h"
 #include "backend/host/loops/Reduction.h"
 #include "backend/host/loops/RegisterLoop.h"

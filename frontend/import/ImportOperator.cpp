@@ -18,6 +18,8 @@ constexpr std::string_view growing[] = {"AffineGrid",      "BlackmanWindow", "Ce
                                         "Expand",          "EyeLike",        "HammingWindow", "HannWindow",
                                         "MelWeightMatrix", "OneHot",         "Pad",           "Range",
                                         "Resize",          "Tile",           "Upsample"};
+/// Operators whose results have as many elements as their first input.
+constexpr std::string_view likeFirst[] = {"Cast", "CastLike", "DequantizeLinear", "QuantizeLinear"};
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 /// Whether to keep a DequantizeLinear instead of folding it, so that normalization sees the integers. It uses integer
@@ -69,10 +71,12 @@ void expectValid(Block &block, Operation *last) {
 }
 
 /// An upper bound for the number of elements of a result: the product of the numbers of elements of all inputs, and for
-/// the `growing` operators also of the values of small integer inputs.
+/// the `growing` operators also of the values of small integer inputs. Of a large tensor and its scales in blocks that
+/// would be too much.
 double resultBound(NodeBuilder &b, bool grows) {
   double bound = 1;
-  for (ImportedValue *value : b.node.inputs) {
+  ArrayRef<ImportedValue *> inputs = b.node.inputs;
+  for (ImportedValue *value : llvm::is_contained(likeFirst, b.node.op) ? inputs.take_front() : inputs) {
     if (!value)
       continue;
     double factor = std::max<double>(1, static_cast<double>(value->constant->count()));

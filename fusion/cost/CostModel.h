@@ -24,6 +24,7 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 ///  * The operand of a slice, gather, pad or concatenation is computed again by each of them.
 ///  * The operand of a broadcast is computed again for every repetition.
 ///  * The operand of a transpose is read with a stride by each of its `repeatedStrides`.
+///  * Rows of a reduction that are regrouped from a transpose collect elements that lie apart.
 ///  * A window that pads a slice, a concatenation of slices (a roll), and a transpose of a concatenation (a channel
 ///    shuffle) compute for each element which source it comes from.
 std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);

@@ -103,7 +103,9 @@ bool loadsTransposed(Value value, unsigned lanes) {
   AffineMap map = load.getMap();
   unsigned row = type.getRank() - 2, column = type.getRank() - 1;
   std::optional<int64_t> run = contiguousRun(map, row);
-  return run && *run % lanes == 0 && map.isFunctionOfDim(column) && !map.getResults().back().isFunctionOfDim(column);
+  std::optional<int64_t> along = contiguousRun(map, column);
+  bool isGathered = !along || (*along != 0 && *along < lanes);
+  return run && *run % lanes == 0 && map.isFunctionOfDim(column) && isGathered;
 }
 
 void collectTransposedLoads(Value value, unsigned lanes, SmallVectorImpl<Value> &result) {

@@ -230,3 +230,30 @@ module attributes {graph.nodes = ["neg|Neg", "a|Slice", "b|Slice", "add|Add"]} {
     return %4 : tensor<3x17x20xf32>
   }
 }
+
+// -----
+
+// Group normalization of an image that lies channels last: rows of 2 channels of all pixels.
+// CHECK: fusion all: 2 launches
+// CHECK: image is not fused with norm because the elements of a reduced row would lie apart in memory, and so would those of neighbouring rows
+module attributes {graph.nodes = ["image|Transpose", "norm|GroupNormalization"]} {
+  func.func @main(%x: tensor<1x32x32x64xf32>) -> tensor<1x32xf32> {
+    %0 = graph.transpose %x perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x32x32x64xf32> -> tensor<1x64x32x32xf32>
+    %1 = graph.reshape %0 {graph.node = 1 : i64} : tensor<1x64x32x32xf32> -> tensor<1x32x2048xf32>
+    %2 = graph.reduce <sum> %1 axes [2] {graph.node = 1 : i64} : tensor<1x32x2048xf32> -> tensor<1x32xf32>
+    return %2 : tensor<1x32xf32>
+  }
+}
+
+// -----
+
+// Normalization of each channel: neighbouring rows lie beside each other.
+// CHECK: fusion all: 1 launches
+module attributes {graph.nodes = ["image|Transpose", "norm|InstanceNormalization"]} {
+  func.func @main(%x: tensor<1x32x32x64xf32>) -> tensor<1x64xf32> {
+    %0 = graph.transpose %x perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x32x32x64xf32> -> tensor<1x64x32x32xf32>
+    %1 = graph.reshape %0 {graph.node = 1 : i64} : tensor<1x64x32x32xf32> -> tensor<1x64x1024xf32>
+    %2 = graph.reduce <sum> %1 axes [2] {graph.node = 1 : i64} : tensor<1x64x1024xf32> -> tensor<1x64xf32>
+    return %2 : tensor<1x64xf32>
+  }
+}

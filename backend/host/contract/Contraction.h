@@ -8,8 +8,8 @@
 //   ...
 #pragma once
 
+#include "backend/host/contract/PanelStream.h"
 #include "backend/host/loops/Columns.h"
-#include "backend/host/loops/PanelStream.h"
 
 namespace tilewright::host {
 

@@ -7,8 +7,8 @@
 // The constant operand ends with zeros, so what a row holds beyond its last k counts for nothing.
 #pragma once
 
+#include "backend/host/contract/PanelStream.h"
 #include "backend/host/loops/Columns.h"
-#include "backend/host/loops/PanelStream.h"
 #include "backend/host/plan/DotOperands.h"
 
 namespace tilewright::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/host/loops/Contraction.h"
+#include "backend/host/contract/Contraction.h"
 
 #include "backend/host/Elementwise.h"
 

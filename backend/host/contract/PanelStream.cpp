@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/host/loops/PanelStream.h"
+#include "backend/host/contract/PanelStream.h"
 
 #include "backend/host/plan/DotOperands.h"
 

@@ -9,7 +9,7 @@
 // Intel SDM, "Intel AMX Instruction Set Reference": LDTILECFG gives every tile its rows and bytes of a row.
 #pragma once
 
-#include "backend/host/loops/PanelStream.h"
+#include "backend/host/contract/PanelStream.h"
 #include "backend/host/plan/DotOperands.h"
 
 namespace tilewright::host {
