@@ -99,7 +99,8 @@ std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   return expr.getKind() == AffineExprKind::Mul && factor ? std::optional(*lhs * factor.getValue()) : std::nullopt;
 }
 
-/// Packs row by row along the innermost packed dimension: by bulk copies where the map is linear, else by element.
+/// Packs block by block of the two innermost packed dimensions: by copies where the map is linear in both, else by
+/// element.
 class Packer {
 public:
   Packer(const Packing &packing, std::span<const std::byte> source, std::span<std::byte> target)
@@ -108,23 +109,52 @@ public:
   Status run();
 
 private:
-  void copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const;
+  struct Row {
+    SmallVector<int64_t> base; // source coordinates of its first element
+    std::byte *target;
+  };
+  void copyBlock(ArrayRef<int64_t> corner, std::byte *block) const;
+  bool isInside(ArrayRef<int64_t> base) const;
+  void copyRow(const Row &row) const;
   void copyElements(SmallVector<int64_t> coordinates, std::byte *row) const;
+  template <typename Element> void copyWhole(int64_t start, std::byte *block) const;
 
   const Packing &packing;
   std::span<const std::byte> source;
   std::span<std::byte> target;
-  SmallVector<int64_t> growth;  // of each source coordinate per element of a row
-  SmallVector<int64_t> strides; // of the source, in elements
+  int64_t rows = 1, columns = 1;       // of a block
+  SmallVector<int64_t> down, along;    // growth of each source coordinate per row and column of a block
+  SmallVector<int64_t> strides;        // of the source, in elements
+  int64_t rowStep = 0, columnStep = 0; // elements of the source per row and column
 };
 
-/// `rowStart` has the packed coordinates of the row's first element.
-void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
-  int64_t length = packing.packedShape.back(), first = 0, last = length, start = 0, step = 0;
-  for (auto [expr, factor, size, stride] :
-       llvm::zip_equal(packing.map.getResults(), growth, packing.sourceShape, strides)) {
-    int64_t base = graph::evaluate(expr, rowStart, {});
-    auto outside = [&, factor = factor, size = size](int64_t j) {
+bool Packer::isInside(ArrayRef<int64_t> base) const {
+  for (auto [at, size, perRow, perColumn] : llvm::zip_equal(base, packing.sourceShape, down, along)) {
+    int64_t far = (rows - 1) * perRow, right = (columns - 1) * perColumn;
+    int64_t least = at + std::min<int64_t>(far, 0) + std::min<int64_t>(right, 0),
+            most = at + std::max<int64_t>(far, 0) + std::max<int64_t>(right, 0);
+    if (least < 0 || most >= size)
+      return false;
+  }
+  return true;
+}
+
+/// A block that lies inside of the source.
+template <typename Element> void Packer::copyWhole(int64_t start, std::byte *block) const {
+  const auto *from = reinterpret_cast<const Element *>(source.data()) + start;
+  auto *to = reinterpret_cast<Element *>(block);
+  for (int64_t row = 0; row < rows; ++row, from += rowStep, to += columns)
+    if (columnStep == 1)
+      std::memcpy(to, from, columns * sizeof(Element));
+    else
+      for (int64_t column = 0; column < columns; ++column)
+        to[column] = from[column * columnStep];
+}
+
+void Packer::copyRow(const Row &row) const {
+  int64_t first = 0, last = columns, start = 0;
+  for (auto [base, factor, size, stride] : llvm::zip_equal(row.base, along, packing.sourceShape, strides)) {
+    auto outside = [&, base = base, factor = factor, size = size](int64_t j) {
       return base + factor * j < 0 || base + factor * j >= size;
     };
     while (first < last && outside(first))
@@ -132,14 +162,38 @@ void Packer::copyRow(ArrayRef<int64_t> rowStart, std::byte *row) const {
     while (last > first && outside(last - 1))
       --last;
     start += base * stride;
-    step += factor * stride;
   }
   uint32_t bytes = packing.elementBytes;
-  if (step == 1 && first < last)
-    std::memcpy(row + first * bytes, source.data() + (start + first) * bytes, (last - first) * bytes);
-  else
-    for (int64_t j = first; j < last; ++j)
-      std::memcpy(row + j * bytes, source.data() + (start + step * j) * bytes, bytes);
+  for (int64_t j = first; j < last; ++j)
+    std::memcpy(row.target + j * bytes, source.data() + (start + columnStep * j) * bytes, bytes);
+}
+
+/// `corner` has the packed coordinates of the block's first element.
+void Packer::copyBlock(ArrayRef<int64_t> corner, std::byte *block) const {
+  Row row{{}, block};
+  for (AffineExpr expr : packing.map.getResults())
+    row.base.push_back(graph::evaluate(expr, corner, {}));
+  uint32_t bytes = packing.elementBytes;
+  if (isInside(row.base)) {
+    int64_t start = 0;
+    for (auto [base, stride] : llvm::zip_equal(row.base, strides))
+      start += base * stride;
+    switch (bytes) {
+    case 1:
+      return copyWhole<uint8_t>(start, block);
+    case 2:
+      return copyWhole<uint16_t>(start, block);
+    case 4:
+      return copyWhole<uint32_t>(start, block);
+    case 8:
+      return copyWhole<uint64_t>(start, block);
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i, row.target += columns * bytes) {
+    copyRow(row);
+    for (auto [base, step] : llvm::zip_equal(row.base, down))
+      base += step;
+  }
 }
 
 /// Copies element by element: a row of four bytes may cross from one row of a window to the next.
@@ -159,12 +213,7 @@ void Packer::copyElements(SmallVector<int64_t> coordinates, std::byte *row) cons
 }
 
 Status Packer::run() {
-  bool linear = true;
-  for (AffineExpr expr : packing.map.getResults()) {
-    std::optional<int64_t> factor = growthAlong(expr, packing.packedShape.size() - 1);
-    linear &= factor.has_value();
-    growth.push_back(factor.value_or(0));
-  }
+  size_t rank = packing.packedShape.size();
   int64_t stride = 1;
   for (int64_t size : llvm::reverse(packing.sourceShape)) {
     strides.insert(strides.begin(), stride);
@@ -173,14 +222,27 @@ Status Packer::run() {
   if (static_cast<size_t>(stride) * packing.elementBytes != source.size())
     return Status(Code::Internal, "a packed constant's source has " + std::to_string(source.size()) +
                                       " bytes, expected " + std::to_string(stride * packing.elementBytes));
-  SmallVector<int64_t> coordinates(packing.packedShape.size(), 0); // of the row's start: the last is 0
-  size_t rowBytes = packing.packedShape.back() * packing.elementBytes;
-  for (size_t offset = 0; offset < target.size(); offset += rowBytes) {
+  bool linear = true, linearDown = rank > 1;
+  for (auto [expr, stride] : llvm::zip_equal(packing.map.getResults(), strides)) {
+    std::optional<int64_t> right = growthAlong(expr, rank - 1), below = growthAlong(expr, rank > 1 ? rank - 2 : 0);
+    linear &= right.has_value();
+    linearDown &= below.has_value();
+    along.push_back(right.value_or(0));
+    down.push_back(below.value_or(0));
+    rowStep += down.back() * stride;
+    columnStep += along.back() * stride;
+  }
+  columns = packing.packedShape.back();
+  rows = linear && linearDown ? packing.packedShape[rank - 2] : 1;
+  size_t inner = rows > 1 ? 2 : 1;           // dimensions of a block
+  SmallVector<int64_t> coordinates(rank, 0); // of the block's corner: the inner ones are 0
+  size_t blockBytes = rows * columns * packing.elementBytes;
+  for (size_t offset = 0; offset < target.size(); offset += blockBytes) {
     if (linear)
-      copyRow(coordinates, target.data() + offset);
+      copyBlock(coordinates, target.data() + offset);
     else
       copyElements(coordinates, target.data() + offset);
-    for (size_t i = coordinates.size() - 1; i-- > 0;) {
+    for (size_t i = rank - inner; i-- > 0;) {
       if (++coordinates[i] < packing.packedShape[i])
         break;
       coordinates[i] = 0;
