@@ -7,6 +7,9 @@ find_package(nlohmann_json REQUIRED)
 # fmt is used from its headers: Debian has no static libfmt, and the release binary depends on nothing but glibc.
 find_package(fmt REQUIRED)
 find_library(XXHASH_STATIC libxxhash.a REQUIRED)
+# malloc of the release's command line: MLIR makes many small objects, of which glibc's malloc scatters what belongs together
+# (docs/performance.md, "Compile time and memory").
+find_library(JEMALLOC_STATIC libjemalloc_pic.a REQUIRED)
 
 # collectSources(out [EXCLUDE REGEX]): every source below this folder, but for those whose relative path matches REGEX.
 function(collectSources out)
