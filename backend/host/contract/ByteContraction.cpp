@@ -159,14 +159,14 @@ Rows ByteContraction::emit(tile::DotOp op, const Position &position) {
   int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
   Ix size = columns.liveSize(op.getLhs(), 0, math.constant(depth), lhsFacts);
   size = columns.liveSize(op.getRhs(), 1, size, rhsFacts);
-  PanelStream(memory, math, op, position).emit([&](auto fetch) {
+  PanelStream(memory, function, op, position).emit([&](PanelStream::Fetch fetch) {
     math.loop(math.constant(0), size, quad, [&](Ix k) {
       Position left = position, right = position;
       left.set(0, k);
       left.live.append(lhsFacts.begin(), lhsFacts.end());
       right.set(1, k);
       right.live.append(rhsFacts.begin(), rhsFacts.end());
-      fetch(right);
+      fetch(k, 1);
       addStep(op, left, right, pieces, sums);
     });
   });

@@ -74,9 +74,9 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
 }
 
 void Contraction::multiplyAll(const Step &step, Ix size) {
-  PanelStream(memory, math, step.op, step.position).emit([&](auto fetch) {
+  PanelStream(memory, function, step.op, step.position).emit([&](PanelStream::Fetch fetch) {
     math.loop(math.constant(0), size, 1, [&](Ix k) {
-      fetch(sidesAt(step, k).right);
+      fetch(k, 1);
       multiplyAdd(step, k);
     });
   });

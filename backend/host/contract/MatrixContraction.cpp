@@ -183,16 +183,12 @@ TileInMemory MatrixContraction::emit(tile::DotOp op, const Position &position) {
   startSums(op, position, grid, sums);
   Ix rowBytes = leftRowBytes(op, position);
   int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
-  PanelStream(memory, math, op, position).emit([&](auto fetch) {
+  PanelStream(memory, function, op, position).emit([&](PanelStream::Fetch fetch) {
     math.loop(math.constant(0), math.constant(depth), tileBytes, [&](Ix k) {
       Position left = position, right = position;
       left.set(0, k);
       right.set(1, k);
-      for (int64_t ahead = 0; ahead < tileBytes; ahead += quad) {
-        Position line = position;
-        line.set(1, math.add(k, math.constant(ahead)));
-        fetch(line);
-      }
+      fetch(k, tileBytes / quad);
       addStep(op, left, right, grid, rowBytes);
     });
   });

@@ -8,37 +8,75 @@ using namespace mlir;
 namespace tilewright::host {
 
 static constexpr int64_t lineBytes = 64;
-// Best of 1 to 8 KiB, with 1 to 96 rows, on an Intel Xeon (docs/performance.md).
+// Best of 1 to 8 KiB, with 1 to 96 rows, on an Intel Xeon.
 static constexpr int64_t bytesAhead = 2048;
+// Register tiles of rows among which the next panel is divided.
+static constexpr int64_t passes = 8;
 
-PanelStream::PanelStream(Memory &memory, IndexMath &math, tile::DotOp op, const Position &position)
-    : memory(memory), math(math) {
+PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position)
+    : memory(memory), function(function), math(function.math), op(op), position(position) {
   auto right = op.getRhs().getDefiningOp<tile::LoadOp>();
   if (!right || !isPacked(right) || position.width == 1)
     return;
   load = right;
-  ArrayRef<AffineExpr> sizes = right.getBuffer().getType().getSizes().getResults();
-  bool quads = multipliesPackedBytes(op);
-  panel = cast<AffineConstantExpr>(sizes[sizes.size() - (quads ? 2 : 1)]).getValue();
-  bytes = panel * right.getResult().getType().getElementTypeBitWidth() / 8 * (quads ? quad : 1);
+  ArrayRef<AffineExpr> sizes = load.getBuffer().getType().getSizes().getResults();
+  stepSize = multipliesPackedBytes(op) ? quad : 1;
+  panel = cast<AffineConstantExpr>(sizes[sizes.size() - (stepSize == quad ? 2 : 1)]).getValue();
+  stepBytes = panel * load.getResult().getType().getElementTypeBitWidth() / 8 * stepSize;
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t together = position.rows.size();
-  if (type.getDimSize(type.getRank() - 2) > together)
-    isFirst = math.less(position.rows.front(), math.constant(together));
+  if (type.getDimSize(type.getRank() - 2) <= together)
+    return;
+  isFirst = math.less(position.rows.front(), math.constant(together));
+  pass = math.mod(math.floorDiv(position.rows.front(), math.constant(together)), math.constant(passes));
+  findNextPanel();
 }
 
-void PanelStream::fetch(const Position &right) {
-  for (int64_t line = 0; line < bytes; line += lineBytes)
-    memory.prefetch(load, right, panel, math.constant(bytesAhead + line));
+/// The panel's number is the first coordinate that depends on the column. The last panel has none after it.
+void PanelStream::findNextPanel() {
+  ArrayRef<AffineExpr> sizes = load.getBuffer().getType().getSizes().getResults();
+  unsigned column = load.getResult().getType().getRank() - 1, dim = 0;
+  while (!load.getMap().getResult(dim).isFunctionOfDim(column))
+    ++dim;
+  auto sizeOf = [&](size_t i) { return cast<AffineConstantExpr>(sizes[i]).getValue(); };
+  int64_t bytes = load.getResult().getType().getElementTypeBitWidth() / 8;
+  for (size_t inner = dim + 1; inner < sizes.size(); ++inner)
+    bytes *= sizeOf(inner);
+  if (sizeOf(dim) == 1)
+    return;
+  Ix last = math.add(function.index(load.getOffsets()[column]), math.add(position.column, math.constant(panel)));
+  nextPanel = math.choose(math.less(last, math.constant(sizeOf(dim) * panel)), math.constant(bytes), math.constant(0));
 }
 
-void PanelStream::emit(llvm::function_ref<void(llvm::function_ref<void(const Position &)> fetch)> loop) {
-  auto nothing = [](const Position &) {};
+llvm::Value *PanelStream::addressAt(Ix k) {
+  Position at = position;
+  at.set(1, k);
+  return memory.addressOf(load, at, 0, panel);
+}
+
+void PanelStream::fetchAhead(Ix k, int64_t count) {
+  for (int64_t line = 0; line < count * stepBytes; line += lineBytes)
+    memory.prefetch(addressAt(k), math.constant(bytesAhead + line));
+}
+
+void PanelStream::fetchNextPanel(Ix k, int64_t count) {
+  if (!nextPanel)
+    return;
+  int64_t depth = load.getResult().getType().getDimSize(load.getResult().getType().getRank() - 2) / stepSize,
+          share = std::max<int64_t>(1, stepBytes / passes);
+  Ix step = math.add(math.floorDiv(k, math.constant(stepSize)), math.mul(pass, math.constant(depth)));
+  Ix distance = math.add(nextPanel, math.mul(step, math.constant(share)));
+  for (int64_t bytes = 0; bytes < count * share; bytes += lineBytes)
+    memory.prefetch(addressAt(math.constant(0)), math.add(distance, math.constant(bytes)));
+}
+
+void PanelStream::emit(llvm::function_ref<void(Fetch fetch)> loop) {
+  auto nothing = [](Ix, int64_t) {};
   if (!load)
     return loop(nothing);
-  math.when(isFirst, [&] { loop([&](const Position &right) { fetch(right); }); });
+  math.when(isFirst, [&] { loop([&](Ix k, int64_t count) { fetchAhead(k, count); }); });
   if (isFirst)
-    math.when(math.negate(isFirst), [&] { loop(nothing); });
+    math.when(math.negate(isFirst), [&] { loop([&](Ix k, int64_t count) { fetchNextPanel(k, count); }); });
 }
 
 } // namespace tilewright::host

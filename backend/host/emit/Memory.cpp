@@ -120,11 +120,11 @@ llvm::Value *Memory::addressOf(tile::LoadOp op, const Position &position, unsign
   return place.condition ? math.choose(place.condition, place.pointer, function.readable()) : place.pointer;
 }
 
-void Memory::prefetch(tile::LoadOp op, const Position &position, int64_t panel, Ix distance) {
-  llvm::Value *place = math.pointer(ir.getInt8Ty(), addressOf(op, position, 0, panel), distance);
+void Memory::prefetch(llvm::Value *place, Ix distance) {
+  llvm::Value *line = math.pointer(ir.getInt8Ty(), place, distance);
   enum : uint32_t { Read = 0, SecondLevel = 2, Data = 1 };
-  ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {place->getType()},
-                     {place, ir.getInt32(Read), ir.getInt32(SecondLevel), ir.getInt32(Data)});
+  ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                     {line, ir.getInt32(Read), ir.getInt32(SecondLevel), ir.getInt32(Data)});
 }
 
 //===- Stores -----------------------------------------------------------------------------------------------------===//

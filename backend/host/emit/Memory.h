@@ -19,8 +19,8 @@ public:
   /// Where lane 0 of a row lies, or readable memory if it is not there. `panel`: columns are padded to a multiple of
   /// this.
   llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel);
-  /// Brings the line `distance` bytes behind that place to the second-level cache, where there is memory.
-  void prefetch(tile::LoadOp op, const Position &position, int64_t panel, Ix distance);
+  /// Brings the line `distance` bytes behind `place` to the second-level cache, if there is memory.
+  void prefetch(llvm::Value *place, Ix distance);
 
 private:
   llvm::Value *fillOf(tile::LoadOp op);

@@ -1,16 +1,26 @@
-// Packed weights are fetched ahead by the register tile that reads them first: one loop with a prefetch for each line of a k, and one without
-// for the other rows. Where one register tile has all rows there is no second loop.
+// Packed weights are fetched ahead: the register tile that reads a panel first asks for each line of a later k, those of other rows for one line
+// of the next panel at each k. Where one register tile has all rows, or there is one panel, there is less to ask for.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" -o %t.mlir
 // RUN: tilewright-opt %t.mlir --tilewright-code-print=target=x86-64-v4 -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: many_rows:
-// CHECK-COUNT-4: prefetcht1
+// CHECK: prefetcht1 2048(
+// CHECK-NEXT: prefetcht1 2112(
+// CHECK-NEXT: prefetcht1 2176(
+// CHECK-NEXT: prefetcht1 2240(
+// CHECK: vfmadd
+// CHECK: prefetcht1
 // CHECK-NOT: prefetcht1
 // CHECK: vfmadd
 // CHECK-NOT: prefetcht1
 // CHECK: retq
 
 // CHECK-LABEL: four_rows:
+// CHECK-COUNT-4: prefetcht1
+// CHECK-NOT: prefetcht1
+// CHECK: retq
+
+// CHECK-LABEL: one_panel:
 // CHECK-COUNT-4: prefetcht1
 // CHECK-NOT: prefetcht1
 // CHECK: retq
@@ -24,5 +34,10 @@ module attributes {graph.nodes = ["a|Gemm"]} {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
         : tensor<4x768xf32>, tensor<768x256xf32> -> tensor<4x256xf32>
     graph.return %c : tensor<4x256xf32>
+  }
+  graph.kernel @one_panel(%x: tensor<96x768xf32>, %y: tensor<768x64xf32> {graph.constant}) -> tensor<96x64xf32> {
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<96x768xf32>, tensor<768x64xf32> -> tensor<96x64xf32>
+    graph.return %c : tensor<96x64xf32>
   }
 }
