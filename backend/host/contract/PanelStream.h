@@ -8,9 +8,9 @@
 //   rows 0..5     panel 1                       the more rows, the more of it is there
 //
 // A processor's own streams end at each page of 4 KiB, which a register tile of few rows is through in less time than
-// memory takes to answer. And while other rows are multiplied with what is in the cache, memory would be idle. An eighth
-// is as much as there is time for: a line takes the time of two steps of a register tile, and whoever asks for more
-// waits (docs/performance.md, "Weights fetched ahead").
+// memory takes to answer. And while other rows are multiplied with what is in the cache, memory would be idle. An
+// eighth is as much as there is time for: a line takes the time of two steps of a register tile, and whoever asks for
+// more waits (docs/performance.md, "Weights fetched ahead").
 #pragma once
 
 #include "backend/host/emit/Memory.h"
