@@ -83,7 +83,8 @@ void MatrixContraction::writeSizes(llvm::Value *sizes, const Grid &grid, Ix rows
 
 void MatrixContraction::configure() {
   Grid grid(plan.dots.registerRows, plan.registerColumns, plan.registerColumns);
-  if (!plan.dots.matrix || !function.options.has(matrixFeature) || !grid.fits())
+  bool whole = plan.registerColumns % tileColumns == 0; // an edited schedule may say otherwise
+  if (!plan.dots.matrix || !function.options.has(matrixFeature) || !grid.fits() || !whole)
     return;
   wholeSizes = stackOf(cacheLine);
   writeSizes(wholeSizes, grid, math.constant(plan.dots.registerRows));
