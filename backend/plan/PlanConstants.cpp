@@ -187,6 +187,8 @@ void Packer::copyBlock(ArrayRef<int64_t> corner, std::byte *block) const {
       return copyWhole<uint32_t>(start, block);
     case 8:
       return copyWhole<uint64_t>(start, block);
+    default:
+      break;
     }
   }
   for (int64_t i = 0; i < rows; ++i, row.target += columns * bytes) {

@@ -302,9 +302,8 @@ static const MatrixInstruction *matrixUnitFor(const KernelSpace &space, int64_t 
 /// Register tiles of four tiles of sums: two by two, so that each tile of operands is used twice, where there are more
 /// rows than one tile has.
 static MatmulShape shapeForMatrixUnit(const MatrixInstruction &unit, int64_t rows, int64_t columns) {
-  bool isTall = rows > unit.m;
-  MatmulShape shape{std::min<int64_t>(rows, unit.m * (isTall ? 2 : 1)),
-                    std::min<int64_t>(roundUp(columns, unit.n), unit.n * (isTall ? 2 : 4)), 0, 0};
+  int64_t tall = rows > unit.m ? 2 : 1, wide = 4 / tall;
+  MatmulShape shape{std::min(rows, tall * unit.m), std::min(roundUp(columns, unit.n), wide * unit.n), 0, 0};
   shape.rowTile = evenTile(rows, matmulRows, shape.rows);
   shape.columnTile = roundUp(evenTile(columns, matmulColumns, shape.columns), shape.columns);
   return shape;

@@ -128,7 +128,7 @@ ByteContraction::Sums ByteContraction::loadColumns(tile::LoadOp panels, const Po
   Sums columns;
   for (unsigned piece = 0; piece < pieces.count; ++piece) {
     llvm::Type *loaded = pieces.width == 1 ? word : vectorOf(word, std::min(pieces.lanes, pieces.width));
-    llvm::Value *address = math.pointer(word, base, math.constant(piece * pieces.lanes));
+    llvm::Value *address = math.pointer(word, base, math.constant(int64_t(piece) * pieces.lanes));
     llvm::Value *value = ir.CreateAlignedLoad(loaded, address, llvm::Align(1));
     columns.push_back(pieces.count == 1 ? slice(pieces, value, 0) : value);
   }

@@ -67,7 +67,7 @@ void MatrixContraction::writeSizes(llvm::Value *sizes, const Grid &grid, Ix rows
   ir.CreateMemSet(sizes, ir.getInt8(0), cacheLine, llvm::MaybeAlign(cacheLine));
   put(palette, ir.getInt8(1));
   auto give = [&](unsigned tile, llvm::Value *rows) { // a tile without rows must have no bytes in a row either
-    put(rowBytesAt + 2 * tile, ir.getInt16(tileBytes));
+    put(rowBytesAt + int64_t(2) * tile, ir.getInt16(tileBytes));
     put(rowsAt + tile, rows);
   };
   for (int64_t row = 0; row < grid.rows; ++row) {

@@ -65,7 +65,7 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &s
   bool isHalf = load.getResult().getType().getElementType().getIntOrFloatBitWidth() == 16;
   if (!load.getGuard().empty() || isHalf)
     return false;
-  return isLhs || (isContiguous(load) && rows <= 2 * schedule.registerRows);
+  return isLhs || (isContiguous(load) && rows <= int64_t(2) * schedule.registerRows);
 }
 
 bool hasDirectOperands(Operation *op, const DotSchedule &schedule) {
