@@ -76,7 +76,8 @@ static Reason whyNot(const GroupGraph &graph, FusionOptions options, const Edge 
     return *reason;
   GeometryOrRefusal verdict = checkUnion(graph, *edge.producer, *edge.consumer);
   auto *bare = std::get_if<Refusal>(&verdict);
-  if (!bare || bare->reason == Reason::NeededInMemory) // by the views between them, it seems
+  // Views between the two were released after the rules were applied. Rules saw them, so ask with them again.
+  if (!bare || bare->reason == Reason::NeededInMemory)
     verdict = checkUnion(graph, *edge.producer, withViews(graph, *edge.consumer));
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;

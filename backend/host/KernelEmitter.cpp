@@ -21,7 +21,7 @@ namespace {
 class KernelEmitter {
 public:
   KernelEmitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options, const KernelPlan &plan)
-      : plan(plan), function(module, kernel, options),
+      : kernel(kernel), plan(plan), function(module, kernel, options),
         byteContraction(function, tileMemory, values, memory, columns, plan.dots),
         matrixContraction(function, tileMemory, values, addresses, memory, plan),
         registerBlocks(function, tileMemory, values, addresses, nestRows, plan),
@@ -35,7 +35,7 @@ public:
   }
 
   Status run() {
-    matrixContraction.configure();
+    matrixContraction.configure(kernel);
     Status status = function.run([&] { program.emit(plan.steps); });
     function.ir.SetInsertPoint(function.ir.GetInsertBlock()->getTerminator());
     matrixContraction.release();
@@ -45,6 +45,7 @@ public:
 private:
   Rows compute(Value value, const Position &position);
 
+  tile::KernelOp kernel;
   const KernelPlan &plan;
   KernelFunction function;
   TileMemory tileMemory{function};

@@ -8,7 +8,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 find_library(XXHASH_STATIC libxxhash.a REQUIRED)
 # malloc of the release's command line: MLIR makes many small objects, of which glibc's malloc scatters what belongs together
-# (docs/performance.md, "Compile time and memory").
+# (docs/performance.md, "malloc").
 find_library(JEMALLOC_STATIC libjemalloc_pic.a REQUIRED)
 
 # collectSources(out [EXCLUDE REGEX]): every source below this folder, but for those whose relative path matches REGEX.

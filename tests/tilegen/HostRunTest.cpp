@@ -125,7 +125,11 @@ struct HostRunTest : KernelFileTest {
 TEST_P(HostRunTest, UnderTheSchedulesOfVectors) { run("x86-64-v4", unchanged); }
 TEST_P(HostRunTest, WithDotsOfFourBytes) { run("x86-64-v4-vnni", unchanged); }
 TEST_P(HostRunTest, WithDotsOfFourBytesUnderOddSchedules) { run("x86-64-v4-vnni", oddSizes); }
-TEST_P(HostRunTest, WithTheMatrixUnit) { run("x86-64-v4-amx", unchanged); }
+TEST_P(HostRunTest, WithTheMatrixUnit) {
+  if (!runtime::checkCpuFeatures(requirementsOf(**findTarget("x86-64-v4-amx")), "this test").ok())
+    GTEST_SKIP() << "needs a processor with AMX";
+  run("x86-64-v4-amx", unchanged);
+}
 TEST_P(HostRunTest, UnderTheSchedulesOfShortVectors) { run("x86-64-v3", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }

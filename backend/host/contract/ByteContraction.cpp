@@ -121,10 +121,8 @@ SmallVector<ByteContraction::Sums> ByteContraction::startSums(tile::DotOp op, co
 /// Four k of all columns, by piece.
 ByteContraction::Sums ByteContraction::loadColumns(tile::LoadOp panels, const Position &position,
                                                    const Pieces &pieces) {
-  auto sizes = panels.getBuffer().getType().getSizes().getResults();
-  int64_t panel = cast<AffineConstantExpr>(sizes[sizes.size() - 2]).getValue();
   llvm::Type *word = ir.getInt32Ty();
-  llvm::Value *base = memory.addressOf(panels, position, 0, panel);
+  llvm::Value *base = memory.addressOf(panels, position, 0, panelColumns(panels));
   Sums columns;
   for (unsigned piece = 0; piece < pieces.count; ++piece) {
     llvm::Type *loaded = pieces.width == 1 ? word : vectorOf(word, std::min(pieces.lanes, pieces.width));

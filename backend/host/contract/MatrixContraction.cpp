@@ -81,11 +81,24 @@ void MatrixContraction::writeSizes(llvm::Value *sizes, const Grid &grid, Ix rows
     give(tile, ir.getInt8(tileRows));
 }
 
-void MatrixContraction::configure() {
-  Grid grid(plan.dots.registerRows, plan.registerColumns, plan.registerColumns);
-  bool whole = plan.registerColumns % tileColumns == 0; // an edited schedule may say otherwise
-  if (!plan.dots.matrix || !function.options.has(matrixFeature) || !grid.fits() || !whole)
+void MatrixContraction::configure(tile::KernelOp kernel) {
+  if (!plan.dots.matrix)
     return;
+  Grid grid(plan.dots.registerRows, plan.registerColumns, plan.registerColumns);
+  if (!function.options.has(matrixFeature))
+    return function.fail(kernel, "its schedule wants the matrix unit, which this target has not: take out 'matrix'");
+  if (!grid.fits() || plan.registerColumns % tileColumns != 0)
+    return function.fail(kernel, "expected 'matrix' with at most four tiles of 16 rows and 16 columns, at most two of "
+                                 "them below each other, got registers of " +
+                                     Twine(plan.dots.registerRows) + " rows and " + Twine(plan.registerColumns) +
+                                     " columns");
+  bool takesAll = !kernel
+                       .walk([](tile::DotOp dot) {
+                         return multipliesOnMatrixUnit(dot) ? WalkResult::advance() : WalkResult::interrupt();
+                       })
+                       .wasInterrupted();
+  if (!takesAll)
+    return function.fail(kernel, "expected 'matrix' for products of packed bytes whose depth is a multiple of 64");
   wholeSizes = stackOf(cacheLine);
   writeSizes(wholeSizes, grid, math.constant(plan.dots.registerRows));
   ir.CreateIntrinsic(intrinsic::x86_ldtilecfg, {}, {wholeSizes});
@@ -114,7 +127,9 @@ Ix MatrixContraction::leftRowBytes(tile::DotOp op, const Position &position) {
   down.rows.assign(1, math.constant(0));
   down.width = static_cast<unsigned>(tileRows);
   Access rows = addresses.access(addresses.referenceTo(op.getLhs().getDefiningOp<tile::LoadOp>()), down, 0);
-  return rows.stride ? rows.stride : math.constant(0);
+  if (rows.delta) // isEven says that this is not so
+    function.fail(op, "the rows of its left side are not evenly apart");
+  return rows.stride ? rows.stride : math.constant(0); // 0: all rows are the same
 }
 
 //===- The sums ---------------------------------------------------------------------------------------------------===//
@@ -143,8 +158,7 @@ void MatrixContraction::addStep(tile::DotOp op, const Position &left, const Posi
                                                    {intrinsic::x86_tdpbusd, intrinsic::x86_tdpbuud}};
   intrinsic::ID multiply = products[op.getLhsUnsigned()][op.getRhsUnsigned()];
   auto panels = op.getRhs().getDefiningOp<tile::LoadOp>();
-  auto sizes = panels.getBuffer().getType().getSizes().getResults();
-  int64_t panel = cast<AffineConstantExpr>(sizes[sizes.size() - 2]).getValue();
+  int64_t panel = panelColumns(panels);
   for (int64_t row = 0; row < grid.rows; ++row)
     onTile(intrinsic::x86_tileloadd64, grid.left(row),
            {leftAddress(op, left, static_cast<unsigned>(row * tileRows)), rowBytes});

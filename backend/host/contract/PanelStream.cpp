@@ -14,14 +14,13 @@ static constexpr int64_t bytesAhead = 2048;
 static constexpr int64_t passes = 8;
 
 PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position)
-    : memory(memory), function(function), math(function.math), op(op), position(position) {
+    : memory(memory), function(function), math(function.math), position(position) {
   auto right = op.getRhs().getDefiningOp<tile::LoadOp>();
   if (!right || !isPacked(right) || position.width == 1)
     return;
   load = right;
-  ArrayRef<AffineExpr> sizes = load.getBuffer().getType().getSizes().getResults();
   stepSize = multipliesPackedBytes(op) ? quad : 1;
-  panel = cast<AffineConstantExpr>(sizes[sizes.size() - (stepSize == quad ? 2 : 1)]).getValue();
+  panel = panelColumns(load);
   stepBytes = panel * load.getResult().getType().getElementTypeBitWidth() / 8 * stepSize;
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t together = position.rows.size();

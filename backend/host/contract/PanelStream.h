@@ -37,7 +37,6 @@ private:
   Memory &memory;
   KernelFunction &function;
   IndexMath &math;
-  tile::DotOp op;
   Position position;
   tile::LoadOp load;                // null: not packed, nothing is fetched
   int64_t panel = 0, stepBytes = 0; // columns of a panel, and bytes of a step

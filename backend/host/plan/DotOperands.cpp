@@ -14,12 +14,21 @@ bool isPacked(tile::LoadOp load) {
   return static_cast<bool>(kernel.getArgAttr(argument.getArgNumber(), "tile.packed_from"));
 }
 
-bool multipliesPackedBytes(tile::DotOp dot) {
-  auto load = dot.getRhs().getDefiningOp<tile::LoadOp>();
-  if (!load || !isPacked(load) || !load.getResult().getType().getElementType().isInteger(8))
+static bool isPackedByFours(tile::LoadOp load) {
+  if (!isPacked(load) || !load.getResult().getType().getElementType().isInteger(8))
     return false;
   AffineExpr k = getAffineDimExpr(load.getResult().getType().getRank() - 2, load.getContext());
   return load.getMap().getResults().back() == k % quad;
+}
+
+bool multipliesPackedBytes(tile::DotOp dot) {
+  auto load = dot.getRhs().getDefiningOp<tile::LoadOp>();
+  return load && isPackedByFours(load);
+}
+
+int64_t panelColumns(tile::LoadOp load) {
+  ArrayRef<AffineExpr> sizes = load.getBuffer().getType().getSizes().getResults();
+  return cast<AffineConstantExpr>(sizes[sizes.size() - (isPackedByFours(load) ? 2 : 1)]).getValue();
 }
 
 bool multipliesOnMatrixUnit(tile::DotOp dot) {

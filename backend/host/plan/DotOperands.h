@@ -21,6 +21,9 @@ bool isPacked(tile::LoadOp load);
 /// Whether the right side of `dot` is a constant of bytes in panels of quads along k (tilegen/roots/Roots.h).
 bool multipliesPackedBytes(tile::DotOp dot);
 
+/// Columns of a panel of `load`, the right side of a dot, which is packed.
+int64_t panelColumns(tile::LoadOp load);
+
 /// Whether the matrix unit takes `dot`: bytes, packed to the right, of a known and even depth.
 bool multipliesOnMatrixUnit(tile::DotOp dot);
 

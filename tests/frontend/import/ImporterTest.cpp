@@ -66,6 +66,25 @@ TEST_F(ImporterTest, BombsAreNotFolded) {
   EXPECT_NE(text(model).find("tensor<4096x4096x64xf32>"), std::string::npos); // described, not allocated
 }
 
+/// The scales count for nothing in the size of the result, which is the weights'.
+TEST_F(ImporterTest, WeightsQuantizedInBlocksAreFolded) {
+  constexpr int rows = 4096, columns = 32, block = 16;
+  TinyModel model(21, 10);
+  model.input("x", {1, rows}).output("y");
+  model.initializer("w", {rows, columns}, DType::I8)->set_raw_data(std::string(size_t(rows) * columns, '\3'));
+  model.floats("scales", {rows, columns / block}, std::vector<float>(size_t(rows) * columns / block, 0.5f));
+  onnx::NodeProto *node = model.node("DequantizeLinear", {"w", "scales"}, {"floats"});
+  for (auto [name, value] : {std::pair("axis", 1), std::pair("block_size", block)}) {
+    onnx::AttributeProto *attribute = node->add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(onnx::AttributeProto::INT);
+    attribute->set_i(value);
+  }
+  model.node("MatMul", {"x", "floats"}, {"y"});
+  EXPECT_EQ(count(text(model), "DequantizeLinear\"("), 0u);
+  EXPECT_EQ(report.fallbacks.size(), 0u);
+}
+
 TEST_F(ImporterTest, BranchesWithAConstantConditionAreInlined) {
   TinyModel model;
   model.input("x", {4}).output("y");

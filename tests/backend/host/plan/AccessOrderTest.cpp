@@ -41,6 +41,13 @@ TEST(AccessOrder, TransposedStoresAndLoads) {
   EXPECT_EQ(loads, SmallVector<Value>({columns.get<tile::LoadOp>().getResult()}));
 }
 
+TEST(AccessOrder, WindowsOfPlanesAreLoadedTransposed) {
+  ParsedKernel taps(copy("(d1 floordiv 3, d0 + d1 mod 3)", "(d0, d1)")),
+      rows(copy("(d1 floordiv 16, d0 + d1 mod 16)", "(d0, d1)"));
+  EXPECT_TRUE(loadsTransposed(taps.get<tile::LoadOp>().getResult(), 16)) << "three taps fill no vector";
+  EXPECT_FALSE(loadsTransposed(rows.get<tile::LoadOp>().getResult(), 16));
+}
+
 TEST(AccessOrder, TooFewRowsForABlock) {
   ParsedKernel parsed(copy("(d1, d0)", "(d1, d0)", 8));
   EXPECT_FALSE(storesTransposed(parsed.get<tile::StoreOp>(), 16));

@@ -29,6 +29,15 @@ TEST_F(ContiguityTest, FindsRuns) {
   EXPECT_EQ(run({d1, (d0 + 3) % 8}, 0), std::nullopt); // which wraps inside of each block of 8
 }
 
+TEST_F(ContiguityTest, EvenMeansUndivided) {
+  auto even = [&](ArrayRef<AffineExpr> results, unsigned dim) {
+    return isEven(AffineMap::get(2, 1, results, &context), dim);
+  };
+  EXPECT_TRUE(even({d0 * 2 + 1, d1}, 0));
+  EXPECT_TRUE(even({d0 * 2, d1.floorDiv(4), d1 % 4}, 0)) << "the other coordinate is divided";
+  EXPECT_FALSE(even({d0.floorDiv(28), d0 % 28, d1}, 0));
+}
+
 /// Within a block that starts at a multiple of the run, each element is the one after its neighbour.
 TEST_F(ContiguityTest, RunsAreContiguous) {
   tests::RandomExpr random(17);

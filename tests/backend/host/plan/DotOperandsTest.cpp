@@ -3,6 +3,7 @@
 #include "backend/host/plan/DotOperands.h"
 
 #include "tests/backend/host/ParsedKernel.h"
+#include "tilegen/TargetDesc.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -92,6 +93,15 @@ TEST(DotOperands, OnlyBytesArePackedByFours) {
   EXPECT_TRUE(isPacked(parsed.get<tile::LoadOp>(1)));
   EXPECT_FALSE(isPacked(parsed.get<tile::LoadOp>(0)));
   EXPECT_FALSE(multipliesPackedBytes(parsed.get<tile::DotOp>()));
+}
+
+/// The unit's instruction is written down twice, in the table of targets and for those who emit it.
+TEST(DotOperands, TheMatrixTileIsTheTargetsInstruction) {
+  const TargetDesc &target = **findTarget("x86-64-v4-amx");
+  ASSERT_EQ(target.matrix.size(), 1u);
+  EXPECT_EQ(target.matrix[0].m, matrixTile.rows);
+  EXPECT_EQ(target.matrix[0].n, matrixTile.columns);
+  EXPECT_EQ(target.matrix[0].k, matrixTile.k);
 }
 
 } // namespace
