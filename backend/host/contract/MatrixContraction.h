@@ -21,8 +21,8 @@ public:
       : function(function), tileMemory(tileMemory), values(values), addresses(addresses), memory(memory), plan(plan),
         ir(function.ir), math(function.math) {}
 
-  /// Gives the tiles their sizes at the start of the kernel, and the unit back at its end, if the schedule wants it. The
-  /// kernel fails if its schedule, which may be edited, wants what the unit or the target cannot do.
+  /// Gives the tiles their sizes at the start of the kernel, and the unit back at its end, if the schedule wants it.
+  /// The kernel fails if its schedule, which may be edited, wants what the unit or the target cannot do.
   void configure(tile::KernelOp kernel);
   void release();
 
