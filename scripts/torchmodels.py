@@ -2,28 +2,30 @@
 import numpy as np
 
 import torchcases
-from torchcases import Case, compiled, half, random
+from torchcases import Case, compiled, half, random, single
 
 
-def whole(name, skeleton, shapes, arrays, outputs, build, call):
-    """`build` makes PyTorch's model, and `call` runs it on the inputs; a peer's weights are random as well."""
+def whole(name, skeleton, shapes, arrays, outputs, build, call, kind=half):
+    """`build` makes PyTorch's model, and `call` runs it on the inputs; a peer's weights are random as well, and of `kind`."""
     def peers(*inputs):
         import torch
         torch.manual_seed(0)
-        network = build().to("cuda", torch.float16).eval()
+        network = build().to("cuda", getattr(torch, kind)).eval()
         eager = lambda: call(network, *inputs)
         return {"eager": eager, "torch.compile": compiled(eager)}
     return Case("models", name, arrays, outputs, peers, path=skeleton, shapes=shapes)
 
 
-def bert(folder, batch, length):
+def bert(folder, batch, length, kind=half):
+    name = "bert_base_fp16" if kind == half else "bert_base"
+
     def build():
         import transformers
         return transformers.BertModel(transformers.BertConfig())
     ids = lambda: np.random.default_rng(0).integers(0, 30000, (batch, length))
-    return whole(f"bert_base_fp16 {batch}x{length}", f"{folder}/bert_base_fp16.onnx", f"input_ids:{batch}x{length},attention_mask:{batch}x{length}",
-                 lambda: [ids(), np.ones((batch, length), np.int64)], [(half, (batch, length, 768))], build,
-                 lambda network, i, mask: network(input_ids=i, attention_mask=mask)[0])
+    return whole(f"{name} {batch}x{length}", f"{folder}/{name}.onnx", f"input_ids:{batch}x{length},attention_mask:{batch}x{length}",
+                 lambda: [ids(), np.ones((batch, length), np.int64)], [(kind, (batch, length, 768))], build,
+                 lambda network, i, mask: network(input_ids=i, attention_mask=mask)[0], kind)
 
 
 def image(folder, name, skeleton, batch, build, channelsLast=False):
@@ -69,6 +71,6 @@ def models(folder):
             import torchvision
             return getattr(torchvision.models, name)()
         return build
-    return [*(bert(folder, batch, 128) for batch in (1, 8)), llama(folder, 512),
+    return [*(bert(folder, batch, 128) for batch in (1, 8)), bert(folder, 1, 128, single), bert(folder, 8, 128, single), llama(folder, 512),
             image(folder, "vit_b_16_fp16", "tv_vit_b_16_fp16", 1, torchvision("vit_b_16")),
             *(image(folder, "resnet50_fp16", "tv_resnet50_fp16", batch, torchvision("resnet50"), channelsLast=True) for batch in (1, 32))]

@@ -22,6 +22,7 @@ static constexpr MatrixInstruction hopperMatrix[] = {
     {"wgmma.mma_async.m64n64k16.f16", 64, 64, 16, MatrixType::F16, 4},
     {"wgmma.mma_async.m64n64k16.bf16", 64, 64, 16, MatrixType::BF16, 4},
     {"wgmma.mma_async.m64n64k32.s8", 64, 64, 32, MatrixType::I8, 4},
+    {"wgmma.mma_async.m64n64k8.tf32", 64, 64, 8, MatrixType::TF32, 4},
     {"mma.sync.m16n8k16.f16", 16, 8, 16, MatrixType::F16},
     {"mma.sync.m16n8k16.bf16", 16, 8, 16, MatrixType::BF16},
     {"mma.sync.m16n8k8.tf32", 16, 8, 8, MatrixType::TF32},

@@ -47,8 +47,8 @@ public:
   /// Waits for a phase of that parity (i32).
   virtual void waitPhase(Builder &b, Value barrier, Value parity) = 0;
 
-  /// A barrier of `threads` threads; `number` is from 1 to 15.
-  virtual void roleBarrier(Builder &b, unsigned number, unsigned threads) = 0;
+  /// A barrier of `threads` threads; `number` (i32) is from 1 to 15.
+  virtual void roleBarrier(Builder &b, Value number, unsigned threads) = 0;
   /// Gives each thread of the calling warps this many registers; `more` than they have, or fewer.
   virtual void setRegisters(Builder &b, unsigned registers, bool more) = 0;
 };

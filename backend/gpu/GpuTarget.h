@@ -81,14 +81,15 @@ public:
   /// To be called before the first multiplyShared after anything else has used the accumulators.
   virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
   /// One instruction of 64 x n x 16 (64 x n x 32 for bytes), issued by four warps together. They continue while it
-  /// works. `acc` are a thread's n / 2 sums.
+  /// works. `acc` are a thread's n / 2 sums, which start from zero where they are constants of zero.
   virtual llvm::SmallVector<Value> multiplyShared(Builder &, mlir::Type /*element*/, const SharedMatrix & /*lhs*/,
                                                   const SharedMatrix & /*rhs*/, llvm::ArrayRef<Value> /*acc*/,
                                                   Unsigned) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
-  /// The same with a left side in registers: `lhs` is a thread's 8 elements of 64 x 16 halves, which must stay as they
-  /// are until waitProducts.
+  /// The same with a left side in registers: `lhs` is a thread's 8 elements of 64 x 16 halves, or 4 of 64 x 8 singles,
+  /// which must stay as they are until waitProducts. Of singles, the right side's included, what tf32 has no bits for
+  /// is left out.
   virtual llvm::SmallVector<Value> multiplyHeld(Builder &, Value /*lhs*/, const SharedMatrix & /*rhs*/,
                                                 llvm::ArrayRef<Value> /*acc*/) {
     llvm_unreachable("no instruction of this target reads shared memory");

@@ -91,9 +91,22 @@ void KernelDistributor::barrier() {
   if (faults_.dropBarriers)
     return;
   if (role_)
-    target_.copyEngine()->roleBarrier(b_, role_->number, role_->threads);
+    target_.copyEngine()->roleBarrier(b_, i32(role_->number), role_->threads);
   else
     target_.barrier(b_);
+}
+
+void KernelDistributor::lowerBarrier(BarrierOp op) {
+  constexpr int64_t most = BarrierOp::mostGroups; // and as many roles without groups have the numbers below
+  if (multipliesShared_ && !faults_.dropProxyFences)
+    target_.publishShared(b_);
+  if (!op.getWarps())
+    return barrier();
+  if (faults_.dropBarriers)
+    return;
+  Value group = arith::DivUIOp::create(b_, warp_, i32(*op.getWarps())),
+        number = arith::AddIOp::create(b_, group, i32(role_->number * most));
+  target_.copyEngine()->roleBarrier(b_, number, *op.getWarps() * target_.lanes());
 }
 
 void KernelDistributor::awaitKernels() {
@@ -313,14 +326,11 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       })
       .Case([&](SharedWriteOp op) { return lowerWrite(op), success(); })
       .Case([&](SharedReadOp op) { return lowerRead(op), success(); })
+      .Case([&](SharedLoadOp op) { return lowerSharedLoad(op), success(); })
       .Case([&](SharedCopyOp op) { return lowerCopy(op), success(); })
       .Case([&](CopyCommitOp) { return target_.commitCopies(b_), success(); })
       .Case([&](CopyWaitOp op) { return target_.waitCopies(b_, op.getPending()), success(); })
-      .Case([&](BarrierOp) {
-        if (multipliesShared_ && !faults_.dropProxyFences)
-          target_.publishShared(b_);
-        return barrier(), success();
-      })
+      .Case([&](BarrierOp op) { return lowerBarrier(op), success(); })
       .Case([&](DotOp op) { return lowerDot(op), success(); })
       .Case([&](DotWaitOp op) { return lowerDotWait(op), success(); })
       .Case([&](TensorMapOp) { return success(); }) // an argument

@@ -29,6 +29,8 @@ private:
     tile::SharedLayout layout;
     mlir::Type element;
   };
+  /// An operand of an instruction that reads shared memory.
+  struct MatrixOperand;
   /// How an access is cut: `vector` neighbours along `dim` at a time, which are the registers that differ in `bits`. If
   /// `aligned` has symbols, that holds only for multiples of `vector` as their values, which is checked when running.
   struct Chunks {
@@ -98,7 +100,11 @@ private:
 
   // DistributeShared.cpp: shared memory; DistributeDot.cpp, MultiplyAdd.cpp: contractions
   void lowerWrite(tile::SharedWriteOp op);
+  SharedTile sharedTile(Value shared, Value slot);
+  Value elementAddress(Value base, mlir::Type element, const tile::SharedLayout &shared, const tile::Layout &layout,
+                       uint32_t part, Value moved = {});
   void lowerRead(tile::SharedReadOp op);
+  void lowerSharedLoad(tile::SharedLoadOp op);
   void lowerDot(tile::DotOp op);
   void dotOnMatrixUnits(tile::DotOp op, const tile::Fragments &fragments);
   void dotFromShared(tile::DotOp op, const tile::Fragments &fragments);
@@ -115,7 +121,8 @@ private:
   llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout,
                                          const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
                                          unsigned bits);
-  llvm::SmallVector<Value> heldFragments(Value lhs, llvm::ArrayRef<uint32_t> parts, unsigned bits);
+  llvm::SmallVector<Value> heldFragments(Value operand, llvm::ArrayRef<uint32_t> parts, unsigned bits);
+  MatrixOperand matrixOperand(Value tile, unsigned sideDim, unsigned kDim, unsigned warps);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 
   // DistributeRoles.cpp: roles, rings, bulk copies
@@ -165,6 +172,7 @@ private:
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
   void barrier();
+  void lowerBarrier(tile::BarrierOp op);
   void awaitKernels();
 
   tile::KernelOp kernel_;

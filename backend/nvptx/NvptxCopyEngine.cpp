@@ -89,8 +89,8 @@ void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
            "r,r", {addressOf(b, barrier), parity});
 }
 
-void NvptxCopyEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
-  callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.count", {}, {wordConstant(b, number), wordConstant(b, threads)});
+void NvptxCopyEngine::roleBarrier(Builder &b, Value number, unsigned threads) {
+  callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.count", {}, {number, wordConstant(b, threads)});
 }
 
 void NvptxCopyEngine::setRegisters(Builder &b, unsigned registers, bool more) {

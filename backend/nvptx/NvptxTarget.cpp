@@ -212,27 +212,34 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)}, adds);
 }
 
+/// Registers $first to $(first + count - 1) of an instruction's assembly.
+static std::string registerList(size_t first, size_t count) {
+  std::string list;
+  for (size_t i = 0; i < count; ++i)
+    list += fmt::format("{}${}", i ? ", " : "", first + i);
+  return list;
+}
+
 SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
   constexpr unsigned words = 4;
-  auto type = cast<VectorType>(lhs.getType());
+  Type element = cast<VectorType>(lhs.getType()).getElementType();
   Value packed = LLVM::BitcastOp::create(b, VectorType::get(words, b.getI32Type()), lhs);
   SmallVector<Value> others;
-  std::string sums, held;
-  for (size_t i = 0; i < acc.size(); ++i)
-    sums += (i ? ", $" : "$") + std::to_string(i);
-  for (unsigned i = 0; i < words; ++i) {
+  for (unsigned i = 0; i < words; ++i)
     others.push_back(vector::ExtractOp::create(b, packed, static_cast<int64_t>(i)));
-    held += (i ? ", $" : "$") + std::to_string(acc.size() + i);
-  }
   others.push_back(descriptor(b, rhs));
+  bool isSingle = element.isF32(), adds = addsTo(acc);
+  StringRef type = isSingle ? "tf32" : element.isBF16() ? "bf16" : "f16";
+  // adds: to the sums; 1, 1: no operand is negated; then, for halves, whether the right side's rows run across k.
   std::string text =
-      llvm::formatv(
-          "{{ .reg .pred adds; setp.ne.b32 adds, 1, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
-          "{{{3}}, ${4}, adds, 1, 1, {5}; }",
-          acc.size() * 2, type.getElementType().isBF16() ? "bf16" : "f16", sums, held, acc.size() + words,
-          rhs.alongK ? 0 : 1)
-          .str();
-  return updateInPlace(b, text, acc, others);
+      fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, {}, 0; "
+                  "wgmma.mma_async.sync.aligned.m64n{}k{}.f32.{}.{} {{{}}}, {{{}}}, ${}, adds, 1, 1{}; }}",
+                  adds ? 1 : 0, acc.size() * 2, isSingle ? 8 : 16, type.str(), type.str(), registerList(0, acc.size()),
+                  registerList(acc.size(), words), acc.size() + words,
+                  isSingle     ? ""
+                  : rhs.alongK ? ", 0"
+                               : ", 1");
+  return updateInPlace(b, text, acc, others, adds);
 }
 
 /// The sums are operands and results of the assembly, so that no use of them can move before it.

@@ -5,9 +5,11 @@
 #include "tests/gpu-stand-in/StandIn.h"
 
 #include "runtime/cuda/CudaDriver.h"
+#include "runtime/plan/KernelAbi.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <span>
 
 using namespace tilewright::test::standin;
@@ -76,6 +78,22 @@ EXPORTED(Result) cuDeviceGetAttribute(int *value, int attribute, DeviceOrdinal) 
   default:
     return invalidValue;
   }
+}
+
+/// Refuses what the driver would: tensors, strides and rows that copies cannot address.
+EXPORTED(Result)
+cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                       const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int, int, int) {
+  CALLED;
+  constexpr uint64_t alignment = 16, bytesOfRow = 128, largestBox = 256;
+  constexpr uint64_t bytesOfType[] = {1, 2, 4, 0, 8};
+  if (reinterpret_cast<uintptr_t>(address) % alignment || rank < 2 || rank > 5 || bytesOfType[type] == 0 ||
+      box[0] * bytesOfType[type] != bytesOfRow)
+    return invalidValue;
+  for (unsigned d = 0; d < rank; ++d)
+    if (!sizes[d] || !box[d] || box[d] > largestBox || (d + 1 < rank && strides[d] % alignment))
+      return invalidValue;
+  return std::memset(map, 0, tilewright::tensorMapBytes), success;
 }
 
 EXPORTED(Result) cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal) {

@@ -72,9 +72,9 @@ constexpr const char *biasTail = R"(
 
 constexpr const char *residualTail = R"(
       %rv{i} = tile.load %r[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
-      %wide{i} = arith.extf %rv{i} : {tr} to {tc}
+      %wide{i} = arith.{widen} %rv{i} : {tr} to {tc}
       %total{i} = arith.addf %acc#{i}, %wide{i} : {tc}
-      %h{i} = arith.truncf %total{i} : {tc} to {tr}
+      %h{i} = arith.{narrow} %total{i} : {tc} to {tr}
       tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
 
 static std::string tileText(int64_t first, int64_t second, const std::string &type) {
@@ -99,7 +99,7 @@ constexpr const char *geluTail = R"(
       %erf{i} = math.erf %scaled{i} : {tc}
       %portion{i} = arith.mulf %total{i}, %half{i} : {tc}
       %g{i} = math.fma %portion{i}, %erf{i}, %portion{i} : {tc}
-      %h{i} = arith.truncf %g{i} : {tc} to {ty}
+      %h{i} = arith.{narrow} %g{i} : {tc} to {ty}
       tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
 
 static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
@@ -133,7 +133,9 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
         fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
         fmt::arg("prologue", p.prologue ? fmt::format("%x2 = arith.addf %x, %x : {}", tileText(p.bm, p.bk, text)) : ""),
-        fmt::arg("add", bytes ? "addi" : "addf"), fmt::arg("zero", bytes ? "0" : "0.0"),
+        fmt::arg("widen", p.type == DType::F32 ? "bitcast" : "extf"), // to its own type
+        fmt::arg("narrow", p.type == DType::F32 ? "bitcast" : "truncf"), fmt::arg("add", bytes ? "addi" : "addf"),
+        fmt::arg("zero", bytes ? "0" : "0.0"),
         fmt::arg("signs", p.unsignedA && p.unsignedB ? "{lhs_unsigned, rhs_unsigned}"
                           : p.unsignedA              ? "{lhs_unsigned}"
                           : p.unsignedB              ? "{rhs_unsigned}"
@@ -338,6 +340,41 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
     }
 }
 
+/// The same for singles, which roles split: right sides in registers from rows along either dimension, one and several
+/// groups of warps, sums that programs share; left sides that run across k, or in few programs, have no roles.
+static void addSingleRoleCases(std::vector<DeviceCase> &cases) {
+  for (bool bt : {false, true}) {
+    auto roles = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages, Tail tail,
+                     const char *edge) {
+      Product p{DType::F32, m, n, k, bm, bn, 32, warps, stages, false, bt};
+      p.tail = tail, p.groups = 1;
+      cases.push_back(product(p, edge));
+    };
+    roles(64, 64, 64, 64, 64, 4, 2, Tail::Bias, "power of two");
+    roles(64, 64, 320, 64, 64, 4, 3, Tail::Gelu, "power of two");
+    roles(68, 132, 36, 64, 64, 4, 4, Tail::Bias, "multiple of 4");
+    roles(112, 136, 180, 64, 128, 4, 3, Tail::Residual, "multiple of 4");
+    roles(100, 200, 96, 128, 64, 8, 4, Tail::Residual, "multiple of 4");
+    roles(132, 140, 292, 128, 128, 8, 3, Tail::Bias, "multiple of 4");
+    roles(1000, 3080, 512, 128, 128, 8, 5, Tail::Bias, "multiple of 8");
+    roles(512, 1028, 1040, 64, 128, 4, 6, Tail::Gelu, "multiple of 4");
+    for (int64_t parts : {2, 5}) {
+      Product p{DType::F32, 72, 140, 640, 64, 64, 32, 4, 4, false, bt};
+      p.groups = 1, p.parts = parts, p.tail = Tail::Residual;
+      cases.push_back(product(p, "multiple of 4"));
+    }
+  }
+  Product across{DType::F32, 72, 132, 136, 64, 64, 32, 4, 3, /*transposedA=*/true};
+  across.groups = 1;
+  cases.push_back(product(across, "multiple of 4"));
+  Product prime{DType::F32, 61, 67, 71, 64, 64, 32, 4, 3};
+  prime.groups = 1;
+  cases.push_back(product(prime, "prime"));
+  Product sized{DType::F32, 100, 200, 96, 64, 128, 32, 4, 4};
+  sized.groups = 1, sized.runTimeColumns = true, sized.transposedB = true;
+  cases.push_back(product(sized, "multiple of 4"));
+}
+
 /// Right sides that are copied before the wait for other kernels: fewer steps than slots, more, several programs a
 /// block, blocks without one, sums that programs share.
 static void addConstantCases(std::vector<DeviceCase> &cases) {
@@ -381,6 +418,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product({DType::F16, 3, 70000 * 16, 16, 16, 16, 16, 1, 2}, "over 65535 blocks"));
   addResidualCases(cases);
   addRoleCases(cases);
+  addSingleRoleCases(cases);
   addConstantCases(cases);
   addStripCases(cases);
 }

@@ -13,7 +13,7 @@
 //  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
 //    that its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
-#include "tilegen/place/Place.h"
+#include "tilegen/place/roles/RolePlan.h"
 #include "tilegen/tile/MatmulPrecision.h"
 
 #include "mlir/IR/Iterators.h"
@@ -191,6 +191,7 @@ static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
   return element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
 }
 
+/// Instructions that compute the transpose are for roles alone, whose loop rewrites their operands.
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
@@ -201,7 +202,9 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     bool isPrecise = !isSingle || row->products == (precision == tilewright::MatmulPrecision::Tf32x3 ? 3 : 1);
-    if (elements == type && isPrecise && m >= row->m && n >= row->n && k >= row->k && warps >= row->warps())
+    bool isForLoop = facts.copiesBulk || !row->transposed;
+    if (elements == type && isPrecise && isForLoop && m >= row->m && n >= row->n && k >= row->k &&
+        warps >= row->warps())
       return row;
   }
   return nullptr;
@@ -316,7 +319,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   const Fragments *fragments = fragmentsOf(dot);
-  if (!fragments || !fragments->readsAlongK() || blocking.order[0] == k)
+  if (!fragments || !fragments->readsAlongK(isLhs ? Operand::A : Operand::B) || blocking.order[0] == k)
     return;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;
@@ -347,14 +350,9 @@ static LogicalResult checkSizes(KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts &facts) {
+/// Every tile of the kernel gets its layout, and every product its instruction.
+static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
   unsigned warps = warpsOf(kernel);
-  if (failed(checkSizes(kernel)))
-    return failure();
-  if (!llvm::isPowerOf2_32(warps))
-    return kernel.emitOpError()
-           << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;
-  makeOperandsExclusive(kernel);
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
 
@@ -390,4 +388,34 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
   for (auto &[dot, group] : operands)
     setLayouts(group);
   return success();
+}
+
+/// Was an instruction chosen that only the loop of a role can feed?
+static bool needsRoles(KernelOp kernel) {
+  return kernel
+      .walk([](DotOp dot) {
+        const Fragments *fragments = fragmentsOf(dot);
+        return fragments && fragments->transposed ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts &facts) {
+  unsigned warps = warpsOf(kernel);
+  if (failed(checkSizes(kernel)))
+    return failure();
+  if (!llvm::isPowerOf2_32(warps))
+    return kernel.emitOpError()
+           << "expected a number of warps that is a power of two because layouts are maps of bits, got " << warps;
+  makeOperandsExclusive(kernel);
+  PlaceFacts here = facts;
+  here.copiesBulk = facts.copiesBulk && kernel.getScheduleAttr() && kernel.getScheduleAttr().getGroups();
+  std::string why;
+  if (failed(layOut(kernel, here)))
+    return failure();
+  if (!needsRoles(kernel) || planRoles(kernel, why))
+    return success();
+  kernel.emitRemark() << "its singles are split by the warps that multiply because " << why;
+  here.copiesBulk = false;
+  return layOut(kernel, here);
 }

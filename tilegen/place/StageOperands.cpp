@@ -19,7 +19,8 @@ using namespace tilewright::tile;
 /// k for instructions that read only along k, else the dimension along which the loading threads hold neighbours.
 unsigned tilewright::tile::fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
-  if (const Fragments *fragments = fragmentsOf(dot); fragments && fragments->readsAlongK())
+  if (const Fragments *fragments = fragmentsOf(dot);
+      fragments && fragments->readsAlongK(isLhs ? Operand::A : Operand::B))
     return k;
   Layout layout = layoutOf(type);
   TileShape shape(type.getShape());

@@ -50,6 +50,10 @@ struct RoleTile {
 constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
                                   {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
                                   {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+/// The same for singles on matrix units, measured beside the rate of three products of tf32.
+constexpr RoleTile singleRoleTiles[] = {
+    {{128, 128, 8}, 0.66, 1}, {{64, 128, 4}, 0.54, 1}, {{128, 64, 8}, 0.48, 1}, {{64, 64, 4}, 0.38, 1}};
+constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
@@ -64,6 +68,8 @@ constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
 } // namespace
+
+static Type elementOf(const KernelSpace &space) { return cast<RankedTensorType>(space.lhs.getType()).getElementType(); }
 
 static std::optional<int64_t> constantOf(AffineExpr size) {
   auto constant = dyn_cast<AffineConstantExpr>(size);
@@ -215,13 +221,27 @@ static tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile 
                                      order);
 }
 
-/// Does the target have an instruction for these elements that four warps issue together?
-static bool hasWarpgroups(const TargetDesc &target, Type element) {
+/// Are singles multiplied by matrix instructions, once or three times?
+static bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
+  bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
+  return hasTf32 && elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
+}
+
+/// Does the target have an instruction for these elements that four warps issue together? That for singles reads only
+/// what runs along the sum, and is for roles alone.
+static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
+  Type element = elementOf(space);
   return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
-    return instruction.warps == 4 && ((instruction.type == MatrixType::F16 && element.isF16()) ||
-                                      (instruction.type == MatrixType::BF16 && element.isBF16()) ||
-                                      (instruction.type == MatrixType::I8 && element.isInteger(8)));
+    return instruction.warps == 4 &&
+           ((instruction.type == MatrixType::F16 && element.isF16()) ||
+            (instruction.type == MatrixType::BF16 && element.isBF16()) ||
+            (instruction.type == MatrixType::I8 && element.isInteger(8)) ||
+            (instruction.type == MatrixType::TF32 && multipliesTf32(space, target) && space.rowsRunAlongReduction()));
   });
+}
+
+static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
+  return elementOf(space).isF32() ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
 }
 
 /// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.
@@ -247,7 +267,9 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
                                     const TargetDesc &target) {
   int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
           stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
-          room = (target.sharedBytes - bytesOfRings - bytesOfResults(space, row, target)) / stageBytes,
+          beside = elementOf(space).isF32() ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups
+                                            : bytesOfResults(space, row, target),
+          room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
   return makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
 }
@@ -258,7 +280,7 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, 
                                         const TargetDesc &target) {
   const RoleTile *best = nullptr;
   double least = 0;
-  for (const RoleTile &row : roleTiles) {
+  for (const RoleTile &row : roleTilesOf(space)) {
     auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
     double time = rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
     if (!best || time < least)
@@ -282,8 +304,7 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
-  int64_t bytes = cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8,
-          depthOfWarpgroups = bytesOfWarpgroups / bytes;
+  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
   if (padded - depth.value_or(padded) > padded / 4)
     return {};
@@ -304,6 +325,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
                                              const TargetDesc &target) {
   if (steps.areBoxes)
     return scheduleRoles(space, steps.depth, steps.steps, target);
+  if (elementOf(space).isF32())
+    return {};
   ArrayRef<MatmulTile> tiles = steps.areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
@@ -320,16 +343,9 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   return makeMatmul(space, *tile, steps.depth, stages);
 }
 
-/// Are singles multiplied by matrix instructions, once or three times?
-static bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
-  bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
-  return hasTf32 && cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32() &&
-         matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
-}
-
 /// Products of a tile for warps that issue instructions by themselves, or multiply and add.
 static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
-  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  Type element = elementOf(space);
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
   // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
@@ -349,17 +365,17 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
 /// How much of the matrix units' rate a tile reaches without warps that copy.
 constexpr double efficiencyOfWarps = 0.4;
 
-static double efficiencyOf(tile::ScheduleAttr schedule) {
-  for (const RoleTile &row : roleTiles)
+static double efficiencyOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  for (const RoleTile &row : roleTilesOf(space))
     if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}))
       return row.efficiency;
   return efficiencyOfWarps;
 }
 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
-  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
+  Type element = elementOf(space);
   std::optional<WarpgroupSteps> steps;
-  if (hasWarpgroups(target, element))
+  if (hasWarpgroups(space, target))
     steps = warpgroupSteps(space, target);
   bool areKnown = llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
   ArrayRef<MatmulTile> tiles = floatTiles;
@@ -372,26 +388,26 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   if (!chosen)
     chosen = scheduleWarps(space, tile ? *tile : tiles.back(), target);
   SmallVector<ContractionSchedule> others;
-  auto add = [&](tile::ScheduleAttr schedule) { others.push_back({schedule, efficiencyOf(schedule)}); };
+  auto add = [&](tile::ScheduleAttr schedule) { others.push_back({schedule, efficiencyOf(space, schedule)}); };
   for (const MatmulTile &row : tiles)
     if (chooseTile(space, row, 1, target))
       add(scheduleWarps(space, row, target));
-  for (const RoleTile &row : roleTiles)
+  for (const RoleTile &row : roleTilesOf(space))
     if (steps && steps->areBoxes)
       add(makeRoles(space, row, steps->depth, steps->steps, target));
-  return shareSums(space, target, {chosen, efficiencyOf(chosen)}, others);
+  return shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others);
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
   tile::ScheduleAttr gemv = scheduleGemv(space, target);
   if (!gemv)
     return scheduleMatmul(space, target);
-  Type element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
-  // Columns that are rows of memory are read in long runs as it is, and only half types multiply without loss.
-  if (!space.columnsAreContiguous() || target.matrix.empty() || element.getIntOrFloatBitWidth() > 16)
+  bool isHalf = elementOf(space).getIntOrFloatBitWidth() <= 16, isSingle = multipliesTf32(space, target);
+  // Columns that are rows of memory are read in long runs as it is.
+  if (!space.columnsAreContiguous() || target.matrix.empty() || !(isHalf || isSingle))
     return gemv;
   SmallVector<ContractionSchedule> others;
-  for (const MatmulTile &row : halfTiles)
+  for (const MatmulTile &row : isHalf ? ArrayRef(halfTiles) : ArrayRef(tf32Tiles))
     if (chooseTile(space, row, 1, target))
       others.push_back({scheduleWarps(space, row, target), efficiencyOfWarps});
   return shareSums(space, target, {gemv, efficiencyOfWarps}, others);

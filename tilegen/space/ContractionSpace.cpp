@@ -212,15 +212,23 @@ FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
 
 } // namespace
 
-bool KernelSpace::columnsAreContiguous() const {
-  unsigned column = loopsOfKind(LoopKind::Column).back(), reduced = loopsOfKind(LoopKind::Reduction).back();
+/// Are neighbours along `along` neighbours in memory, wherever both loops matter?
+static bool areContiguous(const KernelSpace &space, unsigned along, unsigned other) {
   auto varies = [](const Access &access, unsigned loop) {
     return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });
   };
-  return llvm::all_of(nest.accesses, [&](const Access &access) {
-    return !varies(access, column) || !varies(access, reduced) ||
-           strideOf(access, column) == getAffineConstantExpr(1, nest.context);
+  return llvm::all_of(space.nest.accesses, [&](const Access &access) {
+    return !varies(access, along) || !varies(access, other) ||
+           space.strideOf(access, along) == getAffineConstantExpr(1, space.nest.context);
   });
+}
+
+bool KernelSpace::columnsAreContiguous() const {
+  return areContiguous(*this, loopsOfKind(LoopKind::Column).back(), loopsOfKind(LoopKind::Reduction).back());
+}
+
+bool KernelSpace::rowsRunAlongReduction() const {
+  return areContiguous(*this, loopsOfKind(LoopKind::Reduction).back(), loopsOfKind(LoopKind::Row).back());
 }
 
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as) {

@@ -50,6 +50,8 @@ struct KernelSpace {
   mlir::AffineExpr strideOf(const Access &access, unsigned loop) const;
   /// Of a contraction: whether neighbours along the columns are neighbours in memory wherever the right side is read.
   bool columnsAreContiguous() const;
+  /// The same of neighbours along the innermost reduced loop, wherever the left side is read.
+  bool rowsRunAlongReduction() const;
 };
 
 /// The loops of a kernel, with what its module says of symbols.

@@ -26,7 +26,11 @@ using llvm::StringRef;
 // Bytes, for both: four neighbours along k are a word, so a lane's words are where its pairs of halves would be, at
 // twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for wgmma.mma_async.m64nNk32").
 //
-// Singles: PTX ISA, "Matrix Fragments for mma.m16n8k8" of .tf32: an element is a word, where a pair of halves would be.
+// Singles: PTX ISA, "Matrix Fragments for mma.m16n8k8" and "Register Fragments for wgmma.mma_async.m64nNk8" of .tf32:
+// an element is a word, where a pair of halves would be. wgmma reads from shared memory only what runs along k, as a
+// product's left side mostly does in memory and its right side does not. So it computes the transpose, with the right
+// side in registers. Which of the product's columns is which of its 64 rows is free: here so that lanes that read the
+// right side together find it in different banks, and store neighbours together.
 //
 // mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
 // what is written there:
@@ -54,6 +58,30 @@ static constexpr Fragments fragmentTable[] = {
      {"k2 k3 m0 m1 m2", "k2 k3 n0 n1 n2", "n1 n2 m0 m1 m2"},
      {"m4 m5", "0 0", "m4 m5"},
      1},
+    {"wgmma.m64n64k8x4.tf32x3",
+     64,
+     64,
+     32,
+     4,
+     Feed::Shared,
+     {"k2 k3 k4 m3 m4 m5", "n0 k2 k3 k4", "m0 n0 m3 m4 m5"},
+     {"k0 k1 m0 m1 m2", "k0 k1 n1 n4 n2", "m1 m2 n1 n4 n2"},
+     {"0 0", "n3 n5", "n3 n5"},
+     4,
+     3,
+     /*transposed=*/true},
+    {"wgmma.m64n64k8x4.tf32",
+     64,
+     64,
+     32,
+     4,
+     Feed::Shared,
+     {"k2 k3 k4 m3 m4 m5", "n0 k2 k3 k4", "m0 n0 m3 m4 m5"},
+     {"k0 k1 m0 m1 m2", "k0 k1 n1 n4 n2", "m1 m2 n1 n4 n2"},
+     {"0 0", "n3 n5", "n3 n5"},
+     4,
+     1,
+     /*transposed=*/true},
     {"mma.m16n8k32.s8",
      16,
      8,
@@ -260,6 +288,12 @@ const Fragments *tilewright::tile::findFragments(StringRef name) {
   return nullptr;
 }
 
+const Fragments &tilewright::tile::singleProductOf(const Fragments &fragments) {
+  return *llvm::find_if(fragmentTable, [&](const Fragments &row) {
+    return row.bytes == fragments.bytes && row.transposed == fragments.transposed && row.products == 1;
+  });
+}
+
 /// The number of the dimension called 'm', 'n' or 'k' in this operand; none if it has no such dimension.
 static std::optional<unsigned> dimensionOf(char name, Operand operand, unsigned rank) {
   static constexpr StringRef names[] = {"mk", "kn", "mn"};
@@ -318,6 +352,8 @@ Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand oper
     char name;
     unsigned size, warpBits;
   } extents[] = {{'k', fragments.k, 0}, {'n', fragments.n, grid.nBits}, {'m', fragments.m, grid.mBits}};
+  if (fragments.transposed) // what one instruction sums comes first
+    std::swap(extents[1], extents[2]);
   for (auto [name, size, warpBits] : extents)
     if (auto dim = dimensionOf(name, operand, shape.rank()))
       for (unsigned bit = llvm::Log2_32(size); bit + warpBits < shape.bits(*dim); ++bit)

@@ -102,10 +102,17 @@ struct Fragments {
   llvm::StringLiteral reg[3], lane[3], warp[3]; // for A, B, C
   unsigned bytes = 2;                           // of an operand's element
   unsigned products = 1;                        // of tf32 for one of f32 (tilegen/tile/MatmulPrecision.h)
+  /// Does the instruction compute the transpose? Its left side is then the product's right one, and is in registers.
+  bool transposed = false;
 
   bool readsShared() const { return feed == Feed::Shared; }
-  /// Must shared memory run along k? Instructions on bytes know no other order.
-  bool readsAlongK() const { return feed == Feed::RegistersAlongK || bytes == 1; }
+  /// Must shared memory run along k? Instructions know no other order of what they read there by themselves, but for
+  /// halves.
+  bool readsAlongK(Operand operand) const {
+    return feed == Feed::RegistersAlongK || bytes == 1 || (transposed && operand == Operand::A);
+  }
+  /// May this operand be in registers?
+  bool mayHold(Operand operand) const { return operand == (transposed ? Operand::B : Operand::A); }
   /// Lanes of a warp.
   unsigned lanes() const { return 2u << lane[0].count(' '); }
   /// Warps that issue one instruction together.
@@ -114,6 +121,9 @@ struct Fragments {
 
 /// Are an instruction's results, taken as m x k, in the places of its left side?
 bool chains(const Fragments &fragments);
+
+/// The row of the instruction that computes one of the products which `fragments` takes for one of f32.
+const Fragments &singleProductOf(const Fragments &fragments);
 
 /// The row named `name`, or null.
 const Fragments *findFragments(llvm::StringRef name);

@@ -108,9 +108,11 @@ static LogicalResult verifyDot(DotOp dot) {
   }
   for (Value operand : {dot.getLhs(), dot.getRhs()}) {
     bool isLhs = operand == dot.getLhs();
-    if (!operand.getDefiningOp<SharedReadOp>() && !(isLhs && fragmentsOf(dot)))
+    const Fragments *fragments = fragmentsOf(dot);
+    if (!operand.getDefiningOp<SharedReadOp>() && !(fragments && fragments->mayHold(isLhs ? Operand::A : Operand::B)))
       return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed; only the left "
-                                  "side of a matrix instruction may be in registers";
+                                  "side of a matrix instruction may be in registers, or the right side of one that "
+                                  "computes the transpose";
     auto type = cast<RankedTensorType>(operand.getType());
     if (failed(verifyLayout(isLhs ? "left side" : "right side", type,
                             operandLayout(dot, isLhs ? Operand::A : Operand::B, type))))
@@ -148,7 +150,7 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
                                      "what follows shared sums are conditional";
         return success();
       })
-      .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, DotWaitOp, RolesOp>(
+      .Case<scf::ForOp, scf::YieldOp, SharedCopyOp, SharedWriteOp, SharedReadOp, SharedLoadOp, DotWaitOp, RolesOp>(
           [](Operation *) { return success(); }) // whose own verifiers say it all
       .Default(verifyElementwise);
 }

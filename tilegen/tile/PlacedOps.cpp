@@ -110,6 +110,27 @@ LogicalResult SharedReadOp::verify() {
   return verifyTransfer(*this, getResult().getType(), getShared().getType(), getSlot());
 }
 
+LogicalResult SharedLoadOp::verify() {
+  return verifyTransfer(*this, getResult().getType(), getShared().getType(), getSlot());
+}
+
+/// Where a role's warps wait in groups, each has a barrier of its own.
+LogicalResult BarrierOp::verify() {
+  if (!getWarps())
+    return success();
+  Region *body = (*this)->getParentRegion();
+  while (body && !isa<RolesOp>(body->getParentOp()))
+    body = body->getParentRegion();
+  if (!body)
+    return emitOpError("expected to stand in a role because only roles have barriers for some of their warps");
+  auto roles = cast<RolesOp>(body->getParentOp());
+  int64_t all = roles.getWarps()[body->getRegionNumber()], each = *getWarps();
+  if (all % each || all / each > mostGroups)
+    return emitOpError() << "expected to divide the " << all << " warps of its role into " << mostGroups
+                         << " groups at most, got " << each << " warps";
+  return success();
+}
+
 //===- Contractions -----------------------------------------------------------------------------------------------===//
 
 LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,

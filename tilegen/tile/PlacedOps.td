@@ -135,6 +135,39 @@ def SharedReadOp : Tile_Op<"shared_read", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
+def SharedLoadOp : Tile_Op<"shared_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "a tile from a slot in registers";
+  let description = [{
+    Each thread reads the elements that the layout gives it. Where only tile.dot reads them, it does so step by step:
+    tile.shared_read.
+
+    * `shared`: where the tile is.
+    * `slot`: the number of the slot that holds it.
+    * `result`: the tile.
+
+    ```mlir
+    tile.kernel @both(%y: !tile.buffer<f32, () -> (64, 32)>)
+        attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 16384 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %s = tile.shared_alloc offset 0 : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 2>
+      %x = tile.shared_load %s[%c0] : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 2> -> tensor<64x32xf32,
+          #tile.layout<reg = [1, 2, 512, 1024], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
+      %n = arith.negf %x : tensor<64x32xf32,
+          #tile.layout<reg = [1, 2, 512, 1024], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
+      tile.shared_write %n, %s[%c1] : tensor<64x32xf32,
+          #tile.layout<reg = [1, 2, 512, 1024], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
+          -> !tile.shared<tensor<64x32xf32>, fast = 1, slots = 2>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins SharedType:$shared, Index:$slot);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$shared `[` $slot `]` attr-dict `:` type($shared) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def CopyCommitOp : Tile_Op<"copy_commit", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "end a group of copies";
   let description = [{ See tile.shared_copy for an example. }];
@@ -154,8 +187,29 @@ def CopyWaitOp : Tile_Op<"copy_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for the block's other threads; what they wrote to shared memory is seen";
-  let description = [{ See tile.shared_copy for an example. }];
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    See tile.shared_copy for an example.
+
+    * `warps`: in a role, so many neighbouring warps wait for one another alone.
+
+    ```mlir
+    tile.kernel @alone()
+        attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 256 : i64, shared_bytes = 0 : i64} {
+      tile.roles attributes {warps = array<i64: 8>, registers = array<i64: 0>, elected = array<i1: false>} {
+        tile.barrier warps 4
+      }
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$warps);
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, /*warps=*/::mlir::IntegerAttr());">];
+  let assemblyFormat = "(`warps` $warps^)? attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Of one role: as many groups of warps may wait for one another.
+    static constexpr int64_t mostGroups = 4;
+  }];
 }
 
 def DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>, InferTypeOpAdaptor]> {

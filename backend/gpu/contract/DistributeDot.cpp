@@ -99,11 +99,11 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
   return result;
 }
 
-/// The left side's fragments where it is held in registers: each is 2^bits neighbouring registers.
-SmallVector<Value> KernelDistributor::heldFragments(Value lhs, ArrayRef<uint32_t> parts, unsigned bits) {
-  Layout layout = layoutOf(lhs.getType());
-  Registers registers = registersOf(lhs);
-  auto type = VectorType::get(1 << bits, cast<RankedTensorType>(lhs.getType()).getElementType());
+/// An operand's fragments where it is held in registers: each is 2^bits neighbouring registers.
+SmallVector<Value> KernelDistributor::heldFragments(Value operand, ArrayRef<uint32_t> parts, unsigned bits) {
+  Layout layout = layoutOf(operand.getType());
+  Registers registers = registersOf(operand);
+  auto type = VectorType::get(1 << bits, cast<RankedTensorType>(operand.getType()).getElementType());
   SmallVector<Value> fragments;
   for (uint32_t part : parts)
     fragments.push_back(vector::FromElementsOp::create(
@@ -153,51 +153,78 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
 
 //===- Matrix units that read shared memory -----------------------------------------------------------------------===//
 
-/// The accumulators of four warps are 64 rows each time; up to 256 neighbouring columns are one instruction.
+/// `side` is the dimension that is not k.
+struct KernelDistributor::MatrixOperand {
+  GpuTarget::SharedMatrix matrix; // without an offset; nothing if the operand is held
+  SharedLayout layout;
+  uint32_t elementBytes;
+  TileShape shape;
+  unsigned side, k;
+
+  uint32_t at(uint32_t sideCoordinate, uint32_t kCoordinate) const {
+    return sideCoordinate * shape.basis(side, 0) | kCoordinate * shape.basis(k, 0);
+  }
+  /// From the slot's start.
+  uint32_t bytes(uint32_t flat) const { return layout.address(flat) * elementBytes; }
+};
+
+/// An instruction's operand in shared memory. `sideDim` and `kDim` are its dimensions.
+KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, unsigned sideDim, unsigned kDim,
+                                                                  unsigned warps) {
+  TileShape shape(cast<RankedTensorType>(tile.getType()).getShape());
+  auto found = sharedTiles_.find(tile);
+  if (found == sharedTiles_.end()) // it is held
+    return {{}, {shape}, 0, shape, sideDim, kDim};
+  const auto &[base, shared, element] = found->second;
+  MatrixOperand operand{{base, {}, 0, 0, shared.fast == kDim},
+                        shared,
+                        static_cast<uint32_t>(elementBytes(element)),
+                        shape,
+                        sideDim,
+                        kDim};
+  Layout layout = layoutOf(tile.getType());
+  layout.lane.clear();
+  std::fill_n(layout.warp.begin(), llvm::Log2_32(warps), 0);
+  operand.matrix.warps = threadPart(layout, [&](uint32_t basis) { return operand.bytes(basis); });
+  if (shared.shape.bits(shared.fast) > llvm::Log2_32(shared.bankRow))
+    operand.matrix.panels = operand.bytes(shared.bankRow * shared.shape.basis(shared.fast, 0));
+  return operand;
+}
+
+/// The accumulators of four warps are 64 rows each time; up to 256 neighbouring columns are one instruction. Where it
+/// computes the transpose, those are columns, and these rows, of the product.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
-  constexpr unsigned widest = 256; // columns of one instruction
+  constexpr unsigned widest = 256, wordsHeld = 4; // columns of one instruction, and of a thread's left side
   Layout c = layoutOf(op.getType());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
-  unsigned m = cShape.rank() - 2, n = cShape.rank() - 1, columnBits = 0;
+  unsigned m = cShape.rank() - 2, n = cShape.rank() - 1;
+  MatrixOperand lhs = matrixOperand(op.getLhs(), m, n, fragments.warps()),
+                rhs = matrixOperand(op.getRhs(), n, m, fragments.warps());
+  Value left = fragments.transposed ? op.getRhs() : op.getLhs();
+  if (fragments.transposed)
+    std::swap(lhs, rhs);
+  unsigned columnBits = 0;
   for (uint32_t basis : c.reg)
-    columnBits += cShape.coordinate(basis, n) != 0;
+    columnBits += cShape.coordinate(basis, rhs.side) != 0;
   unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
-  auto matrix = [&](Value operand, unsigned kDim) {
-    const SharedTile &tile = sharedTiles_.find(operand)->second;
-    Layout layout = layoutOf(operand.getType());
-    layout.lane.clear();
-    std::fill_n(layout.warp.begin(), llvm::Log2_32(fragments.warps()), 0);
-    auto bytes = [&](uint32_t flat) {
-      return tile.layout.address(flat) * static_cast<uint32_t>(elementBytes(tile.element));
-    };
-    bool alongK = tile.layout.fast == kDim;
-    uint32_t panels = tile.layout.shape.bits(tile.layout.fast) > llvm::Log2_32(tile.layout.bankRow)
-                          ? bytes(tile.layout.bankRow * tile.layout.shape.basis(tile.layout.fast, 0))
-                          : 0;
-    return std::pair(GpuTarget::SharedMatrix{tile.base, threadPart(layout, bytes), 0, panels, alongK}, bytes);
-  };
-  bool isHeld = !sharedTiles_.contains(op.getLhs());
-  auto [lhs, lhsBytes] = matrix(isHeld ? op.getRhs() : op.getLhs(), n); // not used if it is held
-  auto [rhs, rhsBytes] = matrix(op.getRhs(), m);
-  TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
-      bShape(cast<RankedTensorType>(op.getRhs().getType()).getShape());
-  Type element = cast<RankedTensorType>(op.getLhs().getType()).getElementType();
+  bool isHeld = !sharedTiles_.contains(left);
+  Type element = cast<RankedTensorType>(left.getType()).getElementType();
+  unsigned heldBits = llvm::Log2_32(wordsHeld * 4 / elementBytes(element));
 
   Registers acc = registersOf(op.getAcc());
   target_.startProducts(b_);
-  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k / fragments.steps)
+  for (unsigned k = 0; k < 1u << lhs.shape.bits(lhs.k); k += fragments.k / fragments.steps)
     for (unsigned first = 0; first < acc.size(); first += sums) {
-      uint32_t element0 = c.element(first);
-      lhs.offset = isHeld ? 0 : lhsBytes(cShape.coordinate(element0, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0));
-      rhs.offset = rhsBytes(k * bShape.basis(m, 0) | cShape.coordinate(element0, n) * bShape.basis(n, 0));
+      uint32_t element0 = c.element(first), row = lhs.at(cShape.coordinate(element0, lhs.side), k);
+      rhs.matrix.offset = rhs.bytes(rhs.at(cShape.coordinate(element0, rhs.side), k));
       auto part = ArrayRef(acc).slice(first, sums);
       SmallVector<Value> next;
       if (isHeld) {
-        constexpr unsigned bits = 3; // of a fragment's registers: 8 elements of 16 k
-        uint32_t at = cShape.coordinate(element0, m) * aShape.basis(m, 0) | k * aShape.basis(n, 0);
-        next = target_.multiplyHeld(b_, heldFragments(op.getLhs(), at, bits).front(), rhs, part);
+        next = target_.multiplyHeld(b_, heldFragments(left, row, heldBits).front(), rhs.matrix, part);
       } else {
-        next = target_.multiplyShared(b_, element, lhs, rhs, part, {op.getLhsUnsigned(), op.getRhsUnsigned()});
+        lhs.matrix.offset = lhs.bytes(row);
+        next = target_.multiplyShared(b_, element, lhs.matrix, rhs.matrix, part,
+                                      {op.getLhsUnsigned(), op.getRhsUnsigned()});
       }
       llvm::copy(next, acc.begin() + first);
     }

@@ -2,7 +2,8 @@
 // Shared memory.
 //
 // The address of an element in a slot is linear over xor, so a thread's addresses are base + (thread part xor register
-// part). The thread part is computed once, the register part is a constant.
+// part). The thread part is computed once, the register part is a constant. What no thread toggles of that is added, as
+// part of the instruction: the rest takes few values, which are registers in a loop.
 #include "backend/gpu/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,6 +35,23 @@ SmallVector<unsigned> KernelDistributor::rowBits(const Layout &layout, const Sha
   return bits;
 }
 
+/// Where the thread's element `part` is in a slot at `base`; `moved`, if there, is xor-ed to the position.
+Value KernelDistributor::elementAddress(Value base, Type element, const SharedLayout &shared, const Layout &layout,
+                                        uint32_t part, Value moved) {
+  auto address = [&](uint32_t basis) { return shared.address(basis); };
+  uint32_t toggled = moved ? ~0u : 0;
+  for (uint32_t basis : llvm::concat<const uint32_t>(layout.lane, layout.warp))
+    toggled |= address(basis);
+  Value position = threadPart(layout, address);
+  if (moved)
+    position = arith::XOrIOp::create(b_, position, moved);
+  position = arith::XOrIOp::create(b_, position, i32(address(part) & toggled));
+  Value start = LLVM::GEPOp::create(b_, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{position});
+  auto rest = static_cast<int32_t>(address(part) & ~toggled);
+  return rest ? LLVM::GEPOp::create(b_, base.getType(), element, start, ArrayRef<LLVM::GEPArg>{rest}).getResult()
+              : start;
+}
+
 void KernelDistributor::lowerWrite(SharedWriteOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   Type element = type.getElementType();
@@ -41,7 +59,6 @@ void KernelDistributor::lowerWrite(SharedWriteOp op) {
   SharedLayout shared = sharedLayout(op.getShared().getType());
   Registers values = registersOf(op.getValue());
   Value base = slotAddress(op.getShared(), op.getSlot());
-  Value thread = threadPart(layout, [&](uint32_t basis) { return shared.address(basis); });
   SmallVector<unsigned> bits = rowBits(layout, shared, element);
   unsigned width = 1u << bits.size(), inChunk = 0;
   for (unsigned bit : bits)
@@ -59,29 +76,47 @@ void KernelDistributor::lowerWrite(SharedWriteOp op) {
     Value value = width == 1
                       ? elements[0]
                       : vector::FromElementsOp::create(b_, VectorType::get(width, element), elements).getResult();
-    Value position = arith::XOrIOp::create(b_, thread, i32(shared.address(layout.element(r))));
-    Value address = LLVM::GEPOp::create(b_, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{position});
+    Value address = elementAddress(base, element, shared, layout, layout.element(r));
     LLVM::StoreOp::create(b_, value, address, width * elementBytes(element));
   }
 }
 
+KernelDistributor::SharedTile KernelDistributor::sharedTile(Value shared, Value slot) {
+  auto type = cast<SharedType>(shared.getType());
+  return {slotAddress(shared, slot), sharedLayout(type), type.getTile().getElementType()};
+}
+
 /// Only remembers where the tile is: tile.dot reads its parts, step by step along k.
 void KernelDistributor::lowerRead(SharedReadOp op) {
-  sharedTiles_.insert({op.getResult(),
-                       {slotAddress(op.getShared(), op.getSlot()), sharedLayout(op.getShared().getType()),
-                        op.getShared().getType().getTile().getElementType()}});
+  sharedTiles_.insert({op.getResult(), sharedTile(op.getShared(), op.getSlot())});
+}
+
+/// Before anything behind it, which may give the slot back.
+void KernelDistributor::lowerSharedLoad(SharedLoadOp op) {
+  Layout layout = layoutOf(op.getType());
+  SharedTile shared = sharedTile(op.getShared(), op.getSlot());
+  SmallVector<unsigned> bits = rowBits(layout, shared.layout, shared.element);
+  unsigned width = 1u << bits.size();
+  Registers registers(layout.registers());
+  for (unsigned r = 0; r < layout.registers(); ++r) {
+    if (registers[r])
+      continue;
+    Value vector = readVector(shared, layout, layout.element(r), width);
+    for (unsigned i = 0; i < width; ++i) {
+      unsigned at = r;
+      for (auto [position, bit] : llvm::enumerate(bits))
+        at |= (i >> position & 1) << bit;
+      registers[at] = width == 1 ? vector : vector::ExtractOp::create(b_, vector, static_cast<int64_t>(i)).getResult();
+    }
+  }
+  map(op.getResult(), std::move(registers));
 }
 
 /// `count` neighbours of a row of shared memory, from this thread's element `part` on; `moved`, if there, is xor-ed to
 /// the address.
 Value KernelDistributor::readVector(const SharedTile &shared, const Layout &layout, uint32_t part, unsigned count,
                                     Value moved) {
-  Value thread = threadPart(layout, [&](uint32_t basis) { return shared.layout.address(basis); });
-  if (moved)
-    thread = arith::XOrIOp::create(b_, thread, moved);
-  Value position = arith::XOrIOp::create(b_, thread, i32(shared.layout.address(part)));
-  Value address =
-      LLVM::GEPOp::create(b_, shared.base.getType(), shared.element, shared.base, ArrayRef<LLVM::GEPArg>{position});
+  Value address = elementAddress(shared.base, shared.element, shared.layout, layout, part, moved);
   Type type = count == 1 ? shared.element : VectorType::get(count, shared.element);
   return LLVM::LoadOp::create(b_, type, address, count * elementBytes(shared.element));
 }

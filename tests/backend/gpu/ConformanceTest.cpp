@@ -138,9 +138,9 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
 
 /// Some case sees the fault, of those whose name has this part; of an attention, one with roles.
 bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending,
-            const std::string &part = "") {
+            const std::string &part = "", DType type = DType::F16) {
   for (const DeviceCase &c : deviceCases())
-    if (c.family == family && c.name.find(part) != std::string::npos && c.small && c.type == DType::F16 &&
+    if (c.family == family && c.name.find(part) != std::string::npos && c.small && c.type == type &&
         (family != "attention" || hasRoles(c)) && !runCase(c, "sm_90a", faults, order).empty())
       return true;
   return false;
@@ -166,6 +166,14 @@ TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeenInRoles({.dropRingWait
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }
 TEST(InjectedFault, DroppedProxyFences) { EXPECT_TRUE(isSeen("attention", {.dropProxyFences = true})); }
+/// Of products of singles, whose left side is rewritten in shared memory.
+bool isSeenInSingles(InjectedFaults faults) {
+  return isSeen("matmul", faults, BlockOrder::Ascending, "_groups", DType::F32);
+}
+TEST(InjectedFault, DroppedBarriersOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropBarriers = true})); }
+TEST(InjectedFault, DroppedProxyFencesOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropProxyFences = true})); }
+TEST(InjectedFault, DroppedRingWaitsOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropRingWaits = true})); }
+TEST(InjectedFault, EarlyReleasesOfSingles) { EXPECT_TRUE(isSeenInSingles({.releaseEarly = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
 
 } // namespace

@@ -41,8 +41,8 @@ void SimtEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
 }
 void SimtEngine::arrive(Builder &b, Value barrier) { call(b, Arrive, barrier); }
 void SimtEngine::waitPhase(Builder &b, Value barrier, Value parity) { call(b, WaitPhase, {barrier, parity}); }
-void SimtEngine::roleBarrier(Builder &b, unsigned number, unsigned threads) {
-  call(b, RoleBarrier, {wordConstant(b, number), wordConstant(b, threads)});
+void SimtEngine::roleBarrier(Builder &b, Value number, unsigned threads) {
+  call(b, RoleBarrier, {number, wordConstant(b, threads)});
 }
 
 //===- What they do -----------------------------------------------------------------------------------------------===//
@@ -139,17 +139,30 @@ void meetWarp() {
 void makeBarrier(const std::byte *address, uint32_t arrivals) {
   block->barriers[address] = {arrivals, arrivals, 0, 0, {}};
 }
+/// Null, which is noted, if no barrier was made there yet: its maker was not waited for.
+EngineBarrier *barrierAt(const std::byte *address) {
+  auto found = block->barriers.find(address);
+  if (found != block->barriers.end())
+    return &found->second;
+  return block->overwritten = true, nullptr;
+}
 void arrive(const std::byte *address) {
-  EngineBarrier &barrier = block->barriers.at(address);
-  --barrier.missing, ++block->progress;
-  advance(barrier);
+  ++block->progress;
+  if (EngineBarrier *barrier = barrierAt(address)) {
+    --barrier->missing;
+    advance(*barrier);
+  }
 }
 void expectBytes(const std::byte *address, uint32_t bytes) {
-  block->barriers.at(address).missingBytes += bytes;
+  if (EngineBarrier *barrier = barrierAt(address))
+    barrier->missingBytes += bytes;
   arrive(address);
 }
 void waitPhase(const std::byte *address, uint32_t parity) {
-  EngineBarrier &barrier = block->barriers.at(address);
+  EngineBarrier *there = barrierAt(address);
+  if (!there)
+    return;
+  EngineBarrier &barrier = *there;
   while ((barrier.phase & 1) == parity) {
     if (!barrier.boxes.empty() && !barrier.missing) {
       finish(barrier);

@@ -50,7 +50,7 @@ public:
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
   void arrive(Builder &b, Value barrier) override;
   void waitPhase(Builder &b, Value barrier, Value parity) override;
-  void roleBarrier(Builder &b, unsigned number, unsigned threads) override;
+  void roleBarrier(Builder &b, Value number, unsigned threads) override;
   void setRegisters(Builder &, unsigned, bool) override {}
 };
 

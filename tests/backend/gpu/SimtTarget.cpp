@@ -137,10 +137,10 @@ SmallVector<Value> SimtTarget::multiplyHeld(Builder &b, Value lhs, const SharedM
   LLVM::StoreOp::create(b, lhs, held);
   Value offset = arith::AddIOp::create(b, rhs.warps, wordConstant(b, rhs.offset));
   Value start = LLVM::GEPOp::create(b, rhs.base.getType(), b.getI8Type(), rhs.base, ArrayRef<LLVM::GEPArg>{offset});
-  bool isBrain = cast<VectorType>(lhs.getType()).getElementType().isBF16();
-  call(b, MultiplyHeld, {},
-       {wordConstant(b, acc.size() * 2), wordConstant(b, isBrain), sums, held, start, wordConstant(b, rhs.panels),
-        wordConstant(b, rhs.alongK)});
+  Type element = cast<VectorType>(lhs.getType()).getElementType();
+  call(b, element.isF32() ? MultiplyHeldSingles : MultiplyHeld, {},
+       {wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums, held, start,
+        wordConstant(b, rhs.panels), wordConstant(b, rhs.alongK)});
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;
   for (int64_t i = 0; i < accType.getNumElements(); ++i)

@@ -145,6 +145,10 @@ void RoleBuilder::makeRooms() {
   for (const StagedOperand &staged : plan_.staged)
     rooms_.room[staged.value.getDefiningOp()] =
         makeRoom(cast<RankedTensorType>(staged.value.getType()), staged.fast, /*slots=*/1);
+  if (plan_.splitsSingles) {
+    auto left = cast<RankedTensorType>(plan_.dots.front().getLhs().getType());
+    rooms_.rewritten = makeRoom(left, left.getRank() - 1, roomsOfRewritten);
+  }
 }
 
 void RoleBuilder::makeRings() {

@@ -24,7 +24,7 @@ static int64_t registersOf(Value tile) {
 }
 
 void tilewright::tile::loadAhead(const RolePlan &plan, int64_t registers) {
-  if (!plan.carriesSums)
+  if (!plan.carriesSums || plan.splitsSingles) // parts of singles take the registers
     return;
   int64_t free = registers - registersBeside;
   scf::ForOp loop = plan.loop;

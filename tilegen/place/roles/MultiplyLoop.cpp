@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three forms of a loop around products whose operands come through rings.
+// The four forms of a loop around products whose operands come through rings.
 #include "tilegen/place/roles/MultiplyLoop.h"
 
 #include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/roles/LoopRotation.h"
+#include "tilegen/place/roles/SingleParts.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -16,6 +17,7 @@ public:
   MultiplyLoop(OpBuilder &b, const RolePlan &plan, const RoleRooms &rooms, IRMapping &now, Value step)
       : b_(b), source_(plan.loop), loc_(source_.getLoc()), plan_(plan), rooms_(rooms), now_(now), step_(step) {}
   Value overlapSums(llvm::function_ref<void()> left);
+  Value splitSingles();
   Value runInOrder();
   Value runRotated(const LoopRotation &rotation, llvm::function_ref<void()> left);
 
@@ -38,6 +40,7 @@ private:
   SmallVector<Value> carriedIn(ArrayRef<unsigned> which);
   SmallVector<Value> yieldedAt(const IRMapping &at, ArrayRef<unsigned> which);
 
+  Value multiplySplit(DotOp dot, Value slot, Value step, Value sum);
   Value isNotEmpty();
   SmallVector<Value> onceIf(Value condition, ArrayRef<Value> inits,
                             llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> build);
@@ -152,6 +155,63 @@ Value MultiplyLoop::overlapSums(llvm::function_ref<void()> left) {
   auto trips = getConstantIntValue(tripCount(b_, loop));
   releaseIf(trips && *trips > 0 ? Value() : isGreater(after, step_), ring, [&] { return minus(after, constant(1)); });
   return after;
+}
+
+//===- Singles ----------------------------------------------------------------------------------------------------===//
+
+/// One step's products, added to `sum`; all have been waited for.
+Value MultiplyLoop::multiplySplit(DotOp dot, Value slot, Value step, Value sum) {
+  Fragments fragments = *fragmentsOf(dot);
+  bool inParts = fragments.products > 1;
+  auto leftType = cast<RankedTensorType>(dot.getLhs().getType()),
+       rightType = cast<RankedTensorType>(dot.getRhs().getType());
+  TileShape leftShape(leftType.getShape());
+  unsigned warps = 1u << layoutOf(dot.getType()).warp.size();
+  auto read = [&](Value room, Value from) -> Value {
+    return SharedReadOp::create(b_, loc_, withLayout(leftType, operandLayout(dot, Operand::A, leftType)), room, from);
+  };
+  auto multiply = [&](Value left, Value right, Value to) -> Value {
+    auto product = DotOp::create(b_, loc_, left, right, to, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
+    product.setInstruction(singleProductOf(fragments).name);
+    return product;
+  };
+  Value leftRoom = rooms_.room.at(dot.getLhs().getDefiningOp()),
+        rightRoom = rooms_.room.at(dot.getRhs().getDefiningOp());
+  Value right = SharedLoadOp::create(b_, loc_, withLayout(rightType, operandLayout(dot, Operand::B, rightType)),
+                                     rightRoom, slot),
+        high = inParts ? upperRounded(b_, loc_, right) : roundToTf32(b_, loc_, right);
+  Value zero = arith::ConstantOp::create(b_, loc_, cast<TypedAttr>(b_.getZeroAttr(dot.getType())));
+  Value upper = read(leftRoom, slot);
+  Value products = inParts ? multiply(upper, arith::SubFOp::create(b_, loc_, right, high), zero) : sum;
+
+  // A warp that is a step ahead writes into the other slot, and none is two ahead.
+  Value place = arith::RemUIOp::create(b_, loc_, step, constant(roomsOfRewritten));
+  Value left = SharedLoadOp::create(b_, loc_, withLayout(leftType, rewriteLayout(leftShape, fragments.warps(), warps)),
+                                    leftRoom, slot);
+  SharedWriteOp::create(b_, loc_, inParts ? belowTf32(b_, loc_, left) : roundToTf32(b_, loc_, left), rooms_.rewritten,
+                        place);
+  BarrierOp::create(b_, loc_, b_.getI64IntegerAttr(fragments.warps()));
+  products = multiply(read(rooms_.rewritten, place), high, products);
+  if (inParts)
+    products = multiply(upper, high, products);
+  products = DotWaitOp::create(b_, loc_, products, 0).getResult(0);
+  return inParts ? arith::AddFOp::create(b_, loc_, sum, products).getResult() : products;
+}
+
+Value MultiplyLoop::splitSingles() {
+  SmallVector<Value> inits{bound(source_.getInitArgs()[0]), step_};
+  scf::ForOp loop = makeLoop(bound(source_.getLowerBound()), inits);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(loop.getBody());
+    Value sum = loop.getRegionIterArgs()[0], step = loop.getRegionIterArgs()[1];
+    Value slot = RingWaitOp::create(b_, loc_, rooms_.rings.front(), step);
+    sum = multiplySplit(plan_.dots.front(), slot, step, sum);
+    RingReleaseOp::create(b_, loc_, rooms_.rings.front(), step);
+    scf::YieldOp::create(b_, loc_, ValueRange{sum, plus(step, constant(1))});
+  }
+  now_.map(source_.getResult(0), loop.getResult(0));
+  return loop.getResult(1);
 }
 
 //===- In order ---------------------------------------------------------------------------------------------------===//
@@ -317,11 +377,11 @@ Value MultiplyLoop::runRotated(const LoopRotation &rotation, llvm::function_ref<
 Value tilewright::tile::emitMultiplyLoop(OpBuilder &b, const RolePlan &plan, const RoleRooms &rooms, IRMapping &now,
                                          Value step, llvm::function_ref<void()> left) {
   MultiplyLoop loop(b, plan, rooms, now, step);
-  if (plan.carriesSums)
+  if (plan.carriesSums && !plan.splitsSingles)
     return loop.overlapSums(left);
   if (std::optional<LoopRotation> rotation = findRotation(plan))
     return loop.runRotated(*rotation, left);
-  Value after = loop.runInOrder();
+  Value after = plan.splitsSingles ? loop.splitSingles() : loop.runInOrder();
   left();
   return after;
 }

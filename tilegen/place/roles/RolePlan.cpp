@@ -75,6 +75,12 @@ scf::ForOp tilewright::tile::loopOfOneStep(KernelOp kernel) {
   return loop;
 }
 
+/// Are several groups of warps, which issue instructions together, spread over columns?
+static bool sharesRows(DotOp dot) {
+  auto type = cast<RankedTensorType>(dot.getType());
+  return gridOf(*fragmentsOf(dot), layoutOf(type), TileShape(type.getShape())).nBits > 0;
+}
+
 //===- The loop ---------------------------------------------------------------------------------------------------===//
 
 /// One loop around products on units that read shared memory, and no control flow in it.
@@ -100,6 +106,11 @@ bool RolePlanner::findLoop() {
   bool takesTurns = kernel_.getScheduleAttr().getGroups() > 1;
   if (takesTurns && !isEquallyLong(plan.loop))
     return refuse("the length of its loop differs from program to program");
+  plan.splitsSingles = fragmentsOf(plan.dots.front())->transposed;
+  if (plan.splitsSingles && plan.dots.size() > 1)
+    return refuse("several products of singles share its loop");
+  if (plan.splitsSingles && sharesRows(plan.dots.front()))
+    return refuse("several groups of warps have the same rows, which each would have to rewrite");
   return true;
 }
 
@@ -140,7 +151,9 @@ bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
   auto type = cast<RankedTensorType>(operand.getType());
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2, across = isLhs ? rank - 2 : rank - 1;
   if (load) {
-    unsigned fast = fragmentsOf(dot)->readsAlongK() || isContiguous(Access::of(load), k) ? k : across;
+    unsigned fast = fragmentsOf(dot)->readsAlongK(isLhs ? Operand::A : Operand::B) || isContiguous(Access::of(load), k)
+                        ? k
+                        : across;
     if (std::optional<size_t> other = plan.carriesSums ? known(load, fast) : std::nullopt)
       return plan.copyOf[load] = *other, true;
     if (std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_)) {

@@ -44,6 +44,7 @@ struct RolePlan {
   mlir::scf::ForOp loop;
   llvm::SmallVector<DotOp> dots; // of the loop
   bool carriesSums = false;      // and nothing else
+  bool splitsSingles = false;    // for instructions that take tf32 (SingleParts.h)
   std::vector<CopiedOperand> copied;
   std::vector<StagedOperand> staged;
   llvm::SmallVector<PlannedRing> rings;

@@ -186,3 +186,103 @@ tile.kernel @weights(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f
   tile.store %sum, %y[%m, %n] bounds () -> (640, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf32> -> !tile.buffer<f32, () -> (640, 256)>
   tile.return
 }
+
+// -----
+
+// Singles: three products of tf32 a step, which start from zero. Each four warps rewrite their rows of the left side,
+// while the first product is at work.
+// CHECK-LABEL: tile.kernel @singles
+// CHECK-DAG: %[[A:.*]] = tile.shared_alloc offset 0 : <tensor<128x32xf32>, fast = 1, slots = 3>
+// CHECK-DAG: %[[B:.*]] = tile.shared_alloc offset 0 : <tensor<32x64xf32>, fast = 1, slots = 3>
+// CHECK-DAG: %[[LOWER:.*]] = tile.shared_alloc offset 0 : <tensor<128x32xf32>, fast = 1, slots = 2>
+// CHECK: tile.roles attributes {elected = array<i1: false, true>, registers = array<i64: 240, 24>, warps = array<i64: 8, 4>} {
+// CHECK: scf.for %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[STEP:.*]] = %{{.*}})
+// CHECK: %[[SLOT:.*]] = tile.ring_wait %{{.*}}[%[[STEP]]]
+// CHECK: %[[RIGHT:.*]] = tile.shared_load %[[B]][%[[SLOT]]]
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.0
+// CHECK: %[[LEFT:.*]] = tile.shared_read %[[A]][%[[SLOT]]]
+// CHECK: %[[REST:.*]] = arith.subf %[[RIGHT]], %[[HIGH:.*]] :
+// CHECK: %[[ONE:.*]] = tile.dot %[[LEFT]], %[[REST]], %[[ZERO]] {instruction = "wgmma.m64n64k8x4.tf32"}
+// CHECK: %[[PLACE:.*]] = arith.remui %[[STEP]]
+// CHECK: tile.shared_load %[[A]][%[[SLOT]]]
+// CHECK: tile.shared_write %{{.*}}, %[[LOWER]][%[[PLACE]]]
+// CHECK: tile.barrier warps 4
+// CHECK: %[[LEFTREST:.*]] = tile.shared_read %[[LOWER]][%[[PLACE]]]
+// CHECK: %[[TWO:.*]] = tile.dot %[[LEFTREST]], %[[HIGH]], %[[ONE]]
+// CHECK: %[[THREE:.*]] = tile.dot %[[LEFT]], %[[HIGH]], %[[TWO]]
+// CHECK: %[[DONE:.*]] = tile.dot_wait 0 of %[[THREE]]
+// CHECK: arith.addf %[[SUM]], %[[DONE]]
+// CHECK: tile.ring_release
+tile.kernel @singles(%a: !tile.buffer<f32, () -> (256, 512)>, %b: !tile.buffer<f32, () -> (512, 64)>,
+                     %y: !tile.buffer<f32, () -> (256, 64)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [128, 64], reduce = [32], warps = 8, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 128)(%p)
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c32 iter_args(%acc = %zero) -> (tensor<128x64xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (256, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (256, 512)> -> tensor<128x32xf32>
+    %w = tile.load %b[%k, %c0] bounds () -> (512, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (512, 64)> -> tensor<32x64xf32>
+    %d = tile.dot %x, %w, %acc : tensor<128x32xf32>, tensor<32x64xf32>, tensor<128x64xf32>
+    scf.yield %d : tensor<128x64xf32>
+  }
+  tile.store %sum, %y[%m, %c0] bounds () -> (256, 64) map (d0, d1) -> (d0, d1) : tensor<128x64xf32> -> !tile.buffer<f32, () -> (256, 64)>
+  tile.return
+}
+
+// -----
+
+// One product of tf32: the left side is rounded, and the products go to the sums.
+module attributes {tile.matmul_precision = "tf32"} {
+// CHECK-LABEL: tile.kernel @rounded
+// CHECK: scf.for %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[STEP:.*]] = %{{.*}})
+// CHECK-COUNT-1: tile.dot {{.*}}, %[[SUM]] {instruction = "wgmma.m64n64k8x4.tf32"}
+// CHECK-NOT: tile.dot {{.*}} {instruction
+// CHECK: tile.dot_wait 0
+tile.kernel @rounded(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32, () -> (64, 64)>,
+                     %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 2, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (64, 64)> -> tensor<64x32xf32>
+    %w = tile.load %b[%k, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (64, 64)> -> tensor<32x64xf32>
+    %d = tile.dot %x, %w, %acc : tensor<64x32xf32>, tensor<32x64xf32>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+}
+}
+
+// -----
+
+// A left side that runs across k: its operands are split in registers, as fragments.
+// CHECK-LABEL: tile.kernel @across
+// CHECK-NOT: tile.roles
+// CHECK: tile.dot {{.*}} {instruction = "mma.m16n8k8.tf32x3"}
+// expected-remark@+2 {{its singles are split by the warps that multiply because its elements are no neighbours in memory}}
+// expected-remark@+1 {{its copies are started by the warps that multiply because no instruction of the target reads its operands from shared memory}}
+tile.kernel @across(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32, () -> (64, 64)>,
+                    %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 2, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (64, 64) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, () -> (64, 64)> -> tensor<64x32xf32>
+    %w = tile.load %b[%k, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (64, 64)> -> tensor<32x64xf32>
+    %d = tile.dot %x, %w, %acc : tensor<64x32xf32>, tensor<32x64xf32>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+}

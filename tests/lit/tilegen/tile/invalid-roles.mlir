@@ -329,3 +329,21 @@ tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
   tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 scratch 1024 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
   tile.return
 }
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 0 : i64} {
+  // expected-error@+1 {{expected to stand in a role because only roles have barriers for some of their warps}}
+  tile.barrier warps 4
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 256 : i64, shared_bytes = 0 : i64} {
+  tile.roles attributes {warps = array<i64: 8>, registers = array<i64: 0>, elected = array<i1: false>} {
+    // expected-error@+1 {{expected to divide the 8 warps of its role into 4 groups at most, got 1 warps}}
+    tile.barrier warps 1
+  }
+  tile.return
+}
