@@ -51,6 +51,31 @@ tile.kernel @silu(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %g: !tile.buffe
   }
 }
 
+/// A product and a sum are two roundings, as ONNX Runtime has them, not one.
+TEST_P(PointwiseKernels, EachOperationIsRounded) {
+  Runner runner(R"(
+tile.kernel @scale(%x: !tile.buffer<f32, () -> (1000)>, %g: !tile.buffer<f32, () -> (1000)>, %y: !tile.buffer<f32, () -> (1000)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [256]>} {
+  %p = tile.program_id 0
+  %c = tile.size (d0) -> (d0 * 256)(%p)
+  %v = tile.load %x[%c] bounds () -> (1000) map (d0) -> (d0) : !tile.buffer<f32, () -> (1000)> -> tensor<256xf32>
+  %w = tile.load %g[%c] bounds () -> (1000) map (d0) -> (d0) : !tile.buffer<f32, () -> (1000)> -> tensor<256xf32>
+  %m = arith.mulf %v, %w : tensor<256xf32>
+  %s = arith.addf %m, %v : tensor<256xf32>
+  tile.store %s, %y[%c] bounds () -> (1000) map (d0) -> (d0) : tensor<256xf32> -> !tile.buffer<f32, () -> (1000)>
+  tile.return
+})",
+                GetParam());
+  ASSERT_EQ(runner.error(), "");
+  auto x = randomFloats(1000, 1, 8), g = randomFloats(1000, 2);
+  Guarded y(1000);
+  EXPECT_EQ(runner.run("scale", {x.data(), g.data(), y.data()}, {}, {4, 1, 1}), 0u);
+  for (int64_t i = 0; i < 1000; ++i) {
+    volatile float product = x[i] * g[i];
+    EXPECT_EQ(y.data()[i], product + x[i]) << i;
+  }
+}
+
 TEST_P(PointwiseKernels, TransposesThroughGathersAndScatters) {
   // The load is strided along columns; the stored map leaves no stride of one.
   Runner runner(R"(

@@ -1,6 +1,6 @@
-// A row of halves times a matrix goes through matrix units where the matrix is large and its rows are rows of memory; smaller ones,
-// those whose columns are rows of memory, and floats are summed by all threads of a block.
-// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a})" | FileCheck %s
+// A row times a matrix goes through matrix units where the matrix is large and its rows are rows of memory; smaller ones, those whose columns
+// are rows of memory, and what no unit multiplies are summed by all threads of a block.
+// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a},builtin.module(tilewright-schedule-select{target=sm_90a}))" | FileCheck %s
 
 // CHECK-LABEL: graph.kernel @large
 // CHECK-SAME: schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 4>
@@ -31,9 +31,19 @@ graph.kernel @turned(%x: tensor<1x4096xf16>, %w: tensor<4096x4096xf16>) -> tenso
   graph.return %0 : tensor<1x4096xf32>
 }
 
+// Singles are three products of tf32 there.
 // CHECK-LABEL: graph.kernel @floats
-// CHECK-SAME: schedule = #tile.schedule<gemv,
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [32], warps = 2, stages = 4, parts = 4>
 graph.kernel @floats(%x: tensor<1x4096xf32>, %w: tensor<4096x4096xf32>) -> tensor<1x4096xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<1x4096xf32>, tensor<4096x4096xf32> -> tensor<1x4096xf32>
   graph.return %0 : tensor<1x4096xf32>
+}
+
+module attributes {tile.matmul_precision = "ieee"} {
+// CHECK-LABEL: graph.kernel @exact
+// CHECK-SAME: schedule = #tile.schedule<gemv,
+graph.kernel @exact(%x: tensor<1x4096xf32>, %w: tensor<4096x4096xf32>) -> tensor<1x4096xf32> attributes {root = #graph.root<matmul>} {
+  %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<1x4096xf32>, tensor<4096x4096xf32> -> tensor<1x4096xf32>
+  graph.return %0 : tensor<1x4096xf32>
+}
 }
