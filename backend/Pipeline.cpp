@@ -309,7 +309,8 @@ Status Compiler::importOnnx(Compilation &compilation) {
 Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
-  fusion::FusionOptions how{fusionMode(compilation.mode), tilegen::attentionFusion(*compilation.target)};
+  fusion::FusionOptions how{fusionMode(compilation.mode),
+                            tilegen::attentionFusion(*compilation.target, options.matmulPrecision)};
   int64_t joinedRows = compilation.target->backend == Backend::Host ? fusion::joinedRowsOfCpus : fusion::anyRows;
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;

@@ -23,6 +23,7 @@ std::optional<AttentionFusion> fusion::parseAttentionFusion(StringRef name) {
       .Case("none", AttentionFusion::None)
       .Case("large", AttentionFusion::Large)
       .Case("halves", AttentionFusion::Halves)
+      .Case("floats", AttentionFusion::Floats)
       .Case("all", AttentionFusion::All)
       .Default(std::nullopt);
 }

@@ -19,6 +19,7 @@ enum class AttentionFusion {
   None,
   Large,  // those whose scores would leave a core's caches, and that have rows enough to share their keys
   Halves, // those of f16 or bf16
+  Floats, // those of f16, bf16 or f32
   All,
 };
 
@@ -29,7 +30,7 @@ struct FusionOptions {
   AttentionFusion attention;
 };
 
-/// "none", "large", "halves" or "all".
+/// "none", "large", "halves", "floats" or "all".
 std::optional<AttentionFusion> parseAttentionFusion(llvm::StringRef name);
 
 /// "none", "epilogue" or "all".

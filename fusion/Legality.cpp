@@ -37,11 +37,11 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
 
 /// No path leaves the three and comes back, since nothing else reads what `scores` and `softmax` compute: only what the
 /// mix computes is an output of an attention.
-static bool multipliesHalves(ArrayRef<Operation *> ops) {
-  return llvm::all_of(ops, [](Operation *op) {
-    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [](Type type) {
+static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
+  return llvm::all_of(ops, [&](Operation *op) {
+    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [&](Type type) {
       Type element = cast<RankedTensorType>(type).getElementType();
-      return element.isF16() || element.isBF16();
+      return element.isF16() || element.isBF16() || (which == AttentionFusion::Floats && element.isF32());
     });
   });
 }
@@ -58,7 +58,8 @@ GeometryOrRefusal fusion::checkAttention(AttentionFusion which, const Group &sco
     return geometry;
   if (which == AttentionFusion::None)
     return Refusal{Reason::Target, mix.ops.front()};
-  if (which == AttentionFusion::Halves && !multipliesHalves(ops))
+  bool goesByType = which == AttentionFusion::Halves || which == AttentionFusion::Floats;
+  if (goesByType && !multiplies(ops, which))
     return Refusal{Reason::Target, mix.ops.front()};
   if (which == AttentionFusion::Large)
     if (std::optional<Refusal> refusal = smallAttention(ops))

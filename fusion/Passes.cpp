@@ -24,7 +24,7 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
     }
     std::optional<AttentionFusion> attentions = parseAttentionFusion(attention);
     if (!attentions) {
-      getOperation().emitError("expected attention none, large, halves or all, got '") << attention << "'";
+      getOperation().emitError("expected attention none, large, halves, floats or all, got '") << attention << "'";
       return signalPassFailure();
     }
     FusionReport report;

@@ -13,7 +13,8 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"mode", "mode", "std::string", "\"all\"", "none, epilogue or all, as --fuse spells it">,
                  Option<"attention", "attention", "std::string", "\"all\"",
-                        "Which softmaxes are fused with the contractions around them: none, large or all">,
+                        "Which softmaxes are fused with the contractions around them: none, large, halves, floats or "
+                        "all">,
                  Option<"explain", "explain", "std::string", "\"none\"",
                         "Print why edges are not fused: none, text or json">,
                  Option<"cpu", "cpu", "bool", "false", "Join products of one left side as it pays on a CPU">];

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
@@ -336,13 +337,33 @@ static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
                           : ir.CreateShuffleVector(power, ArrayRef(padding).take_front(width));
 }
 
+/// Is this a step of a sum, which a loop carries?
+static bool addsToSum(Operation *op) {
+  return isa<arith::AddFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
+           auto argument = dyn_cast<BlockArgument>(operand);
+           return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
+         });
+}
+
+/// A product and what is added to it are rounded each, as the model says it: a threshold behind them may ask for the
+/// last bit. Only sums take both in one instruction.
+static llvm::Value *emitBinary(llvm::IRBuilder<> &ir, Operation *op, llvm::Instruction::BinaryOps opcode,
+                               ArrayRef<llvm::Value *> v) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
+  llvm::FastMathFlags flags = ir.getFastMathFlags();
+  if (isa<arith::AddFOp, arith::SubFOp>(op) && !addsToSum(op))
+    flags.setAllowContract(false);
+  ir.setFastMathFlags(flags);
+  return ir.CreateBinOp(opcode, v[0], v[1]);
+}
+
 /// On operands that are no half floats.
 static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> v, llvm::Type *result) {
   StringRef name = op->getName().getStringRef();
   if (dividesToQuantize(op))
     return divideByConstant(ir, v[0], v[1], *splatOf(op->getOperand(1)));
   if (const InstructionRow *row = find(binaryRows, op))
-    return ir.CreateBinOp(row->opcode, v[0], v[1]);
+    return emitBinary(ir, op, row->opcode, v);
   if (const IntrinsicRow *row = find(intrinsicRows, op)) {
     llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
     llvm::FastMathFlags flags = ir.getFastMathFlags();

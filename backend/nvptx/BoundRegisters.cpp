@@ -24,7 +24,8 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   constexpr int64_t gatheringThreads = 512;
   constexpr int64_t reserved = 1 << 10; // shared memory that the system takes for each block
   // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead.
-  constexpr int64_t registersBeside = 96;
+  // Singles are split there: ptxas splits what it has room for at once, and spills where it is promised more.
+  constexpr int64_t registersBesideHalves = 96, registersBesideSingles = 160;
   auto schedule = kernel.getScheduleAttr();
   int64_t threads = *kernel.getThreads();
   if (!schedule)
@@ -39,6 +40,8 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   if (any<tile::RolesOp>(kernel, [](tile::RolesOp) { return true; }))
     return 1;
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
+  bool splitsSingles = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot)->products > 1; });
+  int64_t registersBeside = splitsSingles ? registersBesideSingles : registersBesideHalves;
   int64_t results =
       std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (static_cast<int64_t>(*kernel.getSharedBytes()) + reserved);

@@ -97,7 +97,7 @@ static SmallVector<Value> multiplyBytes(GpuTarget::Builder &b, Value lhs, Value 
 }
 
 /// mma.m16n8k8 takes words of tf32, which cvt.rna makes: to nearest, ties away from zero.
-static SmallVector<Value> multiplyWords(GpuTarget::Builder &b, unsigned products, Value lhs, Value rhs,
+static SmallVector<Value> multiplyWords(GpuTarget::Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                         ArrayRef<Value> acc) {
   auto round = [&](Value value) { return callIntrinsic(b, "llvm.nvvm.f2tf32.rna", b.getI32Type(), {value}); };
   auto multiply = [&](ArrayRef<Value> left, ArrayRef<Value> right, ArrayRef<Value> sums) {
@@ -107,7 +107,7 @@ static SmallVector<Value> multiplyWords(GpuTarget::Builder &b, unsigned products
     auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getF32Type()));
     return fields(b, callIntrinsic(b, "llvm.nvvm.mma.m16n8k8.row.col.tf32", type, arguments), 4);
   };
-  return multiplySingles(b, products, lhs, rhs, acc, round, multiply);
+  return multiplySingles(b, fragments, lhs, rhs, acc, round, multiply);
 }
 
 /// mma.m16n8k16 takes pairs of elements: as <2 x half>, or as words for bf16.
@@ -117,7 +117,7 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &frag
   if (element.isInteger(8))
     return multiplyBytes(b, lhs, rhs, acc, isUnsigned);
   if (element.isF32())
-    return multiplyWords(b, fragments.products, lhs, rhs, acc);
+    return multiplyWords(b, fragments, lhs, rhs, acc);
   Type pair = element.isBF16() ? Type(b.getI32Type()) : Type(VectorType::get(2, element));
   SmallVector<Value> arguments;
   for (Value operand : {lhs, rhs}) {

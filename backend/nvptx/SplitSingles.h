@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product of f32 operands as products of tf32, which are f32 whose last 13 bits are 0.
 //
-//   x = high + low      high = tf32(x), low = tf32(x - high)
+//   x = high + low      high is the nearest tf32, low is x - high, truncated to tf32
 //   a * b               a.low * b.high + a.high * b.low + a.high * b.high; a.low * b.low is below 2^-22 of the product
 //
 // The small products are added first. Matrix units truncate what they add up, an error of one sign that grows with k,
@@ -14,14 +14,15 @@
 
 namespace tilewright {
 
-/// Rounds one f32 to the nearest tf32, as an f32 or its bits.
+/// Rounds one f32 to the nearest tf32: its bits.
 using RoundToTf32 = llvm::function_ref<mlir::Value(mlir::Value)>;
-/// Adds the product of two fragments of tf32, given as the elements that `RoundToTf32` made, to the sums.
+/// Adds the product of two fragments of tf32, given as the bits of their elements, to the sums.
 using MultiplyTf32 = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<mlir::Value> lhs, llvm::ArrayRef<mlir::Value> rhs, llvm::ArrayRef<mlir::Value> acc)>;
 
-/// `acc` plus the product of the vectors `lhs` and `rhs` of f32, as `products` products of tf32: 1 or 3.
-llvm::SmallVector<mlir::Value> multiplySingles(GpuTarget::Builder &b, unsigned products, mlir::Value lhs,
+/// `acc` plus the product of the vectors `lhs` and `rhs` of f32, as one product of tf32 or three. `multiply` gets them
+/// in the instruction's order.
+llvm::SmallVector<mlir::Value> multiplySingles(GpuTarget::Builder &b, const tile::Fragments &fragments, mlir::Value lhs,
                                                mlir::Value rhs, llvm::ArrayRef<mlir::Value> acc, RoundToTf32 round,
                                                MultiplyTf32 multiply);
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: a product, the softmax of its rows block by block, and a product whose left side stays in registers.
-// Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
-// loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
-// result, keys that lie as columns, and queries that are computed. Causal masks and windows, under which the loop runs
-// over the keys that count in some row of the tile, which may be none. Keys split among programs, into parts of equal
-// length or not, some of them empty.
-#include "tests/device/Cases.h"
+#include "tests/device/Attentions.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -14,38 +9,6 @@
 #include <optional>
 
 namespace tilewright::test {
-
-namespace {
-/// Row i sees the keys up to i + past, and of these the last `window`.
-struct CausalMask {
-  int64_t past, window;
-  bool sees(int64_t row, int64_t key) const { return key <= row + past && key > row + past - window; }
-};
-
-struct Attention {
-  DType type;
-  int64_t batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, stages;
-  bool runTimeKeys = false;
-  int64_t groups = 0;    // with 1 the copies have warps of their own
-  int64_t sharing = 1;   // query heads that share one of keys
-  bool isJoined = false; // queries, keys and values are columns of a matrix of three times as many
-  bool isScaled = false; // queries are halved before they are multiplied
-  bool isTurned = false; // keys lie as columns
-  std::optional<CausalMask> mask = {};
-  int64_t parts = 1;  // programs that have a part of the keys each
-  bool skips = false; // steps that exclude no key do not look
-  int64_t order = 1;  // of pairs, for so many blocks
-
-  int64_t columns() const { return 3 * batch * head; } // if joined
-  /// Element `d` of row `row` in one of the three operands.
-  int64_t at(int64_t operand, int64_t b, int64_t row, int64_t d) const {
-    int64_t size = operand ? keys : rows, heads = operand ? sharing : 1;
-    if (isTurned && operand == 1)
-      return (b * head + d) * keys + row;
-    return isJoined ? row * columns() + (operand * batch + b) * head + d : (b / heads * size + row) * head + d;
-  }
-};
-} // namespace
 
 constexpr const char *attentionText = R"(
     tile.kernel @k(%q: {q}, %k: {k}, %v: {v}, %mask: {mask}, %y: {y}{argument})
@@ -89,7 +52,7 @@ constexpr const char *attentionText = R"(
         %total = arith.addf %kept, %more : tensor<1x{tr}x1xf32>
         %worths = tile.broadcast %worth : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
         %before = arith.mulf %mix, %worths : tensor<1x{tr}x{th}xf32>
-        %shares = arith.truncf %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{t}>
+        %shares = arith.{narrow} %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{t}>
         %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{t}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
         scf.yield %next, %total, %mixed : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }}
@@ -99,7 +62,7 @@ constexpr const char *attentionText = R"(
       %some = arith.cmpf ogt, %last#1, %nothing : tensor<1x{tr}x1xf32>
       %someAll = tile.broadcast %some : tensor<1x{tr}x1xi1> -> tensor<1x{tr}x{th}xi1>
       %r = arith.select %someAll, %share, %zeroMix : tensor<1x{tr}x{th}xi1>, tensor<1x{tr}x{th}xf32>
-      %h = arith.truncf %r : tensor<1x{tr}x{th}xf32> to tensor<1x{tr}x{th}x{t}>
+      %h = arith.{narrow} %r : tensor<1x{tr}x{th}xf32> to tensor<1x{tr}x{th}x{t}>
       tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {y}
       tile.return
     }})";
@@ -228,6 +191,7 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("parts", a.parts > 1 ? fmt::format(", parts = {}", a.parts) : ""),
       fmt::arg("indices", a.skips ? fill(skippedText, indices) : indices), fmt::arg("mask", buffer("f32", keys)),
       fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
+      fmt::arg("narrow", a.type == DType::F32 ? "bitcast" : "truncf"), // to its own type
       fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
       fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps), fmt::arg("stages", a.stages),
       fmt::arg("groups", a.groups), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
@@ -285,7 +249,7 @@ static std::string nameOf(const Attention &a) {
   return a.mask ? name + fmt::format("_causal{}_{}", a.mask->past, a.mask->window) : name;
 }
 
-static DeviceCase attention(const Attention &a, std::string edge) {
+DeviceCase attention(const Attention &a, std::string edge) {
   int64_t blocks = (a.rows + a.tileRows - 1) / a.tileRows, joined = a.isJoined ? 3 : 1;
   DeviceCase c{.name = nameOf(a),
                .family = a.parts > 1 ? "split keys" : "attention",
@@ -305,174 +269,12 @@ static DeviceCase attention(const Attention &a, std::string edge) {
   c.expected = [a, specs = c.buffers, shares = std::make_shared<Shares>()](int64_t index) {
     return expectedOf(a, specs, index, *shares);
   };
-  // Weights are rounded to halves before they are multiplied, and so is the result.
-  c.tolerance = 3 * roundoff(a.type);
+  // Weights are rounded to halves before they are multiplied, and so is the result. Those of singles are off by what
+  // their exponents are.
+  c.tolerance = a.type == DType::F32 ? 0x1p-19 : 3 * roundoff(a.type);
   c.small = a.rows * a.keys * a.head * a.batch <= 130 * 130 * 130;
+  c.chainsTf32 = a.type == DType::F32;
   return c;
-}
-
-constexpr int64_t wide = 1 << 20; // a window that leaves no key out
-
-/// More programs than blocks, of different lengths.
-static DeviceCase pairs() {
-  return attention({.type = DType::F16,
-                    .batch = 48,
-                    .rows = 130,
-                    .keys = 130,
-                    .head = 64,
-                    .tileRows = 64,
-                    .tileKeys = 64,
-                    .tileHead = 64,
-                    .warps = 4,
-                    .stages = 2,
-                    .groups = 1,
-                    .mask = CausalMask{0, wide},
-                    .skips = true,
-                    .order = 132},
-                   "multiple of 8");
-}
-
-/// With roles: four warps take 64 rows.
-static void addRoles(DType type, std::vector<DeviceCase> &cases) {
-  auto add = [&](Attention a, const char *edge) {
-    a.groups = 1;
-    for (a.runTimeKeys = false;; a.runTimeKeys = true) {
-      cases.push_back(attention(a, edge));
-      if (a.runTimeKeys || a.isTurned) // a run-time number of columns may not be aligned
-        return;
-    }
-  };
-  auto of = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-                int64_t tileHead, int64_t stages = 2) {
-    return Attention{type, batch, rows, keys, head, tileRows, tileKeys, tileHead, tileRows / 16, stages};
-  };
-  add(of(1, 64, 256, 64, 64, 64, 64, 3), "power of two");
-  add(of(2, 67, 131, 64, 64, 64, 64), "prime");
-  add(of(1, 140, 150, 64, 128, 128, 64, 3), "multiple of 8");
-  add(of(1, 130, 131, 128, 128, 128, 128), "prime");
-  add(of(3, 65, 129, 32, 64, 64, 64), "beside a power of two");
-  add(of(1, 65, 129, 80, 64, 64, 128, 1), "beside a power of two");
-  add(of(1, 40, 72, 96, 64, 64, 128), "multiple of 8");
-  add(of(1, 66, 70, 256, 64, 64, 256), "multiple of 8");
-  add(of(1, 64, 3, 64, 64, 64, 64), "prime");
-  add(of(2, 1000, 1024, 64, 128, 128, 64, 3), "multiple of 8");
-  auto with = [&](Attention a, auto change, const char *edge) { change(a), add(a, edge); };
-  with(of(4, 67, 70, 64, 64, 64, 64), [](Attention &a) { a.sharing = 2; }, "prime");
-  with(of(2, 70, 131, 64, 64, 64, 64), [](Attention &a) { a.isJoined = true; }, "prime");
-  with(of(2, 67, 136, 64, 64, 64, 64), [](Attention &a) { a.isTurned = true; }, "multiple of 8");
-  with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
-  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
-  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
-  auto skipping = [](int64_t past, int64_t window) {
-    return [=](Attention &a) { a.skips = true, a.mask = {past, window}; };
-  };
-  with(of(2, 67, 200, 64, 64, 64, 64), [](Attention &a) { a.skips = true; }, "multiple of 8");
-  with(of(1, 170, 190, 64, 64, 64, 64), skipping(0, wide), "multiple of 8");
-  with(of(1, 260, 260, 64, 128, 64, 64, 3), skipping(0, wide), "multiple of 8");
-  with(of(1, 67, 197, 64, 64, 64, 64), skipping(130, wide), "prime");
-  with(of(1, 160, 320, 64, 64, 64, 64), skipping(100, 200), "multiple of 8"); // masked, whole, masked
-  with(of(1, 200, 72, 64, 64, 64, 64), skipping(0, 30), "multiple of 8");     // the last rows see no key
-  with(of(1, 130, 70, 32, 64, 64, 64), skipping(-70, wide), "prime");         // nor do the first
-}
-
-/// Keys split among programs.
-static void addParts(DType type, std::vector<DeviceCase> &cases) {
-  auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-                 int64_t parts, const char *edge, std::optional<CausalMask> mask = {}) {
-    for (int64_t groups : {0, 1})
-      for (bool sized : {false, true}) {
-        if ((groups && (tileRows < 64 || tileKeys < 64)) || (sized && type == DType::BF16))
-          continue;
-        // Roles copy rows of 64 halves; others leave two steps room in 64 KiB.
-        int64_t tileHead = groups ? std::max<int64_t>(head, 64) : head, mostKeys = groups ? tileKeys : 4096 / head;
-        cases.push_back(attention({.type = type,
-                                   .batch = batch,
-                                   .rows = rows,
-                                   .keys = keys,
-                                   .head = head,
-                                   .tileRows = tileRows,
-                                   .tileKeys = std::min(tileKeys, mostKeys),
-                                   .tileHead = tileHead,
-                                   .warps = tileRows / 16,
-                                   .stages = 2,
-                                   .runTimeKeys = sized,
-                                   .groups = groups,
-                                   .mask = mask,
-                                   .parts = parts},
-                                  edge));
-      }
-  };
-  constexpr int64_t wide = 1 << 20;
-  add(2, 64, 256, 64, 64, 64, 2, "power of two");
-  add(2, 1, 320, 64, 16, 64, 5, "size 1");
-  add(2, 8, 512, 64, 64, 64, 4, "multiple of 8");
-  add(1, 16, 384, 128, 64, 64, 3, "multiple of 8");
-  if (type == DType::BF16) // the rest is the same for both
-    return;
-  add(3, 17, 131, 32, 64, 32, 2, "prime");        // parts of two and of three steps
-  add(1, 20, 72, 32, 32, 32, 8, "multiple of 8"); // fewer steps than parts
-  add(1, 3, 64, 32, 64, 64, 2, "prime");          // one step
-  add(1, 9, 328, 64, 64, 64, 4, "multiple of 8");
-  add(1, 16, 150, 64, 64, 64, 6, "multiple of 8");
-  add(2, 5, 200, 64, 64, 64, 3, "multiple of 8", CausalMask{195, wide});
-  add(1, 67, 131, 32, 64, 64, 2, "prime", CausalMask{40, 50});
-  add(1, 130, 140, 32, 64, 64, 3, "multiple of 8", CausalMask{-70, wide});
-  add(1, 67, 131, 32, 64, 32, 4, "prime", CausalMask{40, 50});    // parts of different keys in each block of rows
-  add(1, 130, 40, 32, 64, 32, 2, "prime", CausalMask{-70, wide}); // the first rows see no key
-  add(8, 16, 2048, 256, 64, 64, 8, "power of two");
-  add(8, 128, 8192, 128, 64, 128, 8, "power of two");
-}
-
-void addAttentionCases(std::vector<DeviceCase> &cases) {
-  for (DType type : {DType::F16, DType::BF16}) {
-    auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
-                   int64_t tileHead, int64_t warps, const char *edge, std::optional<CausalMask> mask = {},
-                   bool skips = false) {
-      for (bool sized : {false, true})
-        cases.push_back(attention({.type = type,
-                                   .batch = batch,
-                                   .rows = rows,
-                                   .keys = keys,
-                                   .head = head,
-                                   .tileRows = tileRows,
-                                   .tileKeys = tileKeys,
-                                   .tileHead = tileHead,
-                                   .warps = warps,
-                                   .stages = 2,
-                                   .runTimeKeys = sized,
-                                   .mask = mask,
-                                   .skips = skips},
-                                  edge));
-    };
-    add(1, 64, 64, 64, 64, 64, 64, 4, "power of two");
-    add(2, 64, 256, 64, 64, 64, 64, 4, "power of two");
-    add(2, 67, 131, 64, 64, 64, 64, 4, "prime");
-    add(1, 65, 129, 80, 64, 32, 128, 4, "beside a power of two");
-    add(3, 17, 61, 32, 16, 32, 32, 1, "prime");
-    add(1, 1, 257, 64, 16, 64, 64, 1, "size 1");
-    add(1, 40, 72, 96, 32, 32, 128, 2, "multiple of 8");
-    add(1, 128, 64, 128, 128, 32, 128, 8, "power of two");
-    add(1, 128, 1000, 128, 128, 128, 128, 8, "multiple of 8");
-    add(1, 64, 3, 64, 64, 64, 64, 4, "prime");
-    add(2, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8");
-    add(1, 512, 777, 256, 64, 64, 256, 4, "prime");
-    add(1, 128, 128, 64, 64, 64, 64, 4, "power of two", CausalMask{0, wide});
-    add(2, 67, 131, 64, 64, 64, 64, 4, "prime", CausalMask{64, wide}); // behind a cache
-    add(1, 129, 129, 64, 64, 32, 64, 4, "beside a power of two", CausalMask{0, 20});
-    add(1, 200, 72, 64, 64, 32, 64, 4, "multiple of 8", CausalMask{0, 30}); // the last rows see no key
-    add(1, 130, 40, 32, 64, 32, 32, 4, "prime", CausalMask{-70, wide});     // nor do the first
-    add(1, 1, 257, 64, 16, 64, 64, 1, "size 1", CausalMask{256, 100});
-    add(1, 1000, 1000, 128, 128, 128, 128, 8, "multiple of 8", CausalMask{0, wide});
-    add(1, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8", CausalMask{24, 200});
-    add(2, 67, 131, 64, 64, 64, 64, 4, "prime", {}, true);
-    add(2, 67, 131, 64, 64, 32, 64, 4, "prime", CausalMask{64, wide}, true);
-    add(1, 129, 129, 64, 64, 32, 64, 4, "beside a power of two", CausalMask{0, 100}, true);
-    add(1, 200, 72, 64, 64, 32, 64, 4, "multiple of 8", CausalMask{0, 30}, true);
-    add(1, 130, 40, 32, 64, 32, 32, 4, "prime", CausalMask{-70, wide}, true);
-    addRoles(type, cases);
-    addParts(type, cases);
-  }
-  cases.push_back(pairs());
 }
 
 } // namespace tilewright::test

@@ -43,7 +43,8 @@ struct DeviceCase {
   std::function<double(int64_t index)> expected = {};
   double tolerance = 1e-5; // times 1 + |expected|
   uint64_t errorWord = 0;
-  bool small = false; // fast enough for an imitated GPU
+  bool small = false;      // fast enough for an imitated GPU
+  bool chainsTf32 = false; // for targets that multiply what is made of products of singles (tile::chainsSingles)
 };
 
 std::vector<DeviceCase> deviceCases();

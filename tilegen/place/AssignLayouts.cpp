@@ -191,19 +191,22 @@ static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
   return element.isF16() ? tilewright::MatrixType::F16 : tilewright::MatrixType::BF16;
 }
 
+/// Does a row compute singles as precisely as the product's module says?
+static bool isPrecise(const Fragments &row, DotOp dot) {
+  bool inParts = tilewright::matmulPrecisionOf(dot) == tilewright::MatmulPrecision::Tf32x3;
+  return matrixTypeOf(dot) != tilewright::MatrixType::TF32 || row.products == (inParts ? 3 : 1);
+}
+
 /// Instructions that compute the transpose are for roles alone, whose loop rewrites their operands.
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
           k = lhs.getDimSize(rank - 1);
   std::optional<tilewright::MatrixType> type = matrixTypeOf(dot);
-  bool isSingle = type == tilewright::MatrixType::TF32;
-  tilewright::MatmulPrecision precision = tilewright::matmulPrecisionOf(dot);
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    bool isPrecise = !isSingle || row->products == (precision == tilewright::MatmulPrecision::Tf32x3 ? 3 : 1);
     bool isForLoop = facts.copiesBulk || !row->transposed;
-    if (elements == type && isPrecise && isForLoop && m >= row->m && n >= row->n && k >= row->k &&
+    if (elements == type && isPrecise(*row, dot) && isForLoop && m >= row->m && n >= row->n && k >= row->k &&
         warps >= row->warps())
       return row;
   }
@@ -232,10 +235,23 @@ static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned
   return layout;
 }
 
+/// The first row whose results lie as those of `fragments`, for operands that are not held: it may read them otherwise.
+static const Fragments &preferred(const Fragments &fragments, DotOp dot, const PlaceFacts &facts) {
+  constexpr auto result = static_cast<size_t>(Operand::C);
+  for (auto [elements, name] : facts.fragments) {
+    const Fragments *row = findFragments(name);
+    bool liesAlike = row->reg[result] == fragments.reg[result] && row->lane[result] == fragments.lane[result] &&
+                     row->warp[result] == fragments.warp[result];
+    if (elements == matrixTypeOf(dot) && isPrecise(*row, dot) && liesAlike && row->k <= fragments.k)
+      return *row;
+  }
+  return fragments;
+}
+
 /// A tile's layout follows from its shape: that of an accumulator's fragments. In a dimension of size 1 it is that of
 /// the first accumulator, struck out.
 static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Fragments &fragments, WarpGrid grid,
-                                   unsigned warps) {
+                                   const PlaceFacts &facts, unsigned warps) {
   DotOp first = dots.front();
   ArrayRef<int64_t> sums = cast<RankedTensorType>(first.getType()).getShape();
   for (Value value : main.values) {
@@ -251,7 +267,7 @@ static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Frag
     setLayout(value, project(fragmentLayout(fragments, Operand::C, shape, grid, warps), shape, TileShape(sizes)));
   }
   for (DotOp dot : dots)
-    dot.setInstruction(fragments.name);
+    dot.setInstruction((isHeldInRegisters(dot.getLhs()) ? fragments : preferred(fragments, dot, facts)).name);
   main.values.clear();
   return success();
 }
@@ -270,14 +286,15 @@ static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceF
   const Fragments *fragments = nullptr;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    if (!fragments && elements == matrixTypeOf(first) && warps >= row->warps() && chains(*row) && fits(*row))
+    if (!fragments && elements == matrixTypeOf(first) && isPrecise(*row, first) && warps >= row->warps() &&
+        chains(*row) && fits(*row))
       fragments = row;
   }
   if (!fragments)
     return first.emitOpError() << "expected a matrix instruction of the target whose results are laid out as its left "
                                   "side for products of "
                                << first.getLhs().getType() << " whose results are multiplied again";
-  return layoutByShape(dots, main, *fragments, {llvm::Log2_32(warps / fragments->warps()), 0}, warps);
+  return layoutByShape(dots, main, *fragments, {llvm::Log2_32(warps / fragments->warps()), 0}, facts, warps);
 }
 
 /// Sums of several widths side by side, strips of one tile's columns. All are spread over the same warps as the
@@ -290,7 +307,7 @@ static LogicalResult layoutStrips(ArrayRef<DotOp> dots, Group &main, const Place
     return narrowest.emitOpError() << "expected a matrix instruction of the target for strips of a tile's columns, got "
                                    << narrowest.getType();
   WarpGrid grid = spreadWarps(*fragments, TileShape(cast<RankedTensorType>(narrowest.getType()).getShape()), warps);
-  return layoutByShape(dots, main, *fragments, grid, warps);
+  return layoutByShape(dots, main, *fragments, grid, facts, warps);
 }
 
 static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {

@@ -81,12 +81,16 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   return facts;
 }
 
-bool tile::chainsHalves(const PlaceFacts &facts) {
-  return llvm::all_of(std::initializer_list<MatrixType>{MatrixType::F16, MatrixType::BF16}, [&](MatrixType type) {
-    return llvm::any_of(facts.fragments,
-                        [&](const auto &row) { return row.first == type && chains(*findFragments(row.second)); });
-  });
+static bool chainsType(const PlaceFacts &facts, MatrixType type) {
+  return llvm::any_of(facts.fragments,
+                      [&](const auto &row) { return row.first == type && chains(*findFragments(row.second)); });
 }
+
+bool tile::chainsHalves(const PlaceFacts &facts) {
+  return chainsType(facts, MatrixType::F16) && chainsType(facts, MatrixType::BF16);
+}
+
+bool tile::chainsSingles(const PlaceFacts &facts) { return chainsType(facts, MatrixType::TF32); }
 
 LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {
   return placeTiles(module, placeFacts(target));

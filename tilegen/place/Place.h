@@ -24,8 +24,10 @@ struct PlaceFacts {
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
-/// Can products take what is made of other products' results without leaving registers, in halves of either kind?
+/// Can products take what is made of other products' results without leaving registers, in halves of either kind, or in
+/// singles?
 bool chainsHalves(const PlaceFacts &facts);
+bool chainsSingles(const PlaceFacts &facts);
 
 /// The whole stage, for every tile.kernel of the module. Kernels that are placed already are only checked.
 mlir::LogicalResult placeTiles(mlir::ModuleOp module, const PlaceFacts &facts);

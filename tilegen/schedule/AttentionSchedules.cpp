@@ -25,7 +25,8 @@ constexpr int64_t registerRows = 6;
 constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
 constexpr int64_t guessOfUnknown = 1024; // for a size that is only known when running
 constexpr int64_t mostResident = 2;      // blocks of a multiprocessor that share its memory
-constexpr int64_t bytesOfHalf = 2, bytesOfSum = 4;
+constexpr int64_t bytesOfSum = 4;
+constexpr int64_t timesOfSingle = 4; // a product of singles beside one of halves: three products, and splitting
 
 // Blocks whose copies are started by warps of their own (roles). Four warps take 64 rows, and in each thread
 //     keys / 2   scores, or the weights that they become
@@ -94,6 +95,10 @@ static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, i
   return blocks;
 }
 
+static int64_t bytesOfElement(const KernelSpace &space) {
+  return cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() / 8;
+}
+
 static bool hasUnknownTiles(const KernelSpace &space) {
   return llvm::any_of(space.loops(), [](const Loop &loop) {
     return loop.kind != LoopKind::Reduction && !isa<AffineConstantExpr>(loop.size);
@@ -117,14 +122,14 @@ static tile::ScheduleAttr makeAttention(const KernelSpace &space, const Attentio
                                         int64_t groups) {
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({rows, columns});
-  int64_t bytesOfStep = bytesOfHalf * keys * (head + columns),
+  int64_t bytes = bytesOfElement(space), bytesOfStep = bytes * keys * (head + columns),
           resident = groups ? 1 : std::clamp<int64_t>(target.sharedBytes / (stages * bytesOfStep), 1, mostResident);
   KeySteps programs{blocksOf(space, sizes, rows),
                     static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)),
                     bytesOfStep,
                     bytesOfSum * rows * columns,
                     resident,
-                    groups ? 0 : rowsOfWarp * keys * (head + columns)};
+                    groups ? 0 : (bytes == 4 ? timesOfSingle : 1) * rowsOfWarp * keys * (head + columns)};
   int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target),
           order = groups && parts == 1 ? orderOfPairs(space, sizes, rows, target) : 1;
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
@@ -138,7 +143,7 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   int64_t head = std::max(leastHead, powerAbove(*sizes.head)),
           columns = std::max(leastHead, powerAbove(*sizes.columns));
   const auto *row = llvm::find_if(roleTiles, [&](const RoleTile &row) { return std::max(head, columns) <= row.head; });
-  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles))
+  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) || bytesOfElement(space) != 2)
     return {};
   // Where the number of keys is not known, what masks every step takes registers that 128 keys do not leave: ptxas
   // spills 20 bytes of BERT's.
@@ -153,6 +158,12 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   return fillsTiles || schedule.getParts() > 1 ? schedule : tile::ScheduleAttr();
 }
 
+/// With more, ptxas spills: the mix of large heads takes the registers, parts of few rows when they are read, and masks
+/// of a number of keys that is not known.
+static int64_t keysOfSingles(const AttentionSizes &sizes, int64_t rows, int64_t head) {
+  return head > 128 ? fewKeys / 4 : rows < fewRows || !sizes.keys ? fewKeys / 2 : fewKeys;
+}
+
 /// Many rows and keys if they leave a block for every unit; then as many keys as shared memory has room for in two
 /// steps beside the rows.
 tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const TargetDesc &target) {
@@ -160,10 +171,14 @@ tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const Tar
   if (tile::ScheduleAttr schedule = scheduleRoles(space, sizes, target))
     return schedule;
   int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns), stages = 2;
-  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units;
+  // Singles take twice the shared memory, and their parts the registers of many keys.
+  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && bytesOfElement(space) == 2;
   int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.rows.value_or(guessOfUnknown)));
-  int64_t keys = std::min(isLarge ? manyKeys : fewKeys, powerAbove(sizes.keys.value_or(guessOfUnknown)));
-  auto bytes = [&] { return 2 * (rows * head + stages * keys * (head + columns)); }; // of halves, in shared memory
+  int64_t most = isLarge                      ? manyKeys
+                 : bytesOfElement(space) == 2 ? fewKeys
+                                              : keysOfSingles(sizes, rows, std::max(head, columns));
+  int64_t keys = std::min(most, powerAbove(sizes.keys.value_or(guessOfUnknown)));
+  auto bytes = [&] { return bytesOfElement(space) * (rows * head + stages * keys * (head + columns)); };
   while (bytes() > target.sharedBytes && keys > 16)
     keys /= 2;
   return makeAttention(space, sizes, target, rows, columns, keys, head, stages, 0);

@@ -343,14 +343,19 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   return makeMatmul(space, *tile, steps.depth, stages);
 }
 
+static bool areSizesKnown(const KernelSpace &space) {
+  return llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
+}
+
 /// Products of a tile for warps that issue instructions by themselves, or multiply and add.
 static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
   Type element = elementOf(space);
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
   // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
-  // are split in registers: steps of 64, or of 32 where one warp holds the whole tile, spill a word.
-  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 ? 32 : 16;
+  // are split in registers: steps of 64 spill a word, and so do those of 32 where one warp holds the whole tile, or
+  // where sizes that are not known take registers.
+  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && areSizesKnown(space) ? 32 : 16;
   int64_t depth =
       constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
@@ -377,7 +382,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   std::optional<WarpgroupSteps> steps;
   if (hasWarpgroups(space, target))
     steps = warpgroupSteps(space, target);
-  bool areKnown = llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
+  bool areKnown = areSizesKnown(space);
   ArrayRef<MatmulTile> tiles = floatTiles;
   if (element.getIntOrFloatBitWidth() <= 16)
     tiles = halfTiles;

@@ -18,10 +18,14 @@ FailureOr<tile::ScheduleAttr> tilegen::selectSchedule(graph::KernelOp kernel, co
   return target.model == ProgramModel::Vector ? root.forVectors(*space, target) : root.forBlocks(*space, target);
 }
 
-fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target) {
-  return target.model == ProgramModel::Vector           ? fusion::AttentionFusion::Large
-         : tile::chainsHalves(tile::placeFacts(target)) ? fusion::AttentionFusion::Halves
-                                                        : fusion::AttentionFusion::None;
+fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, MatmulPrecision precision) {
+  if (target.model == ProgramModel::Vector)
+    return fusion::AttentionFusion::Large;
+  tile::PlaceFacts facts = tile::placeFacts(target);
+  if (!tile::chainsHalves(facts))
+    return fusion::AttentionFusion::None;
+  return tile::chainsSingles(facts) && precision != MatmulPrecision::Ieee ? fusion::AttentionFusion::Floats
+                                                                          : fusion::AttentionFusion::Halves;
 }
 
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {

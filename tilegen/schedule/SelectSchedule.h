@@ -5,6 +5,7 @@
 #include "frontend/graph/GraphOps.h"
 #include "fusion/FusionMode.h"
 #include "tilegen/TargetDesc.h"
+#include "tilegen/tile/MatmulPrecision.h"
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,8 +17,9 @@ mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &tar
 
 namespace tilegen {
 
-/// Which attentions become one kernel for this target. Blocks of threads have no caches that scores could stay in.
-fusion::AttentionFusion attentionFusion(const TargetDesc &target);
+/// Which attentions become one kernel for this target, with products of f32 as `precision` says. Blocks of threads have
+/// no caches that scores could stay in.
+fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecision precision);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
 mlir::FailureOr<tile::ScheduleAttr> selectSchedule(graph::KernelOp kernel, const TargetDesc &target);

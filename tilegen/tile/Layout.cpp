@@ -30,7 +30,8 @@ using llvm::StringRef;
 // an element is a word, where a pair of halves would be. wgmma reads from shared memory only what runs along k, as a
 // product's left side mostly does in memory and its right side does not. So it computes the transpose, with the right
 // side in registers. Which of the product's columns is which of its 64 rows is free: here so that lanes that read the
-// right side together find it in different banks, and store neighbours together.
+// right side together find it in different banks, and store neighbours together. Which k an instruction sums is free as
+// well: where a product's result is the next one's left side, it is permuted (`chained`).
 //
 // mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
 // what is written there:
@@ -122,6 +123,32 @@ static constexpr Fragments fragmentTable[] = {
      {"k0 k1 m0 m1 m2", "k0 k1 n0 n1 n2", "n1 n2 m0 m1 m2"},
      {"", "", ""},
      4},
+    {"mma.m16n8k8.tf32x3.chained",
+     16,
+     8,
+     8,
+     1,
+     Feed::Registers,
+     {"k0 m3", "k0", "n0 m3"},
+     {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""},
+     4,
+     3,
+     /*transposed=*/false,
+     /*chained=*/true},
+    {"mma.m16n8k8.tf32.chained",
+     16,
+     8,
+     8,
+     1,
+     Feed::Registers,
+     {"k0 m3", "k0", "n0 m3"},
+     {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"", "", ""},
+     4,
+     1,
+     /*transposed=*/false,
+     /*chained=*/true},
     {"mfma.32x32x8x2",
      32,
      32,
@@ -328,7 +355,7 @@ WarpGrid tilewright::tile::spreadWarps(const Fragments &fragments, const TileSha
 bool tilewright::tile::chains(const Fragments &fragments) {
   TileShape shape({fragments.m, std::max(fragments.n, fragments.k)});
   auto layout = [&](Operand operand) { return fragmentLayout(fragments, operand, shape, {}, fragments.warps()); };
-  return fragments.bytes == 2 && layout(Operand::C) == layout(Operand::A);
+  return fragments.bytes >= 2 && layout(Operand::C) == layout(Operand::A);
 }
 
 WarpGrid tilewright::tile::gridOf(const Fragments &fragments, const Layout &acc, const TileShape &shape) {

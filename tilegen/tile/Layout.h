@@ -104,6 +104,9 @@ struct Fragments {
   unsigned products = 1;                        // of tf32 for one of f32 (tilegen/tile/MatmulPrecision.h)
   /// Does the instruction compute the transpose? Its left side is then the product's right one, and is in registers.
   bool transposed = false;
+  /// Is k permuted, so that neighbours along it are in one lane, as a result's neighbouring columns are? Then results
+  /// are where a left side must be. The instruction takes the left side's second and third register exchanged.
+  bool chained = false;
 
   bool readsShared() const { return feed == Feed::Shared; }
   /// Must shared memory run along k? Instructions know no other order of what they read there by themselves, but for

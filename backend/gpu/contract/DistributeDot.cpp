@@ -33,8 +33,8 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
 /// Can the target read four matrices of these fragments at once, of eight rows of four words?
 bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
   unsigned rowOfMatrix = 16 / elementBytes(shared.element); // 16 bytes
-  return target_.readsMatrices() && fragments.feed == Feed::Registers && elementBytes(shared.element) >= 2 &&
-         1u << shared.layout.shape.bits(shared.layout.fast) >= rowOfMatrix;
+  return target_.readsMatrices() && fragments.feed == Feed::Registers && !fragments.chained &&
+         elementBytes(shared.element) >= 2 && 1u << shared.layout.shape.bits(shared.layout.fast) >= rowOfMatrix;
 }
 
 /// Do rows of shared memory run along k?

@@ -29,11 +29,8 @@ static llvm::Function *createFunction(llvm::Module &module, StringRef name, cons
 KernelFunction::KernelFunction(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
     : context(module.getContext()), ir(context), math(ir), options(options), vectors(options), kernel(kernel),
       function(createFunction(module, kernel.getSymName(), options)) {
-  // What only computes elements rounds each operation, as the model says it: a threshold behind it may ask for the last
-  // bit, and the time is memory's.
-  tile::ScheduleAttr schedule = kernel.getScheduleAttr();
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(!schedule || schedule.getRoot() != graph::RootKind::Pointwise);
+  llvm::FastMathFlags flags; // for sums: emitElementwise takes it from what is none
+  flags.setAllowContract();
   ir.setFastMathFlags(flags);
   ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
   loadArguments();

@@ -97,11 +97,11 @@ void multiplyBytes(int32_t lhsUnsigned, int32_t rhsUnsigned, const uint8_t *a, c
 }
 
 /// PTX ISA, cvt.rna.tf32: to nearest, ties away from zero; infinity stays, and NaN is always the same one.
-float roundToTf32(float value) {
+uint32_t roundToTf32(float value) {
   auto bits = std::bit_cast<uint32_t>(value);
   if (std::isnan(value))
-    return std::bit_cast<float>(0x7fffffffu);
-  return std::isfinite(value) ? std::bit_cast<float>((bits + 0x1000) & ~0x1fffu) : value;
+    return 0x7fffffffu;
+  return std::isfinite(value) ? (bits + 0x1000) & ~0x1fffu : bits;
 }
 
 /// What the instruction sees of a word: its last 13 bits are not read.

@@ -66,7 +66,7 @@ SmallVector<Value> SimtTarget::multiplyWords(Builder &b, ArrayRef<Value> lhs, Ar
                                              ArrayRef<Value> acc) {
   SmallVector<Value> pointers;
   for (ArrayRef<Value> values : {lhs, rhs, acc}) {
-    auto type = VectorType::get(values.size(), b.getF32Type());
+    auto type = VectorType::get(values.size(), values.front().getType());
     pointers.push_back(memory(b, type));
     LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, type, values), pointers.back());
   }
@@ -80,8 +80,7 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
                                         ArrayRef<Value> acc, Unsigned isUnsigned) {
   if (cast<VectorType>(lhs.getType()).getElementType().isF32())
     return multiplySingles(
-        b, fragments.products, lhs, rhs, acc,
-        [&](Value value) { return call(b, RoundToTf32, b.getF32Type(), {value}); },
+        b, fragments, lhs, rhs, acc, [&](Value value) { return call(b, RoundToTf32, b.getI32Type(), {value}); },
         [&](auto left, auto right, auto sums) { return multiplyWords(b, left, right, sums); });
   auto accType = VectorType::get(acc.size(), acc.front().getType());
   Value sums = memory(b, accType), a = memory(b, lhs.getType()), c = memory(b, rhs.getType());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of attentions of halves on GPUs: which have warps that copy beside warps that multiply, and in what tiles.
+// Schedules of attentions on GPUs: which have warps that copy beside warps that multiply, and in what tiles.
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,13 +17,13 @@ namespace {
 struct Row {
   int64_t heads, rows, keys, head;
   const char *target, *schedule;
-  bool isCausal = false;
+  bool isCausal = false, isSingle = false;
 };
 
 constexpr const char *text = R"(
-  graph.kernel @k(%q: tensor<{q}xf16>, %k: tensor<{k}xf16>, %v: tensor<{k}xf16>) -> tensor<{q}xf32> attributes {{{causal}root = #graph.root<attention>}} {{
+  graph.kernel @k(%q: tensor<{q}x{t}>, %k: tensor<{k}x{t}>, %v: tensor<{k}x{t}>) -> tensor<{q}xf32> attributes {{{causal}root = #graph.root<attention>}} {{
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
-        : tensor<{q}xf16>, tensor<{k}xf16> -> tensor<{s}xf32>
+        : tensor<{q}x{t}>, tensor<{k}x{t}> -> tensor<{s}xf32>
     %m = graph.reduce <max> %s axes [2] : tensor<{s}xf32> -> tensor<{r}xf32>
     %mb = graph.broadcast %m dims [0, 1] : tensor<{r}xf32> -> tensor<{s}xf32>
     %d = arith.subf %s, %mb : tensor<{s}xf32>
@@ -31,9 +31,9 @@ constexpr const char *text = R"(
     %t = graph.reduce <sum> %e axes [2] : tensor<{s}xf32> -> tensor<{r}xf32>
     %tb = graph.broadcast %t dims [0, 1] : tensor<{r}xf32> -> tensor<{s}xf32>
     %p = arith.divf %e, %tb : tensor<{s}xf32>
-    %h = arith.truncf %p : tensor<{s}xf32> to tensor<{s}xf16>
-    %o = graph.contract %h, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
-        : tensor<{s}xf16>, tensor<{k}xf16> -> tensor<{q}xf32>
+    {narrow}
+    %o = graph.contract %{shares}, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<{s}x{t}>, tensor<{k}x{t}> -> tensor<{q}xf32>
     graph.return %o : tensor<{q}xf32>
   }})";
 
@@ -44,12 +44,15 @@ class AttentionSchedulesTest : public testing::TestWithParam<Row> {};
 TEST_P(AttentionSchedulesTest, GivesTheScheduleOfItsRow) {
   MLIRContext context;
   context.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect>();
-  auto [heads, rows, keys, head, targetName, expected, isCausal] = GetParam();
-  std::string kernel =
-      fmt::format(fmt::runtime(text), fmt::arg("q", fmt::format("{}x{}x{}", heads, rows, head)),
-                  fmt::arg("k", fmt::format("{}x{}x{}", heads, keys, head)),
-                  fmt::arg("s", fmt::format("{}x{}x{}", heads, rows, keys)),
-                  fmt::arg("r", fmt::format("{}x{}", heads, rows)), fmt::arg("causal", isCausal ? causal : ""));
+  auto [heads, rows, keys, head, targetName, expected, isCausal, isSingle] = GetParam();
+  std::string narrow = fmt::format("%h = arith.truncf %p : tensor<{0}xf32> to tensor<{0}xf16>",
+                                   fmt::format("{}x{}x{}", heads, rows, keys));
+  std::string kernel = fmt::format(
+      fmt::runtime(text), fmt::arg("q", fmt::format("{}x{}x{}", heads, rows, head)),
+      fmt::arg("k", fmt::format("{}x{}x{}", heads, keys, head)),
+      fmt::arg("s", fmt::format("{}x{}x{}", heads, rows, keys)), fmt::arg("r", fmt::format("{}x{}", heads, rows)),
+      fmt::arg("causal", isCausal ? causal : ""), fmt::arg("t", isSingle ? "f32" : "f16"),
+      fmt::arg("narrow", isSingle ? "" : narrow), fmt::arg("shares", isSingle ? "p" : "h"));
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kernel, &context);
   ASSERT_TRUE(module);
   Expected<const TargetDesc *> target = findTarget(targetName);
@@ -96,7 +99,27 @@ constexpr Row rows[] = {
     {96, 512, 512, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
     {129, 300, 300, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
     {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2", true},
+    // Singles: no roles, and fewer keys where registers are few.
+    {96, 512, 512, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2", false, true},
+    {96, 512, 512, 64, "sm_80", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2", false, true},
+    {32, 512, 512, 256, "sm_90a", "tile = [1, 64, 256], reduce = [16, 256], warps = 4, stages = 2", false, true},
+    {4, 1, 4096, 64, "sm_90a", "tile = [1, 16, 64], reduce = [32, 64], stages = 2, parts = 16", false, true},
 };
 INSTANTIATE_TEST_SUITE_P(Table, AttentionSchedulesTest, testing::ValuesIn(rows));
+
+/// What each target fuses at all: singles where matrix units take them as tf32, and may.
+TEST(AttentionFusionTest, GoesByWhatMatrixUnitsChain) {
+  using fusion::AttentionFusion;
+  auto of = [](const char *target, MatmulPrecision precision) {
+    return tilegen::attentionFusion(**findTarget(target), precision);
+  };
+  EXPECT_EQ(of("x86-64-v3", MatmulPrecision::Tf32x3), AttentionFusion::Large);
+  for (const char *target : {"sm_80", "sm_90a"}) {
+    EXPECT_EQ(of(target, MatmulPrecision::Tf32x3), AttentionFusion::Floats) << target;
+    EXPECT_EQ(of(target, MatmulPrecision::Tf32), AttentionFusion::Floats) << target;
+    EXPECT_EQ(of(target, MatmulPrecision::Ieee), AttentionFusion::Halves) << target;
+  }
+  EXPECT_EQ(of("gfx942", MatmulPrecision::Tf32x3), AttentionFusion::Halves);
+}
 
 } // namespace

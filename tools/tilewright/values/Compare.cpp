@@ -14,7 +14,7 @@ namespace tilewright {
 Tolerance defaultTolerance(DType type) {
   switch (type) {
   case DType::F32:
-    return {1e-3, 1e-5, false};
+    return {1e-3, 1e-5, false, /*growsWithLargest=*/true};
   case DType::F16:
   case DType::BF16:
     return {2e-2, 1e-5, true};
@@ -84,12 +84,13 @@ Comparison compare(const std::string &name, const Tensor &actual, const Tensor &
   std::vector<double> found = elementsOf(actual), wanted = elementsOf(expected);
   int64_t count = static_cast<int64_t>(wanted.size()), different = 0, first = -1;
   double largest = 0, worst = 0, worstRelative = 0;
-  for (int64_t i = 0; limits.ofLargest && i < count; ++i)
+  for (int64_t i = 0; i < count; ++i)
     if (double magnitude = std::abs(wanted[i]); std::isfinite(magnitude))
       largest = std::max(largest, magnitude);
+  double absolute = limits.absolute * (limits.growsWithLargest ? std::max(largest, 1.0) : 1);
   for (int64_t i = 0; i < count; ++i) {
     double a = found[i], b = wanted[i];
-    double limit = limits.absolute + limits.relative * (limits.ofLargest ? largest : std::abs(b));
+    double limit = absolute + limits.relative * (limits.ofLargest ? largest : std::abs(b));
     double difference = a == b || (std::isnan(a) && std::isnan(b)) ? 0 : std::isnan(a - b) ? INFINITY : std::abs(a - b);
     if (difference > worst)
       worst = difference;

@@ -10,15 +10,18 @@
 namespace tilewright {
 
 /// An element differs if |actual - expected| > absolute + relative * |expected|. With `ofLargest` the relative part
-/// is of the largest magnitude in the expected tensor instead, since half precision loses more to cancellation.
+/// is of the largest magnitude in the expected tensor instead, since half precision loses more to cancellation. With
+/// `growsWithLargest` the absolute part is multiplied by that magnitude where it is above 1: what is left of a
+/// cancellation is as uncertain as what was cancelled.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
   bool ofLargest = false;
+  bool growsWithLargest = false;
 };
 
-/// The default by type: float32 1e-3 relative and 1e-5 absolute; float16 and bfloat16 2e-2 of the largest magnitude;
-/// float64 1e-7 relative; integers and bool exact.
+/// The default by type: float32 1e-3 relative and 1e-5 absolute, times the largest magnitude above 1; float16 and
+/// bfloat16 2e-2 of the largest magnitude; float64 1e-7 relative; integers and bool exact.
 Tolerance defaultTolerance(DType type);
 
 /// The default for values inside of a model, whose small elements result from cancellation: float32 1e-4 of the largest

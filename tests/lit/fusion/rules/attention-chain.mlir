@@ -5,6 +5,8 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s --check-prefix=TEXT
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=none explain=text' -o /dev/null | FileCheck %s --check-prefix=TARGET
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=large explain=text' -o /dev/null | FileCheck %s --check-prefix=LARGE
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=halves explain=text' -o /dev/null | FileCheck %s --check-prefix=TARGET
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all attention=floats explain=text' -o /dev/null | FileCheck %s --check-prefix=FLOATS
 
 // The least of it. In mode none each node is a kernel, and a target may have none with two contractions.
 // CHECK-LABEL: func.func @main
@@ -17,6 +19,7 @@
 // NONE: graph.launch @softmax(
 // NONE: graph.launch @matmul_0(
 // TARGET: softmax is not fused with pv because kernels of this target hold one contraction
+// FLOATS-NOT: softmax is not fused with pv because kernels of this target
 // LARGE: softmax is not fused with pv because the scores are so few that they stay in a core's cache between kernels
 #qd = affine_map<(b, m, n, d) -> (b, m, d)>
 #kd = affine_map<(b, m, n, d) -> (b, n, d)>
