@@ -235,17 +235,17 @@ static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned
   return layout;
 }
 
-/// The first row whose results lie as those of `fragments`, for operands that are not held: it may read them otherwise.
-static const Fragments &preferred(const Fragments &fragments, DotOp dot, const PlaceFacts &facts) {
+/// The first instruction whose results lie as those of `fragments`: it may read operands that are not held otherwise.
+static StringRef preferred(const Fragments &fragments, DotOp dot, const PlaceFacts &facts) {
   constexpr auto result = static_cast<size_t>(Operand::C);
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     bool liesAlike = row->reg[result] == fragments.reg[result] && row->lane[result] == fragments.lane[result] &&
                      row->warp[result] == fragments.warp[result];
     if (elements == matrixTypeOf(dot) && isPrecise(*row, dot) && liesAlike && row->k <= fragments.k)
-      return *row;
+      return row->name;
   }
-  return fragments;
+  return fragments.name;
 }
 
 /// A tile's layout follows from its shape: that of an accumulator's fragments. In a dimension of size 1 it is that of
@@ -267,7 +267,7 @@ static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Frag
     setLayout(value, project(fragmentLayout(fragments, Operand::C, shape, grid, warps), shape, TileShape(sizes)));
   }
   for (DotOp dot : dots)
-    dot.setInstruction((isHeldInRegisters(dot.getLhs()) ? fragments : preferred(fragments, dot, facts)).name);
+    dot.setInstruction(isHeldInRegisters(dot.getLhs()) ? StringRef(fragments.name) : preferred(fragments, dot, facts));
   main.values.clear();
   return success();
 }

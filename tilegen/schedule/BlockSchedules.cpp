@@ -278,17 +278,15 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
 /// first. Blocks take their tiles in rounds.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
                                         const TargetDesc &target) {
-  const RoleTile *best = nullptr;
-  double least = 0;
-  for (const RoleTile &row : roleTilesOf(space)) {
+  auto timeOf = [&](const RoleTile &row) {
     auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
-    double time = rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
-    if (!best || time < least)
-      best = &row, least = time;
-  }
-  if (blocksOf(space, best->tile) < target.units / 2)
+    return rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
+  };
+  const RoleTile &best = *llvm::min_element(
+      roleTilesOf(space), [&](const RoleTile &a, const RoleTile &b) { return timeOf(a) < timeOf(b); });
+  if (blocksOf(space, best.tile) < target.units / 2)
     return {};
-  return makeRoles(space, *best, step, steps, target);
+  return makeRoles(space, best, step, steps, target);
 }
 
 namespace {

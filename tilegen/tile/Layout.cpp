@@ -315,10 +315,11 @@ const Fragments *tilewright::tile::findFragments(StringRef name) {
   return nullptr;
 }
 
-const Fragments &tilewright::tile::singleProductOf(const Fragments &fragments) {
-  return *llvm::find_if(fragmentTable, [&](const Fragments &row) {
-    return row.bytes == fragments.bytes && row.transposed == fragments.transposed && row.products == 1;
-  });
+StringRef tilewright::tile::singleProductOf(const Fragments &fragments) {
+  for (const Fragments &row : fragmentTable)
+    if (row.bytes == fragments.bytes && row.transposed == fragments.transposed && row.products == 1)
+      return row.name;
+  llvm_unreachable("for each row of three products there is one of a single product");
 }
 
 /// The number of the dimension called 'm', 'n' or 'k' in this operand; none if it has no such dimension.

@@ -125,8 +125,8 @@ struct Fragments {
 /// Are an instruction's results, taken as m x k, in the places of its left side?
 bool chains(const Fragments &fragments);
 
-/// The row of the instruction that computes one of the products which `fragments` takes for one of f32.
-const Fragments &singleProductOf(const Fragments &fragments);
+/// The name of the row of the instruction that computes one of the products which `fragments` takes for one of f32.
+llvm::StringRef singleProductOf(const Fragments &fragments);
 
 /// The row named `name`, or null.
 const Fragments *findFragments(llvm::StringRef name);

@@ -194,7 +194,8 @@ KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, un
 /// The accumulators of four warps are 64 rows each time; up to 256 neighbouring columns are one instruction. Where it
 /// computes the transpose, those are columns, and these rows, of the product.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
-  constexpr unsigned widest = 256, wordsHeld = 4; // columns of one instruction, and of a thread's left side
+  constexpr unsigned widest = 256;  // columns of one instruction
+  constexpr int64_t bytesHeld = 16; // of a thread's part of its left side
   Layout c = layoutOf(op.getType());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned m = cShape.rank() - 2, n = cShape.rank() - 1;
@@ -209,7 +210,7 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
   unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
   bool isHeld = !sharedTiles_.contains(left);
   Type element = cast<RankedTensorType>(left.getType()).getElementType();
-  unsigned heldBits = llvm::Log2_32(wordsHeld * 4 / elementBytes(element));
+  unsigned heldBits = llvm::Log2_64(bytesHeld / elementBytes(element));
 
   Registers acc = registersOf(op.getAcc());
   target_.startProducts(b_);

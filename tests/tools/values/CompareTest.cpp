@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace tilewright;
 
 namespace {
 
 Tensor floats(std::initializer_list<float> values) {
-  Tensor tensor(DType::F32, {static_cast<int64_t>(values.size())});
+  Tensor tensor = Tensor::allocate(DType::F32, {static_cast<int64_t>(values.size())});
   std::copy(values.begin(), values.end(), tensor.data<float>());
   return tensor;
 }
@@ -34,6 +36,8 @@ TEST(Compare, InfinitiesAreNoMeasure) {
   EXPECT_TRUE(same({infinity, 1}, {infinity, 1}));
   EXPECT_FALSE(same({infinity, 1.1f}, {infinity, 1}));
   EXPECT_FALSE(same({-infinity, 1}, {infinity, 1}));
+  EXPECT_FALSE(same({5, 1}, {infinity, 1}));
+  EXPECT_FALSE(same({infinity, 1}, {5, 1}));
 }
 
 } // namespace

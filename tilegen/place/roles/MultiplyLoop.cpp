@@ -172,7 +172,7 @@ Value MultiplyLoop::multiplySplit(DotOp dot, Value slot, Value step, Value sum) 
   };
   auto multiply = [&](Value left, Value right, Value to) -> Value {
     auto product = DotOp::create(b_, loc_, left, right, to, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
-    product.setInstruction(singleProductOf(fragments).name);
+    product.setInstruction(singleProductOf(fragments));
     return product;
   };
   Value leftRoom = rooms_.room.at(dot.getLhs().getDefiningOp()),

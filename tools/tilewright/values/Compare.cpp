@@ -44,7 +44,8 @@ static std::vector<double> elementsOf(const Tensor &tensor) {
 static bool within(double actual, double expected, double limit) {
   if (std::isnan(expected) || std::isnan(actual))
     return std::isnan(expected) && std::isnan(actual);
-  return actual == expected || std::abs(actual - expected) <= limit;
+  bool isFinite = std::isfinite(expected) && std::isfinite(actual); // nothing else is near an infinity
+  return actual == expected || (isFinite && std::abs(actual - expected) <= limit);
 }
 
 /// Strings must be equal; elements of sequences are compared recursively.
