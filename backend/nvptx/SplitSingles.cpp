@@ -18,7 +18,7 @@ static Value word(GpuTarget::Builder &b, int32_t value) {
 }
 
 /// To nearest, ties away from zero, and what is left, truncated. Of a NaN the rest is a NaN, whatever becomes of its
-/// high part. Four instructions; two of cvt.rna are twelve on sm_90.
+/// high part. Four instructions: cvt.rna would also ask for infinities.
 static void splitInTwo(GpuTarget::Builder &b, Value element, Parts &parts) {
   constexpr int32_t half = 1 << 12, upper = -(1 << 13);
   auto bitsOf = [&](Value value) { return LLVM::BitcastOp::create(b, b.getI32Type(), value).getResult(); };

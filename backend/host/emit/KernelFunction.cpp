@@ -29,7 +29,7 @@ static llvm::Function *createFunction(llvm::Module &module, StringRef name, cons
 KernelFunction::KernelFunction(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
     : context(module.getContext()), ir(context), math(ir), options(options), vectors(options), kernel(kernel),
       function(createFunction(module, kernel.getSymName(), options)) {
-  llvm::FastMathFlags flags; // for sums: emitElementwise takes it from what is none
+  llvm::FastMathFlags flags; // for sums: Elementwise.cpp takes it from what is none
   flags.setAllowContract();
   ir.setFastMathFlags(flags);
   ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));

@@ -402,11 +402,6 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
   std::string why;
   scf::ForOp made = loopOfOneStep(kernel);
   std::optional<RolePlan> plan = planRoles(kernel, why);
-  // A step of sums releases the slot of the step before: with one slot the two roles would wait for each other.
-  if (plan && plan->carriesSums && schedule.getStages() < 2) {
-    why = "a slot is free only after the next step has started, so its ring needs two stages";
-    plan.reset();
-  }
   if (!plan) {
     IRRewriter rewriter(kernel.getContext());
     if (made && failed(made.promoteIfSingleIteration(rewriter)))

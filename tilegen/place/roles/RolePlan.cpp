@@ -123,6 +123,9 @@ bool RolePlanner::findSums() {
                        dot.getAcc() == plan.loop.getRegionIterArgs()[i] && !isHeldInRegisters(dot.getLhs());
   if (!plan.carriesSums)
     return kernel_.getScheduleAttr().getGroups() == 1 || refuse("its loop carries more than sums");
+  // A step of sums releases the slot of the step before: with one slot the two roles would wait for each other.
+  if (kernel_.getScheduleAttr().getStages() < 2)
+    return refuse("a slot is free only after the next step has started, so its ring needs two stages");
   for (Operation &op : plan.loop.getBody()->without_terminator())
     if (!isa<LoadOp, DotOp>(op) && (!isMemoryEffectFree(&op) || isa<RankedTensorType>(op.getResult(0).getType())))
       return refuse("its operands are computed, not copied");

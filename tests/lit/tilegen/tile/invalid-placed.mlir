@@ -278,3 +278,21 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
   %d = tile.dot %a, %b, %zero : tensor<2x16x16xf32, #tile.layout<reg = [1, 2, 4, 8], lane = [16, 32, 64, 128, 256], warp = []>>, tensor<2x16x8xf32, #tile.layout<reg = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>>, tensor<2x16x8xf32, #tile.layout<reg = [1, 64, 128], lane = [2, 4, 8, 16, 32], warp = []>>
   tile.return
 }
+
+// -----
+
+#a = #tile.layout<reg = [4, 8, 16, 256, 512, 1024], lane = [1, 2, 32, 64, 128], warp = [0, 0]>
+#b = #tile.layout<reg = [1, 256, 512, 1024], lane = [64, 128, 2, 16, 4], warp = [8, 32]>
+#c = #tile.layout<reg = [64, 1, 512, 1024, 2048], lane = [128, 256, 2, 16, 4], warp = [8, 32]>
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 16384 : i64} {
+  %c0 = arith.constant 0 : index
+  %sa = tile.shared_alloc offset 0 : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 1>
+  %sb = tile.shared_alloc offset 8192 : !tile.shared<tensor<32x64xf32>, fast = 1, slots = 1>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #c>
+  %a = tile.shared_read %sa[%c0] : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 1> -> tensor<64x32xf32, #a>
+  %b = tile.shared_read %sb[%c0] : !tile.shared<tensor<32x64xf32>, fast = 1, slots = 1> -> tensor<32x64xf32, #b>
+  // expected-error@+1 {{expected a right side in registers because wgmma.m64n64k8x4.tf32 takes it from there, got one from tile.shared_read}}
+  %d = tile.dot %a, %b, %zero {instruction = "wgmma.m64n64k8x4.tf32"} : tensor<64x32xf32, #a>, tensor<32x64xf32, #b>, tensor<64x64xf32, #c>
+  %e = tile.dot_wait 0 of %d : tensor<64x64xf32, #c>
+  tile.return
+}
