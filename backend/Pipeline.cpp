@@ -310,11 +310,11 @@ Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
   Diagnostics diagnostics(*storage->context);
   fusion::FusionOptions how{fusionMode(compilation.mode),
-                            tilegen::attentionFusion(*compilation.target, options.matmulPrecision)};
-  int64_t joinedRows = compilation.target->backend == Backend::Host ? fusion::joinedRowsOfCpus : fusion::anyRows;
+                            tilegen::attentionFusion(*compilation.target, options.matmulPrecision),
+                            compilation.target->backend == Backend::Host ? fusion::Machine::Cpu : fusion::Machine::Gpu};
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
-    LogicalResult formed = fusion::formGroups(part, how, &own, joinedRows);
+    LogicalResult formed = fusion::formGroups(part, how, &own);
     report.append(std::move(own));
     return formed;
   });

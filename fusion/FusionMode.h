@@ -23,11 +23,16 @@ enum class AttentionFusion {
   All,
 };
 
+/// What programs run on: a core computes one after the other, the multiprocessors of a GPU hundreds at a time.
+enum class Machine { Cpu, Gpu };
+
 /// What decides how much is fused.
 struct FusionOptions {
-  FusionOptions(FusionMode mode, AttentionFusion attention = AttentionFusion::All) : mode(mode), attention(attention) {}
+  FusionOptions(FusionMode mode, AttentionFusion attention = AttentionFusion::All, Machine machine = Machine::Gpu)
+      : mode(mode), attention(attention), machine(machine) {}
   FusionMode mode;
   AttentionFusion attention;
+  Machine machine;
 };
 
 /// "none", "large", "halves", "floats" or "all".

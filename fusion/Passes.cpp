@@ -28,8 +28,8 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
       return signalPassFailure();
     }
     FusionReport report;
-    if (failed(formGroups(getOperation(), {*parsed, *attentions}, explain == "none" ? nullptr : &report,
-                          cpu ? joinedRowsOfCpus : anyRows)))
+    if (failed(formGroups(getOperation(), {*parsed, *attentions, cpu ? Machine::Cpu : Machine::Gpu},
+                          explain == "none" ? nullptr : &report)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json() : report.text());

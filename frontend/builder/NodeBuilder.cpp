@@ -52,6 +52,16 @@ std::optional<std::vector<int64_t>> NodeBuilder::integers(std::string_view name)
   return value ? std::optional(*value) : std::nullopt;
 }
 
+std::vector<float> NodeBuilder::reals(std::string_view name) const {
+  auto *value = attribute<std::vector<float>>(node.attributes, name, "a list of floats");
+  return value ? *value : std::vector<float>();
+}
+
+std::vector<std::string> NodeBuilder::texts(std::string_view name) const {
+  auto *value = attribute<std::vector<std::string>>(node.attributes, name, "a list of strings");
+  return value ? *value : std::vector<std::string>();
+}
+
 Sizes NodeBuilder::knownSizes(size_t i) const {
   const Sizes *elements = state.elementsOf(input(i));
   if (!elements)

@@ -74,6 +74,8 @@ public:
   double real(std::string_view name, double fallback) const;
   std::string text(std::string_view name, std::string_view fallback) const;
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  std::vector<float> reals(std::string_view name) const;       // empty without the attribute
+  std::vector<std::string> texts(std::string_view name) const; // the same
   bool hasAttribute(std::string_view name) const { return node.attributes.contains(name); }
 
   /// Contents of an integer input as numbers or as sizes. Declines if they are only known at run time.

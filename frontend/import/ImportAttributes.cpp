@@ -10,14 +10,24 @@ using namespace mlir;
 
 namespace tilewright {
 
-Tensor ModelImporter::decode(const onnx::TensorProto &proto, const std::string &name) {
-  // The tensor's bytes are part of the model or of a generated node.
+/// The tensor's bytes are part of the model or of a generated node.
+TensorSource ModelImporter::tensorSource() {
   auto owner = std::make_shared<std::pair<decltype(model), decltype(generated)>>(model, generated);
-  TensorSource source{.files = &files, .owner = owner, .randomWeights = state.options.randomWeights};
-  Expected<Tensor> tensor = decodeTensor(proto, name, source);
+  return {.files = &files, .owner = owner, .randomWeights = state.options.randomWeights};
+}
+
+static Tensor orThrow(Expected<Tensor> tensor) {
   if (!tensor)
     throw ImportFailure{tensor.status()};
   return *tensor;
+}
+
+Tensor ModelImporter::decode(const onnx::TensorProto &proto, const std::string &name) {
+  return orThrow(decodeTensor(proto, name, tensorSource()));
+}
+
+Tensor ModelImporter::decode(const onnx::SparseTensorProto &proto) {
+  return orThrow(decodeSparseTensor(proto, tensorSource()));
 }
 
 Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope &scope) {
@@ -55,6 +65,9 @@ Attributes ModelImporter::attributesOf(const onnx::NodeProto &proto, const Scope
       break;
     case onnx::AttributeProto::TENSOR:
       attributes[name] = decode(attribute->t(), fmt::format("attribute '{}'", name));
+      break;
+    case onnx::AttributeProto::SPARSE_TENSOR:
+      attributes[name] = decode(attribute->sparse_tensor());
       break;
     case onnx::AttributeProto::GRAPH: // read where branches are inlined
       break;

@@ -12,11 +12,10 @@ using namespace mlir;
 namespace tilewright {
 
 void ModelImporter::importInitializers(const onnx::GraphProto &graph, Scope &scope) {
-  if (graph.sparse_initializer_size())
-    unsupported("the sparse initializer '{}' is not supported: only dense ones are",
-                graph.sparse_initializer(0).values().name());
   for (const auto &tensor : graph.initializer())
     define(tensor.name(), state.newConstant(tensor.name(), decode(tensor, tensor.name())), scope);
+  for (const auto &tensor : graph.sparse_initializer())
+    define(tensor.values().name(), state.newConstant(tensor.values().name(), decode(tensor)), scope);
 }
 
 /// Reads --shapes before any input gets its type, because a symbol that one input fixes is fixed everywhere.

@@ -48,11 +48,13 @@ void refuseOwnDomain(std::string_view domain) {
 ModelImporter::ModelImporter(ImportState &state, std::shared_ptr<const onnx::ModelProto> model, ExternalData &files)
     : state(state), model(std::move(model)), generated(std::make_shared<std::deque<onnx::NodeProto>>()), files(files) {
   for (const auto &import : this->model->opset_import()) {
-    if (import.version() < 1)
-      malformed("opset version {} of domain '{}' is not positive", import.version(), import.domain());
     refuseOwnDomain(import.domain());
-    opsets[canonicalDomain(import.domain())] = import.version();
+    int64_t &version = opsets[canonicalDomain(import.domain())]; // the newest, if a domain is imported twice
+    version = std::max<int64_t>(version, import.version());
   }
+  for (const auto &[domain, version] : opsets)
+    if (version < 1)
+      malformed("the opset version of domain '{}' is not positive", domain);
   for (const auto &function : this->model->functions()) {
     refuseOwnDomain(function.domain());
     for (const auto &import : function.opset_import())
@@ -114,8 +116,11 @@ std::string ModelImporter::nodeName(const onnx::NodeProto &proto, const Scope &s
 
 int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const {
   auto found = scope.opsets->find(domain);
-  if (found == scope.opsets->end() && domain == "com.microsoft")
-    return 1; // ONNX Runtime's optimizer forgets to import this domain, which has only one version
+  // Domains that models use without importing them, with the version by which ONNX Runtime reads them.
+  static constexpr std::pair<std::string_view, int64_t> presumed[] = {{"com.microsoft", 1}, {"ai.onnx.ml", 5}};
+  for (const auto &[known, version] : presumed)
+    if (found == scope.opsets->end() && known == domain)
+      return version;
   if (found == scope.opsets->end())
     malformed("the operator {} is of the domain '{}', which the model does not import", op,
               domain.empty() ? "ai.onnx" : domain);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "frontend/builder/NodeBuilder.h"
-#include "frontend/onnx/ExternalData.h"
+#include "frontend/onnx/TensorData.h"
 
 #include "onnx/onnx.pb.h"
 
@@ -71,7 +71,9 @@ private:
 
   // ImportAttributes.cpp
   Attributes attributesOf(const onnx::NodeProto &proto, const Scope &scope);
+  TensorSource tensorSource();
   Tensor decode(const onnx::TensorProto &proto, const std::string &name);
+  Tensor decode(const onnx::SparseTensorProto &proto);
   void importConstant(const onnx::NodeProto &proto, const Attributes &attributes, Scope &scope);
 
   // InlineFunction.cpp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row for each operator on sequences and optional values, with the types of its results.
+// A row for each operator on values that are not numbers, with the types of its results: trial runs on zeros and empty
+// strings would not tell them.
 #include "frontend/import/ObjectTypes.h"
 
 #include "frontend/onnx/TensorData.h"
@@ -43,7 +44,8 @@ OnnxTypePtr declaredType(ImportState &state, const onnx::TypeProto &type, const 
     return std::make_shared<OnnxType>(std::move(result));
   }
   if (type.has_map_type())
-    return std::make_shared<OnnxType>(OnnxType{DType::Map, std::nullopt, nullptr});
+    return std::make_shared<OnnxType>(
+        OnnxType{DType::Map, std::nullopt, declaredType(state, type.map_type().value_type(), name)});
   if (!type.has_tensor_type())
     unsupported("'{}' is neither a tensor nor a sequence, an optional value or a map", name);
   Expected<DType> dtype = checkedDType(type.tensor_type().elem_type(), name);
@@ -66,7 +68,7 @@ using Results = std::vector<OnnxType>;
 OnnxType sequenceOf(OnnxTypePtr element) { return {DType::Sequence, std::nullopt, std::move(element)}; }
 OnnxType number(DType type) { return {type, Sizes(), nullptr}; }
 
-/// The element type of input 0. Unsupported if no element is known.
+/// The element type of input 0, of a map the type of its values. Unsupported if it is not known.
 Results element(NodeBuilder &b) {
   OnnxTypePtr held = b.input(0).element;
   if (!held)
@@ -121,23 +123,43 @@ Results optional(NodeBuilder &b) {
 
 Results getElement(NodeBuilder &b) { return b.type(0) == DType::Optional ? element(b) : Results{*typeOf(b.input(0))}; }
 
+Results zipMap(NodeBuilder &) {
+  auto score = std::make_shared<OnnxType>(number(DType::F32));
+  return {sequenceOf(std::make_shared<OnnxType>(OnnxType{DType::Map, std::nullopt, score}))};
+}
+
+/// [1, words], of the type of the map's values.
+Results dictVectorizer(NodeBuilder &b) {
+  size_t count = b.texts("string_vocabulary").size();
+  if (count == 0)
+    count = b.integers("int64_vocabulary").value_or(std::vector<int64_t>()).size();
+  return {{element(b).front().type, Sizes{b.number(1), b.number(static_cast<int64_t>(count))}, nullptr}};
+}
+
 constexpr struct {
-  std::string_view op;
+  std::string_view op, domain;
   Results (*results)(NodeBuilder &);
 } rows[] = {
-    {"SequenceConstruct", construct},   {"SequenceEmpty", empty},           {"SequenceAt", element},
-    {"SequenceInsert", insert},         {"SequenceErase", erase},           {"SequenceLength", length},
-    {"SplitToSequence", split},         {"ConcatFromSequence", concat},     {"Optional", optional},
-    {"OptionalHasElement", hasElement}, {"OptionalGetElement", getElement},
+    {"SequenceConstruct", "", construct},
+    {"SequenceEmpty", "", empty},
+    {"SequenceAt", "", element},
+    {"SequenceInsert", "", insert},
+    {"SequenceErase", "", erase},
+    {"SequenceLength", "", length},
+    {"SplitToSequence", "", split},
+    {"ConcatFromSequence", "", concat},
+    {"Optional", "", optional},
+    {"OptionalHasElement", "", hasElement},
+    {"OptionalGetElement", "", getElement},
+    {"ZipMap", "ai.onnx.ml", zipMap},
+    {"DictVectorizer", "ai.onnx.ml", dictVectorizer},
 };
 
 } // namespace
 
 std::optional<std::vector<OnnxType>> objectResultTypes(NodeBuilder &b) {
-  if (!b.node.domain.empty())
-    return std::nullopt;
   for (const auto &row : rows)
-    if (row.op == b.node.op)
+    if (row.op == b.node.op && row.domain == b.node.domain)
       return row.results(b);
   return std::nullopt;
 }

@@ -21,6 +21,10 @@ struct TensorSource {
 /// overflowing dimensions, data that is missing, in two places or of the wrong length, external data beyond its file.
 Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string &name, const TensorSource &source);
 
+/// The dense form of a sparse tensor. Malformed: values that are no list, indices that are outside, repeated or not in
+/// ascending order. Unsupported: more than 1 GiB.
+Expected<Tensor> decodeSparseTensor(const onnx::SparseTensorProto &proto, const TensorSource &source);
+
 /// The product of dimensions and element size. Malformed if it is more than 2^40 bytes.
 Expected<int64_t> checkedByteSize(std::span<const int64_t> dims, DType type, const std::string &name);
 

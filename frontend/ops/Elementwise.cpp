@@ -349,9 +349,9 @@ void dropout(NodeBuilder &b) {
   if (b.has(2) && b.scalarConstant(2).value_or(1) != 0 && b.scalarConstant(1).value_or(1) != 0)
     decline("training mode is not compiled");
   b.forward(0);
-  DType mask = b.node.opset >= 12 ? DType::Bool : b.type(0);
-  if (b.wants(1))
-    b.out(b.splat(b.sizes(0), elementType(b.state.context, mask), 1), mask, 1);
+  DType mask = b.node.opset >= 10 ? DType::Bool : b.type(0);
+  if (b.wants(1)) // before opset 12 the mask has no meaning outside of training; ONNX Runtime fills it with zeros
+    b.out(b.splat(b.sizes(0), elementType(b.state.context, mask), b.node.opset >= 12), mask, 1);
 }
 
 } // namespace tilewright::ops

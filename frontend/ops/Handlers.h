@@ -32,6 +32,9 @@ void prelu(NodeBuilder &), thresholdedRelu(NodeBuilder &), elu(NodeBuilder &), s
 void quickGelu(NodeBuilder &), swiGlu(NodeBuilder &);
 void clipAttributes(NodeBuilder &), clipInputs(NodeBuilder &), cast(NodeBuilder &), castLike(NodeBuilder &),
     bitCast(NodeBuilder &), identity(NodeBuilder &), dropout(NodeBuilder &);
+// Legacy.cpp
+void affine(NodeBuilder &), crop(NodeBuilder &), imageScaler(NodeBuilder &), scaleOp(NodeBuilder &),
+    scaledTanh(NodeBuilder &);
 // MatMul.cpp
 void matmul(NodeBuilder &), matmulInteger(NodeBuilder &), qlinearMatmul(NodeBuilder &), gemm(NodeBuilder &),
     einsum(NodeBuilder &);

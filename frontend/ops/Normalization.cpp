@@ -86,7 +86,7 @@ void layerNormalization(NodeBuilder &b) {
   Term y = normalized(b, x, axes, b.real("epsilon", 1e-5), &mean, &inverse) * f32Input(b, 1);
   if (b.has(2))
     y = y + f32Input(b, 2);
-  b.out(y);
+  b.out(y, b.type(1)); // optimizers leave halves beside a scale of floats
   DType statistics = b.type(0) == DType::F64 ? DType::F64 : DType::F32;
   if (b.wants(1))
     b.out(b.keepDims(mean, x, axes, true), statistics, 1);

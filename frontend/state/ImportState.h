@@ -20,11 +20,12 @@ using Sizes = llvm::SmallVector<mlir::AffineExpr>;
 struct OnnxType;
 using OnnxTypePtr = std::shared_ptr<const OnnxType>;
 
-/// The type of the elements of a sequence or of the content of an optional value, as far as it is known.
+/// The type of the elements of a sequence, of the content of an optional value or of a map's values, as far as it is
+/// known.
 struct OnnxType {
   DType type = DType::F32;
   std::optional<Sizes> sizes; // absent if the rank is unknown; a null size differs from element to element
-  OnnxTypePtr element;        // for a nested sequence or optional value
+  OnnxTypePtr element;        // of a nested sequence, optional value or map
 };
 
 /// The meaning of a boolean value: whether two sizes are equal or, if `negated`, whether they differ.

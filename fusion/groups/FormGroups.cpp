@@ -4,6 +4,7 @@
 
 #include "fusion/ExplainFusion.h"
 #include "fusion/Geometry.h"
+#include "fusion/LongReductions.h"
 #include "fusion/groups/ApplyRules.h"
 #include "fusion/groups/CarryAccesses.h"
 #include "fusion/groups/JoinSiblings.h"
@@ -24,15 +25,16 @@ static void eraseUnusedConstants(func::FuncOp main) {
       op.erase();
 }
 
-LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report, int64_t mostJoinedRows) {
+LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionReport *report) {
   FusionMode mode = options.mode;
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
+  splitLongReductions(main, options.machine);
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);
-    joins = joinProducts(main, mostJoinedRows);
+    joins = joinProducts(main, options.machine == Machine::Cpu ? joinedRowsOfCpus : anyRows);
   }
   GroupGraph graph(main);
   carryAccesses(graph, mode, Carry::Free);

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "fusion/FusionMode.h"
-#include "fusion/products/JoinProducts.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LogicalResult.h"
@@ -21,9 +20,7 @@ namespace tilewright::fusion {
 struct FusionReport;
 
 /// Afterwards @main contains only launches, host calls, constants, sizes, and reshapes as views, and `analyze` accepts
-/// every kernel and tells its root. Fills `report` if it is given. Products of one left side are joined if they have at
-/// most `mostJoinedRows` rows.
-mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionOptions options, FusionReport *report = nullptr,
-                               int64_t mostJoinedRows = anyRows);
+/// every kernel and tells its root. Fills `report` if it is given.
+mlir::LogicalResult formGroups(mlir::ModuleOp module, FusionOptions options, FusionReport *report = nullptr);
 
 } // namespace tilewright::fusion

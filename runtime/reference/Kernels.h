@@ -262,10 +262,15 @@ void scaler(Call &call);
 void normalizer(Call &call);
 void imputer(Call &call);
 void binarizer(Call &call);
-void labelEncoder(Call &call);
-void oneHotEncoder(Call &call);
 void featureVectorizer(Call &call);
 void arrayFeatureExtractor(Call &call);
+
+// ops/ml/Encoders.cpp: ai.onnx.ml
+void labelEncoder(Call &call);
+void categoryMapper(Call &call);
+void oneHotEncoder(Call &call);
+void zipMap(Call &call);
+void dictVectorizer(Call &call);
 
 // ops/Cast.cpp
 void cast(Call &call);

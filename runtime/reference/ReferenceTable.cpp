@@ -258,7 +258,7 @@ static constexpr TableRow table[] = {
     {"Bernoulli", "", 15, latest, bernoulli},
     {"Multinomial", "", 7, latest, multinomial},
     // Text
-    {"TfIdfVectorizer", "", 9, latest, tfIdfVectorizer},
+    {"TfIdfVectorizer", "", 9, latest, tfIdfVectorizer, Objects::Supported},
     // Training
     {"Adagrad", "ai.onnx.preview.training", 1, latest, adagrad},
     {"Adam", "ai.onnx.preview.training", 1, latest, adam},
@@ -340,10 +340,13 @@ static constexpr TableRow table[] = {
     {"Normalizer", "ai.onnx.ml", 1, latest, normalizer},
     {"Imputer", "ai.onnx.ml", 1, latest, imputer},
     {"Binarizer", "ai.onnx.ml", 1, latest, binarizer},
-    {"LabelEncoder", "ai.onnx.ml", 1, latest, labelEncoder},
-    {"OneHotEncoder", "ai.onnx.ml", 1, latest, oneHotEncoder},
+    {"LabelEncoder", "ai.onnx.ml", 1, latest, labelEncoder, Objects::Supported},
+    {"CategoryMapper", "ai.onnx.ml", 1, latest, categoryMapper, Objects::Supported},
+    {"OneHotEncoder", "ai.onnx.ml", 1, latest, oneHotEncoder, Objects::Supported},
+    {"ZipMap", "ai.onnx.ml", 1, latest, zipMap},
+    {"DictVectorizer", "ai.onnx.ml", 1, latest, dictVectorizer, Objects::Supported},
     {"FeatureVectorizer", "ai.onnx.ml", 1, latest, featureVectorizer},
-    {"ArrayFeatureExtractor", "ai.onnx.ml", 1, latest, arrayFeatureExtractor},
+    {"ArrayFeatureExtractor", "ai.onnx.ml", 1, latest, arrayFeatureExtractor, Objects::AsRanks},
 };
 
 static_assert(std::ranges::all_of(table, [](const TableRow &row) {

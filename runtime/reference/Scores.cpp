@@ -50,10 +50,4 @@ void writeScores(std::vector<double> scores, const std::string &transform, Secon
   to.insert(to.end(), scores.begin(), scores.end());
 }
 
-std::vector<int64_t> labelsOf(Call &call, std::string_view integers, std::string_view strings) {
-  if (call.texts(strings) && !call.texts(strings)->empty())
-    unsupported("labels that are strings are not supported");
-  return call.integers(integers).value_or(std::vector<int64_t>());
-}
-
 } // namespace tilewright::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of the classifiers and regressors of ai.onnx.ml: labels, and the five transforms of scores.
+// The last step of the classifiers and regressors of ai.onnx.ml: the five transforms of scores.
 #pragma once
 
 #include "runtime/reference/Kernel.h"
@@ -12,8 +12,5 @@ enum class SecondScore { none, complement, opposite };
 
 /// Appends a row of scores after `transform` (NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT).
 void writeScores(std::vector<double> scores, const std::string &transform, SecondScore second, std::vector<double> &to);
-
-/// The integer labels of a classifier; string labels are not supported.
-std::vector<int64_t> labelsOf(Call &call, std::string_view integers, std::string_view strings);
 
 } // namespace tilewright::reference

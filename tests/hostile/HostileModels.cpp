@@ -67,6 +67,23 @@ void addEnvelopes(Rows &rows) {
     import->set_domain("tilewright"), import->set_version(1);
     node(m).set_domain("tilewright"), node(m).set_op_type("StackSteps");
   });
+  add(rows, "a sparse weight of 2^60 elements", [](ModelProto &m) {
+    auto *sparse = m.mutable_graph()->add_sparse_initializer();
+    *sparse->mutable_values() = floatTensor("s", {0}, 0);
+    sparse->add_dims(int64_t(1) << 30), sparse->add_dims(int64_t(1) << 30);
+  });
+  add(rows, "a sparse weight of a gigabyte more than is supported", [](ModelProto &m) {
+    auto *sparse = m.mutable_graph()->add_sparse_initializer();
+    *sparse->mutable_values() = floatTensor("s", {0}, 0);
+    sparse->add_dims(int64_t(1) << 29);
+  });
+  add(rows, "a sparse weight with an element outside", [](ModelProto &m) {
+    auto *sparse = m.mutable_graph()->add_sparse_initializer();
+    *sparse->mutable_values() = floatTensor("s", {1}, 1);
+    sparse->mutable_indices()->set_data_type(TensorProto::INT64), sparse->mutable_indices()->add_dims(1);
+    sparse->mutable_indices()->add_int64_data(least);
+    sparse->add_dims(4);
+  });
   add(rows, "opset 0", [](ModelProto &m) { m.mutable_opset_import(0)->set_version(0); });
   add(rows, "opset -1", [](ModelProto &m) { m.mutable_opset_import(0)->set_version(-1); });
   add(rows, "IR version 10^9", [](ModelProto &m) { m.set_ir_version(1000000000); });

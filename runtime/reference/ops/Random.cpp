@@ -129,7 +129,7 @@ void dropout(Call &call) {
   bool training = !call.before(12) && call.has(2) && call.scalar(2) != 0;
   double ratio = !call.before(12) && call.has(1) ? call.scalar(1) : 0.5;
   require(!training || (ratio >= 0 && ratio < 1), "expected a ratio from 0 to 1, found {}", ratio);
-  std::vector<int64_t> kept(x.count(), 1);
+  std::vector<int64_t> kept(x.count(), call.opset() >= 12); // zeros before, as in ONNX Runtime
   if (!training || ratio == 0) {
     call.give(0, x);
   } else {

@@ -179,7 +179,7 @@ TEST_F(RefusalsTest, RefusesWhatIsNotATensor) {
   refuses(loop, Code::Malformed, {"'y'", "Loop", "opset 17", "expected a graph as its body"});
   TinyModel sparse = relu();
   sparse.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("s");
-  refuses(sparse, Code::Unsupported, {"'s'", "sparse"});
+  refuses(sparse, Code::Unsupported, {"'s'", "element type"});
 }
 
 } // namespace

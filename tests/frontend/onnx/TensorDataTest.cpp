@@ -63,5 +63,46 @@ TEST(TensorData, CountsPackedBytes) {
   EXPECT_NE(refusal(complex).find("expected 4 elements in float_data"), std::string::npos) << refusal(complex);
 }
 
+/// Elements 1 and 5 of [2, 3] are 7 and 8; `indices` has its shape in `shape`.
+onnx::SparseTensorProto sparse(std::initializer_list<int64_t> shape, std::initializer_list<int64_t> indices) {
+  onnx::SparseTensorProto tensor;
+  *tensor.mutable_values() = proto(DType::F32, {2});
+  tensor.mutable_values()->set_name("w");
+  tensor.mutable_values()->add_float_data(7), tensor.mutable_values()->add_float_data(8);
+  *tensor.mutable_indices() = proto(DType::I64, shape);
+  for (int64_t index : indices)
+    tensor.mutable_indices()->add_int64_data(index);
+  tensor.add_dims(2), tensor.add_dims(3);
+  return tensor;
+}
+
+TEST(TensorData, SparseTensorsBecomeDense) {
+  for (const onnx::SparseTensorProto &tensor : {sparse({2}, {1, 5}), sparse({2, 2}, {0, 1, 1, 2})}) {
+    Expected<Tensor> dense = decodeSparseTensor(tensor, {});
+    ASSERT_TRUE(dense.ok()) << dense.status().message();
+    EXPECT_EQ(dense->shape(), (Shape{2, 3}));
+    EXPECT_EQ(std::vector<float>(dense->data<float>(), dense->data<float>() + 6),
+              (std::vector<float>{0, 7, 0, 0, 0, 8}));
+  }
+}
+
+TEST(TensorData, RefusesSparseTensors) {
+  auto refuses = [](const onnx::SparseTensorProto &tensor, const std::string &part) {
+    std::string message = decodeSparseTensor(tensor, {}).status().message();
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  refuses(sparse({2}, {1, 6}), "element 1 is outside of the tensor");
+  refuses(sparse({2}, {-1, 5}), "element 0 is outside of the tensor");
+  refuses(sparse({2, 2}, {0, 3, 1, 2}), "element 0 is outside of the tensor");
+  refuses(sparse({2}, {5, 1}), "element 1 is not behind the one before it");
+  refuses(sparse({2}, {5, 5}), "element 1 is not behind the one before it");
+  refuses(sparse({1}, {5}), "expected int64 indices of shape [2] or [2, 2], found int64 [1]");
+  onnx::SparseTensorProto large = sparse({2}, {1, 5}), square = sparse({2}, {1, 5});
+  large.set_dims(0, int64_t(1) << 30);
+  refuses(large, "has 12884901888 bytes as a dense one, at most 1073741824 are supported");
+  square.mutable_values()->add_dims(1);
+  refuses(square, "expected a list of numbers as its values");
+}
+
 } // namespace
 } // namespace tilewright

@@ -47,6 +47,12 @@ std::vector<Case> elementwise() {
   cases.push_back({"BitCast", {{{4, 6}, DType::I32}}, {{"to", int64_t(1)}}, 26});
   cases.push_back({"Mod", {{{4, 6}, DType::I64}, {{6}, DType::I64}}, {{"fmod", int64_t(1)}}});
   cases.push_back({"Not", {{{4}, DType::Bool}}});
+  for (int opset : {7, 10, 13}) // the mask: floats, bools that are not set, bools that are
+    cases.push_back({"Dropout", {{{4, 6}}}, {}, opset, 2});
+  for (const char *op : {"Affine", "ScaledTanh"})
+    cases.push_back({op, {{{4, 6}}}, {{"alpha", 1.5f}, {"beta", 0.5f}}, 7});
+  cases.push_back({"Scale", {{{4, 6}}}, {{"scale", 1.5f}}, 7});
+  cases.push_back({"ImageScaler", {{{2, 2, 3, 4}}}, {{"scale", 1.5f}, {"bias", std::vector<float>{1, -2}}}, 7});
   cases.push_back({"Clip", {{{4, 6}}}, {{"min", -0.5f}, {"max", 0.5f}}, 9});
   cases.push_back({"Clip", {{{4, 6}}, {{}}, {{}}}});
   cases.push_back({"Where", {{{4, 1}, DType::Bool}, {{6}}, {{4, 6}}}});

@@ -22,7 +22,7 @@ inline Input weights(Shape shape) {
   return input;
 }
 
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>>;
 
 struct Case {
   std::string op;

@@ -105,3 +105,83 @@ TEST(ReferenceTabular, Features) {
                 {floats({1, 3}, {3, -4, 5})});
   expectOutputs(tabular("ArrayFeatureExtractor", {}), {x, indices({1})}, {floats({1, 1}, {-4})});
 }
+
+//===- Strings ----------------------------------------------------------------------------------------------------===//
+
+static Tensor strings(Shape shape, const Texts &texts) {
+  Tensor tensor = Tensor::allocate(DType::String, std::move(shape));
+  std::ranges::copy(texts, tensor.data<std::string>());
+  return tensor;
+}
+
+/// The one output of a node, which must be strings.
+static Texts textsOf(const Node &node, std::vector<Tensor> inputs) {
+  Expected<std::vector<Tensor>> outputs = node(std::move(inputs));
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  if (!outputs.ok() || outputs->front().type() != DType::String)
+    return {"no strings"};
+  const auto *first = outputs->front().data<std::string>();
+  return {first, first + outputs->front().count()};
+}
+
+TEST(ReferenceTabular, LabelEncoderTranslatesStrings) {
+  Tensor words = strings({3}, {"b", "?", "a"});
+  Node classes = tabular("LabelEncoder", {{"classes_strings", Texts{"a", "b"}}, {"default_string", "none"}}, 1, 1);
+  expectOutputs(classes, {words}, {indices({1, -1, 0})});
+  EXPECT_EQ(textsOf(classes, {indices({0, 5, 1})}), (Texts{"a", "none", "b"}));
+  expectOutputs(tabular("LabelEncoder", {{"keys_strings", Texts{"a", "b"}}, {"values_floats", Reals{1, 2}}}), {words},
+                {vector({2, -0.0, 1})});
+  EXPECT_EQ(textsOf(tabular("LabelEncoder", {{"keys_strings", Texts{"a", "b"}}, {"values_strings", Texts{"A", "B"}}}),
+                    {words}),
+            (Texts{"B", "_Unused", "A"}));
+  Attributes tensors{{"keys_tensor", strings({2}, {"a", "b"})},
+                     {"values_tensor", tensor(DType::I16, {2}, {4, 5})},
+                     {"default_tensor", tensor(DType::I16, {1}, {42})}};
+  expectOutputs(tabular("LabelEncoder", tensors, 1, 4), {words}, {tensor(DType::I16, {3}, {5, 42, 4})});
+  expectMalformed(classes, {vector({1})}, "element 0");
+}
+
+TEST(ReferenceTabular, CategoriesAreStringsToo) {
+  Tensor words = strings({3}, {"b", "?", "a"});
+  Attributes both{{"cats_strings", Texts{"a", "b"}}, {"cats_int64s", Ints{10, 20}}};
+  expectOutputs(tabular("CategoryMapper", both, 1, 1), {words}, {indices({20, -1, 10})});
+  EXPECT_EQ(textsOf(tabular("CategoryMapper", both, 1, 1), {indices({20, 7})}), (Texts{"b", "_Unused"}));
+  expectOutputs(tabular("OneHotEncoder", {{"cats_strings", Texts{"a", "b"}}}), {words},
+                {floats({3, 2}, {0, 1, 0, 0, 1, 0})});
+  EXPECT_EQ(textsOf(tabular("ArrayFeatureExtractor", {}), {strings({2}, {"A", "B"}), indices({1, 0, 1})}),
+            (Texts{"B", "A", "B"}));
+  Attributes grams{{"mode", "TF"},
+                   {"min_gram_length", int64_t(1)},
+                   {"max_gram_length", int64_t(2)},
+                   {"ngram_counts", Ints{0, 2}},
+                   {"ngram_indexes", Ints{0, 1, 2}},
+                   {"pool_strings", Texts{"a", "b", "a", "b"}}};
+  expectOutputs({"TfIdfVectorizer", 9, grams}, {strings({4}, {"a", "b", "?", "b"})}, {vector({1, 2, 1})});
+}
+
+TEST(ReferenceTabular, ClassifiersGiveStrings) {
+  Tensor x = floats({2, 1}, {0, 1});
+  Attributes trees = stump("class", {0, 0}, {0.25f, 0.75f});
+  trees["classlabels_strings"] = Texts{"no", "yes"};
+  EXPECT_EQ(textsOf(tabular("TreeEnsembleClassifier", trees, 2), {x}), (Texts{"no", "yes"}));
+  Attributes bothVote = stump("class", {0, 1}, {1, 2}); // where integer labels would be 0 and 1
+  bothVote["classlabels_strings"] = Texts{"no", "yes"};
+  EXPECT_EQ(textsOf(tabular("TreeEnsembleClassifier", bothVote, 2), {x}), (Texts{"no", "yes"}));
+  Attributes linear{{"coefficients", Reals{2}}, {"intercepts", Reals{-1}}, {"classlabels_strings", Texts{"no", "yes"}}};
+  EXPECT_EQ(textsOf(tabular("LinearClassifier", linear, 2), {x}), (Texts{"no", "yes"}));
+}
+
+TEST(ReferenceTabular, MapsOfScores) {
+  Node zip = tabular("ZipMap", {{"classlabels_strings", Texts{"a", "b"}}}, 1, 1);
+  Expected<std::vector<Tensor>> rows = zip({floats({2, 2}, {1, 2, 3, 4})});
+  ASSERT_TRUE(rows.ok()) << rows.status().message();
+  ASSERT_EQ(rows->front().type(), DType::Sequence);
+  ASSERT_EQ(rows->front().count(), 2);
+  const Tensor &second = rows->front().data<Tensor>()[1];
+  ASSERT_EQ(second.type(), DType::Map);
+  EXPECT_EQ(second.data<Tensor>()[0].data<std::string>()[1], "b");
+  expectTensor(second.data<Tensor>()[1], vector({3, 4}));
+  expectOutputs(tabular("DictVectorizer", {{"string_vocabulary", Texts{"b", "?", "a"}}}, 1, 1), {second},
+                {floats({1, 3}, {4, 0, 3})});
+  expectMalformed(zip, {floats({1, 3}, {1, 2, 3})}, "expected a score for each of 2 labels, found 3");
+}

@@ -40,7 +40,7 @@ public:
       std::ranges::copy(map.keys(), keys.data<int64_t>());
     Expected<Tensor> values = (*this)(map.values());
     TILEWRIGHT_TRY(values);
-    return Tensor::of(DType::Map, {keys, *values});
+    return Tensor::of(DType::Map, {keys, joined(*values)});
   }
 
   Expected<Tensor> operator()(const values::Optional &optional) const {
@@ -57,6 +57,21 @@ public:
   }
 
 private:
+  /// A map's values, which the file has as a sequence: one tensor [n] if all are scalars of one type.
+  static Tensor joined(const Tensor &sequence) {
+    std::span<const Tensor> values(sequence.data<Tensor>(), static_cast<size_t>(sequence.count()));
+    auto fits = [&](const Tensor &value) {
+      return !isObject(value.type()) && value.type() == values[0].type() && value.count() == 1 && value.rank() == 0;
+    };
+    if (values.empty() || !std::ranges::all_of(values, fits))
+      return sequence;
+    Tensor all = Tensor::allocate(values[0].type(), {sequence.count()});
+    std::byte *to = all.bytes();
+    for (const Tensor &value : values)
+      to = std::copy_n(value.bytes(), value.byteSize(), to);
+    return all;
+  }
+
   template <typename Messages> Status append(std::vector<Tensor> &elements, const Messages &messages) const {
     for (const auto &message : messages) {
       Expected<Tensor> element = (*this)(message);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ai.onnx.ml: operators that prepare features and encode labels.
+// ai.onnx.ml: operators that prepare features.
 #include "runtime/reference/Compose.h"
 #include "runtime/reference/Kernels.h"
-#include "runtime/reference/Scores.h"
 #include "runtime/reference/Shapes.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace tilewright::reference {
 
@@ -86,69 +84,6 @@ void binarizer(Call &call) {
   for (double value : values)
     result.push_back(value > call.real("threshold", 0));
   call.give(0, x.type(), x.shape(), result);
-}
-
-//===- Categories -------------------------------------------------------------------------------------------------===//
-
-/// The attribute of a label encoder that begins with `prefix`: keys or values, of any of the types.
-static Tensor labelList(Call &call, const std::string &prefix) {
-  if (const Tensor *tensor = call.tensor(prefix + "_tensor"))
-    return *tensor;
-  if (auto integers = call.integers(prefix + "_int64s"))
-    return store(DType::I64, {static_cast<int64_t>(integers->size())}, *integers);
-  if (auto reals = call.reals(prefix + "_floats"))
-    return store(DType::F32, {static_cast<int64_t>(reals->size())}, std::vector<double>(reals->begin(), reals->end()));
-  unsupported(fmt::format("a label encoder whose {} are strings is not supported", prefix));
-}
-
-/// Maps each element from key to value. NaN is a valid key; the last of equal keys counts.
-void labelEncoder(Call &call) {
-  const Tensor &x = call.input(0);
-  Tensor keys = labelList(call, "keys"), values = labelList(call, "values");
-  require(keys.count() == values.count(), "expected as many keys as values, found {} and {}", keys.count(),
-          values.count());
-  double otherwise = isFloat(values.type()) ? call.real("default_float", -0.0)
-                                            : static_cast<double>(call.integer("default_int64", -1));
-  if (const Tensor *given = call.tensor("default_tensor"); given && given->count() == 1)
-    otherwise = Values<double>(*given)[0];
-  Values<double> from(keys), to(values), elements(x);
-  std::map<double, double> table;
-  std::optional<double> missing;
-  for (int64_t i = 0; i < from.size(); ++i) {
-    if (std::isnan(from[i]))
-      missing = to[i];
-    else
-      table[from[i]] = to[i];
-  }
-  std::vector<double> result;
-  for (double element : elements) {
-    auto found = std::isnan(element) ? table.end() : table.find(element);
-    result.push_back(std::isnan(element)    ? missing.value_or(otherwise)
-                     : found == table.end() ? otherwise
-                                            : found->second);
-  }
-  call.give(0, values.type(), x.shape(), result);
-}
-
-/// Adds a last dimension with a one at the index of the element's category.
-void oneHotEncoder(Call &call) {
-  const Tensor &x = call.input(0);
-  std::vector<int64_t> categories = labelsOf(call, "cats_int64s", "cats_strings");
-  auto count = static_cast<int64_t>(categories.size());
-  require(count > 0, "expected categories, found none");
-  Shape shape = x.shape();
-  shape.push_back(count);
-  checkSize(DType::F64, shape);
-  Tensor whole = convert(x, DType::I64);
-  Values<int64_t> elements(whole);
-  std::vector<double> result(product(shape));
-  for (int64_t i = 0; i < elements.size(); ++i) {
-    auto found = std::ranges::find(categories, elements[i]);
-    require(found != categories.end() || call.integer("zeros", 1), "{} is none of the categories", elements[i]);
-    if (found != categories.end())
-      result[i * count + (found - categories.begin())] = 1;
-  }
-  call.give(0, DType::F32, shape, result);
 }
 
 //===- Columns ----------------------------------------------------------------------------------------------------===//

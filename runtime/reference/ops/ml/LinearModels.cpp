@@ -4,6 +4,7 @@
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
 #include "runtime/reference/Shapes.h"
+#include "runtime/reference/ops/ml/Labels.h"
 #include "runtime/reference/ops/ml/Table.h"
 
 #include <algorithm>
@@ -56,23 +57,19 @@ void linearRegressor(Call &call) {
 /// A single score decides between two classes: a positive one means the second.
 void linearClassifier(Call &call) {
   Table x(call.input(0));
-  std::vector<int64_t> labels = labelsOf(call, "classlabels_ints", "classlabels_strings");
+  Labels labels = Labels::either(call, "classlabels_ints", "classlabels_strings");
   int64_t classes = std::max<int64_t>(static_cast<int64_t>(realsOf(call, "intercepts").size()), 1);
   bool addsSecond = classes == 1 && labels.size() == 2;
-  require(classes == 1 || static_cast<int64_t>(labels.size()) == classes, "expected {} class labels, found {}", classes,
-          labels.size());
+  require(classes == 1 || labels.size() == classes, "expected {} class labels, found {}", classes, labels.size());
   std::vector<double> scores = linearScores(call, x, classes), result;
-  std::vector<int64_t> found;
+  std::vector<int64_t> found; // positions of labels
   for (int64_t i = 0; i < x.rows; ++i) {
     std::vector<double> row = rowOf(scores, i, classes);
-    if (classes > 1)
-      found.push_back(labels[largest(row)]);
-    else
-      found.push_back(addsSecond ? labels[row[0] > 0] : row[0] > 0);
+    found.push_back(classes > 1 ? largest(row) : row[0] > 0);
     writeScores(row, call.text("post_transform", "NONE"), addsSecond ? SecondScore::complement : SecondScore::none,
                 result);
   }
-  call.give(0, DType::I64, {x.rows}, found);
+  call.give(0, classes > 1 || addsSecond ? labels.at(found, {x.rows}) : store(DType::I64, {x.rows}, found));
   if (call.wants(1))
     call.give(1, DType::F32, {x.rows, classes + addsSecond}, result);
 }
@@ -152,15 +149,16 @@ std::vector<double> coupled(const std::vector<double> &pair, int64_t n) {
 
 struct Classifier {
   Machine machine;
-  std::vector<int64_t> labels, perClass, firstOf;
+  Labels labels;
+  std::vector<int64_t> perClass, firstOf;
   std::vector<double> a, b;
   int64_t classes, vectors = 0;
   bool isLinear; // one vector of coefficients for each class
 
   explicit Classifier(Call &call)
-      : machine(call), labels(labelsOf(call, "classlabels_ints", "classlabels_strings")),
+      : machine(call), labels(Labels::either(call, "classlabels_ints", "classlabels_strings")),
         perClass(call.integers("vectors_per_class").value_or(std::vector<int64_t>())), a(realsOf(call, "prob_a")),
-        b(realsOf(call, "prob_b")), classes(static_cast<int64_t>(labels.size())), isLinear(perClass.empty()) {
+        b(realsOf(call, "prob_b")), classes(labels.size()), isLinear(perClass.empty()) {
     require(classes >= 1, "expected class labels, found none");
     require(a.size() == b.size(), "expected prob_a and prob_b of one length, found {} and {}", a.size(), b.size());
     for (int64_t count : perClass) {
@@ -257,10 +255,10 @@ void svmClassifier(Call &call) {
     SecondScore second = SecondScore::none;
     if (model.classes == 2 && scores.size() == 1)
       second = transform == "NONE" ? SecondScore::opposite : SecondScore::complement;
-    found.push_back(model.labels[best]);
+    found.push_back(best);
     writeScores(scores, transform, second, result);
   }
-  call.give(0, DType::I64, {x.rows}, found);
+  call.give(0, model.labels.at(found, {x.rows}));
   if (call.wants(1))
     call.give(1, DType::F32, {x.rows, x.rows ? static_cast<int64_t>(result.size()) / x.rows : model.classes}, result);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer: counts how often each n-gram of a pool occurs in a row.
+// TfIdfVectorizer: counts how often each n-gram of a pool occurs in a row. Items are positions in the pool.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
+#include "runtime/reference/ops/ml/Labels.h"
 
 #include <algorithm>
 #include <map>
@@ -57,20 +58,19 @@ void countGrams(const GramPool &pool, std::span<const int64_t> row, int64_t leas
 void tfIdfVectorizer(Call &call) {
   const Tensor &x = call.input(0);
   require(x.rank() == 1 || x.rank() == 2, "expected a row or rows of items, found shape {}", x.shape());
-  if (!call.hasAttribute("pool_int64s"))
-    unsupported("a pool of strings has no kernel");
   std::string mode = call.text("mode", "");
   require(mode == "TF" || mode == "IDF" || mode == "TFIDF", "expected mode to be TF, IDF or TFIDF, found '{}'", mode);
   int64_t least = call.integer("min_gram_length", 1), most = call.integer("max_gram_length", 1),
           skips = call.integer("max_skip_count", 0);
   require(1 <= least && least <= most && most < 1024 && skips >= 0, "expected gram lengths from 1 on, found {} to {}",
           least, most);
-  GramPool pool(call, *call.integers("pool_int64s"));
+  Labels known = Labels::either(call, "pool_int64s", "pool_strings");
+  GramPool pool(call, known.positions(known.tensor()));
   int64_t rows = x.rank() == 2 ? x.shape()[0] : 1, length = x.shape().back();
   Shape shape = x.rank() == 2 ? Shape{rows, pool.columns} : Shape{pool.columns};
   checkSize(DType::F32, shape);
   std::vector<double> result(product(shape));
-  Values<int64_t> items(x);
+  std::vector<int64_t> items = known.positions(x);
   for (int64_t row = 0; row < rows; ++row)
     countGrams(pool, {items.data() + row * length, static_cast<size_t>(length)}, least, most, skips,
                result.data() + row * pool.columns);

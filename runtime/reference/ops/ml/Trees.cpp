@@ -7,6 +7,7 @@
 // ONNX Runtime.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
+#include "runtime/reference/ops/ml/Labels.h"
 #include "runtime/reference/ops/ml/Table.h"
 
 #include <algorithm>
@@ -336,15 +337,15 @@ void addBase(Outcome &outcome, const std::vector<double> &base) {
 /// negative.
 struct Classifier {
   Forest forest;
-  std::vector<int64_t> labels;
+  Labels labels;
   std::vector<double> base;
   bool oneVotes, allPositive;
 };
 
 Classifier classifierOf(Call &call) {
-  std::vector<int64_t> labels = labelsOf(call, "classlabels_int64s", "classlabels_strings");
-  require(!labels.empty(), "expected class labels, found none");
-  Forest forest = forestByIds(call, "class", static_cast<int64_t>(labels.size()));
+  Labels labels = Labels::either(call, "classlabels_int64s", "classlabels_strings");
+  require(labels.size() > 0, "expected class labels, found none");
+  Forest forest = forestByIds(call, "class", labels.size());
   std::set<int64_t> voting;
   bool allPositive = true;
   for (const Vote &vote : forest.votes)
@@ -356,7 +357,8 @@ Classifier classifierOf(Call &call) {
 } // namespace
 
 /// Two classes of which only one ever gets votes are decided by the sign of its score, or by 0.5 if all weights are
-/// positive. If both get votes, ONNX Runtime returns 1 or 0 by the sign of the second score, whatever the labels are.
+/// positive. If both get votes, ONNX Runtime returns 1 or 0 by the sign of the second score, whatever the labels are,
+/// unless they are strings.
 void treeEnsembleClassifier(Call &call) {
   Table x(call.input(0));
   auto classifier = call.cached([&] { return classifierOf(call); });
@@ -364,8 +366,9 @@ void treeEnsembleClassifier(Call &call) {
   checkFeatures(forest, x);
   bool inDouble = call.input(0).type() == DType::F64;
   std::string transform = call.text("post_transform", "NONE");
-  auto classes = static_cast<int64_t>(labels.size());
-  std::vector<int64_t> found;
+  int64_t classes = labels.size();
+  bool anyLabels = classes != 2 || oneVotes || labels.type() == DType::String;
+  std::vector<int64_t> found; // positions of labels
   std::vector<double> result;
   Outcome outcome;
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -376,15 +379,15 @@ void treeEnsembleClassifier(Call &call) {
       addBase(outcome, base);
       bool positive = scores[outcome.voted[1]] > (oneVotes && allPositive ? 0.5 : 0);
       second = oneVotes && allPositive ? SecondScore::complement : SecondScore::opposite;
-      found.push_back(oneVotes ? labels[positive] : positive);
+      found.push_back(positive);
     } else {
       for (size_t c = 0; c < base.size() && c < scores.size(); ++c)
         scores[c] += base[c];
-      found.push_back(labels[std::ranges::max_element(scores) - scores.begin()]);
+      found.push_back(std::ranges::max_element(scores) - scores.begin());
     }
     writeScores(scores, transform, second, result);
   }
-  call.give(0, DType::I64, {x.rows}, found);
+  call.give(0, anyLabels ? labels.at(found, {x.rows}) : store(DType::I64, {x.rows}, found));
   if (call.wants(1))
     call.give(1, DType::F32, {x.rows, classes}, result);
 }

@@ -35,6 +35,8 @@ std::vector<Case> shapes() {
       {"Pad", {{{3, 4}}, {{4}, DType::I64, {1, 2, 0, 2}}}, {{"mode", std::string("reflect")}}},
       {"Pad", {{{3, 4}}, {{4}, DType::I64, {1, 2, 0, 2}}}, {{"mode", std::string("edge")}}},
       {"Pad", {{{3, 4}}, {{4}, DType::I64, {-1, 2, 0, -1}}}},
+      {"Crop", {{{2, 3, 8, 9}}}, {{"border", List{1, 2, 3, 1}}}, 7},
+      {"Crop", {{{2, 3, 8, 9}}}, {{"border", List{1, 2, 0, 0}}, {"scale", List{4, 5}}}, 7},
       {"Expand", {{{3, 1}}, {{3}, DType::I64, {2, 1, 4}}}},
       {"Tile", {{{3, 2}}, {{2}, DType::I64, {2, 3}}}},
       {"DepthToSpace", {{{2, 8, 3, 4}}}, {{"blocksize", int64_t(2)}}},

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which reductions are split, into how many parts, along which dimension.
+#include "fusion/LongReductions.h"
+
+#include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
+#include "frontend/normalize/Rebuild.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+using normalize::Sizes;
+
+namespace {
+
+/// When to split, and how far.
+struct SplitRule {
+  int64_t leastLength;  // of a reduction that is split
+  int64_t mostPrograms; // that compute the whole results; more keep the machine busy
+  int64_t part;         // the elements of a part, about
+};
+constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
+/// Rows are reduced along the innermost dimension, so that lanes and threads add side by side; columns are all others,
+/// which one lane adds from beginning to end. A GPU has some 130 multiprocessors, and each step of a column, 8 elements,
+/// waits for memory. On a CPU rows are split for its cores alone, and columns because each addition rounds.
+constexpr SplitRule rowsOfGpus = {1 << 16, 256, 1 << 13}, columnsOfGpus = {1 << 9, 256, 1 << 7},
+                    rowsOfCpus = {1 << 20, 16, 1 << 16}, columnsOfCpus = {1 << 14, unlimited, 1 << 12};
+constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
+
+} // namespace
+
+/// Whether the innermost dimension is reduced and, on a GPU, fills the threads of a program.
+static bool hasRows(graph::ReduceOp reduce, Machine machine) {
+  AffineExpr innermost = normalize::sizesOf(reduce.getInput()).back();
+  return reduce.getAxes().back() == cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 &&
+         (machine == Machine::Cpu || graph::constantSize(innermost).value_or(unlimited) >= leastInnermost);
+}
+
+/// The elements of one result, if they are known.
+static std::optional<int64_t> lengthOf(graph::ReduceOp reduce) {
+  Sizes sizes = normalize::sizesOf(reduce.getInput());
+  int64_t length = 1;
+  for (int64_t axis : reduce.getAxes()) {
+    std::optional<int64_t> size = graph::constantSize(sizes[axis]);
+    if (!size)
+      return std::nullopt;
+    length *= *size;
+  }
+  return length;
+}
+
+/// The programs that compute the results. Sizes that are not known, of a batch mostly, count as 1.
+static int64_t programsOf(graph::ReduceOp reduce, bool rows) {
+  int64_t results = 1;
+  for (AffineExpr size : normalize::sizesOf(reduce.getResult()))
+    results *= graph::constantSize(size).value_or(1);
+  return rows ? results : llvm::divideCeil(results, columnsOfProgram);
+}
+
+/// Whether elementwise operations alone lie between a contraction and `value`.
+static bool comesFromContraction(Value value) {
+  SmallVector<Value> open = {value};
+  llvm::DenseSet<Operation *> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<graph::ContractOp>(op))
+      return true;
+    if (normalize::isElementwise(op) || isa<graph::ReshapeOp, graph::TransposeOp>(op))
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+/// The divisor of `size` that is nearest to `wanted`, in proportion.
+static int64_t nearestDivisor(int64_t size, double wanted) {
+  int64_t best = 1;
+  auto distance = [&](int64_t divisor) { return std::abs(std::log(static_cast<double>(divisor) / wanted)); };
+  for (int64_t low = 1; low <= size / low; ++low)
+    for (int64_t divisor : {low, size / low})
+      if (size % low == 0 && distance(divisor) < distance(best))
+        best = divisor;
+  return best;
+}
+
+/// Into how many equal pieces to cut each dimension, outer ones first, so that there are about `wanted` parts.
+static SmallVector<int64_t> piecesOf(graph::ReduceOp reduce, double wanted) {
+  SmallVector<int64_t> pieces;
+  for (auto [dim, size] : llvm::enumerate(normalize::sizesOf(reduce.getInput()))) {
+    bool isCut = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(dim)) && wanted >= 1.5;
+    pieces.push_back(isCut ? nearestDivisor(*graph::constantSize(size), wanted) : 1);
+    wanted /= static_cast<double>(pieces.back());
+  }
+  return pieces;
+}
+
+/// Returns the reduction of the parts' results.
+static graph::ReduceOp split(graph::ReduceOp reduce, ArrayRef<int64_t> pieces) {
+  PatternRewriter rewriter(reduce.getContext());
+  normalize::Rebuild rebuild(rewriter, reduce);
+  Sizes sizes;
+  SmallVector<int64_t> inside, across; // the dimensions of a part, and of the parts' results those that are parts
+  for (auto [dim, size] : llvm::enumerate(normalize::sizesOf(reduce.getInput()))) {
+    bool isReduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(dim));
+    if (pieces[dim] > 1) {
+      across.push_back(static_cast<int64_t>(sizes.size() - inside.size()));
+      sizes.push_back(getAffineConstantExpr(pieces[dim], reduce.getContext()));
+    }
+    if (isReduced)
+      inside.push_back(static_cast<int64_t>(sizes.size()));
+    sizes.push_back(size.floorDiv(pieces[dim]));
+  }
+  Value parts = rebuild.reshape(reduce.getInput(), sizes);
+  Value results = rebuild.reduce(reduce, rebuild.reduce(reduce, parts, inside), across);
+  rewriter.replaceOp(reduce, results);
+  return results.getDefiningOp<graph::ReduceOp>();
+}
+
+/// Splits a reduction if that pays; the rest is the reduction of the parts' results, or null.
+static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
+  bool rows = hasRows(reduce, machine);
+  const SplitRule &rule =
+      machine == Machine::Gpu ? (rows ? rowsOfGpus : columnsOfGpus) : (rows ? rowsOfCpus : columnsOfCpus);
+  std::optional<int64_t> length = lengthOf(reduce);
+  if (!length || *length < rule.leastLength || programsOf(reduce, rows) > rule.mostPrograms ||
+      (rows && comesFromContraction(reduce.getInput())))
+    return nullptr;
+  SmallVector<int64_t> pieces = piecesOf(reduce, static_cast<double>(*length) / static_cast<double>(rule.part));
+  int64_t parts = 1;
+  for (int64_t count : pieces)
+    parts *= count;
+  return parts > 1 && parts < *length ? split(reduce, pieces) : nullptr;
+}
+
+void fusion::splitLongReductions(func::FuncOp main, Machine machine) {
+  for (auto reduce : llvm::make_early_inc_range(main.front().getOps<graph::ReduceOp>()))
+    while (reduce)
+      reduce = splitOnce(reduce, machine);
+}

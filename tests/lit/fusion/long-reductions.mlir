@@ -1,0 +1,71 @@
+// A reduction with few results is cut into parts, which many programs or short chains of additions compute.
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all' | FileCheck %s --check-prefix=GPU
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=none cpu=true' | FileCheck %s --check-prefix=CPU
+
+// Columns: on a GPU parts of 160, then parts of the 4,000 results; on a CPU chains of 4,000 additions.
+// GPU-LABEL: module
+// GPU: graph.reduce <sum> {{.*}} axes [2, 4] : tensor<1x800x1x5x160x16xf32> -> tensor<1x800x5x16xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [2, 3] : tensor<1x32x25x5x16xf32> -> tensor<1x32x16xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x32x16xf32> -> tensor<1x16xf32>
+// CPU-LABEL: module
+// CPU: graph.reduce <sum> {{.*}} axes [2, 3] : tensor<1x160x5x800x16xf32> -> tensor<1x160x16xf32>
+// CPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x160x16xf32> -> tensor<1x16xf32>
+// CPU-NOT: graph.reduce
+module {
+  func.func @main(%x: tensor<1x800x800x16xf32>) -> tensor<1x16xf32> {
+    %s = graph.reduce <sum> %x axes [1, 2] : tensor<1x800x800x16xf32> -> tensor<1x16xf32>
+    return %s : tensor<1x16xf32>
+  }
+}
+
+// -----
+
+// Rows: a GPU has work for 128 programs instead of one; a core adds 16 lanes side by side.
+// GPU-LABEL: module
+// GPU: graph.reduce <max> {{.*}} axes [2] : tensor<1x8x8192xf32> -> tensor<1x8xf32>
+// GPU: graph.reduce <max> {{.*}} axes [1] : tensor<1x8xf32> -> tensor<1xf32>
+// CPU-LABEL: module
+// CPU: graph.reduce <max> {{.*}} axes [1] : tensor<1x65536xf32> -> tensor<1xf32>
+module {
+  func.func @main(%x: tensor<1x65536xf32>) -> tensor<1xf32> {
+    %s = graph.reduce <max> %x axes [1] : tensor<1x65536xf32> -> tensor<1xf32>
+    return %s : tensor<1xf32>
+  }
+}
+
+// -----
+
+// Enough results, a length that only running tells, and one that has no divisor: whole.
+// GPU-LABEL: module
+// GPU: axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+// GPU: axes [0] : tensor<?x16xf32, {{.*}}> -> tensor<16xf32>
+// GPU: axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
+// CPU-LABEL: module
+// CPU: axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+// CPU: axes [0] : tensor<?x16xf32, {{.*}}> -> tensor<16xf32>
+// CPU: axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
+module attributes {graph.symbols = ["n"]} {
+  func.func @main(%wide: tensor<1024x16384xf32>, %open: tensor<?x16xf32, #graph.sizes<()[s0] -> (s0, 16)>>, %prime: tensor<1031x16xf32>)
+      -> (tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>) {
+    %a = graph.reduce <sum> %wide axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+    %b = graph.reduce <sum> %open axes [0] : tensor<?x16xf32, #graph.sizes<()[s0] -> (s0, 16)>> -> tensor<16xf32>
+    %c = graph.reduce <sum> %prime axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
+    return %a, %b, %c : tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>
+  }
+}
+
+// -----
+
+// A softmax over the keys of an attention stays whole: it may become one kernel with the contractions.
+// GPU-LABEL: module
+// GPU: graph.reduce <max> {{.*}} axes [1] : tensor<1x65536xf32> -> tensor<1xf32>
+// CPU-LABEL: module
+// CPU: graph.reduce <max> {{.*}} axes [1] : tensor<1x65536xf32> -> tensor<1xf32>
+module {
+  func.func @main(%q: tensor<1x64xf32>, %k: tensor<65536x64xf32>) -> tensor<1xf32> {
+    %s = graph.contract %q, %k maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        : tensor<1x64xf32>, tensor<65536x64xf32> -> tensor<1x65536xf32>
+    %m = graph.reduce <max> %s axes [1] : tensor<1x65536xf32> -> tensor<1xf32>
+    return %m : tensor<1xf32>
+  }
+}
