@@ -44,11 +44,12 @@ module {
 // CPU: axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
 // CPU: axes [0] : tensor<?x16xf32, {{.*}}> -> tensor<16xf32>
 // CPU: axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
+#n = affine_map<()[s0] -> (s0, 16)>
 module attributes {graph.symbols = ["n"]} {
-  func.func @main(%wide: tensor<1024x16384xf32>, %open: tensor<?x16xf32, #graph.sizes<()[s0] -> (s0, 16)>>, %prime: tensor<1031x16xf32>)
+  func.func @main(%wide: tensor<1024x16384xf32>, %open: tensor<?x16xf32, #n>, %prime: tensor<1031x16xf32>)
       -> (tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>) {
     %a = graph.reduce <sum> %wide axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
-    %b = graph.reduce <sum> %open axes [0] : tensor<?x16xf32, #graph.sizes<()[s0] -> (s0, 16)>> -> tensor<16xf32>
+    %b = graph.reduce <sum> %open axes [0] : tensor<?x16xf32, #n> -> tensor<16xf32>
     %c = graph.reduce <sum> %prime axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
     return %a, %b, %c : tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>
   }

@@ -100,7 +100,7 @@ TEST(ReferenceTabular, Features) {
       {x}, {ints({1, 2}, {8, -2})});
   expectOutputs(tabular("OneHotEncoder", {{"cats_int64s", Ints{1, 3}}}), {x}, {floats({1, 2, 2}, {0, 1, 0, 0})});
   expectMalformed(tabular("OneHotEncoder", {{"cats_int64s", Ints{1, 3}}, {"zeros", int64_t(0)}}), {x},
-                  "-4 is none of the categories");
+                  "element 1 is none of the 2 categories");
   expectOutputs(tabular("FeatureVectorizer", {{"inputdimensions", Ints{2, 1}}}), {x, floats({1, 1}, {5})},
                 {floats({1, 3}, {3, -4, 5})});
   expectOutputs(tabular("ArrayFeatureExtractor", {}), {x, indices({1})}, {floats({1, 1}, {-4})});
@@ -138,7 +138,8 @@ TEST(ReferenceTabular, LabelEncoderTranslatesStrings) {
                      {"values_tensor", tensor(DType::I16, {2}, {4, 5})},
                      {"default_tensor", tensor(DType::I16, {1}, {42})}};
   expectOutputs(tabular("LabelEncoder", tensors, 1, 4), {words}, {tensor(DType::I16, {3}, {5, 42, 4})});
-  expectMalformed(classes, {vector({1})}, "element 0");
+  expectMalformed(tabular("LabelEncoder", {{"keys_strings", Texts{"a"}}, {"values_int64s", Ints{1}}}), {indices({1})},
+                  "expected strings like the keys, found int64");
 }
 
 TEST(ReferenceTabular, CategoriesAreStringsToo) {
@@ -164,9 +165,9 @@ TEST(ReferenceTabular, ClassifiersGiveStrings) {
   Attributes trees = stump("class", {0, 0}, {0.25f, 0.75f});
   trees["classlabels_strings"] = Texts{"no", "yes"};
   EXPECT_EQ(textsOf(tabular("TreeEnsembleClassifier", trees, 2), {x}), (Texts{"no", "yes"}));
-  Attributes bothVote = stump("class", {0, 1}, {1, 2}); // where integer labels would be 0 and 1
+  Attributes bothVote = stump("class", {0, 1}, {1, 2}); // both scores are positive, as ONNX Runtime adds them up
   bothVote["classlabels_strings"] = Texts{"no", "yes"};
-  EXPECT_EQ(textsOf(tabular("TreeEnsembleClassifier", bothVote, 2), {x}), (Texts{"no", "yes"}));
+  EXPECT_EQ(textsOf(tabular("TreeEnsembleClassifier", bothVote, 2), {x}), (Texts{"yes", "yes"}));
   Attributes linear{{"coefficients", Reals{2}}, {"intercepts", Reals{-1}}, {"classlabels_strings", Texts{"no", "yes"}}};
   EXPECT_EQ(textsOf(tabular("LinearClassifier", linear, 2), {x}), (Texts{"no", "yes"}));
 }
