@@ -61,15 +61,6 @@ SmallVector<Group *> GroupGraph::sourcesOf(Operation *op) const {
   return sources;
 }
 
-SmallVector<Group *> GroupGraph::readersOf(Operation *op) const {
-  SmallVector<Group *> readers;
-  for (Operation *user : op->getUsers())
-    readers.push_back(groupOf(user));
-  for (Operation *waiting : lateSizes.waitingFor(op))
-    readers.push_back(groupOf(waiting));
-  return readers;
-}
-
 /// True if `group` reads values of groups other than `producer`.
 bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
   for (Operation *op : group.ops)
@@ -81,42 +72,44 @@ bool GroupGraph::readsOthers(const Group &group, const Group &producer) const {
 
 /// True if groups other than `consumer` read values of `group`.
 bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const {
-  for (Operation *op : group.ops)
-    for (Group *other : readersOf(op))
-      if (other && other != &group && other != &consumer)
-        return true;
-  return false;
+  auto isOther = [&](Operation *reader) {
+    Group *other = groupOf(reader);
+    return other && other != &group && other != &consumer;
+  };
+  return llvm::any_of(group.ops, [&](Operation *op) {
+    return llvm::any_of(op->getUsers(), isOther) || llvm::any_of(lateSizes.waitingFor(op), isOther);
+  });
 }
 
-/// How many uses a search for a path may visit. Groups further apart are not worth the compile time.
+/// How many operands a search for a path may visit. Groups further apart are not worth the compile time.
 static constexpr unsigned longestSearch = 2000;
 
-/// The groups reachable from `from` that are ordered before `to`. Nothing if one of them leads to `to`, or if the
-/// search is too long.
-std::optional<SmallVector<Group *>> GroupGraph::reachedBetween(const Group &from, const Group &to) const {
-  llvm::SetVector<Group *> reached;
+/// The groups that `to` depends on and that are ordered behind `from`. Nothing if one of them depends on `from`, or if
+/// the search is too long. It goes against the edges: an operation has few operands, but a value any number of readers.
+std::optional<SmallVector<Group *>> GroupGraph::neededBetween(const Group &from, const Group &to) const {
+  llvm::SetVector<Group *> needed;
   unsigned looked = 0;
-  auto addReaders = [&](const Group &group) {
+  auto addSources = [&](const Group &group) {
     for (Operation *op : group.ops)
-      for (Group *reader : readersOf(op)) {
-        if (++looked > longestSearch || (reader == &to && &group != &from))
+      for (Group *source : sourcesOf(op)) {
+        if (++looked > longestSearch || (source == &from && &group != &to))
           return false;
-        if (reader && reader != &group && reader != &to && GroupOrder::isBefore(*reader, to))
-          reached.insert(reader);
+        if (source && source != &group && source != &from && GroupOrder::isBefore(from, *source))
+          needed.insert(source);
       }
     return true;
   };
-  if (!addReaders(from))
+  if (!addSources(to))
     return std::nullopt;
-  for (size_t i = 0; i < reached.size(); ++i)
-    if (!addReaders(*reached[i]))
+  for (size_t i = 0; i < needed.size(); ++i)
+    if (!addSources(*needed[i]))
       return std::nullopt;
-  return reached.takeVector();
+  return needed.takeVector();
 }
 
 bool GroupGraph::pathAround(const Group &from, const Group &to) const {
   return GroupOrder::isBefore(from, to) && readsOthers(to, from) && isReadByOthers(from, to) &&
-         !reachedBetween(from, to);
+         !neededBetween(from, to);
 }
 
 /// Moves `into`, before it takes in `from`, to a position behind everything that either of them reads and in front of
@@ -129,12 +122,13 @@ void GroupGraph::orderUnion(Group &into, Group &from) {
     // Nothing in between reads the first, so the position of the last is right.
   } else if (!readsOthers(last, first)) {
     anchor = &first;
-  } else if (auto between = reachedBetween(first, last)) { // move what reads the first behind the last
+  } else if (auto between = neededBetween(first, last)) { // move what the last reads in front of the first
     llvm::sort(*between, [](const Group *a, const Group *b) { return GroupOrder::isBefore(*a, *b); });
-    for (Group *moved : llvm::reverse(*between)) {
+    for (Group *moved : *between) {
       order.erase(*moved);
-      order.insertAfter(&last, *moved);
+      order.insertAfter(first.before, *moved);
     }
+    anchor = &first;
   }
   if (anchor != &into) {
     order.erase(into);

@@ -73,13 +73,12 @@ public:
 private:
   /// Creates a group for `op`, ordered after `anchor`.
   void createGroup(mlir::Operation *op, Ordered *anchor);
-  /// The groups that `op` depends on (they compute its operands or bind its sizes), and the groups that depend on it.
-  /// Null for operations that are in no group.
+  /// The groups that `op` depends on: they compute its operands or bind its sizes. Null for operations that are in no
+  /// group.
   llvm::SmallVector<Group *> sourcesOf(mlir::Operation *op) const;
-  llvm::SmallVector<Group *> readersOf(mlir::Operation *op) const;
   bool readsOthers(const Group &group, const Group &producer) const;
   bool isReadByOthers(const Group &group, const Group &consumer) const;
-  std::optional<llvm::SmallVector<Group *>> reachedBetween(const Group &from, const Group &to) const;
+  std::optional<llvm::SmallVector<Group *>> neededBetween(const Group &from, const Group &to) const;
   void orderUnion(Group &into, Group &from);
 
   mlir::func::FuncOp function;

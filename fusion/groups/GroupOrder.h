@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A topological order that is maintained while groups merge. It bounds the search for a path between two groups: the
-// search can stop at the later one.
+// search, which goes from the later one to what it is computed from, can stop at the earlier one.
 //
-//     before:  a  b  c  d      merging a into d, where c reads a:      after:  b  ad  c
+//     before:  a  b  c  d      merging a into d, where c reads a and d reads b:      after:  b  ad  c
 #pragma once
 
 #include <cstdint>
