@@ -24,13 +24,15 @@ std::string printed(Attribute attribute) {
   return text;
 }
 
-/// The attributes of an operation without its ONNX node.
+/// The attributes of an operation without its ONNX node. The dictionary of all of them is never made: it would be
+/// another one for each node, and stay in the context.
 DictionaryAttr meaning(Operation *op) {
-  SmallVector<NamedAttribute> attributes;
-  for (NamedAttribute attribute : op->getAttrs())
+  NamedAttrList attributes;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (attribute.getName() != graph::nodeAttr && attribute.getName() != graph::nodesOfAttr)
       attributes.push_back(attribute);
-  return DictionaryAttr::get(op->getContext(), attributes);
+  op->getName().populateInherentAttrs(op, attributes);
+  return attributes.getDictionary(op->getContext());
 }
 
 /// Values that depend on contractions or reductions come first, those that depend on constants only come last. Then the
@@ -54,15 +56,15 @@ public:
     return {it->second.kind, it->second.hash * 31 + cast<OpResult>(value).getResultNumber()};
   }
 
-  /// Orders the operands of `op`, then ranks it.
-  void add(Operation *op) {
+  void orderOperands(Operation *op) {
     if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2 &&
         of(op->getOperand(1)) < of(op->getOperand(0)))
       op->setOperands({op->getOperand(1), op->getOperand(0)});
-    std::string text = op->getName().getStringRef().str() + printed(meaning(op));
-    for (Type type : op->getResultTypes())
-      text += printed(TypeAttr::get(type));
-    SmallVector<uint64_t> parts = {XXH3_64bits(text.data(), text.size())};
+  }
+
+  /// Ranks an operation whose operands are in order.
+  void add(Operation *op) {
+    SmallVector<uint64_t> parts = {hashOf(op)};
     Rank::Kind kind = isa<graph::ContractOp, graph::ReduceOp>(op) ? Rank::Looped : Rank::Constant;
     for (Value operand : op->getOperands()) {
       Rank rank = of(operand);
@@ -73,8 +75,25 @@ public:
   }
 
 private:
+  /// Of the operation without its operands, as text. Few operations of a graph differ in it.
+  uint64_t hashOf(Operation *op) {
+    DictionaryAttr attributes = meaning(op);
+    std::vector<const void *> key = {op->getName().getAsOpaquePointer(), attributes.getAsOpaquePointer()};
+    for (Type type : op->getResultTypes())
+      key.push_back(type.getAsOpaquePointer());
+    auto [it, isNew] = hashes.try_emplace(std::move(key));
+    if (isNew) {
+      std::string text = op->getName().getStringRef().str() + printed(attributes);
+      for (Type type : op->getResultTypes())
+        text += printed(TypeAttr::get(type));
+      it->second = XXH3_64bits(text.data(), text.size());
+    }
+    return it->second;
+  }
+
   llvm::function_ref<Rank(Value)> outside;
   llvm::DenseMap<Operation *, Rank> ops;
+  std::map<std::vector<const void *>, uint64_t> hashes;
 };
 
 /// Collects what operations depend on, operands first.
@@ -109,8 +128,10 @@ void normalize::orderGraph(func::FuncOp function) {
   Block &body = function.front();
   auto byPosition = [](Value value) { return Rank{Rank::Plain, cast<BlockArgument>(value).getArgNumber() + 1}; };
   Ranks ranks(byPosition);
-  for (Operation &op : body.without_terminator())
+  for (Operation &op : body.without_terminator()) {
+    ranks.orderOperands(&op);
     ranks.add(&op);
+  }
   DepthFirst walk;
   for (auto read : body.getOps<graph::ReadSizesOp>()) // they have no uses, but others need the sizes they bind
     walk.visit(read);
@@ -124,14 +145,21 @@ void normalize::orderGraph(func::FuncOp function) {
 }
 
 void normalize::orderOperands(ArrayRef<Operation *> ops) {
-  auto byType = [](Value value) {
-    std::string type = printed(TypeAttr::get(value.getType()));
-    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain,
-                XXH3_64bits(type.data(), type.size())};
+  llvm::DenseMap<Type, uint64_t> hashes;
+  auto byType = [&](Value value) {
+    auto [it, isNew] = hashes.try_emplace(value.getType());
+    if (isNew) {
+      std::string type = printed(TypeAttr::get(value.getType()));
+      it->second = XXH3_64bits(type.data(), type.size());
+    }
+    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain, it->second};
   };
   Ranks ranks(byType);
-  for (Operation *op : ops)
-    ranks.add(op);
+  for (Operation *op : ops) {
+    ranks.orderOperands(op);
+    if (op != ops.back()) // which none of the others reads
+      ranks.add(op);
+  }
 }
 
 SmallVector<int64_t> normalize::nodesOf(Operation *op) {
@@ -165,18 +193,21 @@ private:
 } // namespace
 
 void normalize::shareEqual(Block &block, Sharing sharing) {
-  std::map<std::pair<std::string, std::vector<const void *>>, Operation *> first;
+  std::map<std::vector<const void *>, Operation *> first; // equal attributes and types are one object
   SharedNodes shared;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (!isMemoryEffectFree(&op) || op.getNumRegions())
       continue;
     bool anyNode =
         sharing == Sharing::All || isa<graph::ReshapeOp, graph::ConstantOp, graph::DimsOp, arith::ConstantOp>(op);
-    std::string text = op.getName().getStringRef().str() + printed(anyNode ? meaning(&op) : op.getAttrDictionary());
-    std::vector<const void *> key = {op.getResult(0).getType().getAsOpaquePointer()};
+    std::vector<const void *> key = {op.getName().getAsOpaquePointer(), meaning(&op).getAsOpaquePointer(),
+                                     op.getResult(0).getType().getAsOpaquePointer()};
+    if (!anyNode)
+      for (StringRef nodes : {graph::nodeAttr, graph::nodesOfAttr})
+        key.push_back(op.getDiscardableAttr(nodes).getAsOpaquePointer());
     for (Value operand : op.getOperands())
       key.push_back(operand.getAsOpaquePointer());
-    auto [it, isNew] = first.try_emplace({std::move(text), std::move(key)}, &op);
+    auto [it, isNew] = first.try_emplace(std::move(key), &op);
     if (isNew)
       continue;
     shared.add(it->second, &op);
