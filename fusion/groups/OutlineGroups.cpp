@@ -12,6 +12,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
@@ -35,22 +37,25 @@ static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, Modul
   return llvm::join(parts, "_") + (more ? "_etc" : "");
 }
 
-/// Notes the kernel's arithmetic and traffic on the launch, for the plan and the bench table.
+/// Notes the kernel's arithmetic and traffic on the launch, for the plan and the bench table. All at once: every set of
+/// attributes that an operation had on the way would stay in the context.
 static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<int64_t> nodes, ModuleOp module) {
   auto symbols = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   auto expression = [&](AffineExpr value) {
     return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value));
   };
-  launch->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
-  launch->setAttr(graph::flopsAttr, expression(flopsOf(kernel)));
-  launch->setAttr(graph::bytesAttr, expression(bytesOf(kernel)));
+  NamedAttrList notes;
+  notes.append(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
+  notes.append(graph::flopsAttr, expression(flopsOf(kernel)));
+  notes.append(graph::bytesAttr, expression(bytesOf(kernel)));
   SmallVector<Attribute> products;
   for (const Product &product : productsOf(kernel)) {
     auto sizes = AffineMap::get(0, symbols ? symbols.size() : 0, ArrayRef(product.sizes), module.getContext());
     products.push_back(ArrayAttr::get(module.getContext(), {AffineMapAttr::get(sizes), TypeAttr::get(product.type)}));
   }
   if (!products.empty())
-    launch->setAttr(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
+    notes.append(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
+  launch->setDiscardableAttrs(notes.getDictionary(module.getContext()));
 }
 
 /// Which keys an attention need not visit, and for which its masks change nothing, found before what these are computed
@@ -116,35 +121,40 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
 
 //===- Sharing ----------------------------------------------------------------------------------------------------===//
 
-/// The kernel's body as text with values numbered from 0, so that equal kernels have equal text.
-static std::string signature(graph::KernelOp kernel) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::DenseMap<Value, unsigned> numbers;
+/// A kernel's body with values numbered from 0: the same for equal kernels, since equal types and attributes are one
+/// object.
+using Signature = std::vector<uintptr_t>;
+
+static Signature signatureOf(graph::KernelOp kernel) {
+  Signature signature;
+  auto add = [&](auto unique) { signature.push_back(reinterpret_cast<uintptr_t>(unique.getAsOpaquePointer())); };
+  llvm::DenseMap<Value, uintptr_t> numbers;
   auto define = [&](ValueRange values) {
+    signature.push_back(values.size());
     for (Value value : values) {
       numbers.try_emplace(value, numbers.size());
-      stream << value.getType() << ' ';
+      add(value.getType());
     }
   };
   Block &body = kernel.getBody().front();
   define(body.getArguments());
-  stream << kernel->getDiscardableAttrDictionary();
+  add(kernel->getDiscardableAttrDictionary());
   for (Operation &op : body) {
-    stream << op.getName() << op.getAttrDictionary();
+    add(op.getName());
+    add(op.getAttrDictionary());
+    signature.push_back(op.getNumOperands());
     for (Value operand : op.getOperands())
-      stream << ' ' << numbers.at(operand);
-    stream << ':';
+      signature.push_back(numbers.at(operand));
     define(op.getResults());
   }
-  return text;
+  return signature;
 }
 
 static void shareEqualKernels(ModuleOp module) {
-  llvm::StringMap<graph::KernelOp> first;
+  std::map<Signature, graph::KernelOp> first;
   llvm::StringMap<StringAttr> renamed;
   for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
-    auto [it, isNew] = first.try_emplace(signature(kernel), kernel);
+    auto [it, isNew] = first.try_emplace(signatureOf(kernel), kernel);
     if (isNew)
       continue;
     renamed[kernel.getSymName()] = it->second.getSymNameAttr();
