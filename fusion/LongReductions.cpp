@@ -24,8 +24,8 @@ struct SplitRule {
 constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
 /// Rows are reduced along the innermost dimension, so that lanes and threads add side by side; columns are all others,
-/// which one lane adds from beginning to end. A GPU has some 130 multiprocessors, and each step of a column, 8 elements,
-/// waits for memory. On a CPU rows are split for its cores alone, and columns because each addition rounds.
+/// which one lane adds from beginning to end. A GPU has some 130 multiprocessors, and each step of a column, of 8
+/// elements, waits for memory. On a CPU rows are split for its cores alone, and columns because each addition rounds.
 constexpr SplitRule rowsOfGpus = {1 << 16, 256, 1 << 13}, columnsOfGpus = {1 << 9, 256, 1 << 7},
                     rowsOfCpus = {1 << 20, 16, 1 << 16}, columnsOfCpus = {1 << 14, unlimited, 1 << 12};
 constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
