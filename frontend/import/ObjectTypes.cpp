@@ -15,7 +15,7 @@ OnnxTypePtr typeOf(const ImportedValue &value) {
       OnnxType{value.type, shaped ? std::optional(value.sizes) : std::nullopt, value.element});
 }
 
-OnnxTypePtr commonType(OnnxTypePtr a, OnnxTypePtr b) {
+OnnxTypePtr commonType(const OnnxTypePtr &a, const OnnxTypePtr &b) {
   if (!a || !b)
     return a ? a : b;
   OnnxType both = *a;

@@ -15,7 +15,7 @@ inline constexpr std::string_view serializedType = "type (TypeProto)";
 /// The type of a value.
 OnnxTypePtr typeOf(const ImportedValue &value);
 /// The most precise type that covers both. Null means "no elements", which every type covers.
-OnnxTypePtr commonType(OnnxTypePtr a, OnnxTypePtr b);
+OnnxTypePtr commonType(const OnnxTypePtr &a, const OnnxTypePtr &b);
 bool sameType(const OnnxTypePtr &a, const OnnxTypePtr &b);
 /// A type that the model declares. Without a shape its rank is unknown. Unsupported: sparse tensors, and element types
 /// that no kernel handles.
