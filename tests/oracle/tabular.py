@@ -31,8 +31,9 @@ def write(folder, model, feeds):
 
 def estimators():
     flowers, diabetes = datasets.load_iris(), datasets.load_diabetes()
-    two = flowers.target < 2
-    classes = {"three": (flowers.data, flowers.target), "two": (flowers.data[two][:, :2], flowers.target[two])}
+    two, names = flowers.target < 2, flowers.target_names.astype(object)
+    classes = {"three": (flowers.data, flowers.target), "two": (flowers.data[two][:, :2], flowers.target[two]),
+               "words": (flowers.data, names[flowers.target]), "two_words": (flowers.data[two][:, :2], names[flowers.target[two]])}
     for name, (x, y) in classes.items():
         for model in (linear_model.LogisticRegression(max_iter=500), linear_model.SGDClassifier(), tree.DecisionTreeClassifier(max_depth=4),
                       ensemble.RandomForestClassifier(20), ensemble.ExtraTreesClassifier(10), ensemble.GradientBoostingClassifier(n_estimators=10),
@@ -50,6 +51,9 @@ def estimators():
     steps = [("numbers", pipeline.make_pipeline(impute.SimpleImputer(), preprocessing.PolynomialFeatures(2)), [0, 1, 2]),
              ("bins", preprocessing.KBinsDiscretizer(4, encode="onehot-dense"), [3, 4]), ("unit", preprocessing.Normalizer(), [5, 6])]
     yield "columns", pipeline.make_pipeline(compose.ColumnTransformer(steps), decomposition.PCA(4), linear_model.Ridge()), x, y
+    words = np.resize(np.array(["red", "green", "blue", "?"], object), (len(x), 1))
+    for encoder in (preprocessing.OneHotEncoder(sparse_output=False, handle_unknown="ignore"), preprocessing.OrdinalEncoder()):
+        yield f"{type(encoder).__name__}_words".lower(), encoder, words, None
     yield "kmeans", cluster.KMeans(3, n_init=2), x, None
 
 
@@ -73,7 +77,7 @@ def main():
     out = pathlib.Path(sys.argv[1])
     np.random.seed(0)
     for name, model, x, y in estimators():
-        rows = np.ascontiguousarray(x[::3], np.float32)
+        rows = np.ascontiguousarray(x[::3], object if x.dtype == object else np.float32)
         try:
             model.fit(x, y)
             last = model.steps[-1][1] if hasattr(model, "steps") else model
