@@ -77,6 +77,8 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
   return c;
 }
 
+static bool isFloat(DType type) { return findDType(type)->isFloat; }
+
 /// The sum plus the maximum of each row, in steps along the row: y[r] = sum + max. Also for integers.
 static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
   DeviceCase c{.name = fmt::format("walk_{}_{}x{}", typeText(type), rows, columns),
@@ -87,7 +89,6 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
   std::string text = typeText(type), tile = fmt::format("tensor<2x256x{}>", text),
               one = fmt::format("tensor<2x1x{}>", text),
               buffer = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns);
-  bool isFloat = findDType(type)->isFloat;
   c.grid = {(rows + 1) / 2, 1, 1};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %y: !tile.buffer<{1}, () -> ({2})>)
@@ -112,8 +113,9 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
       tile.store %u, %y[%r, %c0] bounds () -> ({2}, 1) map (d0, d1) -> (d0) : {8} -> !tile.buffer<{1}, () -> ({2})>
       tile.return
     }})",
-                         buffer, text, rows, c.grid[0], columns, isFloat ? "0.0" : "0", tile,
-                         isFloat ? "-100.0" : "-100", one, isFloat ? "addf" : "addi", isFloat ? "maximumf" : "maxsi");
+                         buffer, text, rows, c.grid[0], columns, isFloat(type) ? "0.0" : "0", tile,
+                         isFloat(type) ? "-100.0" : "-100", one, isFloat(type) ? "addf" : "addi",
+                         isFloat(type) ? "maximumf" : "maxsi");
   c.buffers = {{type, rows * columns}, {type, rows}};
   c.expected = [spec = c.buffers[0], columns](int64_t i) {
     double sum = 0, largest = columns % 256 ? 0 : -100; // elements out of bounds in the last step are zeros
@@ -126,6 +128,50 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
   };
   c.tolerance = roundoff(type) * std::sqrt(double(columns)) * 4;
   c.small = rows * columns < 5000;
+  return c;
+}
+
+/// Parts of long columns: the sums of each part, a tile of parts and columns at once. x[part, j, c] -> y[part, c].
+static DeviceCase columnParts(DType type, int64_t parts, int64_t length, int64_t columns) {
+  DeviceCase c{.name = fmt::format("column_parts_{}_{}x{}x{}", typeText(type), parts, length, columns),
+               .family = "row reduction",
+               .layout = "column parts",
+               .edge = edgeOf(length),
+               .type = type};
+  std::string text = typeText(type),
+              x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, parts, length, columns),
+              y = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, parts, columns);
+  c.grid = {(parts + 3) / 4, 1, 1};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: {0}, %y: {1})
+        attributes {{grid = affine_map<() -> ({2}, 1, 1)>,
+                     schedule = #tile.schedule<window, tile = [4, 32], reduce = [8], warps = 2>}} {{
+      %p = tile.program_id 0
+      %r = tile.size (d0) -> (d0 * 4)(%p)
+      %c0 = arith.constant 0 : index
+      %n = arith.constant {4} : index
+      %step = arith.constant 8 : index
+      %zero = arith.constant dense<{6}> : tensor<8x4x32x{7}>
+      %sum = scf.for %j = %c0 to %n step %step iter_args(%a = %zero) -> (tensor<8x4x32x{7}>) {{
+        %v = tile.load %x[%j, %r, %c0] bounds () -> ({4}, {3}, {5}) map (d0, d1, d2) -> (d1, d0, d2) : {0} -> tensor<8x4x32x{7}>
+        %s = arith.{8} %a, %v : tensor<8x4x32x{7}>
+        scf.yield %s : tensor<8x4x32x{7}>
+      }}
+      %t = tile.reduce <sum> %sum dim 0 : tensor<8x4x32x{7}> -> tensor<1x4x32x{7}>
+      tile.store %t, %y[%c0, %r, %c0] bounds () -> (1, {3}, {5}) map (d0, d1, d2) -> (d1, d2) : tensor<1x4x32x{7}> -> {1}
+      tile.return
+    }})",
+                         x, y, c.grid[0], parts, length, columns, isFloat(type) ? "0.0" : "0", text,
+                         isFloat(type) ? "addf" : "addi");
+  c.buffers = {{type, parts * length * columns}, {type, parts * columns}};
+  c.expected = [spec = c.buffers[0], length, columns](int64_t i) {
+    double sum = 0;
+    for (int64_t j = 0; j < length; ++j)
+      sum += inputValue(spec, 0, (i / columns * length + j) * columns + i % columns);
+    return sum;
+  };
+  c.tolerance = roundoff(type) * std::sqrt(double(length)) * 4;
+  c.small = parts * length * columns < 5000;
   return c;
 }
 
@@ -147,6 +193,12 @@ void addRowCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})
     for (int64_t columns : {1, 255, 256, 257, 1021, 5000})
       cases.push_back(walked(type, 7, columns));
+  for (DType type : {DType::F32, DType::F64, DType::I32}) {
+    cases.push_back(columnParts(type, 4, 32, 32));
+    cases.push_back(columnParts(type, 7, 13, 24)); // the last tile of parts, step and columns all partial
+    cases.push_back(columnParts(type, 5, 1, 16));
+    cases.push_back(columnParts(type, 125, 160, 17));
+  }
 }
 
 } // namespace tilewright::test
