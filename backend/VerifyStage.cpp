@@ -59,12 +59,12 @@ static bool isPlacedForGpu(Operation *op) {
   return !target || (*target)->model != ProgramModel::Block || isPlaced(op);
 }
 
-static Operation *kernelOf(Operation *launch) {
+template <typename Kernel> static bool launches(Operation *launch) {
   auto module = launch->getParentOfType<ModuleOp>();
-  return module.lookupSymbol(cast<graph::LaunchOp>(launch).getKernel());
+  return llvm::all_of(cast<graph::LaunchOp>(launch).getKernels(), [&](FlatSymbolRefAttr name) {
+    return isa_and_nonnull<Kernel>(module.lookupSymbol(name.getValue()));
+  });
 }
-static bool launchesGraphKernel(Operation *op) { return isa_and_nonnull<graph::KernelOp>(kernelOf(op)); }
-static bool launchesTileKernel(Operation *op) { return isa_and_nonnull<tile::KernelOp>(kernelOf(op)); }
 
 //===- The rules --------------------------------------------------------------------------------------------------===//
 
@@ -92,14 +92,14 @@ static constexpr Rule rules[] = {
     {isWorkInMain, Stage::Group, Stage::Code, never,
      "expected work to be in kernels because grouping is over: @main launches, calls and reshapes only"},
     {isGraphKernel, Stage::Group, Stage::Schedule, hasRoot, "expected a root because fusion sets it"},
-    {isLaunch, Stage::Group, Stage::Schedule, launchesGraphKernel, "expected the name of a graph.kernel"},
+    {isLaunch, Stage::Group, Stage::Schedule, launches<graph::KernelOp>, "expected the name of a graph.kernel"},
     {isGraphKernel, Stage::Schedule, Stage::Schedule, hasSchedule,
      "expected a schedule because the stage schedule is over"},
     {isGraphKernel, Stage::Tile, Stage::Code, never, "expected no graph.kernel after the stage tile"},
 
     // Tile programs: first without layouts, then placed for the threads of a GPU.
     {isTileKernel, Stage::Import, Stage::Schedule, never, "expected no tile.kernel before the stage tile"},
-    {isLaunch, Stage::Tile, Stage::Code, launchesTileKernel, "expected the name of a tile.kernel"},
+    {isLaunch, Stage::Tile, Stage::Code, launches<tile::KernelOp>, "expected the name of a tile.kernel"},
     {isTileKernel, Stage::Tile, Stage::Code, hasSchedule, "expected a schedule, which placing and code follow"},
     {isTileKernel, Stage::Tile, Stage::Code, hasSymbols,
      "expected symbols, the numbers of the module's symbols that the kernel takes"},

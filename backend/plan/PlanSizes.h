@@ -33,6 +33,12 @@ public:
 
   runtime::ExprId expr(mlir::AffineExpr expression);
   runtime::ExprId constant(int64_t value) { return exprs.constant(value); }
+  runtime::ExprId binary(runtime::ExprKind kind, runtime::ExprId lhs, runtime::ExprId rhs) {
+    return exprs.binary(kind, lhs, rhs);
+  }
+  runtime::ExprId difference(runtime::ExprId lhs, runtime::ExprId rhs) {
+    return exprs.add(lhs, exprs.mul(exprs.constant(-1), rhs));
+  }
   /// A symbol of the plan (not of the module).
   runtime::ExprId planSymbol(runtime::SymbolId symbol) { return exprs.symbol(symbol); }
   /// The sizes in a tensor's type.

@@ -97,10 +97,35 @@ rt::TensorMap PlanSteps::tensorMapOf(tile::TensorMapOp map, ArrayRef<AffineExpr>
   return entry;
 }
 
+/// 1 if `size` is above `bound`, else 0; 1 for no bound.
+rt::ExprId PlanSteps::isAbove(rt::ExprId size, std::optional<int64_t> bound) {
+  if (!bound)
+    return sizes.constant(1);
+  return sizes.binary(rt::ExprKind::Min, sizes.constant(1),
+                      sizes.binary(rt::ExprKind::FloorDiv, size, sizes.constant(*bound + 1)));
+}
+
+/// The kernel and its variants one after the other, each with an empty grid outside of the sizes that it is for.
 Status PlanSteps::addLaunch(graph::LaunchOp launch) {
-  auto kernel = symbolTable.lookup<tile::KernelOp>(launch.getKernel());
+  std::optional<int64_t> below;
+  rt::ExprId above = rt::none;
+  rt::GroupId group = rt::none;
+  if (auto variants = launch.getVariants())
+    for (auto variant : variants->getAsRange<graph::VariantAttr>()) {
+      rt::ExprId size = sizes.expr(variant.getSize().getResult(0)), more = isAbove(size, variant.getMost());
+      // Above the bound before and not above this one: the difference of two of which one implies the other.
+      rt::ExprId runs = sizes.difference(isAbove(size, below), more);
+      TILEWRIGHT_TRY(addKernel(launch, variant.getKernel(), runs, group));
+      below = variant.getMost(), above = more;
+    }
+  return addKernel(launch, launch.getKernelAttr(), above, group);
+}
+
+/// `runs` is 1 for sizes for which the kernel runs and 0 for others, or none. All of a launch's kernels are one group.
+Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::ExprId runs, rt::GroupId &group) {
+  auto kernel = symbolTable.lookup<tile::KernelOp>(name.getValue());
   if (!kernel)
-    return Status(Code::Internal, fmt::format("no tile kernel '{}'", launch.getKernel().str()));
+    return Status(Code::Internal, fmt::format("no tile kernel '{}'", name.getValue().str()));
   rt::Launch step;
   step.kernel = kernelOf(kernel);
   for (auto [i, operand] : llvm::enumerate(launch.getInputs())) {
@@ -119,12 +144,20 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
     step.scalars.push_back(sizes.expr(symbol));
   for (auto [i, extent] : llvm::enumerate(kernel.getGrid().getResults()))
     step.grid[i] = sizes.expr(extent.replaceSymbols(symbols));
+  if (runs != rt::none)
+    step.grid[0] = sizes.binary(rt::ExprKind::Mul, step.grid[0], runs);
   for (tile::TensorMapOp map : kernel.getBody().getOps<tile::TensorMapOp>())
     step.tensorMaps.push_back(tensorMapOf(map, symbols));
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();
-  step.group = groupOf(launch, kernel.getSymName(), schedule ? graph::stringifyRootKind(schedule.getRoot()) : "");
+  if (schedule && schedule.getMostTiles()) // whose workspaces have room for no more
+    plan.steps.push_back(rt::Guard{
+        rt::Relation::LessEqual, step.grid[0], sizes.constant(schedule.getMostTiles() * schedule.getParts()),
+        fmt::format("expected no more tiles of kernel '{}' than its schedule promises", name.getValue().str())});
+  if (group == rt::none)
+    group = groupOf(launch, launch.getKernel(), schedule ? graph::stringifyRootKind(schedule.getRoot()) : StringRef());
+  step.group = group;
   plan.steps.push_back(std::move(step));
   return Status();
 }

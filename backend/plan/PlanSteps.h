@@ -32,6 +32,8 @@ public:
 
 private:
   Status addLaunch(graph::LaunchOp launch);
+  Status addKernel(graph::LaunchOp launch, mlir::FlatSymbolRefAttr name, runtime::ExprId runs, runtime::GroupId &group);
+  runtime::ExprId isAbove(runtime::ExprId size, std::optional<int64_t> bound);
   Status addHostCall(graph::HostCallOp call);
   Status addReadSizes(graph::ReadSizesOp read);
   Status addDims(graph::DimsOp dims);

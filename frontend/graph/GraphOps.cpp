@@ -69,17 +69,45 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
+llvm::SmallVector<FlatSymbolRefAttr> LaunchOp::getKernels() {
+  llvm::SmallVector<FlatSymbolRefAttr> kernels{getKernelAttr()};
+  if (auto variants = getVariants())
+    for (auto variant : variants->getAsRange<VariantAttr>())
+      kernels.push_back(variant.getKernel());
+  return kernels;
+}
+
+LogicalResult LaunchOp::verify() {
+  ArrayAttr variants = getVariantsAttr();
+  VariantAttr last;
+  for (mlir::Attribute attribute : variants ? variants.getValue() : ArrayRef<mlir::Attribute>()) {
+    auto variant = llvm::dyn_cast<VariantAttr>(attribute);
+    if (!variant)
+      return emitOpError() << "expected variants of its kernel, got " << attribute;
+    if (variant.getSize().getNumResults() != 1 || variant.getSize().getNumDims() != 0)
+      return emitOpError() << "expected variants for one size of symbols alone, got " << variant;
+    if (last && (variant.getSize() != last.getSize() || variant.getMost() <= last.getMost()))
+      return emitOpError() << "expected variants for one size in the order of their bounds, got " << variant
+                           << " behind " << last;
+    last = variant;
+  }
+  return success();
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  Operation *callee = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
-  if (!callee)
-    return emitOpError() << "expected a kernel of the name '" << getKernel() << "', found none";
-  auto kernel = llvm::dyn_cast<KernelOp>(callee);
-  if (!kernel) // a tile.kernel takes buffers, whose agreement the plan checks
-    return success();
-  if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) ||
-      getResultTypes() != TypeRange(kernel.getResultTypes()))
-    return emitOpError() << "expected the types of the kernel '" << getKernel() << "', " << kernel.getFunctionType()
-                         << ", got (" << getInputs().getTypes() << ") -> (" << getResultTypes() << ")";
+  for (FlatSymbolRefAttr name : getKernels()) {
+    Operation *callee = symbols.lookupNearestSymbolFrom(*this, name);
+    if (!callee)
+      return emitOpError() << "expected a kernel of the name '" << name.getValue() << "', found none";
+    auto kernel = llvm::dyn_cast<KernelOp>(callee);
+    if (!kernel) // a tile.kernel takes buffers, whose agreement the plan checks
+      continue;
+    if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) ||
+        getResultTypes() != TypeRange(kernel.getResultTypes()))
+      return emitOpError() << "expected the types of the kernel '" << name.getValue() << "', "
+                           << kernel.getFunctionType() << ", got (" << getInputs().getTypes() << ") -> ("
+                           << getResultTypes() << ")";
+  }
   return success();
 }
 

@@ -469,23 +469,31 @@ def ReturnOp : Graph_Op<"return", [Pure, Terminator, ReturnLike, HasParent<"Kern
   let assemblyFormat = "attr-dict ($outputs^ `:` type($outputs))?";
 }
 
+def VariantAttr : AttrDef<Graph_Dialect, "Variant"> {
+  let mnemonic = "variant";
+  let summary = "the kernel that a launch runs while a size is no larger than a bound: another schedule of its own one";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::AffineMap":$size, "int64_t":$most);
+  let assemblyFormat = "`<` $kernel `for` $size `to` $most `>`";
+}
+
 def LaunchOp : Graph_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "run a kernel: one step of the plan";
   let description = [{
-    Several launches may share one kernel (equal layers do). What the plan and reports tell of a launch is in attributes
-    whose names GraphOps.h has: `graph.nodes_of` (the ONNX nodes whose work it does), `graph.flops`, `graph.bytes` and
-    `graph.products`.
+    Several launches may share one kernel (equal layers do). Reports read attributes whose names GraphOps.h has:
+    `graph.nodes_of` (the ONNX nodes whose work it does), `graph.flops`, `graph.bytes` and `graph.products`.
 
     * `kernel`: the graph.kernel that runs, or the tile.kernel that it has become.
-    * `inputs`: the kernel's arguments.
-    * `results`: the kernel's results.
+    * `variants`: kernels in its place by one size, in the order of their bounds: the first that is not exceeded runs.
+    * `inputs`, `results`: the kernel's arguments and results.
 
     ```mlir
     %y = graph.launch @bias_relu(%x, %b) : (tensor<8x768xf32>, tensor<768xf32>) -> tensor<8x768xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<ArrayAttr>:$variants);
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let extraClassDeclaration = "::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getKernels();";
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
 }
 

@@ -103,7 +103,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     symbols.insert(kernel); // renames it if the name is taken
     auto outputs = ValueRange(group->geometry.outputs);
     auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(),
-                                          FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
+                                          FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs, ArrayAttr());
     annotate(launch, kernel, nodes, module);
     for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
       output.replaceAllUsesWith(result);

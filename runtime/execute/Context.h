@@ -138,6 +138,7 @@ private:
   MemoryUsed usedByBodies(const Segment &segment) const;
   void addMemory(MemoryUsed &used) const;
   Status runStep(size_t index);
+  bool isEmpty(const Launch &launch) const;
   Work workOf(const Step &step) const;
   Status runOne(size_t index, const Launch &launch);
   Status runOne(size_t index, const HostCall &call);

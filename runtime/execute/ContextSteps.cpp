@@ -56,8 +56,18 @@ Work &Work::operator+=(const Work &other) {
   return *this;
 }
 
+/// A launch without programs: of an empty tensor, or of a kernel for other sizes than these.
+bool Context::isEmpty(const Launch &launch) const {
+  return std::ranges::any_of(launch.grid, [&](ExprId extent) {
+    Expected<int64_t> value = sizes_->get(extent);
+    return value && *value == 0;
+  });
+}
+
 /// The work of the step without its bodies. Expressions without a value count as 0.
 Work Context::workOf(const Step &step) const {
+  if (const auto *launch = std::get_if<Launch>(&step); launch && isEmpty(*launch))
+    return {};
   GroupId group = std::visit(
       [](const auto &s) -> GroupId {
         if constexpr (requires { s.group; })
@@ -170,11 +180,10 @@ Status Context::runOne(size_t, const Launch &launch) {
   LaunchArgs args;
   args.handle = kernels_->kernels[launch.kernel];
   args.kernel = &plan().kernels[launch.kernel];
-  for (size_t i = 0; i < launch.grid.size(); ++i) {
+  if (isEmpty(launch))
+    return {};
+  for (size_t i = 0; i < launch.grid.size(); ++i)
     args.grid[i] = *sizes_->get(launch.grid[i]); // has a value: checkStepSizes has checked it
-    if (args.grid[i] == 0)
-      return {};
-  }
   args.workspaceBytes = launch.workspaceBytes == none ? 0 : static_cast<uint64_t>(*sizes_->get(launch.workspaceBytes));
   launchBuffers_.clear();
   for (ValueId id : launch.buffers)

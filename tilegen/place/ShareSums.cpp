@@ -33,8 +33,9 @@ constexpr int64_t registersOnTheWay = 64, registersOfKeysOnTheWay = 144;
 
 class SumSharer {
 public:
-  SumSharer(KernelOp kernel, int64_t parts)
-      : kernel_(kernel), parts_(parts), b_(kernel.getContext()), loc_(kernel.getLoc()) {}
+  SumSharer(KernelOp kernel, ScheduleAttr schedule)
+      : kernel_(kernel), parts_(schedule.getParts()), tiles_(schedule.getMostTiles()), b_(kernel.getContext()),
+        loc_(kernel.getLoc()) {}
   bool fits(std::string &why);
   void run();
 
@@ -56,7 +57,7 @@ private:
   void finishLast();
 
   KernelOp kernel_;
-  int64_t parts_, tiles_ = 0;
+  int64_t parts_, tiles_; // as many as there are at most
   OpBuilder b_;
   Location loc_;
   scf::ForOp loop_;
@@ -103,10 +104,12 @@ bool SumSharer::fits(std::string &why) {
   }
   auto extents = kernel_.getGrid().getResults();
   AffineExpr one = b_.getAffineConstantExpr(1);
-  auto tiles = dyn_cast<AffineConstantExpr>(extents[0]);
-  if (!tiles || extents[1] != one || extents[2] != one)
-    return refuse("its grid is not a constant number of programs along x");
-  tiles_ = tiles.getValue();
+  if (extents[1] != one || extents[2] != one)
+    return refuse("its grid has more than one dimension");
+  if (auto known = dyn_cast<AffineConstantExpr>(extents[0]))
+    tiles_ = known.getValue();
+  if (tiles_ == 0)
+    return refuse("the number of its tiles is not known, nor a bound of it");
   return true;
 }
 
@@ -126,8 +129,8 @@ void SumSharer::numberParts() {
   }
   b_.setInsertionPointAfter(zero.getDefiningOp());
   AffineExpr one = b_.getAffineConstantExpr(1);
-  kernel_.setGrid(AffineMap::get(0, kernel_.getNumSymbols(), {b_.getAffineConstantExpr(tiles_ * parts_), one, one},
-                                 b_.getContext()));
+  kernel_.setGrid(
+      AffineMap::get(0, kernel_.getNumSymbols(), {kernel_.getGrid().getResult(0) * parts_, one, one}, b_.getContext()));
   auto memory = [&](Type element, ArrayRef<int64_t> sizes, bool zeroed) {
     SmallVector<AffineExpr> exprs =
         llvm::map_to_vector(sizes, [&](int64_t size) { return b_.getAffineConstantExpr(size); });
@@ -242,7 +245,7 @@ void tilewright::tile::shareSums(KernelOp kernel) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty();
   if (schedule && schedule.getParts() > 1 && !isDone) {
-    SumSharer sharer(kernel, schedule.getParts());
+    SumSharer sharer(kernel, schedule);
     std::string why;
     if (sharer.fits(why))
       sharer.run();

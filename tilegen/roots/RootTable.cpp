@@ -22,17 +22,17 @@ static constexpr RootKind pointwise[] = {RootKind::Pointwise}, contractions[] = 
 
 // In the order of RootKind.
 static constexpr Root roots[] = {
-    // kind, computes, analyze, forVectors, forBlocks, emit
-    {RootKind::Pointwise, pointwise, analyzeOutputs, vectors::schedulePointwise, blocks::schedulePointwise,
+    // kind, computes, analyze, forVectors, forBlocks, estimateForBlocks, emit
+    {RootKind::Pointwise, pointwise, analyzeOutputs, vectors::schedulePointwise, blocks::schedulePointwise, nullptr,
      emitPointwise},
     {RootKind::RowReduction, reductions, analyzeOutputs, vectors::scheduleReductions, blocks::scheduleReductions,
-     emitReductions},
+     nullptr, emitReductions},
     {RootKind::Matmul, contractions, analyzeContraction, vectors::scheduleContraction, blocks::scheduleContraction,
-     emitMatmul},
-    {RootKind::Window, reductions, analyzeOutputs, vectors::scheduleReductions, blocks::scheduleReductions,
+     blocks::estimateContraction, emitMatmul},
+    {RootKind::Window, reductions, analyzeOutputs, vectors::scheduleReductions, blocks::scheduleReductions, nullptr,
      emitReductions},
-    {RootKind::Gemv, contractions, analyzeContraction, nullptr, nullptr, emitGemv},
-    {RootKind::Attention, attentions, analyzeAttention, vectors::scheduleAttention, blocks::scheduleAttention,
+    {RootKind::Gemv, contractions, analyzeContraction, nullptr, nullptr, nullptr, emitGemv},
+    {RootKind::Attention, attentions, analyzeAttention, vectors::scheduleAttention, blocks::scheduleAttention, nullptr,
      emitAttention},
 };
 

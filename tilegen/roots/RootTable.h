@@ -21,6 +21,9 @@ struct Root {
   /// The schedule for a program that is one thread with vector registers, and for one that is a block of threads. Null
   /// for a root that is only chosen by another one's schedules.
   Schedule forVectors, forBlocks;
+  /// How long a block schedule is estimated to take; null where there is no estimate.
+  std::optional<double> (*estimateForBlocks)(const KernelSpace &space, tile::ScheduleAttr schedule,
+                                             const TargetDesc &target);
   /// Fills the body of a tile.kernel whose loops, tile sizes and offsets are set.
   mlir::LogicalResult (*emit)(TileEmitter &emitter, tile::ScheduleAttr schedule);
 };

@@ -23,8 +23,7 @@ constexpr int64_t registerRows = 6;
 // Blocks: one warp takes 16 rows. Of 8 x 12 heads with 512 keys of 64 on an H200, 64 rows and 64 keys take 31.9 us, 128
 // and 128 take 29.8; of 4 x 32 heads with 2,048 keys of 128 it is 772 and 729 (docs/performance.md).
 constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
-constexpr int64_t guessOfUnknown = 1024; // for a size that is only known when running
-constexpr int64_t mostResident = 2;      // blocks of a multiprocessor that share its memory
+constexpr int64_t mostResident = 2; // blocks of a multiprocessor that share its memory
 constexpr int64_t bytesOfSum = 4;
 constexpr int64_t timesOfSingle = 4; // a product of singles beside one of halves: three products, and splitting
 
@@ -58,8 +57,11 @@ struct AttentionSizes {
     keys = sizeOf(space.loopsOfKind(LoopKind::Reduction).front());
     columns = sizeOf(space.loopsOfKind(LoopKind::Column).front());
     head = sizeOf(space.loopsOfKind(LoopKind::Reduction).back());
+    expectedRows = space.expectedSize(space.loopsOfKind(LoopKind::Row).front());
+    expectedKeys = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).front());
   }
   std::optional<int64_t> rows, keys, columns, head;
+  int64_t expectedRows, expectedKeys;
 };
 } // namespace
 
@@ -89,9 +91,9 @@ static int64_t powerAbove(int64_t size) { return std::max<int64_t>(16, llvm::Pow
 
 /// Blocks of so many rows.
 static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows) {
-  int64_t blocks = llvm::divideCeil(sizes.rows.value_or(guessOfUnknown), rows);
+  int64_t blocks = llvm::divideCeil(sizes.expectedRows, rows);
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
-    blocks *= constantOf(space.loops()[loop].size).value_or(1);
+    blocks *= std::max<int64_t>(1, space.expectedSize(loop, 1));
   return blocks;
 }
 
@@ -103,6 +105,19 @@ static bool hasUnknownTiles(const KernelSpace &space) {
   return llvm::any_of(space.loops(), [](const Loop &loop) {
     return loop.kind != LoopKind::Reduction && !isa<AffineConstantExpr>(loop.size);
   });
+}
+
+/// The tiles of so many rows that there are at most, where that is known.
+static std::optional<int64_t> mostTiles(const KernelSpace &space, int64_t rows) {
+  int64_t tiles = 1;
+  for (auto [i, loop] : llvm::enumerate(space.loops()))
+    if (loop.kind == LoopKind::Row || loop.kind == LoopKind::Parallel) {
+      std::optional<int64_t> most = space.mostOf(i);
+      if (!most)
+        return std::nullopt;
+      tiles *= llvm::divideCeil(*most, loop.kind == LoopKind::Row ? rows : 1);
+    }
+  return tiles;
 }
 
 /// Below a diagonal the first rows visit few keys and the last ones many, together always as many. So blocks take pairs
@@ -125,15 +140,16 @@ static tile::ScheduleAttr makeAttention(const KernelSpace &space, const Attentio
   int64_t bytes = bytesOfElement(space), bytesOfStep = bytes * keys * (head + columns),
           resident = groups ? 1 : std::clamp<int64_t>(target.sharedBytes / (stages * bytesOfStep), 1, mostResident);
   KeySteps programs{blocksOf(space, sizes, rows),
-                    static_cast<int64_t>(llvm::divideCeil(sizes.keys.value_or(guessOfUnknown), keys)),
+                    static_cast<int64_t>(llvm::divideCeil(sizes.expectedKeys, keys)),
                     bytesOfStep,
                     bytesOfSum * rows * columns,
                     resident,
                     groups ? 0 : (bytes == 4 ? timesOfSingle : 1) * rowsOfWarp * keys * (head + columns)};
-  int64_t parts = hasUnknownTiles(space) ? 1 : partsOfKeys(programs, target),
+  std::optional<int64_t> tiles = mostTiles(space, rows);
+  int64_t parts = tiles ? partsOfKeys(programs, target) : 1,
           order = groups && parts == 1 ? orderOfPairs(space, sizes, rows, target) : 1;
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Attention, tile, {keys, head}, rows / rowsOfWarp,
-                                     stages, groups, order, parts);
+                                     stages, groups, order, parts, parts > 1 && hasUnknownTiles(space) ? *tiles : 0);
 }
 
 /// Copies by warps of their own, for a loop of two steps at least. Null for heads that are too large, and for few rows
@@ -148,13 +164,13 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   // Where the number of keys is not known, what masks every step takes registers that 128 keys do not leave: ptxas
   // spills 20 bytes of BERT's.
   int64_t keys = sizes.keys && *sizes.keys > row->keys ? row->keys : fewKeys;
-  if (sizes.keys.value_or(guessOfUnknown) <= keys)
+  if (sizes.expectedKeys <= keys)
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
   int64_t room = (target.sharedBytes - bytesOfRings) / 2 - rows * head; // in halves
   int64_t stages = std::min(mostStages, room / (keys * (head + columns)));
   tile::ScheduleAttr schedule = makeAttention(space, sizes, target, rows, columns, keys, head, stages, 1);
-  bool fillsTiles = powerAbove(sizes.rows.value_or(rowsOfFour)) >= rowsOfFour;
+  bool fillsTiles = powerAbove(sizes.expectedRows) >= rowsOfFour;
   return fillsTiles || schedule.getParts() > 1 ? schedule : tile::ScheduleAttr();
 }
 
@@ -173,11 +189,11 @@ tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const Tar
   int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns), stages = 2;
   // Singles take twice the shared memory, and their parts the registers of many keys.
   bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && bytesOfElement(space) == 2;
-  int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.rows.value_or(guessOfUnknown)));
+  int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.expectedRows));
   int64_t most = isLarge                      ? manyKeys
                  : bytesOfElement(space) == 2 ? fewKeys
                                               : keysOfSingles(sizes, rows, std::max(head, columns));
-  int64_t keys = std::min(most, powerAbove(sizes.keys.value_or(guessOfUnknown)));
+  int64_t keys = std::min(most, powerAbove(sizes.expectedKeys));
   auto bytes = [&] { return bytesOfElement(space) * (rows * head + stages * keys * (head + columns)); };
   while (bytes() > target.sharedBytes && keys > 16)
     keys /= 2;

@@ -20,7 +20,6 @@ constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
 constexpr int64_t stepOfLongRow = 2048;
-constexpr int64_t guessOfUnknown = 1024;  // for a size that is only known when running
 constexpr int64_t elementsPerThread = 16; // of a row
 constexpr int64_t bytesOfSector = 32;     // of memory, that a transfer takes at least
 constexpr int64_t columnsOfGemv = 4;      // of one block, where each column is a row of memory
@@ -147,8 +146,8 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
 /// Blocks that the product is cut into.
 static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   int64_t blocks = 1;
-  for (const Loop &loop : space.loops()) {
-    int64_t size = constantOf(loop.size).value_or(guessOfUnknown);
+  for (auto [i, loop] : llvm::enumerate(space.loops())) {
+    int64_t size = space.expectedSize(i);
     int64_t step = loop.kind == LoopKind::Row ? tile.rows : loop.kind == LoopKind::Column ? tile.columns : 1;
     blocks *= loop.kind == LoopKind::Reduction ? 1 : (size + step - 1) / step;
   }
@@ -160,11 +159,11 @@ static int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
 static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
   auto contract = cast<graph::ContractOp>(space.loopOps[0]);
   Type element = cast<RankedTensorType>(contract.getLhs().getType()).getElementType();
-  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
+                         columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   int64_t depth = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
-    depth *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+    depth *= space.expectedSize(loop);
   if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
     return {};
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
@@ -183,7 +182,7 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
   int64_t elements = height * width;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
-    int64_t whole = powerAbove(constantOf(space.loops()[loop].size).value_or(guessOfUnknown));
+    int64_t whole = powerAbove(space.expectedSize(loop));
     steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
     elements *= steps.front();
   }
@@ -195,9 +194,7 @@ static tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDes
 /// no larger.
 static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted,
                                     const TargetDesc &target) {
-  auto sizeOf = [&](LoopKind kind) {
-    return constantOf(space.loops()[space.loopsOfKind(kind).back()].size).value_or(guessOfUnknown);
-  };
+  auto sizeOf = [&](LoopKind kind) { return space.expectedSize(space.loopsOfKind(kind).back()); };
   int64_t rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
   const MatmulTile *chosen = nullptr;
   for (const MatmulTile &tile : tiles) {
@@ -303,7 +300,7 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
   int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
-  int64_t padded = llvm::alignTo(depth.value_or(guessOfUnknown), depthOfWarpgroups);
+  int64_t padded = llvm::alignTo(space.expectedSize(reduced.back()), depthOfWarpgroups);
   if (padded - depth.value_or(padded) > padded / 4)
     return {};
   int64_t elementsOfCopy = 16 / bytes;
@@ -312,7 +309,7 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
     isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
-    steps *= constantOf(space.loops()[loop].size).value_or(guessOfUnknown);
+    steps *= space.expectedSize(loop);
   bool areBoxes =
       isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) && isReadPlainly(space.rhs);
   return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
@@ -354,8 +351,7 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
   // are split in registers: steps of 64 spill a word, and so do those of 32 where one warp holds the whole tile, or
   // where sizes that are not known take registers.
   int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && areSizesKnown(space) ? 32 : 16;
-  int64_t depth =
-      constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(guessOfUnknown);
+  int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
           mostBytes = !half && tile.rows < tile.columns ? bytesOfWideStage : bytesOfStage;
   while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
@@ -399,6 +395,11 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
     if (steps && steps->areBoxes)
       add(makeRoles(space, row, steps->depth, steps->steps, target));
   return shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others);
+}
+
+std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
+                                                  const TargetDesc &target) {
+  return estimateSeconds(space, target, {schedule, efficiencyOf(space, schedule)});
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {

@@ -21,6 +21,10 @@ tile::ScheduleAttr schedulePointwise(const KernelSpace &space, const TargetDesc 
 tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
+
+/// Seconds that a contraction is estimated to take by `schedule`, for the sizes that are known or assumed.
+std::optional<double> estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
+                                          const TargetDesc &target);
 } // namespace blocks
 
 } // namespace tilewright::tilegen

@@ -3,19 +3,25 @@
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "tilegen/place/Place.h"
-
 #include "tilegen/roots/RootTable.h"
+#include "tilegen/schedule/SizeVariants.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
+static tile::ScheduleAttr scheduleOf(const tilegen::KernelSpace &space, const TargetDesc &target) {
+  const tilegen::Root &root = tilegen::rootOf(space.root);
+  return target.model == ProgramModel::Vector ? root.forVectors(space, target) : root.forBlocks(space, target);
+}
+
 FailureOr<tile::ScheduleAttr> tilegen::selectSchedule(graph::KernelOp kernel, const TargetDesc &target) {
   FailureOr<KernelSpace> space = analyzeKernel(kernel);
   if (failed(space))
     return failure();
-  const Root &root = rootOf(space->root);
-  return target.model == ProgramModel::Vector ? root.forVectors(*space, target) : root.forBlocks(*space, target);
+  return scheduleOf(*space, target);
 }
 
 fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, MatmulPrecision precision) {
@@ -28,15 +34,46 @@ fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, Matmu
                                                                           : fusion::AttentionFusion::Halves;
 }
 
+/// A copy of `kernel` for sizes up to the variant's bound.
+static graph::VariantAttr addVariant(graph::KernelOp kernel, AffineMap size, const tilegen::SizeVariant &variant,
+                                     SymbolTable &symbols) {
+  graph::KernelOp copy = kernel.clone();
+  copy.setSymName((kernel.getSymName() + "_to" + Twine(variant.most)).str());
+  copy.setScheduleAttr(variant.schedule);
+  symbols.insert(copy, std::next(kernel->getIterator())); // renames it if the name is taken
+  return graph::VariantAttr::get(kernel.getContext(), FlatSymbolRefAttr::get(copy.getSymNameAttr()), size,
+                                 variant.most);
+}
+
+/// The schedule of a kernel, and those of its variants, which its launches are told of.
+static LogicalResult scheduleKernel(graph::KernelOp kernel, ArrayRef<graph::LaunchOp> launches,
+                                    const TargetDesc &target, SymbolTable &symbols) {
+  FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);
+  if (failed(space))
+    return failure();
+  auto variants = launches.empty() ? std::nullopt : tilegen::chooseVariants(*space, target);
+  kernel.setScheduleAttr(variants ? variants->schedule : scheduleOf(*space, target));
+  if (!variants || variants->variants.empty())
+    return success();
+  auto names = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  auto size = AffineMap::get(0, names ? names.size() : 0, variants->size);
+  SmallVector<Attribute> attributes;
+  for (const tilegen::SizeVariant &variant : variants->variants)
+    attributes.push_back(addVariant(kernel, size, variant, symbols));
+  for (graph::LaunchOp launch : launches)
+    launch.setVariantsAttr(ArrayAttr::get(kernel.getContext(), attributes));
+  return success();
+}
+
 LogicalResult selectSchedules(ModuleOp module, const TargetDesc &target) {
-  for (auto kernel : module.getOps<graph::KernelOp>()) {
-    if (kernel.getScheduleAttr())
-      continue;
-    FailureOr<tile::ScheduleAttr> schedule = tilegen::selectSchedule(kernel, target);
-    if (failed(schedule))
+  llvm::StringMap<SmallVector<graph::LaunchOp>> launches;
+  for (auto main : module.getOps<func::FuncOp>()) // bodies of loops have kernels of their own
+    for (auto launch : main.getOps<graph::LaunchOp>())
+      launches[launch.getKernel()].push_back(launch);
+  SymbolTable symbols(module);
+  for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>()))
+    if (!kernel.getScheduleAttr() && failed(scheduleKernel(kernel, launches[kernel.getSymName()], target, symbols)))
       return failure();
-    kernel.setScheduleAttr(*schedule);
-  }
   return success();
 }
 

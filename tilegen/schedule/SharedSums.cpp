@@ -36,8 +36,9 @@ constexpr int64_t sumsOfResident = 32;          // of a thread: with more, regis
 constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
 
-/// The sizes of a contraction, all of which are known.
+/// The sizes of a contraction, all of which are known, assumed, or promised to be no larger.
 struct Sizes {
+  bool areKnown = true, areMost = true;
   int64_t rows = 1, columns = 1, batch = 1, depth = 1, outerSteps = 1; // of the reduced loops but the innermost
   Type element;
   double multiplications; // a second, of one multiprocessor
@@ -70,15 +71,18 @@ static std::optional<Sizes> sizesOf(const KernelSpace &space, const TargetDesc &
   sizes.element = cast<RankedTensorType>(space.lhs.getType()).getElementType();
   unsigned innermost = space.loopsOfKind(LoopKind::Reduction).back();
   for (auto [i, loop] : llvm::enumerate(space.loops())) {
-    auto size = dyn_cast<AffineConstantExpr>(loop.size);
-    if (!size)
+    bool isKnown = isa<AffineConstantExpr>(loop.size), isReduced = loop.kind == LoopKind::Reduction,
+         isAssumed = !isReduced && space.assumed && space.assumed->size == loop.size;
+    if (!isKnown && !isAssumed)
       return std::nullopt;
+    sizes.areKnown &= isKnown;
+    sizes.areMost &= space.mostOf(i).has_value();
     int64_t &total = loop.kind == LoopKind::Row        ? sizes.rows
                      : loop.kind == LoopKind::Column   ? sizes.columns
                      : loop.kind == LoopKind::Parallel ? sizes.batch
                      : i == innermost                  ? sizes.depth
                                                        : sizes.outerSteps;
-    total *= size.getValue();
+    total *= space.expectedSize(i);
   }
   sizes.multiplications = multiplicationsOf(space, sizes.element, target);
   return sizes.multiplications > 0 && target.bandwidth > 0 ? std::optional(sizes) : std::nullopt;
@@ -136,16 +140,28 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
   return std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * sharing;
 }
 
-static tile::ScheduleAttr withParts(tile::ScheduleAttr schedule, int64_t parts) {
+static tile::ScheduleAttr withParts(const Sizes &sizes, tile::ScheduleAttr schedule, int64_t parts) {
+  auto [rows, columns] = tileOf(schedule);
   return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
                                      schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
-                                     schedule.getGroups(), schedule.getOrder(), parts);
+                                     schedule.getGroups(), schedule.getOrder(), parts,
+                                     sizes.areKnown ? 0 : tilesOf(sizes, rows, columns));
+}
+
+std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
+                                      const ContractionSchedule &candidate) {
+  std::optional<Sizes> sizes = sizesOf(space, target);
+  if (!sizes)
+    return std::nullopt;
+  if (candidate.schedule.getRoot() == graph::RootKind::Gemv)
+    return estimateGemv(*sizes, target, tileOf(candidate.schedule).second);
+  return estimate(*sizes, candidate, candidate.schedule.getParts(), target);
 }
 
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
                              ArrayRef<ContractionSchedule> others) {
   std::optional<Sizes> sizes = sizesOf(space, target);
-  if (!sizes)
+  if (!sizes || !sizes->areMost)
     return chosen.schedule;
   tile::ScheduleAttr best = chosen.schedule;
   bool isGemv = best.getRoot() == graph::RootKind::Gemv;
@@ -164,7 +180,7 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       if (other.schedule.getGroups() && steps % parts)
         continue;
       if (double time = estimate(*sizes, other, parts, target); time < least)
-        best = isShared ? withParts(other.schedule, parts) : other.schedule, least = time;
+        best = isShared ? withParts(*sizes, other.schedule, parts) : other.schedule, least = time;
     }
   }
   return best;

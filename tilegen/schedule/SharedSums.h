@@ -14,6 +14,10 @@ struct ContractionSchedule {
   double efficiency = 0;
 };
 
+/// How long a contraction of the sizes that are known or assumed is estimated to take; none where others are not known.
+std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
+                                      const ContractionSchedule &candidate);
+
 /// `chosen`, or one of `others` with parts where that is estimated to be done clearly earlier. None of them has parts.
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
                              llvm::ArrayRef<ContractionSchedule> others);

@@ -27,6 +27,20 @@ SmallVector<unsigned> KernelSpace::loopsOfKind(LoopKind kind) const {
   return found;
 }
 
+std::optional<int64_t> KernelSpace::mostOf(unsigned loop) const {
+  AffineExpr size = nest.loops[loop].size;
+  if (auto constant = dyn_cast<AffineConstantExpr>(size))
+    return constant.getValue();
+  return assumed && assumed->isMost && assumed->size == size ? std::optional(assumed->value) : std::nullopt;
+}
+
+int64_t KernelSpace::expectedSize(unsigned loop, int64_t typical) const {
+  AffineExpr size = nest.loops[loop].size;
+  if (auto constant = dyn_cast<AffineConstantExpr>(size))
+    return constant.getValue();
+  return assumed && assumed->size == size ? assumed->value : typical;
+}
+
 /// The row-major position within the loops of one kind.
 static AffineExpr positionIn(const KernelSpace &space, LoopKind kind) {
   Exprs coordinates, sizes;

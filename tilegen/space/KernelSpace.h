@@ -24,6 +24,13 @@ struct NeutralMask {
   Exprs from, below;  // in loops
 };
 
+/// What a size that is only known when running is taken to be, by a schedule that is chosen for such sizes.
+struct AssumedSize {
+  mlir::AffineExpr size; // of a loop
+  int64_t value;
+  bool isMost; // whoever launches the kernel sees to it that the size is not larger
+};
+
 struct KernelSpace {
   graph::KernelOp source;
   graph::RootKind root = graph::RootKind::Pointwise; // as which the loops are ordered
@@ -39,11 +46,16 @@ struct KernelSpace {
                                               // reductions, and of what its second contraction mixes
   Exprs keysFrom, keysBelow;                  // where the keys that count in a row begin and end, as far as loops tell
   llvm::SmallVector<NeutralMask> masks;       // in program order
+  std::optional<AssumedSize> assumed;         // for schedule selection
 
   explicit KernelSpace(LoopNest nest) : nest(std::move(nest)) {}
 
   llvm::ArrayRef<Loop> loops() const { return nest.loops; }
   llvm::SmallVector<unsigned> loopsOfKind(LoopKind kind) const;
+  /// The size of `loop` for schedule selection: what is assumed of one that is not known, else `typical`.
+  int64_t expectedSize(unsigned loop, int64_t typical = 1024) const;
+  /// The size that `loop` has at most, if that is known or promised.
+  std::optional<int64_t> mostOf(unsigned loop) const;
   /// Coordinates of the element of `reduce`'s operand that the loops point at.
   Exprs reducedCoordinates(graph::ReduceOp reduce) const;
   /// The stride of `loop` in an access, in elements: null if it is not a multiple of the loop's index.

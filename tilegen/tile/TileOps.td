@@ -105,6 +105,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       in turn visit equally many keys.
     * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps; of an
       attention's keys.
+    * `most_tiles`: whoever launches the kernel sees to it that it has no more tiles than this, which room for parts is
+      made for; 0 where the number of tiles is known.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
     * `matrix`: register tiles of a matmul of bytes are computed by the processor's matrix unit (host).
@@ -115,11 +117,13 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
                     DefaultValuedParameter<"int64_t", "1">:$parts,
+                    DefaultValuedParameter<"int64_t", "0">:$most_tiles,
                     DefaultValuedParameter<"bool", "false">:$in_place,
                     DefaultValuedParameter<"bool", "false">:$matrix);
   let assemblyFormat = [{
     `<` $root `,`
-    struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $in_place, $matrix) `>`
+    struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $most_tiles, $in_place,
+           $matrix) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -128,8 +132,9 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     /// For a program that is a block of threads.
     static ScheduleAttr ofBlock(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
-                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, false, false);
+                                int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
+                                int64_t mostTiles = 0) {
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, mostTiles, false, false);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
@@ -137,7 +142,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false,
                                  bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, inPlace, matrix);
+                 /*parts=*/1, /*mostTiles=*/0, inPlace, matrix);
     }
   }];
 }

@@ -72,6 +72,24 @@ TEST_F(BuildPlanTest, LaunchesWriteOutputsInPlace) {
   EXPECT_EQ(plan->kernels[0].buffers, (std::vector{rt::BufferAccess::Read, rt::BufferAccess::Write}));
 }
 
+TEST_F(BuildPlanTest, OfAKernelAndItsVariantsOneHasPrograms) {
+  Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + n + ") -> " + n + R"({
+    %y = graph.launch @copy(%x) {variants = [#graph.variant<@copy for ()[s0] -> (s0) to 16>,
+                                             #graph.variant<@copy for ()[s0] -> (s0) to 64>]} : ()" +
+                                                                             n + ") -> " + n + R"(
+    return %y : )" + n + "}"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 3u);
+  EXPECT_EQ(plan->groups.size(), 1u);
+  for (auto [size, running] : {std::pair(1, 0), {16, 0}, {17, 1}, {64, 1}, {65, 2}, {5000, 2}}) {
+    int64_t symbol = size;
+    rt::ExprValues values = rt::ExprValues::evaluate(plan->exprs, {&symbol, 1});
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(*values.get(std::get<rt::Launch>(plan->steps[i]).grid[0]), i == running ? (size + 15) / 16 : 0)
+          << "kernel " << i << " for " << size;
+  }
+}
+
 TEST_F(BuildPlanTest, AReshapedLaunchIsAnAliasOfItsOutput) {
   const std::string column = "tensor<?x1xf32, affine_map<()[s0] -> (s0, 1)>>";
   Expected<rt::Plan> plan = build(withKernel(R"(graph.symbols = ["n"])", "func.func @main(%x: " + n + ") -> " + column +

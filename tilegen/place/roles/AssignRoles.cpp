@@ -368,7 +368,8 @@ void RoleBuilder::run() {
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
-  blocks_ = extent ? std::min(extent.getValue(), facts_.units) : facts_.units;
+  int64_t most = extent ? extent.getValue() : schedule_.getMostTiles() * schedule_.getParts(); // 0: not known
+  blocks_ = most ? std::min(most, facts_.units) : facts_.units;
   b_.setInsertionPoint(kernel_.getBody().front().getTerminator());
   auto roles = RolesOp::create(b_, loc_, warpsOf, registers, elected, groups + 1);
   for (int64_t group = 0; group < groups; ++group)

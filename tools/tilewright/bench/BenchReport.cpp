@@ -56,6 +56,11 @@ static std::vector<std::string> memberNames(const runtime::Group &group) {
   return names;
 }
 
+/// Is this a kernel that was not launched, because it is for other sizes or its tensors are empty?
+static bool isIdle(const runtime::Step &step, const runtime::StepProfile &profile) {
+  return std::holds_alternative<runtime::Launch>(step) && profile.work.launches == 0;
+}
+
 std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector<runtime::StepProfile> &profile) {
   const runtime::Plan &plan = context.program().plan();
   std::vector<StepRow> rows;
@@ -64,6 +69,8 @@ std::vector<StepRow> stepRows(const runtime::Context &context, const std::vector
     row.startMs = profile[i].beginMs, row.ms = profile[i].ms;
     row.bytes = profile[i].work.bytes, row.flops = profile[i].work.flops;
     if (runtime::GroupId id = groupOf(plan.steps[i]); id != runtime::none) {
+      if (isIdle(plan.steps[i], profile[i]))
+        continue;
       row.name = plan.groups[id].name;
       row.members = memberNames(plan.groups[id]);
     } else if (std::holds_alternative<runtime::Guard>(plan.steps[i])) {
@@ -94,7 +101,7 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
   std::vector<GroupRow> rows;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     runtime::GroupId id = groupOf(plan.steps[i]);
-    if (id == runtime::none)
+    if (id == runtime::none || isIdle(plan.steps[i], fusedSteps[i]))
       continue;
     const runtime::Group &group = plan.groups[id];
     GroupRow row;

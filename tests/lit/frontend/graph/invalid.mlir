@@ -204,6 +204,51 @@ func.func @f(%x: tensor<8xf32>) {
 graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
   graph.return %x : tensor<8xf32>
 }
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected a kernel of the name 'k_to16', found none}}
+  graph.launch @k(%x) {variants = [#graph.variant<@k_to16 for ()[s0] -> (s0) to 16>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  graph.return %x : tensor<8xf32>
+}
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected variants for one size of symbols alone, got #graph.variant<@k for (d0) -> (d0) to 16>}}
+  graph.launch @k(%x) {variants = [#graph.variant<@k for (d0) -> (d0) to 16>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  graph.return %x : tensor<8xf32>
+}
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected variants of its kernel, got 16 : i64}}
+  graph.launch @k(%x) {variants = [16]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  graph.return %x : tensor<8xf32>
+}
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected variants for one size in the order of their bounds}}
+  graph.launch @k(%x) {variants = [#graph.variant<@k for ()[s0] -> (s0) to 16>,
+                                   #graph.variant<@k for ()[s0] -> (s0) to 16>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
+  graph.return %x : tensor<8xf32>
+}
 func.func @f(%x: tensor<9xf32>) {
   // expected-error @+1 {{expected the types of the kernel 'k'}}
   %0 = graph.launch @k(%x) : (tensor<9xf32>) -> tensor<9xf32>

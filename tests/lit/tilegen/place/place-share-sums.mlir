@@ -92,7 +92,7 @@ tile.kernel @unevenly(%a: !tile.buffer<i8, () -> (16, 224)>, %b: !tile.buffer<i8
 // Refused: the number of tiles is not known.
 // CHECK-LABEL: tile.kernel @unknown
 // CHECK-NOT: tile.part
-// expected-remark@+1 {{its sums are not shared because its grid is not a constant number of programs along x}}
+// expected-remark@+1 {{its sums are not shared because the number of its tiles is not known, nor a bound of it}}
 tile.kernel @unknown(%a: !tile.buffer<f16, ()[s0] -> (s0, 64)>, %b: !tile.buffer<f16, ()[s0] -> (64, 64)>,
                      %y: !tile.buffer<f32, ()[s0] -> (s0, 64)>, %s0: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 64, 1, 1)>,

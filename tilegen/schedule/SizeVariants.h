@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of a kernel for several ranges of a size that is only known when running: a product of one row wants
+// another program than one of a thousand.
+//
+//   rows of a product      1          2 to 64                 65 to 1024            more
+//   schedule               gemv       16x32, shared by 4      64x64                 128x256
+#pragma once
+
+#include "tilegen/TargetDesc.h"
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/tile/TileOps.h"
+
+namespace tilewright::tilegen {
+
+/// A schedule for sizes up to `most`, from where the one before ends.
+struct SizeVariant {
+  int64_t most;
+  tile::ScheduleAttr schedule;
+};
+
+struct SizeVariants {
+  mlir::AffineExpr size;                      // of the module's symbols
+  llvm::SmallVector<SizeVariant, 4> variants; // in the order of their bounds; may be empty
+  tile::ScheduleAttr schedule;                // beyond them
+};
+
+/// The schedules of a kernel by its one size that is not known. Nothing for kernels that are scheduled in one way, as
+/// all are whose programs are threads with vector registers: those cut sizes when running.
+std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target);
+
+} // namespace tilewright::tilegen
