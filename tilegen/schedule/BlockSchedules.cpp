@@ -28,6 +28,7 @@ constexpr int64_t elementsPerThreadOfGemv = 32;
 constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
 constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
 constexpr int64_t stepsOfLargestTile = 12; // at least
+constexpr int64_t largestTileOfUnknown = 128 * 192; // elements: sizes that are not known take registers
 constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
@@ -271,6 +272,10 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
   return makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
 }
 
+static bool areSizesKnown(const KernelSpace &space) {
+  return llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
+}
+
 /// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
 /// first. Blocks take their tiles in rounds.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
@@ -279,8 +284,13 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, 
     auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
     return rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
   };
-  const RoleTile &best = *llvm::min_element(
-      roleTilesOf(space), [&](const RoleTile &a, const RoleTile &b) { return timeOf(a) < timeOf(b); });
+  bool areKnown = areSizesKnown(space);
+  const RoleTile *found = nullptr;
+  for (const RoleTile &row : roleTilesOf(space))
+    if ((areKnown || row.tile.rows * row.tile.columns <= largestTileOfUnknown) &&
+        (!found || timeOf(row) < timeOf(*found)))
+      found = &row;
+  const RoleTile &best = *found;
   if (blocksOf(space, best.tile) < target.units / 2)
     return {};
   return makeRoles(space, best, step, steps, target);
@@ -324,9 +334,11 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
     return {};
   ArrayRef<MatmulTile> tiles = steps.areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
-  // The largest tile has no registers to spare for what unknown sizes take, and no second block that loads while it
-  // stores.
-  if (steps.areCopied && (!hasRows || steps.steps < stepsOfLargestTile))
+  // The largest tiles have no registers to spare for what unknown sizes take; the very largest has no second block that
+  // loads while it stores.
+  if (!hasRows)
+    tiles = tiles.drop_while([](const MatmulTile &tile) { return tile.rows * tile.columns >= 128 * 128; });
+  else if (steps.areCopied && steps.steps < stepsOfLargestTile)
     tiles = tiles.drop_front();
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
   if (!tile || blocksOf(space, *tile) < target.units / 2)
@@ -336,10 +348,6 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   int64_t stages =
       std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps.steps + 1));
   return makeMatmul(space, *tile, steps.depth, stages);
-}
-
-static bool areSizesKnown(const KernelSpace &space) {
-  return llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
 }
 
 /// Products of a tile for warps that issue instructions by themselves, or multiply and add.

@@ -7,10 +7,11 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-// Bounds that are tried. A size between two of them is taken for the larger one.
-constexpr int64_t bounds[] = {1, 16, 64, 128, 512, 1024, 2048, 8192};
-constexpr int64_t sizeBeyond = 65536; // what larger sizes are taken for
-constexpr double clearLoss = 1.05;    // of time, from which on a kernel more is worth its place
+// Bounds that are tried. A size between two of them is taken for the larger one. What is beyond has the schedule of a
+// typical size: large tiles spill where sizes are not known, those of singles already with few rows
+// (docs/performance.md).
+constexpr int64_t boundsOfHalves[] = {1, 16, 64, 128, 512, 1024, 2048}, boundsOfOthers[] = {1, 16, 64};
+constexpr double clearLoss = 1.05; // of time, from which on a kernel more is worth its place
 
 /// The one size of a loop that is not reduced and that is not known. For several of them, nothing is assumed: what is
 /// best depends on each.
@@ -41,18 +42,17 @@ std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const Targe
   AffineExpr size = findUnknownSize(space);
   if (!size || target.model != ProgramModel::Block)
     return std::nullopt;
+  bool areHalves = space.lhs && cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() == 16;
+  ArrayRef<int64_t> bounds = areHalves ? ArrayRef(boundsOfHalves) : ArrayRef(boundsOfOthers);
   KernelSpace assuming = space;
-  auto scheduleFor = [&](int64_t value, bool isMost) {
-    assuming.assumed = {size, value, isMost};
-    return root.forBlocks(assuming, target);
-  };
-  SizeVariants result{size, {}, scheduleFor(sizeBeyond, false)};
+  SizeVariants result{size, {}, root.forBlocks(space, target)};
   tile::ScheduleAttr wider = result.schedule;
   int64_t divisor = size.getLargestKnownDivisor();
   for (int64_t bound : llvm::reverse(bounds)) {
     if (bound < divisor) // nothing is as small
       break;
-    tile::ScheduleAttr own = scheduleFor(bound / divisor * divisor, true);
+    assuming.assumed = {size, bound / divisor * divisor, /*isMost=*/true};
+    tile::ScheduleAttr own = root.forBlocks(assuming, target);
     if (own == wider || !losesClearly(assuming, root, wider, own, target))
       continue;
     result.variants.insert(result.variants.begin(), {bound, own});
