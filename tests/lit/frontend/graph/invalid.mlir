@@ -238,7 +238,7 @@ graph.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
   graph.return %x : tensor<8xf32>
 }
 func.func @f(%x: tensor<8xf32>) {
-  // expected-error @+1 {{expected variants for one size in the order of their bounds}}
+  // expected-error @+1 {{expected variants for one size in the order of their bounds, got}}
   graph.launch @k(%x) {variants = [#graph.variant<@k for ()[s0] -> (s0) to 16>,
                                    #graph.variant<@k for ()[s0] -> (s0) to 16>]} : (tensor<8xf32>) -> tensor<8xf32>
   return
