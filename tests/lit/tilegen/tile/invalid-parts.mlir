@@ -6,6 +6,11 @@
 
 // -----
 
+// expected-error@+1 {{expected no most_tiles but with parts, for which room is made, got 8}}
+#schedule = #tile.schedule<matmul, tile = [16, 32], most_tiles = 8>
+
+// -----
+
 tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
