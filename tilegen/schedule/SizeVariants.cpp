@@ -10,7 +10,7 @@ namespace tilewright::tilegen {
 // Bounds that are tried. A size between two of them is taken for the larger one. What is beyond has the schedule of a
 // typical size: large tiles spill where sizes are not known, those of singles already with few rows
 // (docs/performance.md).
-constexpr int64_t boundsOfHalves[] = {1, 16, 64, 128, 512, 1024, 2048}, boundsOfOthers[] = {1, 16, 64};
+constexpr int64_t boundsOfHalves[] = {1, 16, 64, 128, 512, 1024, 2048}, boundsOfOthers[] = {1, 16};
 constexpr double clearLoss = 1.05; // of time, from which on a kernel more is worth its place
 
 /// The one size of a loop that is not reduced and that is not known. For several of them, nothing is assumed: what is
