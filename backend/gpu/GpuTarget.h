@@ -27,6 +27,9 @@ public:
   virtual unsigned lanes() const = 0;
   /// The thread's number in its block, and the block's in its grid: i32.
   virtual Value threadId(Builder &b) = 0;
+  /// The same, read again at this point: what depends on it is computed behind it, and no register keeps that before.
+  /// The value of threadId on targets that have registers enough.
+  virtual Value threadIdAnew(Builder &b) { return threadId(b); }
   virtual Value blockId(Builder &b, unsigned dim) = 0;
   /// The i32 that the lane with number (own xor mask) passes. Must be executed by all threads of the warp.
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;

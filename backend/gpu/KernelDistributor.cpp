@@ -87,6 +87,22 @@ Value KernelDistributor::threadPart(const Layout &layout, llvm::function_ref<uin
   return arith::XOrIOp::create(b_, linear(lane_, lanes), linear(warp_, warps));
 }
 
+/// The lane, and the warp in its role.
+void KernelDistributor::numberThread(Value thread) {
+  lane_ = arith::AndIOp::create(b_, thread, i32(target_.lanes() - 1));
+  warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
+  if (role_ && role_->firstWarp)
+    warp_ = arith::SubIOp::create(b_, warp_, i32(role_->firstWarp));
+}
+
+/// Behind a role's loop over steps, which is one in the loop over programs, begins the epilogue. What it computes from
+/// the thread's number would be the same for every program, so LLVM would compute it before the loops and keep it in
+/// registers that the loop over steps needs: the number is read anew.
+void KernelDistributor::leaveMainLoop(scf::ForOp loop) {
+  if (role_ && role_->sparesRegisters && loop->getParentOfType<scf::ForOp>())
+    numberThread(target_.threadIdAnew(b_));
+}
+
 void KernelDistributor::barrier() {
   if (faults_.dropBarriers)
     return;
@@ -210,12 +226,22 @@ static void keepLoads(ImplicitLocOpBuilder &b, ValueRange yielded) {
                               ArrayAttr());
 }
 
+/// Loops of roles that spare registers count in 32 bits: no memory has room for as many tiles, or steps of a block.
+Value KernelDistributor::narrowed(Value value) {
+  return role_ && role_->sparesRegisters && value.getType().isIndex() ? word(value) : scalar(value);
+}
+Value KernelDistributor::widened(Value value, Type type) {
+  return value.getType() == type ? value : arith::IndexCastUIOp::create(b_, type, value).getResult();
+}
+
 LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   computeWaiting();
+  Value lane = lane_, warp = warp_;
   Registers inits;
   SmallVector<unsigned> counts;
   auto flatten = [&](Value value, Registers &into) {
-    Registers words = isa<RankedTensorType>(value.getType()) ? pack(b_, registersOf(value)) : Registers{scalar(value)};
+    Registers words =
+        isa<RankedTensorType>(value.getType()) ? pack(b_, registersOf(value)) : Registers{narrowed(value)};
     llvm::append_range(into, words);
     return words.size();
   };
@@ -227,13 +253,13 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     inits.append({first.slot, first.uses});
   }
   auto loop =
-      scf::ForOp::create(b_, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
+      scf::ForOp::create(b_, narrowed(op.getLowerBound()), narrowed(op.getUpperBound()), narrowed(op.getStep()), inits);
   auto unflatten = [&](ValueRange from, ValueRange words) {
     for (auto [value, count] : llvm::zip(from, counts)) {
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         map(value, unpack(b_, words.take_front(count), type.getElementType(), layoutOf(type).registers()));
       else
-        scalars_.map(value, words.front());
+        scalars_.map(value, widened(words.front(), value.getType()));
       words = words.drop_front(count);
     }
   };
@@ -243,7 +269,7 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
     if (inits.empty())
       body->getTerminator()->erase();
     b_.setInsertionPointToEnd(body);
-    scalars_.map(op.getInductionVar(), loop.getInductionVar());
+    scalars_.map(op.getInductionVar(), widened(loop.getInductionVar(), op.getInductionVar().getType()));
     unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs());
     notePositions(counters, op.getRegionIterArgs(), loop.getRegionIterArgs());
     if (failed(lowerBlock(*op.getBody())))
@@ -261,6 +287,9 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   }
   unflatten(op.getResults(), loop.getResults());
   notePositions(counters, op.getResults(), loop.getResults());
+  lane_ = lane, warp_ = warp;
+  if (llvm::none_of(op->getUsers(), llvm::IsaPred<DotWaitOp>)) // else behind the wait
+    leaveMainLoop(op);
   return success();
 }
 
@@ -412,9 +441,7 @@ LogicalResult KernelDistributor::run() {
     target_.copyEngine()->markTensorMap(function, ++last);
     scalars_.map(map.getResult(), entry->getArgument(last));
   }
-  Value thread = target_.threadId(b_);
-  lane_ = arith::AndIOp::create(b_, thread, i32(target_.lanes() - 1));
-  warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
+  numberThread(target_.threadId(b_));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
   prefetchMaps(maps);

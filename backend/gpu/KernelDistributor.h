@@ -54,6 +54,8 @@ private:
   void lowerElementwise(Operation *op);
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  Value narrowed(Value value);
+  Value widened(Value value, mlir::Type type);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   void lowerBroadcast(tile::BroadcastOp op);
   void lowerCoordinate(tile::CoordinateOp op);
@@ -171,6 +173,9 @@ private:
   Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
+  void numberThread(Value thread);
+  bool sparesRegisters(tile::RolesOp op, unsigned number);
+  void leaveMainLoop(mlir::scf::ForOp loop);
   void barrier();
   void lowerBarrier(tile::BarrierOp op);
   void awaitKernels();
@@ -186,7 +191,8 @@ private:
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
   llvm::DenseMap<std::pair<Value, int64_t>, RingPosition> positions_; // of steps that loops count, by slots
   struct Role {
-    unsigned number, threads;
+    unsigned number, threads, firstWarp;
+    bool sparesRegisters; // its loops leave registers to others
   };
   std::optional<Role> role_; // of the warps whose program is emitted; none: all
   bool hasEpilogue_ = false;

@@ -26,6 +26,8 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead.
   // Singles are split there: ptxas splits what it has room for at once, and spills where it is promised more.
   constexpr int64_t registersBesideHalves = 96, registersBesideSingles = 160;
+  constexpr int64_t fewResults = 16, someResults = 32;    // of a thread
+  constexpr int64_t warpsWithFew = 12, warpsWithSome = 8; // of a multiprocessor: 168 and 255 registers a thread
   auto schedule = kernel.getScheduleAttr();
   int64_t threads = *kernel.getThreads();
   if (!schedule)
@@ -46,7 +48,13 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
       std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (static_cast<int64_t>(*kernel.getSharedBytes()) + reserved);
   int64_t roomInRegisters = tile::registersOfUnit / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
-  return roomInMemory <= roomInRegisters ? std::max<int64_t>(roomInMemory, 1) : 0;
+  if (roomInMemory <= roomInRegisters)
+    return std::max<int64_t>(roomInMemory, 1);
+  // Left alone, ptxas spills a word or two of what sizes take that are not known.
+  bool isSmall = schedule.getRoot() == graph::RootKind::Matmul && splitsSingles && results <= someResults * threads;
+  if (!isSmall || !kernel.getNumSymbols() || !desc.bulkCopies)
+    return 0;
+  return (results <= fewResults * threads ? warpsWithFew : warpsWithSome) * desc.warpWidth / threads;
 }
 
 void tilewright::boundRegisters(ModuleOp placed, ModuleOp distributed, const TargetDesc &target) {

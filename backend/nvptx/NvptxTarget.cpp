@@ -15,6 +15,22 @@ Value NvptxTarget::threadId(Builder &b) {
   return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
 }
 
+/// Assembly with side effects, which the optimizer leaves where it is.
+Value NvptxTarget::threadIdAnew(Builder &b) {
+  return LLVM::InlineAsmOp::create(b, b.getI32Type(), ValueRange(), "mov.u32 $0, %tid.x;", "=r",
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getRes();
+}
+
+Value NvptxTarget::opaque(Builder &b, Value value) {
+  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "",
+                                   value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getRes();
+}
+
 Value NvptxTarget::blockId(Builder &b, unsigned dim) {
   static constexpr StringRef names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y",
                                         "llvm.nvvm.read.ptx.sreg.ctaid.z"};

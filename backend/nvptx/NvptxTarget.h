@@ -14,6 +14,7 @@ public:
       : startsEarly_(desc.dependentLaunches), engine_(desc.roles.prefetchesMaps) {}
   unsigned lanes() const override { return 32; }
   Value threadId(Builder &b) override;
+  Value threadIdAnew(Builder &b) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;
@@ -40,11 +41,13 @@ public:
   CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;
+  Value opaque(Builder &b, Value value) override;
   Value sharedMemory(Builder &b, mlir::ModuleOp module, int64_t bytes) override;
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 
 private:
   bool startsEarly_; // so kernels wait for those before them
+  int opaqueValues_ = 0;
   NvptxCopyEngine engine_;
 };
 

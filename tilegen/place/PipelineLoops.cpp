@@ -202,13 +202,12 @@ static LoadOp copiedLoad(SharedWriteOp write) { return write.getValue().getDefin
 static bool isOfConstant(SharedWriteOp write) { return isConstant(copiedLoad(write).getBuffer()); }
 
 /// Starts copies of constants before the wait for the kernels before this one; of how many steps. Worth it where
-/// something else comes from those, and where sizes are known: others take the registers that a second set of addresses
-/// needs. Everything that is done before it must be for constants alone.
+/// something else comes from those. Everything that is done before it must be for constants alone.
 int64_t LoopPipeline::copyConstants() {
   auto isOfAwaited = [](SharedWriteOp write) { return isAwaited(copiedLoad(write).getBuffer()); };
   auto kernel = dyn_cast<KernelOp>(loop_->getParentOp());
-  if (!facts_.constantsFirst || !kernel || kernel.getNumSymbols() || !raw_.empty() ||
-      llvm::none_of(copied_, isOfConstant) || llvm::none_of(copied_, isOfAwaited))
+  if (!facts_.constantsFirst || !kernel || !raw_.empty() || llvm::none_of(copied_, isOfConstant) ||
+      llvm::none_of(copied_, isOfAwaited))
     return 0;
   for (Operation *op = loop_->getPrevNode(); op; op = op->getPrevNode()) {
     auto load = dyn_cast<LoadOp>(op);

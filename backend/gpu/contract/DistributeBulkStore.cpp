@@ -60,11 +60,12 @@ private:
 
   void storePiece(int64_t piece, Value room) {
     CopyEngine &engine = *d_.target_.copyEngine();
-    Registers elements; // computed before the wait
-    for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
-      elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
     if (!d_.faults_.dropStoreWaits)
       d_.byFirstLane([&] { engine.awaitStores(b_, op_.getRooms() - 1); });
+    // Behind the branch: ptxas runs a main loop's matrix products one after the other if it finds sums read before it.
+    Registers elements;
+    for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
+      elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
     engine.meetWarp(b_);
     write(piece, room, elements);
     if (!d_.faults_.dropProxyFences)

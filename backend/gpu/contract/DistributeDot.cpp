@@ -245,6 +245,9 @@ void KernelDistributor::lowerDotWait(DotWaitOp op) {
     map(result, Registers(rest.take_front(count)));
     rest = rest.drop_front(count);
   }
+  for (Value accumulator : op.getAccumulators())
+    if (auto loop = accumulator.getDefiningOp<scf::ForOp>(); loop && loop->getBlock() == op->getBlock())
+      return leaveMainLoop(loop);
 }
 
 //===- All together -----------------------------------------------------------------------------------------------===//

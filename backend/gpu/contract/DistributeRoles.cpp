@@ -191,18 +191,35 @@ void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
         index = word(op.getIndex()), most = i32(op.getGroup());
   Value programs = arith::MulIOp::create(b_, columns, most), group = arith::DivUIOp::create(b_, index, programs),
         within = arith::RemUIOp::create(b_, index, programs), firstRow = arith::MulIOp::create(b_, group, most),
-        height = arith::MinUIOp::create(b_, arith::SubIOp::create(b_, rows, firstRow), most),
-        column = arith::DivUIOp::create(b_, within, height),
+        height = arith::MinUIOp::create(b_, arith::SubIOp::create(b_, rows, firstRow), most);
+  // Where LLVM sees how small the number of rows is, it divides in 16 bits, for which ptxas calls a function.
+  if (kernel_.getNumSymbols())
+    height = target_.opaque(b_, height);
+  Value column = arith::DivUIOp::create(b_, within, height),
         row = arith::AddIOp::create(b_, firstRow, arith::RemUIOp::create(b_, within, height)),
         program = arith::AddIOp::create(b_, arith::MulIOp::create(b_, row, columns), column);
   scalars_.map(op.getResult(), arith::IndexCastUIOp::create(b_, b_.getIndexType(), program));
+}
+
+/// Registers are short where roles share them out, and where sizes that only running tells take some, or singles, whose
+/// two halves are multiplied. Not in attention: ptxas makes slower code of the same care there, 1.05 of the time where
+/// keys are causal (docs/performance.md).
+bool KernelDistributor::sparesRegisters(RolesOp op, unsigned number) {
+  ScheduleAttr schedule = kernel_.getScheduleAttr();
+  if (schedule && schedule.getRoot() == graph::RootKind::Attention)
+    return false;
+  auto isOfSingles = [](DotOp dot) {
+    return dot.getLhs().getType().getElementType().isF32() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op.getRegisters()[number] || kernel_.getNumSymbols() || op.walk(isOfSingles).wasInterrupted();
 }
 
 LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned firstWarp) {
   Region &body = op.getBodies()[number];
   CopyEngine &engine = *target_.copyEngine();
   Value warp = std::exchange(warp_, arith::SubIOp::create(b_, warp_, i32(firstWarp)));
-  role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes()};
+  role_ = Role{number + 1, static_cast<unsigned>(op.getWarps()[number]) * target_.lanes(), firstWarp,
+               sparesRegisters(op, number)};
   bool awaitsItself = !body.getOps<AwaitKernelsOp>().empty();
   if (!awaitsItself)
     awaitKernels();

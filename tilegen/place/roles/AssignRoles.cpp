@@ -114,12 +114,12 @@ static bool isIndexArithmetic(Operation &op) {
 }
 
 /// Blocks whose threads start with few registers take some from the warps that copy.
-static RoleBudget budgetOf(KernelOp kernel, ScheduleAttr schedule, const RolePlan &plan) {
+static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
   int64_t multiplying = schedule.getGroups() * schedule.getWarps(), all = multiplying + warpsToCopy,
           atStart = RolesOp::registersAtStart(all);
   if (atStart >= mostRegisters)
     return {};
-  int64_t toCopy = plan.rings.size() > 1 || kernel.getNumSymbols() ? registersToCopyMore : registersToCopy,
+  int64_t toCopy = plan.rings.size() > 1 ? registersToCopyMore : registersToCopy,
           left = all * atStart - warpsToCopy * toCopy;
   return {std::min<int64_t>(left / multiplying / 8 * 8, mostRegisters), toCopy};
 }
@@ -410,7 +410,7 @@ bool tilewright::tile::assignRoles(KernelOp kernel, const PlaceFacts &facts) {
     kernel.emitRemark() << "its copies are started by the warps that multiply because " << why;
     return false;
   }
-  RoleBudget budget = budgetOf(kernel, schedule, *plan);
+  RoleBudget budget = budgetOf(schedule, *plan);
   loadAhead(*plan, budget.toMultiply ? budget.toMultiply : mostRegisters);
   RoleBuilder(kernel, facts, std::move(*plan), budget).run();
   eraseOriginals(kernel);

@@ -3,10 +3,12 @@
 
 // Blocks that take several programs have the copy engine store their results. Each warp has two rooms.
 // CHECK-LABEL: .entry stores(
+// No sum is converted before the branch that waits for room, else ptxas serializes the loop's matrix products.
 // CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK-NOT: {{tid.x|cvt.rn.f16}}
 // CHECK: cp.async.bulk.wait_group.read 1;
 // CHECK: bar.warp.sync
-// CHECK-COUNT-16: st.shared.v2.b16
+// CHECK-COUNT-16: st.shared.b32
 // CHECK-NOT: st.shared
 // CHECK: fence.proxy.async.shared::cta
 // CHECK-NEXT: bar.warp.sync
@@ -36,5 +38,37 @@ tile.kernel @stores(%a: !tile.buffer<f16, () -> (9600, 512)>, %b: !tile.buffer<f
   }
   %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
   tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 256)>
+  tile.return
+}
+
+// Where registers are short, as they are with rows that only running tells, the thread's number is read anew behind the loop
+// over steps, so that the epilogue's addresses take none from that loop.
+// CHECK-LABEL: .entry unknown_rows(
+// CHECK: mov.u32 %r{{[0-9]+}}, %tid.x;
+// CHECK-NOT: tid.x
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK-NOT: cvt.rn.f16
+// CHECK: mov.u32 %r{{[0-9]+}}, %tid.x;
+// CHECK-NOT: tid.x
+// CHECK: cp.async.bulk.wait_group.read 1;
+tile.kernel @unknown_rows(%a: !tile.buffer<f16, ()[s0] -> (s0 * 64, 512)>, %b: !tile.buffer<f16, () -> (512, 256)>,
+                          %y: !tile.buffer<f16, ()[s0] -> (s0 * 64, 256)>, %s0: index)
+    attributes {grid = affine_map<()[s0] -> (s0 * 2, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds ()[s0] -> (s0 * 64, 512) map (d0, d1)[s0] -> (d0, d1) : !tile.buffer<f16, ()[s0] -> (s0 * 64, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds ()[s0] -> (512, 256) map (d0, d1)[s0] -> (d0, d1) : !tile.buffer<f16, () -> (512, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds ()[s0] -> (s0 * 64, 256) map (d0, d1)[s0] -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, ()[s0] -> (s0 * 64, 256)>
   tile.return
 }

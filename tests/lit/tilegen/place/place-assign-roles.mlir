@@ -61,7 +61,7 @@ tile.kernel @one(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f16, 
 // CHECK: tile.tensor_map %{{.*}} start ()[s0] -> (0) sizes ()[s0] -> (64, s0, 2, 4) strides ()[s0] -> (1, 256, s0 * 256, 64)
 // CHECK: tile.ring_alloc offset 0 : <slots = 4, releases = 4>
 // CHECK: %[[TURNS:.*]] = tile.ring_alloc offset 0 : <slots = 2, releases = 4>
-// CHECK: tile.roles attributes {elected = array<i1: false, false, true>, registers = array<i64: 232, 232, 32>, warps = array<i64: 4, 4, 4>} {
+// CHECK: tile.roles attributes {elected = array<i1: false, false, true>, registers = array<i64: 240, 240, 24>, warps = array<i64: 4, 4, 4>} {
 // CHECK: scf.for %{{.*}} step %c264{{.*}} iter_args(%{{.*}}, %[[TURN:.*]] = %{{.*}}) -> (index, index)
 // CHECK: tile.ring_drain %[[TURNS]]
 // CHECK: tile.ring_release %[[TURNS]][%[[TURN]]]
