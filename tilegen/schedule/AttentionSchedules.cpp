@@ -161,12 +161,12 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   const auto *row = llvm::find_if(roleTiles, [&](const RoleTile &row) { return std::max(head, columns) <= row.head; });
   if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) || bytesOfElement(space) != 2)
     return {};
-  // Where the number of keys is not known, what masks every step takes registers that 128 keys do not leave: ptxas
-  // spills 20 bytes of BERT's.
-  int64_t keys = sizes.keys && *sizes.keys > row->keys ? row->keys : fewKeys;
+  int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
+  // Where the number of keys is not known, what masks every step takes registers: eight warps have none left for 128
+  // keys (ptxas spills 32 bytes of BERT's), four have.
+  int64_t keys = (sizes.keys || rows == rowsOfFour) && sizes.expectedKeys > row->keys ? row->keys : fewKeys;
   if (sizes.expectedKeys <= keys)
     return {};
-  int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
   int64_t room = (target.sharedBytes - bytesOfRings) / 2 - rows * head; // in halves
   int64_t stages = std::min(mostStages, room / (keys * (head + columns)));
   tile::ScheduleAttr schedule = makeAttention(space, sizes, target, rows, columns, keys, head, stages, 1);

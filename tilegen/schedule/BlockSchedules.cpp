@@ -28,7 +28,7 @@ constexpr int64_t elementsPerThreadOfGemv = 32;
 constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
 constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
 constexpr int64_t stepsOfLargestTile = 12; // at least
-constexpr int64_t largestTileOfUnknown = 128 * 192; // elements: sizes that are not known take registers
+constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
 constexpr int64_t mostStages = 12;
 
 /// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
@@ -63,7 +63,7 @@ constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {
 /// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
 /// registers that these tiles would spill.
 constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
-constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32
+constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
@@ -290,10 +290,9 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, 
     if ((areKnown || row.tile.rows * row.tile.columns <= largestTileOfUnknown) &&
         (!found || timeOf(row) < timeOf(*found)))
       found = &row;
-  const RoleTile &best = *found;
-  if (blocksOf(space, best.tile) < target.units / 2)
+  if (!found || blocksOf(space, found->tile) < target.units / 2)
     return {};
-  return makeRoles(space, best, step, steps, target);
+  return makeRoles(space, *found, step, steps, target);
 }
 
 namespace {
@@ -330,15 +329,13 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
                                              const TargetDesc &target) {
   if (steps.areBoxes)
     return scheduleRoles(space, steps.depth, steps.steps, target);
-  if (elementOf(space).isF32())
+  // What gathers a first convolution's few channels has no registers for masks of rows that are not known.
+  bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
+  if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
     return {};
   ArrayRef<MatmulTile> tiles = steps.areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
-  bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
-  // The largest tiles have no registers to spare for what unknown sizes take; the very largest has no second block that
-  // loads while it stores.
-  if (!hasRows)
-    tiles = tiles.drop_while([](const MatmulTile &tile) { return tile.rows * tile.columns >= 128 * 128; });
-  else if (steps.areCopied && steps.steps < stepsOfLargestTile)
+  // The largest tile has no second block that loads while it stores.
+  if (steps.areCopied && steps.steps < stepsOfLargestTile)
     tiles = tiles.drop_front();
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
   if (!tile || blocksOf(space, *tile) < target.units / 2)
@@ -357,11 +354,12 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
   bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
   // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
   // are split in registers: steps of 64 spill a word, and so do those of 32 where one warp holds the whole tile, or
-  // where sizes that are not known take registers.
-  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && areSizesKnown(space) ? 32 : 16;
+  // where sizes that are not known take registers. On sm_90a those of a plain product leave enough, a window's do not.
+  bool hasRegisters = areSizesKnown(space) || (target.bulkCopies && space.loopsOfKind(LoopKind::Reduction).size() == 1);
+  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && hasRegisters ? 32 : 16;
   int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
-          mostBytes = !half && tile.rows < tile.columns ? bytesOfWideStage : bytesOfStage;
+          mostBytes = !half && tile.rows < tile.columns && target.bulkCopies ? bytesOfWideStage : bytesOfStage;
   while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
     step /= 2;
   int64_t stageBytes = (tile.rows + tile.columns) * step * bytes;

@@ -7,18 +7,25 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-// Bounds that are tried. A size between two of them is taken for the larger one. What is beyond has the schedule of a
-// typical size: large tiles spill where sizes are not known, those of singles already with few rows
-// (docs/performance.md).
-constexpr int64_t boundsOfHalves[] = {1, 16, 64, 128, 512, 1024, 2048}, boundsOfOthers[] = {1, 16};
-constexpr double clearLoss = 1.05; // of time, from which on a kernel more is worth its place
+// Bounds that are tried. A size between two of them is taken for the larger one, and one beyond them all for `beyond`.
+constexpr int64_t bounds[] = {1, 16, 64, 128, 512, 1024, 2048, 4096, 8192, 32768}, beyond = 131072;
+// The share of the estimated time of a size's own schedule up to which that of a larger size serves as well. Estimates
+// are good to some 5 %, and the schedule that an artifact for just this size would have was often measured: 128 rows by
+// 1,024 columns are estimated to take the same by 64x64 and by 16x32, and take 10.4 and 8.5 us.
+constexpr double mostToServe = 0.95;
+// Where warps start their copies themselves, large tiles spill if sizes are not known (docs/performance.md), so there
+// larger sizes have the schedule of a typical one, and a kernel more must gain clearly.
+constexpr size_t boundsOfHalves = 7, boundsOfOthers = 2;
+constexpr double mostToServeWithoutCopies = 1.05;
 
-/// The one size of a loop that is not reduced and that is not known. For several of them, nothing is assumed: what is
-/// best depends on each.
+/// The one size of a loop that is not reduced and that is not known. Of several, the rows of an attention: the others
+/// only multiply its programs. For other roots nothing is assumed then: what is best depends on each.
 static AffineExpr findUnknownSize(const KernelSpace &space) {
   AffineExpr found;
   for (const Loop &loop : space.loops()) {
-    if (loop.kind == LoopKind::Reduction || isa<AffineConstantExpr>(loop.size))
+    bool isCounted =
+        space.root == graph::RootKind::Attention ? loop.kind == LoopKind::Row : loop.kind != LoopKind::Reduction;
+    if (!isCounted || isa<AffineConstantExpr>(loop.size))
       continue;
     if (found)
       return {};
@@ -27,14 +34,16 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
   return found;
 }
 
-/// Does `wide`, which was chosen for larger sizes, take clearly longer than `own` for what is assumed?
-static bool losesClearly(const KernelSpace &space, const Root &root, tile::ScheduleAttr wide, tile::ScheduleAttr own,
-                         const TargetDesc &target) {
-  if (!root.estimateForBlocks)
+/// Is `wide`, which was chosen for larger sizes, as good as `own` for what is assumed? Then a kernel is saved.
+static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAttr wide, tile::ScheduleAttr own,
+                   const TargetDesc &target) {
+  if (wide == own)
     return true;
-  std::optional<double> before = root.estimateForBlocks(space, wide, target),
-                        after = root.estimateForBlocks(space, own, target);
-  return !before || !after || *before > clearLoss * *after;
+  if (!root.estimateForBlocks)
+    return false;
+  std::optional<double> ofWide = root.estimateForBlocks(space, wide, target),
+                        ofOwn = root.estimateForBlocks(space, own, target);
+  return ofWide && ofOwn && *ofWide <= (target.bulkCopies ? mostToServe : mostToServeWithoutCopies) * *ofOwn;
 }
 
 std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target) {
@@ -43,17 +52,21 @@ std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const Targe
   if (!size || target.model != ProgramModel::Block)
     return std::nullopt;
   bool areHalves = space.lhs && cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() == 16;
-  ArrayRef<int64_t> bounds = areHalves ? ArrayRef(boundsOfHalves) : ArrayRef(boundsOfOthers);
+  ArrayRef<int64_t> tried(bounds);
   KernelSpace assuming = space;
-  SizeVariants result{size, {}, root.forBlocks(space, target)};
-  tile::ScheduleAttr wider = result.schedule;
   int64_t divisor = size.getLargestKnownDivisor();
-  for (int64_t bound : llvm::reverse(bounds)) {
+  if (target.bulkCopies)
+    assuming.assumed = {size, static_cast<int64_t>(llvm::alignTo(beyond, divisor)), /*isMost=*/false};
+  else
+    tried = tried.take_front(areHalves ? boundsOfHalves : boundsOfOthers);
+  SizeVariants result{size, {}, root.forBlocks(assuming, target)};
+  tile::ScheduleAttr wider = result.schedule;
+  for (int64_t bound : llvm::reverse(tried)) {
     if (bound < divisor) // nothing is as small
       break;
     assuming.assumed = {size, bound / divisor * divisor, /*isMost=*/true};
     tile::ScheduleAttr own = root.forBlocks(assuming, target);
-    if (own == wider || !losesClearly(assuming, root, wider, own, target))
+    if (serves(assuming, root, wider, own, target))
       continue;
     result.variants.insert(result.variants.begin(), {bound, own});
     wider = own;

@@ -2,8 +2,9 @@
 // Schedules of a kernel for several ranges of a size that is only known when running: a product of one row wants
 // another program than one of a thousand.
 //
-//   rows of a product      1          2 to 64                 65 to 1024            more
-//   schedule               gemv       16x32, shared by 4      64x64                 128x256
+//   rows of a product of halves, 1,024 by 1,024, on sm_90a
+//   1           2 to 128    129 to 512  513 to 1,024  1,025 to 2,048  more
+//   gemv        16x32       64x64       64x128        128x128         128x128 in turns
 #pragma once
 
 #include "tilegen/TargetDesc.h"

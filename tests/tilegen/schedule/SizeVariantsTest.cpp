@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules for ranges of a size that only running tells.
+#include "tilegen/schedule/SizeVariants.h"
+
+#include "tilegen/roots/RootTable.h"
+#include "tilegen/schedule/SelectSchedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace tilewright;
+using tilegen::SizeVariants;
+
+namespace {
+
+/// Rows by 3,072 by 768, of elements {t}.
+constexpr const char *product = R"(
+  graph.kernel @k(%x: tensor<?x3072x{t}, affine_map<()[s0] -> (s0, 3072)>>, %y: tensor<3072x768x{t}>)
+      -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>> {{
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        : tensor<?x3072x{t}, affine_map<()[s0] -> (s0, 3072)>>, tensor<3072x768x{t}> -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
+    graph.return %c : tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
+  }})";
+
+/// Twelve heads of 64, of s0 images with s1 rows and keys.
+constexpr const char *attention = R"(
+  graph.kernel @k(%q: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>, %k: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>,
+                  %v: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>)
+      -> tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> attributes {{root = #graph.root<attention>}} {{
+    %s = graph.contract %q, %k maps [affine_map<(b, h, m, n, d) -> (b, h, m, d)>, affine_map<(b, h, m, n, d) -> (b, h, n, d)>, affine_map<(b, h, m, n, d) -> (b, h, m, n)>]
+        : tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>, tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> -> {s}
+    %m = graph.reduce <max> %s axes [3] : {s} -> {r}
+    %mb = graph.broadcast %m dims [0, 1, 2] : {r} -> {s}
+    %d = arith.subf %s, %mb : {s}
+    %e = math.exp %d : {s}
+    %t = graph.reduce <sum> %e axes [3] : {s} -> {r}
+    %tb = graph.broadcast %t dims [0, 1, 2] : {r} -> {s}
+    %p = arith.divf %e, %tb : {s}
+    %h = arith.truncf %p : {s} to {h}
+    %o = graph.contract %h, %v maps [affine_map<(b, h, m, e, n) -> (b, h, m, n)>, affine_map<(b, h, m, e, n) -> (b, h, n, e)>, affine_map<(b, h, m, e, n) -> (b, h, m, e)>]
+        : {h}, tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> -> tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>
+    graph.return %o : tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>
+  }})";
+
+class SizeVariantsTest : public testing::Test {
+protected:
+  SizeVariantsTest() {
+    context_.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect,
+                         func::FuncDialect>();
+  }
+
+  std::optional<SizeVariants> variantsOf(const char *kernel, const char *type, const char *target) {
+    const char *sizes = "affine_map<()[s0, s1] -> (s0, 12, s1, s1)>>";
+    module_ = parseSourceString<ModuleOp>(
+        fmt::format(fmt::runtime(kernel), fmt::arg("t", type),
+                    fmt::arg("s", fmt::format("tensor<?x12x?x?xf32, {}", sizes)),
+                    fmt::arg("h", fmt::format("tensor<?x12x?x?xf16, {}", sizes)),
+                    fmt::arg("r", "tensor<?x12x?xf32, affine_map<()[s0, s1] -> (s0, 12, s1)>>")),
+        &context_);
+    auto space = tilegen::analyzeKernel(module_->lookupSymbol<graph::KernelOp>("k"));
+    return tilegen::chooseVariants(*space, **findTarget(target));
+  }
+
+  MLIRContext context_;
+  OwningOpRef<ModuleOp> module_;
+};
+
+int64_t rowsOf(tile::ScheduleAttr schedule) { return schedule.getTile().drop_back().back(); }
+
+TEST_F(SizeVariantsTest, AProductHasSchedulesForFewRowsAndForMany) {
+  for (const char *type : {"f16", "f32"}) {
+    std::optional<SizeVariants> found = variantsOf(product, type, "sm_90a");
+    ASSERT_TRUE(found);
+    ASSERT_GE(found->variants.size(), 3u);
+    EXPECT_EQ(rowsOf(found->schedule), 128) << type; // where copies have warps of their own, large tiles do not spill
+    int64_t before = 0;
+    for (auto [most, schedule] : found->variants) {
+      EXPECT_GT(most, before);
+      before = most;
+      bool isShared = schedule.getParts() > 1;
+      EXPECT_EQ(schedule.getMostTiles() > 0, isShared); // room for parts is made for so many tiles
+      if (isShared)
+        EXPECT_EQ(schedule.getMostTiles(),
+                  (most + rowsOf(schedule) - 1) / rowsOf(schedule) * 768 / schedule.getTile().back());
+    }
+    EXPECT_TRUE(llvm::any_of(found->variants, [](const auto &variant) { return variant.schedule.getParts() > 1; }));
+    EXPECT_FALSE(found->schedule.getParts() > 1); // nobody promises how many tiles there are beyond the bounds
+  }
+}
+
+TEST_F(SizeVariantsTest, FewRowsHaveTheScheduleOfAnArtifactForThem) {
+  std::optional<SizeVariants> found = variantsOf(product, "f16", "sm_90a");
+  const auto &few = found->variants.front();
+  EXPECT_EQ(few.most, 16); // a vector times columns that run along memory is no gemv of its own
+  EXPECT_EQ(rowsOf(few.schedule), 16);
+  EXPECT_EQ(few.schedule.getReduce().back(), 128);
+  // Singles of few rows step as deep as if sizes were known.
+  found = variantsOf(product, "f32", "sm_90a");
+  auto few32 = llvm::find_if(found->variants, [](const auto &variant) { return variant.most == 16; });
+  ASSERT_NE(few32, found->variants.end());
+  EXPECT_EQ(few32->schedule.getReduce().back(), 32);
+}
+
+TEST_F(SizeVariantsTest, WarpsThatCopyForThemselvesKeepTheTypicalScheduleForMany) {
+  std::optional<SizeVariants> singles = variantsOf(product, "f32", "sm_80"),
+                              halves = variantsOf(product, "f16", "sm_80");
+  EXPECT_LE(singles->variants.back().most, 16);
+  EXPECT_LE(halves->variants.back().most, 2048);
+}
+
+TEST_F(SizeVariantsTest, AnAttentionGoesByItsRowsThoughItsBatchIsOpenToo) {
+  std::optional<SizeVariants> found = variantsOf(attention, "f16", "sm_90a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size, getAffineSymbolExpr(1, &context_));
+  EXPECT_EQ(rowsOf(found->schedule), 128);
+  ASSERT_GE(found->variants.size(), 3u);
+  EXPECT_EQ(rowsOf(found->variants.front().schedule), 16);
+  for (auto [most, schedule] : found->variants) {
+    EXPECT_LE(rowsOf(schedule), 64);
+    EXPECT_EQ(schedule.getParts(), 1); // how many tiles there are, the batch decides
+  }
+  // Four warps have registers for 128 keys, if there are more than that.
+  EXPECT_EQ(found->variants.back().schedule.getReduce().front(), 128);
+  EXPECT_EQ(found->schedule.getReduce().front(), 64);
+}
+
+TEST_F(SizeVariantsTest, TheHostCutsRowsWhenRunning) { EXPECT_FALSE(variantsOf(product, "f32", "x86-64-v3")); }
+
+TEST_F(SizeVariantsTest, LaunchesNameTheirVariants) {
+  variantsOf(product, "f16", "sm_90a");
+  std::string text;
+  llvm::raw_string_ostream(text) << *module_->lookupSymbol("k") << R"(
+    func.func @main(%x: tensor<?x3072xf16, affine_map<()[s0] -> (s0, 3072)>>, %y: tensor<3072x768xf16>)
+        -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>> {
+      %c = graph.launch @k(%x, %y) : (tensor<?x3072xf16, affine_map<()[s0] -> (s0, 3072)>>, tensor<3072x768xf16>)
+          -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
+      return %c : tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
+    })";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context_);
+  ASSERT_TRUE(module);
+  (*module)->setAttr(graph::symbolsAttr, Builder(&context_).getStrArrayAttr({"n"}));
+  ASSERT_TRUE(succeeded(selectSchedules(*module, **findTarget("sm_90a"))));
+  EXPECT_TRUE(succeeded(verify(*module)));
+  int launches = 0;
+  module->walk([&](graph::LaunchOp launch) {
+    ++launches;
+    ASSERT_TRUE(launch.getVariants());
+    for (auto variant : launch.getVariants()->getAsRange<graph::VariantAttr>()) {
+      auto kernel = module->lookupSymbol<graph::KernelOp>(variant.getKernel().getValue());
+      ASSERT_TRUE(kernel);
+      EXPECT_TRUE(kernel.getScheduleAttr());
+      EXPECT_EQ(kernel.getSymName(), fmt::format("k_to{}", variant.getMost()));
+    }
+  });
+  EXPECT_EQ(launches, 1);
+}
+
+} // namespace
