@@ -47,6 +47,7 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   add(of(1, 64, 256, 64, 64, 64, 64, 3), "power of two");
   add(of(2, 67, 131, 64, 64, 64, 64), "prime");
   add(of(1, 140, 150, 64, 128, 128, 64, 3), "multiple of 8");
+  add(of(1, 67, 197, 64, 64, 128, 64, 3), "prime");
   add(of(1, 130, 131, 128, 128, 128, 128), "prime");
   add(of(3, 65, 129, 32, 64, 64, 64), "beside a power of two");
   add(of(1, 65, 129, 80, 64, 64, 128, 1), "beside a power of two");

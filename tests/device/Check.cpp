@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small]: runs the cases
-// that tilewright-device-cases compiled, and checks their outputs.
+// tilewright-device-check FOLDER [--device cuda:0|hip:0] [--expect-failures] [--only TEXT] [--small] [--shard I N]
+// runs the cases that tilewright-device-cases compiled, and checks their outputs. Most of the time goes into the
+// driver's compiler and the expected outputs, both on one core: several processes with a shard each are faster.
 //
 // Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the
 // folder has an injected fault): 0 if some case failed.
@@ -150,24 +151,62 @@ static bool missesQuota(const Counts &counts, bool all) {
   return misses;
 }
 
+struct Options {
+  std::string folder, device, only;
+  bool expectsFailures = false, onlySmall = false, isVerbose = false;
+  std::pair<size_t, size_t> shard = {0, 1};
+
+  bool areAll() const { return only.empty() && !onlySmall && shard.second == 1; }
+};
+
+/// Runs the chosen cases of those in `rows`. False if the device fails, which says nothing about the rest.
+static bool runCases(const Options &options, runtime::Device &device, runtime::Stream &stream,
+                     const nlohmann::json &list, Counts &counts, int &failed) {
+  std::map<std::string, nlohmann::json> rows;
+  for (auto &row : list.at("cases"))
+    rows[row.at("name")] = row;
+  size_t number = 0;
+  for (const DeviceCase &c : deviceCases()) {
+    if (!rows.contains(c.name) || c.name.find(options.only) == std::string::npos || (options.onlySmall && !c.small) ||
+        number++ % options.shard.second != options.shard.first)
+      continue;
+    if (options.isVerbose)
+      fmt::print(stderr, "{}\n", c.name);
+    Expected<std::string> result = runCase(device, stream, c, rows[c.name], list.at("target"), options.folder);
+    std::string wrong = result ? *result : result.status().message();
+    failed += !wrong.empty();
+    if (!wrong.empty() && !options.expectsFailures)
+      fmt::print("FAILED {}: {}\n", c.name, wrong);
+    for (const std::string &key :
+         {"family " + c.family, "type " + typeText(c.type), "layout " + c.layout, "edge " + c.edge}) {
+      counts[key].first += wrong.empty();
+      ++counts[key].second;
+    }
+    if (!result && result.status().code() == Code::Device && !options.expectsFailures)
+      return false;
+  }
+  return true;
+}
+
 int main(int argc, char **argv) {
-  std::string folder, deviceName, only;
-  bool expectFailures = false, small = false;
+  Options options;
   CLI::App app("Runs compiled device cases and judges them.");
-  app.add_option("FOLDER", folder)->required();
-  app.add_option("--device", deviceName, "cuda:N or hip:N; number 0 of the kind that the code is for, if absent");
-  app.add_option("--only", only, "only cases whose name contains this");
-  app.add_flag("--small", small, "only the small cases, for an emulator's slower ways of looking");
-  app.add_flag("--expect-failures", expectFailures);
+  app.add_option("FOLDER", options.folder)->required();
+  app.add_option("--device", options.device, "cuda:N or hip:N; number 0 of the kind that the code is for, if absent");
+  app.add_option("--only", options.only, "only cases whose name contains this");
+  app.add_option("--shard", options.shard, "I N: only every Nth of them, from the Ith on (counted from 0)");
+  app.add_flag("--small", options.onlySmall, "only the small cases, for an emulator's slower ways of looking");
+  app.add_flag("--verbose", options.isVerbose, "name each case before it runs, so that one that does not end is known");
+  app.add_flag("--expect-failures", options.expectsFailures);
   CLI11_PARSE(app, argc, argv);
 
-  std::ifstream file(folder + "/cases.json");
+  std::ifstream file(options.folder + "/cases.json");
   nlohmann::json list = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (deviceName.empty() && !list.is_discarded())
-    deviceName = list.at("target").get<std::string>().starts_with("gfx") ? "hip:0" : "cuda:0";
-  auto device = runtime::openDevice(deviceName);
+  if (options.device.empty() && !list.is_discarded())
+    options.device = list.at("target").get<std::string>().starts_with("gfx") ? "hip:0" : "cuda:0";
+  auto device = runtime::openDevice(options.device);
   if (list.is_discarded() || !device) {
-    fmt::print(stderr, "{}\n", device ? "cannot read " + folder + "/cases.json" : device.status().message());
+    fmt::print(stderr, "{}\n", device ? "cannot read " + options.folder + "/cases.json" : device.status().message());
     return device ? 6 : 5;
   }
   auto stream = (*device)->createStream();
@@ -175,35 +214,18 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "{}\n", stream.status().message());
     return 5;
   }
-  std::map<std::string, nlohmann::json> rows;
-  for (auto &row : list.at("cases"))
-    rows[row.at("name")] = row;
   Counts counts;
   int failed = 0;
-  for (const DeviceCase &c : deviceCases()) {
-    if (!rows.contains(c.name) || c.name.find(only) == std::string::npos || (small && !c.small))
-      continue;
-    Expected<std::string> result = runCase(**device, **stream, c, rows[c.name], list.at("target"), folder);
-    std::string wrong = result ? *result : result.status().message();
-    failed += !wrong.empty();
-    if (!wrong.empty() && !expectFailures)
-      fmt::print("FAILED {}: {}\n", c.name, wrong);
-    for (const std::string &key :
-         {"family " + c.family, "type " + typeText(c.type), "layout " + c.layout, "edge " + c.edge}) {
-      counts[key].first += wrong.empty();
-      ++counts[key].second;
-    }
-    if (!result && result.status().code() == Code::Device && !expectFailures) {
-      fmt::print("the device failed; the rest was not run\n");
-      return 5;
-    }
+  if (!runCases(options, **device, **stream, list, counts, failed)) {
+    fmt::print("the device failed; the rest was not run\n");
+    return 5;
   }
   if (counts.empty()) {
-    fmt::print(stderr, "expected cases in {} whose names have '{}', found none\n", folder, only);
+    fmt::print(stderr, "expected cases in {} whose names have '{}', found none\n", options.folder, options.only);
     return 1;
   }
-  bool missed = missesQuota(counts, only.empty() && !small);
-  if (expectFailures) {
+  bool missed = missesQuota(counts, options.areAll());
+  if (options.expectsFailures) {
     fmt::print("{} cases saw the injected fault\n", failed);
     return failed ? 0 : 1;
   }
