@@ -4,9 +4,9 @@ file(STRINGS e2e/models.txt rows REGEX "^[^#]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/models.txt)
 set(shared ${TILEWRIGHT_SHARED}/models/real)
 set(goldens ${TILEWRIGHT_GOLDENS})
-# addCodeTest(NAME FOLDER): what the code of the model's kernels is made of, for every kind of GPU.
+# addCodeTest(NAME FOLDER [OPTION...]): what the code of the model's kernels is made of, for every kind of GPU.
 function(addCodeTest name folder)
-  add_test(NAME e2e.${name}.code COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkCode $<TARGET_FILE:tilewright> ${folder}/model.onnx)
+  add_test(NAME e2e.${name}.code COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkCode $<TARGET_FILE:tilewright> ${folder}/model.onnx ${ARGN})
   set_tests_properties(e2e.${name}.code PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS e2e)
 endfunction()
 
@@ -40,6 +40,11 @@ endforeach()
 
 foreach(name mlp mlp_fp16 encoder encoder_fp16 cnn swiglu elementwise norm softmax)
   addCodeTest(demo.${name} ${CMAKE_BINARY_DIR}/models/demo/${name})
+endforeach()
+# Plain products in the largest tiles, which no model has, of known and of open sizes.
+foreach(name product product_fp16)
+  addCodeTest(demo.${name} ${CMAKE_BINARY_DIR}/models/demo/${name})
+  addCodeTest(demo.${name}.4096 ${CMAKE_BINARY_DIR}/models/demo/${name} --shapes a:4096x4096,b:4096x4096)
 endforeach()
 add_test(NAME e2e.ptxas COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/checkCode --has-ptxas)
 set_tests_properties(e2e.ptxas PROPERTIES SKIP_RETURN_CODE 77 LABELS e2e)
