@@ -4,9 +4,11 @@
 #include "tools/tilewright/commands/Commands.h"
 #include "tools/tilewright/options/ModelOptions.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 
 using namespace tilewright;
@@ -22,6 +24,22 @@ static constexpr const char *footer =
 6 input/output, 7 internal error.
 Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
 
+/// Options whose value may be absent, and what they are then.
+static constexpr std::pair<std::string_view, std::string_view> optionalValues[] = {
+    {"--random-weights", "0"}, {"--explain-fusion", "text"}, {"--reduce", "reduced"}};
+
+/// The words of the command line, last one first, as CLI11 wants them. A file behind an option whose value is absent is
+/// the model, not that value.
+static std::vector<std::string> wordsOf(int argc, char **argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (size_t i = 0; i + 1 < words.size(); ++i)
+    for (const auto &[option, value] : optionalValues)
+      if (std::error_code error; words[i] == option && std::filesystem::is_regular_file(words[i + 1], error))
+        words[i] += fmt::format("={}", value);
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 static int parse(CLI::App &app, int argc, char **argv) {
   std::string_view first = argc > 1 ? argv[1] : "";
   for (const auto &[name, instead] : notBuilt)
@@ -31,7 +49,7 @@ static int parse(CLI::App &app, int argc, char **argv) {
   if (!first.empty() && !first.starts_with('-') && !isCommand)
     return report({Code::Usage, fmt::format("there is no command '{}'; tilewright --help lists them", first)});
   try {
-    app.parse(argc, argv);
+    app.parse(wordsOf(argc, argv));
   } catch (const CLI::Success &help) {
     return app.exit(help);
   } catch (const RefusedOption &refused) {

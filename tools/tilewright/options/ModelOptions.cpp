@@ -71,6 +71,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
       ->default_str("tf32x3");
   command.add_option("--random-weights", options.randomWeights, "random weights from SEED where their data is absent")
       ->expected(0, 1)
+      ->check(notNegative)
       ->default_str("0");
   command.add_flag("--no-fallback", options.noFallback, "fail if an operator would run through the reference");
   command.add_option("--dump-stages", options.dumpStages, "write each stage's IR into this folder");
