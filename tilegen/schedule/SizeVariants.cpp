@@ -21,17 +21,14 @@ constexpr double mostToServeWithoutCopies = 1.05;
 /// The one size of a loop that is not reduced and that is not known. Of several, the rows of an attention: the others
 /// only multiply its programs. For other roots nothing is assumed then: what is best depends on each.
 static AffineExpr findUnknownSize(const KernelSpace &space) {
-  AffineExpr found;
-  for (const Loop &loop : space.loops()) {
-    bool isCounted =
-        space.root == graph::RootKind::Attention ? loop.kind == LoopKind::Row : loop.kind != LoopKind::Reduction;
-    if (!isCounted || isa<AffineConstantExpr>(loop.size))
-      continue;
-    if (found)
-      return {};
-    found = loop.size;
-  }
-  return found;
+  SmallVector<const Loop *> unknown;
+  for (const Loop &loop : space.loops())
+    if (loop.kind != LoopKind::Reduction && !isa<AffineConstantExpr>(loop.size))
+      unknown.push_back(&loop);
+  if (unknown.size() == 1)
+    return unknown.front()->size;
+  const auto *rows = llvm::find_if(unknown, [](const Loop *loop) { return loop->kind == LoopKind::Row; });
+  return space.root == graph::RootKind::Attention && rows != unknown.end() ? (*rows)->size : AffineExpr();
 }
 
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for what is assumed? Then a kernel is saved.

@@ -20,34 +20,44 @@ using tilegen::SizeVariants;
 
 namespace {
 
-/// Rows by 3,072 by 768, of elements {t}.
-constexpr const char *product = R"(
-  graph.kernel @k(%x: tensor<?x3072x{t}, affine_map<()[s0] -> (s0, 3072)>>, %y: tensor<3072x768x{t}>)
-      -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>> {{
-    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-        : tensor<?x3072x{t}, affine_map<()[s0] -> (s0, 3072)>>, tensor<3072x768x{t}> -> tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
-    graph.return %c : tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>
-  }})";
+/// s0 rows by 3,072 by 768.
+std::string product(const char *type) {
+  return fmt::format(R"(
+    graph.kernel @k(%x: {0}, %y: {1}) -> {2} {{
+      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : {0}, {1} -> {2}
+      graph.return %c : {2}
+    }})",
+                     fmt::format("tensor<?x3072x{}, affine_map<()[s0] -> (s0, 3072)>>", type),
+                     fmt::format("tensor<3072x768x{}>", type), "tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>");
+}
 
-/// Twelve heads of 64, of s0 images with s1 rows and keys.
-constexpr const char *attention = R"(
-  graph.kernel @k(%q: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>, %k: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>,
-                  %v: tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>)
-      -> tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> attributes {{root = #graph.root<attention>}} {{
-    %s = graph.contract %q, %k maps [affine_map<(b, h, m, n, d) -> (b, h, m, d)>, affine_map<(b, h, m, n, d) -> (b, h, n, d)>, affine_map<(b, h, m, n, d) -> (b, h, m, n)>]
-        : tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>, tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> -> {s}
-    %m = graph.reduce <max> %s axes [3] : {s} -> {r}
-    %mb = graph.broadcast %m dims [0, 1, 2] : {r} -> {s}
-    %d = arith.subf %s, %mb : {s}
-    %e = math.exp %d : {s}
-    %t = graph.reduce <sum> %e axes [3] : {s} -> {r}
-    %tb = graph.broadcast %t dims [0, 1, 2] : {r} -> {s}
-    %p = arith.divf %e, %tb : {s}
-    %h = arith.truncf %p : {s} to {h}
-    %o = graph.contract %h, %v maps [affine_map<(b, h, m, e, n) -> (b, h, m, n)>, affine_map<(b, h, m, e, n) -> (b, h, n, e)>, affine_map<(b, h, m, e, n) -> (b, h, m, e)>]
-        : {h}, tensor<?x12x?x64x{t}, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>> -> tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>
-    graph.return %o : tensor<?x12x?x64xf32, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>
-  }})";
+/// Twelve heads of 64, of s0 images, with s1 keys and as many rows, or one.
+std::string attention(bool hasRows) {
+  const char *rows = hasRows ? "?" : "1", *size = hasRows ? "s1" : "1";
+  auto of = [&](const char *inner, std::string_view innerSize, const char *type) {
+    bool hasKeys = hasRows || innerSize.ends_with("s1"); // maps have the symbols that they need
+    return fmt::format("tensor<?x12x{}{}x{}, affine_map<()[s0{}] -> (s0, 12, {}{})>>", rows, inner, type,
+                       hasKeys ? ", s1" : "", size, innerSize);
+  };
+  return fmt::format(
+      R"(
+    graph.kernel @k(%q: {q}, %k: {k}, %v: {k}) -> {o} attributes {{root = #graph.root<attention>}} {{
+      %s = graph.contract %q, %k maps [affine_map<(b, h, m, n, d) -> (b, h, m, d)>, affine_map<(b, h, m, n, d) -> (b, h, n, d)>, affine_map<(b, h, m, n, d) -> (b, h, m, n)>] : {q}, {k} -> {s}
+      %m = graph.reduce <max> %s axes [3] : {s} -> {r}
+      %mb = graph.broadcast %m dims [0, 1, 2] : {r} -> {s}
+      %d = arith.subf %s, %mb : {s}
+      %e = math.exp %d : {s}
+      %t = graph.reduce <sum> %e axes [3] : {s} -> {r}
+      %tb = graph.broadcast %t dims [0, 1, 2] : {r} -> {s}
+      %p = arith.divf %e, %tb : {s}
+      %h = arith.truncf %p : {s} to {h}
+      %o = graph.contract %h, %v maps [affine_map<(b, h, m, e, n) -> (b, h, m, n)>, affine_map<(b, h, m, e, n) -> (b, h, n, e)>, affine_map<(b, h, m, e, n) -> (b, h, m, e)>] : {h}, {k} -> {o}
+      graph.return %o : {o}
+    }})",
+      fmt::arg("q", of("x64", ", 64", "f16")), fmt::arg("o", of("x64", ", 64", "f32")),
+      fmt::arg("s", of("x?", ", s1", "f32")), fmt::arg("h", of("x?", ", s1", "f16")), fmt::arg("r", of("", "", "f32")),
+      fmt::arg("k", "tensor<?x12x?x64xf16, affine_map<()[s0, s1] -> (s0, 12, s1, 64)>>"));
+}
 
 class SizeVariantsTest : public testing::Test {
 protected:
@@ -56,14 +66,10 @@ protected:
                          func::FuncDialect>();
   }
 
-  std::optional<SizeVariants> variantsOf(const char *kernel, const char *type, const char *target) {
-    const char *sizes = "affine_map<()[s0, s1] -> (s0, 12, s1, s1)>>";
-    module_ = parseSourceString<ModuleOp>(
-        fmt::format(fmt::runtime(kernel), fmt::arg("t", type),
-                    fmt::arg("s", fmt::format("tensor<?x12x?x?xf32, {}", sizes)),
-                    fmt::arg("h", fmt::format("tensor<?x12x?x?xf16, {}", sizes)),
-                    fmt::arg("r", "tensor<?x12x?xf32, affine_map<()[s0, s1] -> (s0, 12, s1)>>")),
-        &context_);
+  std::optional<SizeVariants> variantsOf(const std::string &kernel, const char *target) {
+    module_ = parseSourceString<ModuleOp>(kernel, &context_);
+    if (!module_)
+      return std::nullopt;
     auto space = tilegen::analyzeKernel(module_->lookupSymbol<graph::KernelOp>("k"));
     return tilegen::chooseVariants(*space, **findTarget(target));
   }
@@ -76,7 +82,7 @@ int64_t rowsOf(tile::ScheduleAttr schedule) { return schedule.getTile().drop_bac
 
 TEST_F(SizeVariantsTest, AProductHasSchedulesForFewRowsAndForMany) {
   for (const char *type : {"f16", "f32"}) {
-    std::optional<SizeVariants> found = variantsOf(product, type, "sm_90a");
+    std::optional<SizeVariants> found = variantsOf(product(type), "sm_90a");
     ASSERT_TRUE(found);
     ASSERT_GE(found->variants.size(), 3u);
     EXPECT_EQ(rowsOf(found->schedule), 128) << type; // where copies have warps of their own, large tiles do not spill
@@ -96,27 +102,27 @@ TEST_F(SizeVariantsTest, AProductHasSchedulesForFewRowsAndForMany) {
 }
 
 TEST_F(SizeVariantsTest, FewRowsHaveTheScheduleOfAnArtifactForThem) {
-  std::optional<SizeVariants> found = variantsOf(product, "f16", "sm_90a");
+  std::optional<SizeVariants> found = variantsOf(product("f16"), "sm_90a");
   const auto &few = found->variants.front();
   EXPECT_EQ(few.most, 16); // a vector times columns that run along memory is no gemv of its own
   EXPECT_EQ(rowsOf(few.schedule), 16);
   EXPECT_EQ(few.schedule.getReduce().back(), 128);
   // Singles of few rows step as deep as if sizes were known.
-  found = variantsOf(product, "f32", "sm_90a");
+  found = variantsOf(product("f32"), "sm_90a");
   auto few32 = llvm::find_if(found->variants, [](const auto &variant) { return variant.most == 16; });
   ASSERT_NE(few32, found->variants.end());
   EXPECT_EQ(few32->schedule.getReduce().back(), 32);
 }
 
 TEST_F(SizeVariantsTest, WarpsThatCopyForThemselvesKeepTheTypicalScheduleForMany) {
-  std::optional<SizeVariants> singles = variantsOf(product, "f32", "sm_80"),
-                              halves = variantsOf(product, "f16", "sm_80");
+  std::optional<SizeVariants> singles = variantsOf(product("f32"), "sm_80"),
+                              halves = variantsOf(product("f16"), "sm_80");
   EXPECT_LE(singles->variants.back().most, 16);
   EXPECT_LE(halves->variants.back().most, 2048);
 }
 
 TEST_F(SizeVariantsTest, AnAttentionGoesByItsRowsThoughItsBatchIsOpenToo) {
-  std::optional<SizeVariants> found = variantsOf(attention, "f16", "sm_90a");
+  std::optional<SizeVariants> found = variantsOf(attention(/*hasRows=*/true), "sm_90a");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->size, getAffineSymbolExpr(1, &context_));
   EXPECT_EQ(rowsOf(found->schedule), 128);
@@ -131,10 +137,21 @@ TEST_F(SizeVariantsTest, AnAttentionGoesByItsRowsThoughItsBatchIsOpenToo) {
   EXPECT_EQ(found->schedule.getReduce().front(), 64);
 }
 
-TEST_F(SizeVariantsTest, TheHostCutsRowsWhenRunning) { EXPECT_FALSE(variantsOf(product, "f32", "x86-64-v3")); }
+TEST_F(SizeVariantsTest, AnAttentionOfOneRowGoesByItsBatch) {
+  std::optional<SizeVariants> found = variantsOf(attention(/*hasRows=*/false), "sm_90a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size, getAffineSymbolExpr(0, &context_) * 12); // images and heads are one loop
+  ASSERT_FALSE(found->variants.empty());
+  const auto &few = found->variants.front();
+  EXPECT_GT(few.schedule.getParts(), 1); // few programs share out their keys
+  EXPECT_EQ(few.schedule.getMostTiles(), few.most / 12 * 12);
+  EXPECT_EQ(found->schedule.getParts(), 1);
+}
+
+TEST_F(SizeVariantsTest, TheHostCutsRowsWhenRunning) { EXPECT_FALSE(variantsOf(product("f32"), "x86-64-v3")); }
 
 TEST_F(SizeVariantsTest, LaunchesNameTheirVariants) {
-  variantsOf(product, "f16", "sm_90a");
+  variantsOf(product("f16"), "sm_90a");
   std::string text;
   llvm::raw_string_ostream(text) << *module_->lookupSymbol("k") << R"(
     func.func @main(%x: tensor<?x3072xf16, affine_map<()[s0] -> (s0, 3072)>>, %y: tensor<3072x768xf16>)
