@@ -5,15 +5,27 @@
 #include "frontend/onnx/DimExpression.h"
 #include "frontend/onnx/TensorData.h"
 
+#include <map>
 #include <set>
 
 using namespace mlir;
 
 namespace tilewright {
 
+/// Of several constants of one name the last one counts, nodes after initializers.
 void ModelImporter::importInitializers(const onnx::GraphProto &graph, Scope &scope) {
+  std::map<std::string, const onnx::TensorProto *> last; // null: a node
   for (const auto &tensor : graph.initializer())
-    define(tensor.name(), state.newConstant(tensor.name(), decode(tensor, tensor.name())), scope);
+    last[tensor.name()] = &tensor;
+  for (const auto &node : graph.node())
+    if (auto found = node.output_size() && isConstantNode(node) ? last.find(node.output(0)) : last.end();
+        found != last.end())
+      found->second = nullptr;
+  for (const auto &tensor : graph.initializer())
+    if (last[tensor.name()] == &tensor)
+      define(tensor.name(), state.newConstant(tensor.name(), decode(tensor, tensor.name())), scope);
+    else
+      noteOverruled(tensor.name());
   for (const auto &tensor : graph.sparse_initializer())
     define(tensor.values().name(), state.newConstant(tensor.values().name(), decode(tensor)), scope);
 }

@@ -109,6 +109,15 @@ void ModelImporter::define(const std::string &name, ImportedValue *value, Scope 
     malformed("the value '{}' is defined twice", name);
 }
 
+bool ModelImporter::isConstantNode(const onnx::NodeProto &proto) {
+  return proto.op_type() == "Constant" && canonicalDomain(proto.domain()).empty();
+}
+
+void ModelImporter::noteOverruled(const std::string &name) const {
+  state.report.warnings.push_back(
+      fmt::format("the constant '{}' is defined several times: the last one counts, as in ONNX Runtime", name));
+}
+
 std::string ModelImporter::nodeName(const onnx::NodeProto &proto, const Scope &scope) const {
   std::string name = !proto.name().empty() ? proto.name() : proto.output_size() ? proto.output(0) : proto.op_type();
   return scope.prefix + name;
@@ -131,11 +140,20 @@ int64_t ModelImporter::opsetOf(const std::string &domain, const std::string &op,
 std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
                                                  const Scope &scope) const {
   std::unordered_map<std::string, int> producer;
+  std::set<int> overruled;
   for (int i = 0; i < nodes.size(); ++i)
-    for (const std::string &output : nodes[i].output())
-      if (!output.empty() && !producer.try_emplace(output, i).second)
-        malformed("the value '{}' is defined twice, by '{}' and '{}'", output, nodeName(nodes[producer[output]], scope),
+    for (const std::string &output : nodes[i].output()) {
+      auto [entry, isNew] = output.empty() ? std::pair(producer.end(), true) : producer.try_emplace(output, i);
+      if (isNew)
+        continue;
+      if (int before = std::exchange(entry->second, i); isConstantNode(nodes[before]) && isConstantNode(nodes[i])) {
+        overruled.insert(before);
+        noteOverruled(output);
+      } else {
+        malformed("the value '{}' is defined twice, by '{}' and '{}'", output, nodeName(nodes[before], scope),
                   nodeName(nodes[i], scope));
+      }
+    }
   std::vector<std::set<int>> readers(nodes.size());
   std::vector<int> waiting(nodes.size()), order;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -145,7 +163,7 @@ std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::Repeate
   }
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (int i = 0; i < nodes.size(); ++i)
-    if (waiting[i] == 0)
+    if (waiting[i] == 0 && !overruled.contains(i))
       ready.push(i);
   while (!ready.empty()) {
     order.push_back(ready.top());
@@ -154,7 +172,7 @@ std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::Repeate
       if (--waiting[reader] == 0)
         ready.push(reader);
   }
-  if (static_cast<int>(order.size()) < nodes.size()) {
+  if (order.size() + overruled.size() < static_cast<size_t>(nodes.size())) {
     int stuck = std::ranges::find_if(waiting, [](int count) { return count > 0; }) - waiting.begin();
     malformed("the graph has a cycle through node '{}'", nodeName(nodes[stuck], scope));
   }

@@ -56,6 +56,8 @@ private:
   void define(const std::string &name, ImportedValue *value, Scope &scope);
   int64_t opsetOf(const std::string &domain, const std::string &op, const Scope &scope) const;
   std::string nodeName(const onnx::NodeProto &proto, const Scope &scope) const;
+  static bool isConstantNode(const onnx::NodeProto &proto);
+  void noteOverruled(const std::string &name) const;
   std::vector<int> topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
                                     const Scope &scope) const;
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);

@@ -137,6 +137,27 @@ TEST_F(ImporterTest, InitializersMayBeInputsToo) {
   EXPECT_EQ((*module)->lookupSymbol<mlir::func::FuncOp>("main").getNumArguments(), 1u);
 }
 
+/// As ONNX Runtime takes them: some exporters write them so.
+TEST_F(ImporterTest, TheLastOfSeveralConstantsOfANameCounts) {
+  TinyModel weights;
+  weights.input("x", {1}).output("y").node("Add", {"x", "w"}, {"y"});
+  weights.floats("w", {1}, {3}), weights.floats("w", {1}, {5});
+  std::string printed = text(weights);
+  EXPECT_EQ(count(printed, "5.000000e+00"), 1u) << printed;
+  EXPECT_EQ(count(printed, "3.000000e+00"), 0u) << printed;
+  EXPECT_EQ(report.warnings.size(), 1u);
+
+  TinyModel nodes;
+  nodes.input("x", {1}).output("y");
+  nodes.floats("w", {1}, {3});
+  for (float value : {5.0f, 7.0f})
+    setAttribute(nodes.node("Constant", {}, {"w"}), "value_float", value);
+  nodes.node("Add", {"x", "w"}, {"y"});
+  printed = text(nodes);
+  EXPECT_EQ(count(printed, "7.000000e+00"), 1u) << printed;
+  EXPECT_EQ(count(printed, "5.0") + count(printed, "3.000000e+00"), 0u) << printed;
+}
+
 TEST_F(ImporterTest, WhatOnlyTheReferenceHasIsAHostCall) {
   TinyModel model;
   model.input("x", {"n", 3}).output("y").node("NonZero", {"x"}, {"y"});

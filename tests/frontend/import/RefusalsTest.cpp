@@ -44,6 +44,9 @@ TEST_F(RefusalsTest, RefusesUndefinedAndTwiceDefinedValues) {
   TinyModel twice = relu();
   twice.node("Exp", {"x"}, {"y"});
   refuses(twice, Code::Malformed, {"'y'", "twice"});
+  TinyModel weight = relu();
+  weight.floats("y", {1}, {1}); // a constant, but the other is none
+  refuses(weight, Code::Malformed, {"'y'", "twice"});
   TinyModel noOutput = relu();
   noOutput.proto.mutable_graph()->mutable_output(0)->set_name("z");
   refuses(noOutput, Code::Malformed, {"'z'"});
