@@ -299,7 +299,9 @@ LogicalResult KernelDistributor::lowerIf(scf::IfOp op) {
   auto branch = scf::IfOp::create(b_, scalar(op.getCondition()), /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());
+  Value lane = lane_, warp = warp_; // a loop in there may number the thread anew
   LogicalResult result = lowerBlock(*op.thenBlock());
+  lane_ = lane, warp_ = warp;
   waiting_.clear(); // what was not computed in there, nobody uses
   return result;
 }

@@ -151,10 +151,16 @@ Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::
   if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();
-  if (schedule && schedule.getMostTiles()) // whose workspaces have room for no more
+  if (schedule && schedule.getMostTiles()) {                               // whose workspaces have room for no more
+    auto taken = kernel->getAttrOfType<AffineMapAttr>(tile::programsAttr); // by fewer blocks
+    AffineMap programs = taken ? taken.getValue() : kernel.getGrid();
+    rt::ExprId count = sizes.expr(programs.getResult(0).replaceSymbols(symbols));
+    if (runs != rt::none)
+      count = sizes.binary(rt::ExprKind::Mul, count, runs);
     plan.steps.push_back(rt::Guard{
-        rt::Relation::LessEqual, step.grid[0], sizes.constant(schedule.getMostTiles() * schedule.getParts()),
+        rt::Relation::LessEqual, count, sizes.constant(schedule.getMostTiles() * schedule.getParts()),
         fmt::format("expected no more tiles of kernel '{}' than its schedule promises", name.getValue().str())});
+  }
   if (group == rt::none)
     group = groupOf(launch, launch.getKernel(), schedule ? graph::stringifyRootKind(schedule.getRoot()) : StringRef());
   step.group = group;

@@ -3,8 +3,8 @@
 // runs the cases that tilewright-device-cases compiled, and checks their outputs. Most of the time goes into the
 // driver's compiler and the expected outputs, both on one core: several processes with a shard each are faster.
 //
-// Exit code 0: all passed, and each family, type, layout and edge has its quota of cases. With --expect-failures (the
-// folder has an injected fault): 0 if some case failed.
+// Exit code 0: all passed, and, where all were run at once, each family, type, layout and edge has its quota of cases.
+// With --expect-failures (the folder has an injected fault): 0 if some case failed.
 #include "tests/device/CaseRun.h"
 
 #include "runtime/Devices.h"
@@ -199,6 +199,10 @@ int main(int argc, char **argv) {
   app.add_flag("--verbose", options.isVerbose, "name each case before it runs, so that one that does not end is known");
   app.add_flag("--expect-failures", options.expectsFailures);
   CLI11_PARSE(app, argc, argv);
+  if (auto [number, count] = options.shard; number >= count) {
+    fmt::print(stderr, "--shard: expected I less than N, got {} {}\n", number, count);
+    return 2;
+  }
 
   std::ifstream file(options.folder + "/cases.json");
   nlohmann::json list = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);

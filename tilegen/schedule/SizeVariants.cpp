@@ -31,10 +31,16 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
   return space.root == graph::RootKind::Attention && rows != unknown.end() ? (*rows)->size : AffineExpr();
 }
 
+static tile::ScheduleAttr withoutMostTiles(tile::ScheduleAttr schedule) {
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
+                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
+                                     schedule.getGroups(), schedule.getOrder(), schedule.getParts());
+}
+
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for what is assumed? Then a kernel is saved.
 static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAttr wide, tile::ScheduleAttr own,
                    const TargetDesc &target) {
-  if (wide == own)
+  if (withoutMostTiles(wide) == withoutMostTiles(own)) // room for more tiles than there are does no harm
     return true;
   if (!root.estimateForBlocks)
     return false;

@@ -47,6 +47,8 @@ bool isModelInput(mlir::Value buffer);
 /// May a kernel before this one have written this buffer?
 inline bool isAwaited(mlir::Value buffer) { return !isConstant(buffer) && !isModelInput(buffer); }
 
+/// Attribute of a kernel whose blocks take several programs each: the grid of these programs, a map.
+inline constexpr llvm::StringLiteral programsAttr = "tile.programs";
 /// Attributes of a kernel's arguments, for constants that are stored in panels.
 inline constexpr llvm::StringLiteral packedFromAttr = "tile.packed_from"; // the map from the panels to the constant
 inline constexpr llvm::StringLiteral sourceAttr = "tile.source";          // the constant's type

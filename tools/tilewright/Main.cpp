@@ -24,18 +24,29 @@ static constexpr const char *footer =
 6 input/output, 7 internal error.
 Environment: TILEWRIGHT_NUM_THREADS (threads of the host device), TILEWRIGHT_DEVICE (default of --device).)";
 
-/// Options whose value may be absent, and what they are then.
-static constexpr std::pair<std::string_view, std::string_view> optionalValues[] = {
-    {"--random-weights", "0"}, {"--explain-fusion", "text"}, {"--reduce", "reduced"}};
+namespace {
+struct OptionalValue {
+  std::string_view option, ifAbsent;
+  bool (*isOne)(const std::string &word);
+};
+} // namespace
+
+/// Options whose value may be absent.
+static constexpr OptionalValue optionalValues[] = {
+    {"--random-weights", "0",
+     [](const std::string &word) { return word.find_first_not_of("0123456789") == std::string::npos; }},
+    {"--explain-fusion", "text", [](const std::string &word) { return word == "text" || word == "json"; }},
+};
 
 /// The words of the command line, last one first, as CLI11 wants them. A file behind an option whose value is absent is
 /// the model, not that value.
 static std::vector<std::string> wordsOf(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (size_t i = 0; i + 1 < words.size(); ++i)
-    for (const auto &[option, value] : optionalValues)
-      if (std::error_code error; words[i] == option && std::filesystem::is_regular_file(words[i + 1], error))
-        words[i] += fmt::format("={}", value);
+    for (const OptionalValue &row : optionalValues)
+      if (std::error_code error;
+          words[i] == row.option && !row.isOne(words[i + 1]) && std::filesystem::is_regular_file(words[i + 1], error))
+        words[i] += fmt::format("={}", row.ifAbsent);
   std::reverse(words.begin(), words.end());
   return words;
 }

@@ -376,9 +376,12 @@ void RoleBuilder::run() {
     fillBody(roles.getBodies()[group], group, /*stores=*/true);
   fillBody(roles.getBodies().back(), 0, /*stores=*/false);
   AffineExpr one = b_.getAffineConstantExpr(1);
-  if (isPersistent_)
+  if (isPersistent_) {
+    if (schedule_.getMostTiles()) // the plan checks that there are no more
+      kernel_->setAttr(programsAttr, AffineMapAttr::get(kernel_.getGrid()));
     kernel_.setGrid(
         AffineMap::get(0, kernel_.getNumSymbols(), {b_.getAffineConstantExpr(blocks_), one, one}, b_.getContext()));
+  }
 }
 
 /// Erases what the roles have copies of.
