@@ -63,7 +63,7 @@ static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptio
   for (const Edge &feed : attentionRule().feeds(graph, {&softmax, &mix, edge.value, edge.user})) {
     if (options.mode != FusionMode::All)
       return Reason::OtherMode;
-    GeometryOrRefusal verdict = checkAttention(options.attention, *feed.producer, softmax, mix);
+    GeometryOrRefusal verdict = checkAttention(options, *feed.producer, softmax, mix);
     if (auto *refusal = std::get_if<Refusal>(&verdict))
       return refusal->reason;
   }

@@ -11,13 +11,13 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 /// What can be said of the operations alone.
-static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops) {
+static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops, Machine machine) {
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
   if (std::optional<Refusal> refusal = tooManyTiles(ops, std::get<Geometry>(geometry)))
     return *refusal;
-  if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry)))
+  if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry), machine))
     return *refusal;
   return geometry;
 }
@@ -27,7 +27,7 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
     return Refusal{Reason::DataDependent, consumer.ops.front()};
   if (isTooLarge(producer, consumer))
     return Refusal{Reason::TooLarge, consumer.ops.front()};
-  GeometryOrRefusal geometry = checkOperations(GroupGraph::united(producer, consumer));
+  GeometryOrRefusal geometry = checkOperations(GroupGraph::united(producer, consumer), graph.machine());
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
   if (graph.pathAround(producer, consumer))
@@ -46,14 +46,15 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
   });
 }
 
-GeometryOrRefusal fusion::checkAttention(AttentionFusion which, const Group &scores, const Group &softmax,
+GeometryOrRefusal fusion::checkAttention(const FusionOptions &options, const Group &scores, const Group &softmax,
                                          const Group &mix) {
+  AttentionFusion which = options.attention;
   if (isTooLarge(scores, softmax) || isTooLarge(softmax, mix) || isTooLarge(scores, mix))
     return Refusal{Reason::TooLarge, mix.ops.front()};
   Group both;
   both.ops = GroupGraph::united(scores, softmax);
   SmallVector<Operation *> ops = GroupGraph::united(both, mix);
-  GeometryOrRefusal geometry = checkOperations(ops);
+  GeometryOrRefusal geometry = checkOperations(ops, options.machine);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
   if (which == AttentionFusion::None)

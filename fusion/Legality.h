@@ -12,6 +12,7 @@ namespace tilewright::fusion {
 GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer);
 
 /// The same for an attention: `mix` reads only the softmax's result, and that reads the scores.
-GeometryOrRefusal checkAttention(AttentionFusion which, const Group &scores, const Group &softmax, const Group &mix);
+GeometryOrRefusal checkAttention(const FusionOptions &options, const Group &scores, const Group &softmax,
+                                 const Group &mix);
 
 } // namespace tilewright::fusion

@@ -2,6 +2,7 @@
 // Every placed kernel of a module, distributed by itself.
 #include "backend/gpu/Distribute.h"
 #include "backend/gpu/KernelDistributor.h"
+#include "backend/math/NarrowProducts.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -12,6 +13,7 @@ FailureOr<OwningOpRef<ModuleOp>> tilewright::distribute(ModuleOp module, GpuTarg
   for (KernelOp kernel : module.getOps<KernelOp>()) {
     if (!kernel.isPlaced())
       return kernel.emitOpError("expected a placed kernel: run the stage 'place' first");
+    narrowProducts(kernel);
     if (failed(KernelDistributor(kernel, *output, target, faults).run()))
       return failure();
   }

@@ -26,6 +26,8 @@ Value KernelDistributor::registerOf(Value tile, unsigned r) {
     loadBatch(*load->second, r);
     return registers_[tile][r];
   }
+  if (packArithmetic(tile, r) || packConversion(tile, r))
+    return registers_[tile][r];
   Operation *op = tile.getDefiningOp();
   IRMapping mapping = scalars_;
   for (Value operand : op->getOperands())

@@ -66,6 +66,10 @@ private:
   void computeWaiting();
   Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
 
+  // PackedHalves.cpp
+  bool packArithmetic(Value tile, unsigned r);
+  bool packConversion(Value tile, unsigned r);
+
   // DistributeLoad.cpp, DistributeStore.cpp: global memory
   void lowerLoad(tile::LoadOp op);
   struct PendingLoad;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //   %h = arith.truncf %w : f32 to f16
 //   tile.dot %h, %v, %acc              ->    tile.dot %w, (arith.extf %v), %acc
+//   tile.dot %v, %h, %acc              ->    tile.dot (arith.extf %v), %w, %acc
 #include "backend/host/KeepPrecision.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,17 +12,23 @@ using namespace mlir;
 namespace tilewright::host {
 
 void keepPrecision(tile::KernelOp kernel) {
-  kernel.walk([](tile::DotOp dot) {
-    auto rounded = dot.getLhs().getDefiningOp<arith::TruncFOp>();
-    auto right = cast<RankedTensorType>(dot.getRhs().getType());
-    if (!rounded || !cast<RankedTensorType>(rounded.getIn().getType()).getElementType().isF32())
+  auto roundedFrom = [](Value operand) {
+    auto rounded = operand.getDefiningOp<arith::TruncFOp>();
+    bool isSingle = rounded && cast<RankedTensorType>(rounded.getIn().getType()).getElementType().isF32();
+    return isSingle ? rounded.getIn() : Value();
+  };
+  kernel.walk([&](tile::DotOp dot) {
+    OpOperand *sides[] = {&dot.getLhsMutable(), &dot.getRhsMutable()};
+    if (llvm::none_of(sides, [&](OpOperand *side) { return roundedFrom(side->get()) != nullptr; }))
       return;
     OpBuilder builder(dot);
-    dot.getRhsMutable().assign(
-        arith::ExtFOp::create(builder, dot.getLoc(), right.clone(builder.getF32Type()), dot.getRhs()));
-    dot.getLhsMutable().assign(rounded.getIn());
-    if (rounded->use_empty())
-      rounded->erase();
+    for (OpOperand *side : sides) {
+      Value value = side->get(), exact = roundedFrom(value);
+      auto type = cast<RankedTensorType>(value.getType());
+      side->set(exact ? exact : arith::ExtFOp::create(builder, dot.getLoc(), type.clone(builder.getF32Type()), value));
+      if (Operation *rounding = exact ? value.getDefiningOp() : nullptr; rounding && rounding->use_empty())
+        rounding->erase();
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 // Functions and divisions as arithmetic, as passes.
 #include "backend/math/Passes.h"
 #include "backend/math/MathExpansion.h"
+#include "backend/math/NarrowProducts.h"
 #include "backend/math/ReciprocalDivisions.h"
 #include "backend/math/SafeIntegers.h"
 
@@ -12,6 +13,7 @@ namespace tilewright {
 #define GEN_PASS_DEF_MARKRECIPROCALDIVISIONSPASS
 #define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
 #define GEN_PASS_DEF_MAKEINTEGERSSAFEPASS
+#define GEN_PASS_DEF_NARROWPRODUCTSPASS
 #include "backend/math/Passes.h.inc"
 
 namespace {
@@ -19,6 +21,13 @@ namespace {
 struct MarkReciprocalDivisionsPass : impl::MarkReciprocalDivisionsPassBase<MarkReciprocalDivisionsPass> {
   using MarkReciprocalDivisionsPassBase::MarkReciprocalDivisionsPassBase;
   void runOnOperation() override { markReciprocalDivisions(getOperation()); }
+};
+
+struct NarrowProductsPass : impl::NarrowProductsPassBase<NarrowProductsPass> {
+  using NarrowProductsPassBase::NarrowProductsPassBase;
+  void runOnOperation() override {
+    getOperation()->walk([](tile::KernelOp kernel) { narrowProducts(kernel); });
+  }
 };
 
 constexpr std::pair<StringLiteral, bool NativeMath::*> nativeFunctions[] = {{"exp2", &NativeMath::exp2},

@@ -13,6 +13,15 @@ def MarkReciprocalDivisionsPass : Pass<"tilewright-math-mark-reciprocal-division
   }];
 }
 
+def NarrowProductsPass : Pass<"tilewright-math-narrow-products"> {
+  let summary = "Multiply in f16 or bf16 what is rounded to it, where both factors are such numbers exactly";
+  let description = [{
+    Of tile kernels. Factors are extended halves and integers of few bits, or sums of those: weights of four bits less
+    their zero point, times a scale. The bits of the results stay the same.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ExpandFunctionsPass : Pass<"tilewright-math-expand-functions"> {
   let summary = "Replace functions that no instruction computes by formulas of fma, sqrt and integer operations";
   let description = [{

@@ -40,6 +40,15 @@ constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 0;
 constexpr unsigned reducedOperandLimit = 4;
 constexpr unsigned broadcastLimit = 4; // not 0, because a value that is equal in all lanes of a tile is computed once
+/// Weights that are stored in a small share of the bytes that they are multiplied in, such as numbers of four bits with
+/// a scale for each block, are dearer to write out and read again than to compute for each tile of rows. Measured for
+/// 4,096 by 4,096 numbers of four bits on the host, relative to two kernels: 1 row 0.13, 16 rows 0.40, 128 rows 0.8.
+constexpr unsigned storedWeightLimit = 8;
+constexpr double mostStoredBytes = 0.6; // bytes with scales for blocks of 32, multiplied as halves, are 0.55
+/// On a GPU, for rows up to which one kernel is no slower than two. Measured on an H200 in halves: 1 row 0.42, 128 rows
+/// 0.70, 512 rows 1.4; in singles: 1 row 0.5, 64 rows 0.8, 128 rows 1.2. A size that is not known counts as few: a
+/// decoder's, which runs for one row at a time.
+constexpr double mostRowsOfStoredHalves = 128, mostRowsOfStoredSingles = 64;
 /// The cost of writing a value and reading it again, in additions. Measured: computing tanh three times for an element
 /// is slower than storing it, computing it twice is not.
 constexpr double passOverMemory = 12;
@@ -113,6 +122,7 @@ public:
     return !walk(values, [](Operation *op) { return !isa<graph::ReduceOp>(op); });
   }
   bool contains(Operation *op) const { return members.contains(op); }
+  bool expandsStoredWeights(Value value) const;
   bool repeatsReads(Value value) const;
   bool slidesOverWork(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
@@ -140,6 +150,27 @@ bool Kernel::walk(ValueRange values, llvm::function_ref<bool(Operation *)> visit
     if (!llvm::all_of(found[i]->getOperands(), add))
       return false;
   return true;
+}
+
+/// True if `value` is computed from constants that take a small share of its bytes.
+bool Kernel::expandsStoredWeights(Value value) const {
+  auto bytesOf = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return elementsOf(value) * std::max(1u, type.getElementTypeBitWidth() / 8);
+  };
+  llvm::SetVector<Value> found;
+  found.insert(value);
+  double stored = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    Operation *op = found[i].getDefiningOp();
+    if (op && members.contains(op))
+      found.insert_range(op->getOperands());
+    else if (op && isa<graph::ConstantOp>(op))
+      stored += bytesOf(found[i]);
+    else if (!op || !op->hasTrait<OpTrait::ConstantLike>())
+      return false;
+  }
+  return stored > 0 && stored <= mostStoredBytes * bytesOf(value);
 }
 
 /// True if the accesses that read `value` repeat more work than a pass over memory costs. Each slice, gather and pad
@@ -315,12 +346,36 @@ static std::optional<Refusal> repeatedByAttention(const Kernel &kernel, ArrayRef
   return std::nullopt;
 }
 
-std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry) {
+/// Iterations of those loops of operand `side` that map `without` does not name.
+static double iterationsWithout(graph::ContractOp op, unsigned side, unsigned without) {
+  double count = 1;
+  SmallVector<int64_t> sizes = nominalSizes(op->getOperand(side));
+  for (auto [dim, loop] : llvm::enumerate(op.getMap(side).getResults()))
+    if (!op.getMap(without).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
+      count *= static_cast<double>(sizes[dim]);
+  return count;
+}
+
+/// Whether a contraction computes more for operand `side` than it may.
+static bool repeatedByContraction(const Kernel &kernel, graph::ContractOp contract, unsigned side, Machine machine) {
+  Value operand = contract->getOperand(side), other = contract->getOperand(1 - side);
+  if (!kernel.exceeds(operand, contractOperandLimit))
+    return false;
+  bool isHalf = cast<RankedTensorType>(operand.getType()).getElementTypeBitWidth() == 16;
+  double mostRows = isHalf ? mostRowsOfStoredHalves : mostRowsOfStoredSingles;
+  bool areFew = machine == Machine::Cpu || graph::getNumSymbols(cast<RankedTensorType>(other.getType())) > 0 ||
+                iterationsWithout(contract, 1 - side, side) <= mostRows;
+  return !areFew || !kernel.expandsStoredWeights(operand) || kernel.exceeds(operand, storedWeightLimit);
+}
+
+std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geometry &geometry, Machine machine) {
   Kernel kernel(ops);
-  if (geometry.kind == RootKind::Matmul || geometry.kind == RootKind::Window)
-    if (kernel.exceeds(geometry.root->getOperands(),
-                       geometry.kind == RootKind::Matmul ? contractOperandLimit : reducedOperandLimit))
-      return Refusal{Reason::RepeatsWork, geometry.root};
+  auto repeatsOperand = [&](unsigned side) {
+    return repeatedByContraction(kernel, cast<graph::ContractOp>(geometry.root), side, machine);
+  };
+  if ((geometry.kind == RootKind::Matmul && (repeatsOperand(0) || repeatsOperand(1))) ||
+      (geometry.kind == RootKind::Window && kernel.exceeds(geometry.root->getOperands(), reducedOperandLimit)))
+    return Refusal{Reason::RepeatsWork, geometry.root};
   if (geometry.kind == RootKind::Attention)
     if (std::optional<Refusal> refusal = repeatedByAttention(kernel, ops))
       return refusal;
@@ -352,16 +407,6 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
         return Refusal{Reason::RepeatsWork, op};
   }
   return std::nullopt;
-}
-
-/// Iterations of those loops of operand `side` that map `without` does not name.
-static double iterationsWithout(graph::ContractOp op, unsigned side, unsigned without) {
-  double count = 1;
-  SmallVector<int64_t> sizes = nominalSizes(op->getOperand(side));
-  for (auto [dim, loop] : llvm::enumerate(op.getMap(side).getResults()))
-    if (!op.getMap(without).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
-      count *= static_cast<double>(sizes[dim]);
-  return count;
 }
 
 std::optional<Refusal> fusion::smallAttention(ArrayRef<Operation *> ops) {

@@ -2,6 +2,7 @@
 // The cost of fusion: work that would be repeated, computed from sizes alone.
 #pragma once
 
+#include "fusion/FusionMode.h"
 #include "fusion/Geometry.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -19,7 +20,8 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 
 /// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nothing if it would
 /// not.
-///  * An operand of a contraction is computed again for every tile along the other operand's loop.
+///  * An operand of a contraction is computed again for every tile along the other operand's loop. Weights that are
+///    stored in few bytes may be, as long as rows are few or `machine` keeps what it computes for many in its caches.
 ///  * The operand of a window is computed again for every window that covers it.
 ///  * The operand of a slice, gather, pad or concatenation is computed again by each of them.
 ///  * The operand of a broadcast is computed again for every repetition.
@@ -27,7 +29,7 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 ///  * Rows of a reduction that are regrouped from a transpose collect elements that lie apart.
 ///  * A window that pads a slice, a concatenation of slices (a roll), and a transpose of a concatenation (a channel
 ///    shuffle) compute for each element which source it comes from.
-std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
+std::optional<Refusal> repeatedWork(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry, Machine machine);
 
 /// Why an attention of `ops` is no faster on a core than its three kernels: scores that stay in the caches, or too few
 /// rows to share the keys. Unknown sizes count as large enough.

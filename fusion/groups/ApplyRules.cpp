@@ -31,7 +31,7 @@ static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions option
   for (const Edge &feed : rule.feeds(graph, edge)) {
     if (!modeAllows(options.mode, rule.from, feed.value, feed.user))
       continue;
-    GeometryOrRefusal geometry = checkAttention(options.attention, *feed.producer, *edge.producer, *edge.consumer);
+    GeometryOrRefusal geometry = checkAttention(options, *feed.producer, *edge.producer, *edge.consumer);
     auto *legal = std::get_if<Geometry>(&geometry);
     if (!legal)
       continue;

@@ -36,7 +36,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
     normalize::shareEqual(main.front(), normalize::Sharing::All);
     joins = joinProducts(main, options.machine == Machine::Cpu ? joinedRowsOfCpus : anyRows);
   }
-  GroupGraph graph(main);
+  GroupGraph graph(main, options.machine);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(Round::Epilogues, graph, options);
   carryAccesses(graph, mode, Carry::Transposes);

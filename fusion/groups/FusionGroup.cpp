@@ -15,7 +15,7 @@ using namespace tilewright::fusion;
 
 static bool inProgramOrder(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
 
-GroupGraph::GroupGraph(func::FuncOp main) : function(main), lateSizes(main) {
+GroupGraph::GroupGraph(func::FuncOp main, Machine machine) : function(main), target(machine), lateSizes(main) {
   Group *last = nullptr;
   for (Operation &op : main.front().without_terminator())
     if (!isConstantLike(&op)) {

@@ -5,6 +5,7 @@
 // stays acyclic because every merge is convex: no path leaves the two groups and comes back.
 #pragma once
 
+#include "fusion/FusionMode.h"
 #include "fusion/Geometry.h"
 #include "fusion/groups/GroupOrder.h"
 #include "fusion/groups/LateSizes.h"
@@ -41,7 +42,7 @@ struct Edge {
 
 class GroupGraph {
 public:
-  explicit GroupGraph(mlir::func::FuncOp main);
+  GroupGraph(mlir::func::FuncOp main, Machine machine);
 
   /// The group of an operation; null for constants, sizes and the terminator.
   Group *groupOf(mlir::Operation *op) const { return owners.lookup(op); }
@@ -69,6 +70,7 @@ public:
   bool release(mlir::Operation *op);
 
   mlir::func::FuncOp main() const { return function; }
+  Machine machine() const { return target; }
 
 private:
   /// Creates a group for `op`, ordered after `anchor`.
@@ -82,6 +84,7 @@ private:
   void orderUnion(Group &into, Group &from);
 
   mlir::func::FuncOp function;
+  Machine target;
   LateSizes lateSizes;
   GroupOrder order;
   std::vector<std::unique_ptr<Group>> groups;

@@ -107,7 +107,7 @@ double roundoff(DType type) {
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-                    addAttentionCases, addSharedSumCases})
+                    addAttentionCases, addSharedSumCases, addStoredWeightCases})
     add(cases);
   return cases;
 }

@@ -88,10 +88,10 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case<arith::SubFOp, arith::SubIOp>([&](auto) { return x[0] - x[1]; })
       .Case<arith::MulFOp, arith::MulIOp>([&](auto) { return x[0] * x[1]; })
       .Case([&](arith::DivFOp) { return x[0] / x[1]; })
-      .Case([&](arith::DivSIOp) { return std::trunc(x[0] / x[1]); })
-      .Case([&](arith::RemSIOp) { return std::fmod(x[0], x[1]); })
+      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return std::trunc(x[0] / x[1]); })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return std::fmod(x[0], x[1]); })
       .Case([&](arith::FloorDivSIOp) { return std::floor(x[0] / x[1]); })
-      .Case([&](arith::ExtUIOp op) {
+      .Case<arith::ExtUIOp, arith::UIToFPOp>([&](auto op) {
         return x[0] < 0 ? x[0] + std::ldexp(1.0, getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth())
                         : x[0];
       })
@@ -99,7 +99,12 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case<arith::MinNumFOp>([&](auto) { return std::fmin(x[0], x[1]); })
       .Case<arith::MaximumFOp, arith::MaxSIOp>([&](auto) { return larger(x[0], x[1]); })
       .Case<arith::MinimumFOp, arith::MinSIOp>([&](auto) { return smaller(x[0], x[1]); })
-      .Case<arith::AndIOp>([&](auto) { return double(x[0] != 0 && x[1] != 0); })
+      .Case([&](arith::AndIOp op) {
+        bool isCondition = getElementTypeOrSelf(op.getType()).isInteger(1);
+        return isCondition ? double(x[0] != 0 && x[1] != 0)
+                           : double(static_cast<int64_t>(x[0]) & static_cast<int64_t>(x[1]));
+      })
+      .Case([&](arith::ShRUIOp) { return std::floor(std::ldexp(x[0], -static_cast<int>(x[1]))); })
       .Case([&](arith::SelectOp) { return x[0] != 0 ? x[1] : x[2]; })
       .Case([&](arith::CmpIOp cmp) { return compare(cmp.getPredicate(), x[0], x[1]); })
       .Case([&](arith::CmpFOp cmp) { return compare(cmp.getPredicate(), x[0], x[1]); })

@@ -36,6 +36,7 @@ private:
   void collectSymbols();
   tile::KernelOp createKernel();
   AffineExpr local(AffineExpr expr);
+  const PanelForm *panelOf(unsigned argument) const;
   tile::BufferType bufferOf(unsigned buffer, Type tensor);
   AffineMap grid();
   bool isLongestLast(unsigned loop);
@@ -49,7 +50,7 @@ private:
   const KernelSpace &space;
   tile::ScheduleAttr schedule;
   SmallVector<int64_t> tiles, symbols;
-  std::optional<unsigned> packed;
+  SmallVector<PanelForm> panels; // of arguments
 };
 
 } // namespace
@@ -112,13 +113,19 @@ AffineExpr KernelEmitter::local(AffineExpr expr) {
   return expr.replaceSymbols(replacement);
 }
 
+/// The panels that an argument is stored in; null if it is stored as it is.
+const PanelForm *KernelEmitter::panelOf(unsigned argument) const {
+  const auto *found = llvm::find_if(panels, [&](const PanelForm &form) { return form.argument == argument; });
+  return found == panels.end() ? nullptr : found;
+}
+
 /// The type of an argument or result as memory: bool is a byte, and dimensions that are addressed together are one.
 tile::BufferType KernelEmitter::bufferOf(unsigned buffer, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   MLIRContext *context = source.getContext();
   Exprs sizes;
-  if (packed && *packed == buffer) {
-    for (int64_t size : makePanelForm(space, schedule.getPack()).sizes)
+  if (const PanelForm *panel = panelOf(buffer)) {
+    for (int64_t size : panel->sizes)
       sizes.push_back(getAffineConstantExpr(size, context));
   } else {
     Exprs whole = graph::getSizes(tensor);
@@ -237,9 +244,8 @@ tile::KernelOp KernelEmitter::createKernel() {
     for (StringRef name : {graph::constantAttr, graph::inputAttr})
       if (Attribute known = source.getArgAttr(i, name))
         attrs.push_back(builder.getNamedAttr(name, known));
-    if (packed && *packed == i) {
-      attrs.push_back(builder.getNamedAttr(tile::packedFromAttr,
-                                           AffineMapAttr::get(makePanelForm(space, schedule.getPack()).from)));
+    if (const PanelForm *panel = panelOf(i)) {
+      attrs.push_back(builder.getNamedAttr(tile::packedFromAttr, AffineMapAttr::get(panel->from)));
       attrs.push_back(builder.getNamedAttr(tile::sourceAttr, TypeAttr::get(type)));
     }
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
@@ -263,8 +269,8 @@ LogicalResult KernelEmitter::emit() {
   if (failed(assignTiles()))
     return failure();
   if (schedule.getPack())
-    packed = packableArgument(space);
-  if (schedule.getPack() && !packed)
+    panels = makePanelForms(space, schedule.getPack());
+  if (schedule.getPack() && panels.empty())
     return source.emitOpError() << "expected a schedule without pack because the right side is no constant that can be "
                                    "stored in panels, got "
                                 << schedule;

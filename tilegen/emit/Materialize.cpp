@@ -50,11 +50,22 @@ Value Materializer::loadArgument(BlockArgument argument, const Place &place, con
   if (Value tile = find(key))
     return tile;
   unsigned number = argument.getArgNumber();
-  IndexAlgebra facts = emitter.algebra(place);
-  MergedCoordinates merged = mergeDims(facts, sizesOf(argument), place.at.exprs, emitter.getSpace().buffers[number]);
-  Place at{{merged.coordinates, place.at.indexSizes}, place.indices};
+  Value buffer = emitter.getKernel().getBody().getArgument(number);
   Type element = cast<RankedTensorType>(argument.getType()).getElementType();
-  Value tile = emitter.load(emitter.getKernel().getBody().getArgument(number), at, merged.sizes, frame, element, fill);
+  Value tile;
+  if (const auto *panel = llvm::find_if(panels, [&](const PanelForm &form) { return form.argument == number; });
+      panel != panels.end()) {
+    Exprs sizes;
+    for (int64_t size : panel->sizes)
+      sizes.push_back(emitter.getBuilder().getAffineConstantExpr(size));
+    auto zero = cast<TypedAttr>(emitter.getBuilder().getZeroAttr(element));
+    tile = emitter.load(buffer, {{panel->coordinates, {}}, {}}, sizes, frame, element, zero);
+  } else {
+    IndexAlgebra facts = emitter.algebra(place);
+    MergedCoordinates merged = mergeDims(facts, sizesOf(argument), place.at.exprs, emitter.getSpace().buffers[number]);
+    Place at{{merged.coordinates, place.at.indexSizes}, place.indices};
+    tile = emitter.load(buffer, at, merged.sizes, frame, element, fill);
+  }
   known[key] = tile;
   auto load = tile.getDefiningOp<tile::LoadOp>();
   if (load.getGuard().empty()) // what stands outside the loops matters to nobody who did not ask

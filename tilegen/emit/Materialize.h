@@ -10,6 +10,7 @@
 #pragma once
 
 #include "tilegen/emit/TileEmitter.h"
+#include "tilegen/roots/Panels.h"
 
 namespace tilewright::tilegen {
 
@@ -24,6 +25,8 @@ public:
                                 mlir::TypedAttr dead);
   /// The tile that `result` of a contraction or reduction stands for from now on.
   void resolve(mlir::Value result, mlir::Value tile) { resolved[result] = tile; }
+  /// Arguments that are stored in panels, which are filled with zeros.
+  void readPanels(llvm::ArrayRef<PanelForm> forms) { panels.assign(forms.begin(), forms.end()); }
   /// Stores returned value `i`.
   mlir::LogicalResult store(unsigned i, const Frame &frame);
 
@@ -43,6 +46,7 @@ private:
   std::optional<Place> through(graph::AccessOpInterface access, const Place &place, const Frame &frame);
 
   TileEmitter &emitter;
+  llvm::SmallVector<PanelForm> panels;
   llvm::DenseMap<mlir::Value, mlir::Value> resolved;
   std::map<Key, mlir::Value> known;
 };

@@ -24,10 +24,10 @@ std::pair<Value, Value> ArithEmitter::signedRest(Value a, Value b) const {
 }
 
 Value ArithEmitter::floorDivide(Value a, Value b, bool isNonNegative) const {
-  if (divisions == Divisions::Tiles)
-    return isNonNegative ? make<arith::DivSIOp>(a, b) : make<arith::FloorDivSIOp>(a, b);
   if (isNonNegative)
     return make<arith::DivUIOp>(a, b);
+  if (divisions == Divisions::Tiles)
+    return make<arith::FloorDivSIOp>(a, b);
   auto [rest, below] = signedRest(a, b);
   Value quotient = make<arith::DivSIOp>(a, b);
   Value lower = make<arith::SubIOp>(quotient, constant(a.getType(), 1));
@@ -36,7 +36,7 @@ Value ArithEmitter::floorDivide(Value a, Value b, bool isNonNegative) const {
 
 Value ArithEmitter::modulo(Value a, Value b, bool isNonNegative) const {
   if (isNonNegative)
-    return divisions == Divisions::Tiles ? make<arith::RemSIOp>(a, b) : make<arith::RemUIOp>(a, b);
+    return make<arith::RemUIOp>(a, b);
   if (divisions == Divisions::Tiles)
     return make<arith::SubIOp>(a, multiply(floorDivide(a, b, false), b));
   auto [rest, below] = signedRest(a, b);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Index arithmetic as operations of the arith dialect, on words or, element by element, on tiles.
 //
-// Sums and products are the same for both. A division by a positive number is spelled by who reads it:
+// Sums and products are the same for both. A division by a positive number is divui or remui where the dividend is
+// known not to be negative: a power of two then is a shift or a mask. Otherwise it is spelled by who reads it:
 //
-//              the dividend is known not to be negative      otherwise
-//     Tiles    divsi, remsi                                  floordivsi; a - (a floordivsi b) * b
-//     Words    divui, remui                                  divsi, remsi, and a step down where the rest is negative
+//     Tiles    floordivsi; a - (a floordivsi b) * b
+//     Words    divsi, remsi, and a step down where the rest is negative
 //
 // A tile program is read by people and by every backend, each of which divides tiles in its own way; words are what a
 // GPU's threads compute with, and the next reader is LLVM.

@@ -343,6 +343,33 @@ static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp d
   blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
 }
 
+/// Whether neighbours along `dim` read the same element of what the access reads.
+static bool sharesAlong(const Access &access, unsigned dim) {
+  bool shares = false;
+  for (AffineExpr expr : access.map.getResults())
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      shares |= binary && inner.getKind() == AffineExprKind::FloorDiv && binary.getLHS().isFunctionOfDim(dim);
+    });
+  return shares;
+}
+
+/// Where neighbours along k are computed from the same elements, such as two numbers of four bits from a byte and a
+/// block of them with one scale, a thread holds several, so that it loads these elements once. Across k it holds what
+/// one access writes to shared memory: with more, lanes of other rows would write to the same banks.
+static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool isLhs) {
+  constexpr unsigned mostHeld = 8, bytesOfAccess = 16;
+  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
+  if (blocking.order[0] == k ||
+      llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
+    return;
+  Type element = cast<RankedTensorType>(group.values.front().getType()).getElementType();
+  blocking.vector = std::min<unsigned>(blocking.vector, bytesOfAccess / elementBytes(element));
+  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  blocking.registerDim = k;
+  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, mostHeld);
+}
+
 //===- All together -----------------------------------------------------------------------------------------------===//
 
 /// Layouts are maps of the bits of an index, and a kernel has one of them for tiles of one rank.
@@ -398,7 +425,9 @@ static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
   }
   for (auto &[dot, group] : operands) {
     Blocking blocking = chooseBlocking(group, facts.lanes, warps);
-    transposeInRegisters(blocking, group, dot, group.values.front() == dot.getLhs());
+    bool isLhs = group.values.front() == dot.getLhs();
+    holdSharingNeighbours(blocking, group, isLhs);
+    transposeInRegisters(blocking, group, dot, isLhs);
     group.layout = blocked(TileShape(group.shape), blocking);
   }
   setLayouts(main);

@@ -58,6 +58,7 @@ private:
     Value lastSlot, one, zero, lead, behind;
   };
   void makeRoom();
+  Value slotOfWritten(Value slot);
   bool isFilledHere(Value room);
   void copyAhead(Value position, Value slot, Value lead, Value behind);
   void yieldStep(const IRMapping &now, ArrayRef<Value> nextRaw, Value slot, const StepConstants &constants);
@@ -71,7 +72,8 @@ private:
   SmallVector<SharedWriteOp> copied_, written_; // asynchronously, and through registers
   SmallVector<LoadOp> raw_;                     // what the written ones read
   Value last_;
-  int64_t lead_ = 0;        // steps that copies are ahead
+  int64_t lead_ = 0; // steps that copies are ahead
+  int64_t slotsOfWritten_ = 0;
   bool overlapped_ = false; // products go on while the next step starts
 };
 } // namespace
@@ -256,7 +258,10 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
       continue;
     }
     if (auto read = dyn_cast<SharedReadOp>(op); read && isFilledHere(read.getShared())) {
-      now.map(read.getResult(), SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), slot));
+      bool isWritten =
+          llvm::any_of(written_, [&](SharedWriteOp write) { return write.getShared() == read.getShared(); });
+      now.map(read.getResult(),
+              SharedReadOp::create(b_, loc_, read.getType(), read.getShared(), isWritten ? slotOfWritten(slot) : slot));
       continue;
     }
     b_.clone(op, now);
@@ -265,13 +270,19 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
 
 /// Slots for the steps under way, and how far copies run ahead.
 void LoopPipeline::makeRoom() {
-  for (auto *writes : {&copied_, &written_})
-    for (SharedWriteOp write : *writes) {
-      SharedType one = write.getShared().getType();
-      write.getShared().setType(SharedType::get(b_.getContext(), one.getTile(), one.getFast(), slots_));
-    }
   overlapped_ = overlapsProducts();
   lead_ = overlapped_ ? slots_ - 2 : slots_ - 1;
+  // What goes through registers is written just before it is read: one slot for this step, one that others still read.
+  slotsOfWritten_ = overlapped_ || slots_ % 2 ? slots_ : 2;
+  for (auto [writes, slots] : {std::pair(&copied_, slots_), std::pair(&written_, slotsOfWritten_)})
+    for (SharedWriteOp write : *writes) {
+      SharedType one = write.getShared().getType();
+      write.getShared().setType(SharedType::get(b_.getContext(), one.getTile(), one.getFast(), slots));
+    }
+}
+
+Value LoopPipeline::slotOfWritten(Value slot) {
+  return slotsOfWritten_ == slots_ ? slot : arith::RemUIOp::create(b_, loc_, slot, constant(slotsOfWritten_));
 }
 
 /// Starts the copies of the step that is `lead_` steps ahead, into the slot that this step's predecessors have left.
@@ -310,8 +321,9 @@ void LoopPipeline::emitStep(scf::ForOp piped, const StepConstants &constants) {
   now.map(loop_.getRegionIterArgs(), piped.getRegionIterArgs().take_front(carried));
   for (auto [load, raw] : llvm::zip(raw_, piped.getRegionIterArgs().drop_front(carried)))
     now.map(load.getResult(), raw);
+  Value slotWritten = written_.empty() ? slot : slotOfWritten(slot);
   for (SharedWriteOp write : written_)
-    cloneAt(write, now)->setOperand(2, slot);
+    cloneAt(write, now)->setOperand(2, slotWritten);
   if (!copied_.empty())
     CopyWaitOp::create(b_, loc_, lead_ - 1);
   BarrierOp::create(b_, loc_);

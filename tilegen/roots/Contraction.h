@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilegen/emit/Materialize.h"
+#include "tilegen/roots/Panels.h"
 
 namespace tilewright::tilegen {
 
@@ -22,6 +23,8 @@ public:
   mlir::Value lhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
     return materialize(space.lhs, space.lhsCoordinates, dims, masked);
   }
+  /// The right side is read from panels of `width` columns from now on.
+  void readPanels(int64_t width) { values.readPanels(makePanelForms(space, width)); }
   mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
     return materialize(space.rhs, space.rhsCoordinates, dims, masked);
   }

@@ -11,7 +11,6 @@
 // A block of threads whose tile has 192 columns has sums of 128 and of 64 columns: tiles on GPUs are powers of two.
 // They share the left side.
 #include "tilegen/roots/Contraction.h"
-#include "tilegen/roots/Panels.h"
 
 using namespace mlir;
 
@@ -27,10 +26,13 @@ struct Strip {
 class MatmulEmitter {
 public:
   MatmulEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
-      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), pack(schedule.getPack()),
+      : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()),
         reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
         n(space.loopsOfKind(LoopKind::Column).front()) {
     makeStrips(/*arePowers=*/schedule.isOfBlock());
+    if (schedule.getPack())
+      for (Strip &strip : strips)
+        strip.operands.readPanels(schedule.getPack());
   }
 
   LogicalResult emit();
@@ -39,7 +41,6 @@ private:
   void makeStrips(bool arePowers);
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
-  Value loadPanels(const Frame &dims);
   Value multiply(Strip &strip, Value sums);
   /// Runs `body` for each strip with its columns as the tile of `n`, until one gives null.
   bool forEachStrip(llvm::function_ref<bool(size_t, Strip &)> body);
@@ -48,7 +49,6 @@ private:
   const KernelSpace &space;
   OpBuilder &builder;
   std::vector<Strip> strips;
-  int64_t pack; // width of the right side's panels; 0 for none
   SmallVector<unsigned> reduced;
   unsigned k, m, n;
 };
@@ -85,17 +85,6 @@ SmallVector<int64_t> MatmulEmitter::shapeOf(const Frame &dims) const {
   return llvm::map_to_vector(dims, [&](unsigned loop) { return emitter.tileOf(loop); });
 }
 
-Value MatmulEmitter::loadPanels(const Frame &dims) {
-  PanelForm panels = makePanelForm(space, pack);
-  Exprs sizes;
-  for (int64_t size : panels.sizes)
-    sizes.push_back(builder.getAffineConstantExpr(size));
-  Type element = cast<RankedTensorType>(space.rhs.getType()).getElementType();
-  return emitter.load(emitter.getKernel().getBody().getArgument(*packableArgument(space)),
-                      {{panels.coordinates, {}}, {}}, sizes, dims, element,
-                      cast<TypedAttr>(builder.getZeroAttr(element)));
-}
-
 /// One step of the reduced loops: the sums with a product added; null after a diagnostic.
 Value MatmulEmitter::multiply(Strip &strip, Value sums) {
   ContractionOperands &operands = strip.operands;
@@ -103,7 +92,7 @@ Value MatmulEmitter::multiply(Strip &strip, Value sums) {
   Value lhs = operands.lhs(lhsDims, {k});
   if (lhs)
     lhs = emitter.broadcast(lhs, shapeOf(lhsDims));
-  Value rhs = pack ? loadPanels(rhsDims) : operands.rhs(rhsDims, {k});
+  Value rhs = operands.rhs(rhsDims, {k});
   if (rhs)
     rhs = emitter.broadcast(rhs, shapeOf(rhsDims));
   if (!lhs || !rhs)

@@ -4,6 +4,8 @@
 
 #include "frontend/graph/Sizes.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright::tilegen {
@@ -23,35 +25,54 @@ static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coor
   });
 }
 
-/// The argument behind renamings of the right side, with its coordinates. PanelForm fills with zeros what lies outside
-/// the source, so columns must leave it.
-static std::optional<std::pair<unsigned, Exprs>> packedSource(const KernelSpace &space) {
-  Coordinates at{space.rhsCoordinates, {}};
-  Value value = space.rhs;
-  while (auto access = value.getDefiningOp<graph::AccessOpInterface>()) {
-    if (access.getFill() || !access.getIndexOperands().empty())
-      return std::nullopt;
-    at = throughAccess(access, at, space.loops().size());
-    value = access.getData();
-  }
-  auto argument = dyn_cast<BlockArgument>(value);
-  graph::KernelOp source = space.source;
-  if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape() ||
-      !source.getArgAttr(argument.getArgNumber(), graph::constantAttr))
-    return std::nullopt;
+namespace {
+/// A constant that the right side is made of, and where the loops read it.
+struct Source {
+  unsigned argument;
+  Exprs coordinates;
+};
+} // namespace
+
+/// Finds the constants behind renamings and elementwise operations whose elements depend on the column. False if
+/// something else is behind them. PanelForm fills with zeros what lies outside the source, so columns must leave it.
+static bool collectSources(const KernelSpace &space, Value value, Coordinates at, SmallVectorImpl<Source> &sources) {
+  if (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    return !access.getFill() && access.getIndexOperands().empty() &&
+           collectSources(space, access.getData(), throughAccess(access, at, space.loops().size()), sources);
+  if (Operation *op = value.getDefiningOp())
+    return isa<graph::IotaOp, arith::ConstantOp>(op) ||
+           (op->hasTrait<OpTrait::Elementwise>() && llvm::all_of(op->getOperands(), [&](Value operand) {
+              return collectSources(space, operand, at, sources);
+            }));
+  auto argument = cast<BlockArgument>(value);
+  auto type = cast<RankedTensorType>(argument.getType());
+  graph::KernelOp kernel = space.source;
+  if (!type.hasStaticShape() || !kernel.getArgAttr(argument.getArgNumber(), graph::constantAttr))
+    return false;
   unsigned uses = llvm::count_if(space.nest.accesses,
                                  [&](const Access &access) { return access.buffer == argument.getArgNumber(); });
   IndexAlgebra facts = space.nest.algebra();
   for (AffineExpr &expr : at.exprs)
     expr = facts.simplify(expr);
-  if (uses != 1 || !leavesWithColumn(space, at.exprs, cast<RankedTensorType>(argument.getType()).getShape()))
-    return std::nullopt;
-  return std::pair(argument.getArgNumber(), at.exprs);
+  unsigned column = space.loopsOfKind(LoopKind::Column).front();
+  if (llvm::none_of(at.exprs, [&](AffineExpr expr) { return dependsOn(expr, column); }))
+    return true;
+  sources.push_back({argument.getArgNumber(), at.exprs});
+  return uses == 1 && leavesWithColumn(space, at.exprs, type.getShape());
 }
 
-std::optional<unsigned> packableArgument(const KernelSpace &space) {
-  auto source = packedSource(space);
-  return source ? std::optional(source->first) : std::nullopt;
+static SmallVector<Source> sourcesOf(const KernelSpace &space) {
+  SmallVector<Source> sources;
+  return collectSources(space, space.rhs, {space.rhsCoordinates, {}}, sources) ? sources : SmallVector<Source>();
+}
+
+bool isPackable(const KernelSpace &space) { return !sourcesOf(space).empty(); }
+
+bool isComputedFromConstants(const KernelSpace &space) {
+  Value value = space.rhs;
+  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    value = access.getData();
+  return !isa<BlockArgument>(value) && isPackable(space);
 }
 
 /// Whether bytes stand in fours along k. What fills up the last four of a column must lie outside of the source.
@@ -64,17 +85,35 @@ static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigne
          (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
 }
 
-PanelForm makePanelForm(const KernelSpace &space, int64_t width) {
-  Exprs source = packedSource(space)->second;
+/// How many neighbours along `loop` have the same coordinate: what `expr` divides the loop's index by, wherever it
+/// stands; 0 if it stands nowhere.
+static int64_t sharedBy(AffineExpr expr, AffineExpr loop) {
+  if (expr == loop)
+    return 1;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  auto by = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::FloorDiv && binary.getLHS() == loop && by)
+    return by.getValue();
+  return std::gcd(sharedBy(binary.getLHS(), loop), sharedBy(binary.getRHS(), loop));
+}
+
+static PanelForm makePanelForm(const KernelSpace &space, const Source &from, int64_t width) {
+  const Exprs &source = from.coordinates;
   MLIRContext *context = space.nest.context;
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
-  auto varies = [&](unsigned loop) {
-    return llvm::any_of(source, [&](AffineExpr expr) { return dependsOn(expr, loop); });
+  auto shared = [&](unsigned loop) {
+    int64_t count = 0;
+    for (AffineExpr expr : source)
+      count = std::gcd(count, sharedBy(expr, getAffineDimExpr(loop, context)));
+    return count;
   };
+  auto varies = [&](unsigned loop) { return shared(loop) > 0; };
   auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
   bool quads = packsQuads(space, varies, sizeOf);
   unsigned inner = space.loopsOfKind(LoopKind::Reduction).back();
-  PanelForm packing;
+  PanelForm packing{from.argument, {}, {}, {}};
   Exprs loops(space.loops().size(), getAffineConstantExpr(0, context)); // as expressions of packed coordinates
   auto addDim = [&](int64_t size, AffineExpr coordinate) {
     packing.sizes.push_back(size);
@@ -90,16 +129,22 @@ PanelForm makePanelForm(const KernelSpace &space, int64_t width) {
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
     if (quads && loop == inner)
       loops[loop] = addDim((sizeOf(loop) + quad - 1) / quad, k.floorDiv(quad)) * quad;
-    else if (varies(loop))
-      loops[loop] = addDim(sizeOf(loop), getAffineDimExpr(loop, context));
+    else if (int64_t count = shared(loop))
+      loops[loop] =
+          addDim(llvm::divideCeil(sizeOf(loop), count), getAffineDimExpr(loop, context).floorDiv(count)) * count;
   loops[column] = panel * width + addDim(width, n % width);
   if (quads)
     loops[inner] = loops[inner] + addDim(quad, k % quad);
-  Exprs from;
+  Exprs coordinates;
   for (AffineExpr expr : source)
-    from.push_back(expr.replaceDims(loops));
-  packing.from = AffineMap::get(packing.sizes.size(), 0, from, context);
+    coordinates.push_back(expr.replaceDims(loops));
+  packing.from = AffineMap::get(packing.sizes.size(), 0, coordinates, context);
   return packing;
+}
+
+SmallVector<PanelForm> makePanelForms(const KernelSpace &space, int64_t width) {
+  return llvm::map_to_vector(sourcesOf(space),
+                             [&](const Source &source) { return makePanelForm(space, source, width); });
 }
 
 } // namespace tilewright::tilegen

@@ -3,6 +3,9 @@
 //
 //   w: K x N, panels of 64 columns     (panel, k, column within the panel): ceil(N / 64) x K x 64
 //
+// A right side that is computed from constants element by element, such as weights of four bits with a scale for each
+// block, has panels of each of them.
+//
 // Bytes stand in groups of four along k, so that a machine's dot of four bytes takes whole vectors:
 // (panel, k / 4, column within the panel, byte of the four).
 #pragma once
@@ -17,15 +20,19 @@ namespace tilewright::tilegen {
 inline constexpr int64_t quad = 4;
 
 struct PanelForm {
+  unsigned argument;                // the source
   mlir::AffineMap from;             // packed coordinates to those of the source
   llvm::SmallVector<int64_t> sizes; // of the packed form
   Exprs coordinates;                // packed coordinates as expressions of the loops
 };
 
-/// The argument that is the right side of a contraction, if it is a constant that can be stored in panels.
-std::optional<unsigned> packableArgument(const KernelSpace &space);
+/// Whether the right side of a contraction is made of constants that can be stored in panels.
+bool isPackable(const KernelSpace &space);
 
-/// Panels of `width` columns, of a contraction that has a packable argument.
-PanelForm makePanelForm(const KernelSpace &space, int64_t width);
+/// Whether it is packable and computed from these constants, rather than one of them as it is.
+bool isComputedFromConstants(const KernelSpace &space);
+
+/// Panels of `width` columns for each constant that the right side, which is packable, is made of.
+llvm::SmallVector<PanelForm> makePanelForms(const KernelSpace &space, int64_t width);
 
 } // namespace tilewright::tilegen

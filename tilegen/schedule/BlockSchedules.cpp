@@ -3,6 +3,7 @@
 //
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
 // threads; edges are masked.
+#include "tilegen/roots/Panels.h"
 #include "tilegen/schedule/Schedules.h"
 #include "tilegen/schedule/SharedSums.h"
 #include "tilegen/tile/MatmulPrecision.h"
@@ -63,6 +64,17 @@ constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {
 /// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
 /// registers that these tiles would spill.
 constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
+/// Products whose right side is computed from constants of fewer bytes, such as weights of four bits: tile and step by
+/// the rows that there are at most. Measured on an H200 (docs/performance.md). Blocks share sums until there are nearly
+/// as many as each multiprocessor wants of them, to hide what each waits for.
+struct ComputedTile {
+  MatmulTile tile;
+  int64_t step;
+};
+constexpr ComputedTile computedHalves[] = {
+    {{16, 64, 4, 4}, 128}, {{32, 64, 4, 2}, 128}, {{64, 64, 4, 2}, 64}, {{128, 64, 4, 2}, 64}};
+constexpr ComputedTile computedSingles[] = {{{16, 64, 2, 4}, 64}, {{64, 64, 8, 2}, 64}};
+constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 16, leastStepsOfComputed = 2;
 constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
@@ -403,12 +415,43 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   return shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others);
 }
 
+/// Null where the right side is read as it is, or rows are many: then it costs less to compute it in a kernel of its
+/// own, which fusion sees to where the number of rows is known.
+static tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) { return space.mostOf(space.loopsOfKind(kind).back()); };
+  std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column),
+                         depth = sizeOf(LoopKind::Reduction);
+  ArrayRef<ComputedTile> tiles = elementOf(space).getIntOrFloatBitWidth() == 16 ? ArrayRef(computedHalves)
+                                 : multipliesTf32(space, target)                ? ArrayRef(computedSingles)
+                                                                                : ArrayRef<ComputedTile>();
+  if (!isComputedFromConstants(space) || !target.asyncCopies || space.loopsOfKind(LoopKind::Reduction).size() != 1 ||
+      !rows || !columns || !depth)
+    return {};
+  const auto *chosen = llvm::find_if(tiles, [&](const ComputedTile &row) {
+    return *rows <= row.tile.rows && row.tile.columns <= *columns && row.step <= *depth;
+  });
+  if (chosen == tiles.end())
+    return {};
+  int64_t blocks = blocksOf(space, chosen->tile), steps = llvm::divideCeil(*depth, chosen->step), parts = 1;
+  auto areEnough = [&] { return 8 * blocks * parts >= 7 * chosen->tile.blocksOfUnit * target.units; };
+  while (!areEnough() && parts < mostPartsOfComputed && steps / (2 * parts) >= leastStepsOfComputed)
+    parts *= 2;
+  tile::ScheduleAttr schedule = makeMatmul(space, chosen->tile, chosen->step, stagesOfComputed);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, schedule.getTile(), schedule.getReduce(),
+                                     schedule.getWarps(), schedule.getStages(), schedule.getGroups(),
+                                     schedule.getOrder(), parts, parts == 1 || areSizesKnown(space) ? 0 : blocks);
+}
+
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
+  if (isComputedFromConstants(space)) // its bytes are others than its elements'
+    return std::nullopt;
   return estimateSeconds(space, target, {schedule, efficiencyOf(space, schedule)});
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+  if (tile::ScheduleAttr computed = scheduleComputed(space, target))
+    return computed;
   tile::ScheduleAttr gemv = scheduleGemv(space, target);
   if (!gemv)
     return scheduleMatmul(space, target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tilegen/schedule/SizeVariants.h"
 
+#include "tilegen/roots/Panels.h"
 #include "tilegen/roots/RootTable.h"
 
 using namespace mlir;
@@ -17,6 +18,10 @@ constexpr double mostToServe = 0.95;
 // larger sizes have the schedule of a typical one, and a kernel more must gain clearly.
 constexpr size_t boundsOfHalves = 7, boundsOfOthers = 2;
 constexpr double mostToServeWithoutCopies = 1.05;
+
+// Vectors of one thread: where the right side is computed, few rows do that in registers
+// (backend/host/plan/DotOperands), and a single one has sums for nothing else.
+constexpr int64_t boundsOfComputed[] = {1, 24};
 
 /// The one size of a loop that is not reduced and that is not known. Of several, the rows of an attention: the others
 /// only multiply its programs. For other roots nothing is assumed then: what is best depends on each.
@@ -49,11 +54,29 @@ static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAtt
   return ofWide && ofOwn && *ofWide <= (target.bulkCopies ? mostToServe : mostToServeWithoutCopies) * *ofOwn;
 }
 
+/// For rows up to each of a table's bounds.
+static SizeVariants variantsOfComputed(const KernelSpace &space, AffineExpr size, const TargetDesc &target) {
+  const Root &root = rootOf(space.root);
+  SizeVariants result{size, {}, root.forVectors(space, target)};
+  KernelSpace assuming = space;
+  for (int64_t bound : boundsOfComputed) {
+    if (bound < size.getLargestKnownDivisor())
+      continue;
+    assuming.assumed = {size, bound, /*isMost=*/true};
+    result.variants.push_back({bound, root.forVectors(assuming, target)});
+  }
+  return result;
+}
+
 std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target) {
   const Root &root = rootOf(space.root);
   AffineExpr size = findUnknownSize(space);
-  if (!size || target.model != ProgramModel::Block)
+  if (!size)
     return std::nullopt;
+  if (target.model == ProgramModel::Vector)
+    return space.root == graph::RootKind::Matmul && isComputedFromConstants(space)
+               ? std::optional(variantsOfComputed(space, size, target))
+               : std::nullopt;
   bool areHalves = space.lhs && cast<RankedTensorType>(space.lhs.getType()).getElementTypeBitWidth() == 16;
   ArrayRef<int64_t> tried(bounds);
   KernelSpace assuming = space;

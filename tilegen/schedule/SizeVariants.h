@@ -26,7 +26,7 @@ struct SizeVariants {
 };
 
 /// The schedules of a kernel by its one size that is not known. Nothing for kernels that are scheduled in one way, as
-/// all are whose programs are threads with vector registers: those cut sizes when running.
+/// nearly all are whose programs are threads with vector registers: those cut sizes when running.
 std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target);
 
 } // namespace tilewright::tilegen

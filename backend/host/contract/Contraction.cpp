@@ -73,7 +73,23 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
   }
 }
 
+/// Steps of k whose right side is computed are emitted together, because neighbours share what they are computed from:
+/// two numbers of four bits a byte, and many numbers a scale.
+static constexpr int64_t computedTogether = 8;
+
+void Contraction::multiplyComputed(const Step &step, Ix size) {
+  Ix whole = math.roundDown(size, computedTogether);
+  math.loop(math.constant(0), whole, computedTogether, [&](Ix k) {
+    for (int64_t i = 0; i < computedTogether; ++i)
+      multiplyAdd(step, math.add(k, math.constant(i)));
+  });
+  math.loop(whole, size, 1, [&](Ix k) { multiplyAdd(step, k); });
+}
+
 void Contraction::multiplyAll(const Step &step, Ix size) {
+  tile::DotOp op = step.op;
+  if (Operation *right = op.getRhs().getDefiningOp(); !isa<tile::LoadOp>(right) && !values.memoryOf(op.getRhs()))
+    return multiplyComputed(step, size);
   PanelStream(memory, function, step.op, step.position).emit([&](PanelStream::Fetch fetch) {
     math.loop(math.constant(0), size, 1, [&](Ix k) {
       fetch(k, 1);

@@ -30,6 +30,7 @@ private:
   Sides sidesAt(const Step &step, Ix k);
   void multiplyAdd(const Step &step, Ix k);
   void multiplyAll(const Step &step, Ix size);
+  void multiplyComputed(const Step &step, Ix size);
   void runTaps(const Step &step, int64_t taps);
   llvm::Value *widen(llvm::Value *value, llvm::Type *element, unsigned lanes, bool isUnsigned);
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/host/plan/DotOperands.h"
 
+#include "backend/host/Elementwise.h"
+#include "backend/host/plan/BackwardWalk.h"
 #include "backend/host/plan/Contiguity.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace tilewright::host {
+
+/// Register tiles of rows for each of which the right side may be computed again.
+static constexpr int64_t mostTilesOfComputed = 4;
 
 bool isPacked(tile::LoadOp load) {
   auto argument = cast<BlockArgument>(load.getBuffer());
@@ -56,7 +61,27 @@ static bool readsWholeSteps(tile::LoadOp load, const DotSchedule &schedule) {
   return readsWholeRuns(load, matrixTile.k) && isEven(load.getMap(), load.getResult().getType().getRank() - 2);
 }
 
+/// Whether vectors of a right side along the columns are computed from such vectors of constants in panels.
+static bool isComputedFromPanels(Value value) {
+  bool fits = true, reads = false;
+  walkBackward(value, [&](Value next) {
+    Operation *op = next.getDefiningOp();
+    if (auto load = dyn_cast_or_null<tile::LoadOp>(op)) {
+      unsigned column = load.getResult().getType().getRank() - 1;
+      reads |= isPacked(load);
+      fits &= load.getIndices().empty() && load.getGuard().empty() &&
+              (isPacked(load) || !load.getMap().isFunctionOfDim(column));
+      return false;
+    }
+    fits &= op && (isa<tile::BroadcastOp, tile::CoordinateOp, arith::ConstantOp>(op) || isElementwise(op));
+    return fits && isa<RankedTensorType>(next.getType()) && !isa<tile::CoordinateOp>(op);
+  });
+  return fits && reads;
+}
+
 bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &schedule) {
+  if (!isLhs && rows <= mostTilesOfComputed * schedule.registerRows && isComputedFromPanels(value))
+    return true;
   while (auto extend = value.getDefiningOp<arith::ExtFOp>()) {
     if (isLhs)
       return false;

@@ -156,25 +156,41 @@ struct BlockWeights {
   }
 };
 
-/// number - zero point, as a constant [N, blocks, block] of bytes (of 16-bit integers for 8-bit weights).
-Tensor centeredWeights(const BlockWeights &w, const Tensor &packed, const Tensor *zeros) {
-  std::vector<int64_t> numbers = unpackedConstant(packed, w.n * w.blocks, w.block, w.bits), zero;
-  if (zeros)
-    zero = unpackedConstant(*zeros, w.n, w.blocks, w.bits);
-  Tensor result = Tensor::allocate(w.bits == 8 ? DType::I16 : DType::I8, {w.n, w.blocks, w.block});
-  for (int64_t i = 0; i < result.count(); ++i) {
-    int64_t value = numbers[i] - (zeros ? zero[i / w.block] : int64_t(1) << (w.bits - 1));
-    if (w.bits == 8)
-      result.data<int16_t>()[i] = static_cast<int16_t>(value);
-    else
-      result.data<int8_t>()[i] = static_cast<int8_t>(value);
+/// Weights of few bits as kernels read them, [K * bits / 8, N] of bytes: neighbours in a row belong to neighbouring
+/// columns of the product, and the numbers of a byte follow each other along K, low bits first.
+Tensor turned(const BlockWeights &w, const Tensor &packed) {
+  int64_t rowBytes = w.blocks * w.block * w.bits / 8;
+  Tensor result = Tensor::allocate(DType::U8, {rowBytes, w.n});
+  for (int64_t column = 0; column < w.n; ++column)
+    for (int64_t i = 0; i < rowBytes; ++i)
+      result.data<uint8_t>()[i * w.n + column] = packed.data<uint8_t>()[column * rowBytes + i];
+  return result;
+}
+
+/// The numbers of `turned` as floats, [blocks, block, N].
+Term unpackNumbers(NodeBuilder &b, const BlockWeights &w, const Tensor &bytes) {
+  Term x = b.convert(b.constantTerm(bytes), DType::U8, DType::I32);
+  if (w.bits < 8) {
+    Sizes sizes{x.sizes()[0], b.number(8 / w.bits), x.sizes()[1]};
+    Term shift = b.iota(sizes, 1, x.element()) * b.splatInteger(sizes, x.element(), w.bits);
+    x = b.apply<arith::ShRUIOp>(b.broadcast(x, sizes, {0, 2}), shift);
+    x = b.apply<arith::AndIOp>(x, b.splatInteger(sizes, x.element(), (1 << w.bits) - 1));
   }
+  return b.reshape(b.convert(x, DType::I32, DType::F32), {b.number(w.blocks), b.number(w.block), b.number(w.n)});
+}
+
+/// The zero points of packed bytes, a byte each: [blocks, N].
+Tensor unpackedZeros(const BlockWeights &w, const Tensor &zeros) {
+  std::vector<int64_t> numbers = unpackedConstant(zeros, w.n, w.blocks, w.bits);
+  Tensor result = Tensor::allocate(DType::U8, {w.blocks, w.n});
+  for (int64_t i = 0; i < result.count(); ++i)
+    result.data<uint8_t>()[i % w.blocks * w.n + i / w.blocks] = static_cast<uint8_t>(numbers[i]);
   return result;
 }
 
 } // namespace
 
-/// A product with weights in blocks along K. They are unpacked to bytes at import and dequantized before the product.
+/// A product with weights in blocks along K, which stay packed.
 void matMulNBits(NodeBuilder &b) {
   BlockWeights w(b);
   const Tensor *packed = b.constant(1), *zeros = b.constant(3);
@@ -187,26 +203,30 @@ void matMulNBits(NodeBuilder &b) {
   bool packedZeros = b.has(3) && b.type(3) == DType::U8;
   if (packedZeros && (!zeros || zeros->count() != w.n * ((w.blocks * w.bits + 7) / 8)))
     decline("zero points that are no constant of packed bytes are not compiled");
-  Sizes blockSizes{b.number(w.n), b.number(w.blocks)}, sizes{b.number(w.n), b.number(w.blocks), b.number(w.block)};
+  Sizes sizes{b.number(w.blocks), b.number(w.block), b.number(w.n)};
   auto byBlock = [&](size_t i) {
     b.unify(b.product(b.sizes(i)), b.number(w.n * w.blocks), fmt::format("elements of input {}", i));
-    return b.broadcast(b.reshape(b.in(i), blockSizes), sizes, {0, 1});
+    Term turned = b.transpose(b.reshape(b.raw(i), {b.number(w.n), b.number(w.blocks)}), {1, 0}); // of a constant: one
+    return b.broadcast(b.convert(turned, b.type(i), DType::F32), sizes, {0, 2});
   };
-  DType held = w.bits == 8 ? DType::I16 : DType::I8;
-  Term weights =
-      b.convert(b.constantTerm(centeredWeights(w, *packed, packedZeros ? zeros : nullptr)), held, DType::F32);
-  if (b.has(3) && !packedZeros) // a zero point in floats
-    weights = weights + (static_cast<double>(int64_t(1) << (w.bits - 1)) - byBlock(3));
-  weights = b.reshape(weights * byBlock(2), {b.number(w.n), b.number(w.blocks * w.block)});
+  Term weights = unpackNumbers(b, w, turned(w, *packed));
+  if (!b.has(3))
+    weights = weights - static_cast<double>(int64_t(1) << (w.bits - 1));
+  else if (packedZeros)
+    weights = weights -
+              b.broadcast(b.convert(b.constantTerm(unpackedZeros(w, *zeros)), DType::U8, DType::F32), sizes, {0, 2});
+  else
+    weights = weights - byBlock(3);
+  weights = b.reshape(weights * byBlock(2), {b.number(w.blocks * w.block), b.number(w.n)});
   if (w.k != w.blocks * w.block)
-    weights = b.slice(weights, 1, b.number(0), b.number(w.k));
+    weights = b.slice(weights, 0, b.number(0), b.number(w.k));
   Sizes left = b.sizes(0);
   b.expect(!left.empty(), "expected an input of rank 1 or more, got a scalar");
   b.unify(left.back(), b.number(w.k), "K");
   Term rows = b.reshape(b.raw(0), {b.product(ArrayRef(left).drop_back()), b.number(w.k)});
   if (isHalf(b.type(0)))
     weights = b.convert(weights, DType::F32, b.type(0));
-  Term y = b.contract(rows, weights, "mk,nk->mn");
+  Term y = b.contract(rows, weights, "mk,kn->mn");
   left.back() = b.number(w.n);
   y = b.reshape(y, left);
   b.out(b.has(5) ? y + b.in(5) : y);

@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
-                         testing::Combine(testing::Values("shared sums"), testing::Values("sm_80", "sm_90a", "gfx942")),
+                         testing::Combine(testing::Values("shared sums", "stored weights"),
+                                          testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
 /// Blocks that take several programs of an attention, whose loops differ in length. Too long for the small cases.

@@ -51,7 +51,7 @@ TEST(GroupOrder, StaysTopologicalWhileGroupsMerge) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     OwningOpRef<ModuleOp> module = test::randomGraph(context, seed, 60);
     ASSERT_TRUE(succeeded(normalizeGraph(*module)));
-    fusion::GroupGraph graph(module->lookupSymbol<func::FuncOp>("main"));
+    fusion::GroupGraph graph(module->lookupSymbol<func::FuncOp>("main"), fusion::Machine::Cpu);
     for (unsigned step = 0; step < 60; ++step) {
       SmallVector<Operation *> ops = graph.operations();
       Group *a = graph.groupOf(ops[random() % ops.size()]), *b = graph.groupOf(ops[random() % ops.size()]);

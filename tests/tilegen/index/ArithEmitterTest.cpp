@@ -70,7 +70,7 @@ TEST_F(ArithEmitterTest, SpellsDivisionsByTheirReader) {
   ArithEmitter tiles(builder, loc, ArithEmitter::Divisions::Tiles);
   builder.setInsertionPointToEnd(&block);
   tiles.floorDivide(a, b, true), tiles.modulo(a, b, true), tiles.modulo(a, b, false);
-  EXPECT_EQ(names(), (Names{"divsi", "remsi", "floordivsi", "muli", "subi"}));
+  EXPECT_EQ(names(), (Names{"divui", "remui", "floordivsi", "muli", "subi"}));
 }
 
 } // namespace

@@ -9,10 +9,14 @@ namespace {
 
 /// Scales are constants, as in any quantized model: random ones may be next to 0, and a step of the result anywhere.
 std::vector<Case> fusedQuantizations() {
-  std::vector<int64_t> bytes(5 * 2 * 8);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<int64_t>(i * 37 % 256);
-  int64_t k = 32, n = 5, block = 16, bits = 4, odd = 30;
+  auto bytesOf = [](size_t count) {
+    std::vector<int64_t> bytes(count);
+    for (size_t i = 0; i < count; ++i)
+      bytes[i] = static_cast<int64_t>(i * 37 % 256);
+    return bytes;
+  };
+  std::vector<int64_t> bytes = bytesOf(5 * 2 * 8);
+  int64_t k = 32, n = 5, block = 16, bits = 4, odd = 30, columns = 70, two = 2, eight = 8;
   std::vector<Case> cases = {
       {"MatMulNBits",
        {{{2, 3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}},
@@ -23,6 +27,15 @@ std::vector<Case> fusedQuantizations() {
       {"MatMulNBits",
        {{{3, 32}}, {{5, 2, 8}, DType::U8, bytes}, {{5, 2}}, {{5, 2}}},
        {{"K", k}, {"N", n}, {"block_size", block}, {"bits", bits}}},
+      {"MatMulNBits", // several panels of columns, the last one not whole
+       {{{3, 32}}, {{70, 2, 8}, DType::U8, bytesOf(1120)}, {{70, 2}}, {{70, 1}, DType::U8, bytesOf(70)}},
+       {{"K", k}, {"N", columns}, {"block_size", block}, {"bits", bits}}},
+      {"MatMulNBits",
+       {{{1, 32}}, {{70, 2, 4}, DType::U8, bytesOf(560)}, {{70, 2}}},
+       {{"K", k}, {"N", columns}, {"block_size", block}, {"bits", two}}},
+      {"MatMulNBits",
+       {{{40, 32}}, {{70, 2, 16}, DType::U8, bytesOf(2240)}, {{70, 2}}, {{70, 2}, DType::U8, bytesOf(140)}},
+       {{"K", k}, {"N", columns}, {"block_size", block}, {"bits", eight}}},
       {"GatherBlockQuantized",
        {{{5, 16}, DType::U8, bytes},
         {{2, 2}, DType::I64, {0, 4, 2, 2}},
