@@ -4,6 +4,7 @@
 #include "frontend/import/HostCall.h"
 #include "frontend/import/ModelImporter.h"
 #include "frontend/ops/OpTable.h"
+#include "frontend/ops/StoredWeights.h"
 #include "frontend/sizes/ShapeArithmetic.h"
 
 #include "mlir/IR/Verifier.h"
@@ -23,8 +24,10 @@ constexpr std::string_view likeFirst[] = {"Cast", "CastLike", "DequantizeLinear"
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 /// Whether to keep a DequantizeLinear instead of folding it, so that normalization sees the integers. It uses integer
-/// weights of contractions as they are, and folds the rest (normalize/FoldDequantized.cpp).
+/// weights of contractions as they are, and folds the rest (normalize/FoldDequantized.cpp). Matrices of four bits stay.
 bool keepsIntegers(const NodeBuilder &b) {
+  if (ops::isStoredMatrix(b))
+    return true;
   return b.node.op == "DequantizeLinear" && b.has(0) && (b.type(0) == DType::I8 || b.type(0) == DType::U8) &&
          b.rank(0) > 1 && b.integer("block_size", 0) == 0;
 }

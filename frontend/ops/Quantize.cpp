@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization with a scale and a zero point for the tensor or for each element of one axis.
 #include "frontend/ops/Handlers.h"
+#include "frontend/ops/StoredWeights.h"
 
 using namespace mlir;
 using tilewright::graph::ReduceKind;
@@ -66,6 +67,8 @@ void quantizeLinear(NodeBuilder &b) {
 }
 
 void dequantizeLinear(NodeBuilder &b) {
+  if (isStoredMatrix(b))
+    return b.out(dequantizedMatrix(b), b.type(1));
   if (isFloat(b.type(0)))
     decline("dequantization of {} is not compiled", name(b.type(0)));
   Term x = b.convert(b.raw(0), b.type(0), DType::I32);

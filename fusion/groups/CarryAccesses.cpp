@@ -24,12 +24,19 @@ static bool isWideningCast(Operation *op) {
              getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
 }
 
+/// A number times a position or added to it: how far a byte that holds several numbers is shifted.
+static bool isScaledPosition(Operation *op) {
+  return isa<arith::AddIOp, arith::MulIOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
+           return isa_and_nonnull<graph::IotaOp, arith::ConstantOp>(operand.getDefiningOp());
+         });
+}
+
 static bool isCarried(Operation *op, Carry what) {
   if (auto transpose = dyn_cast<graph::TransposeOp>(op))
     return what == Carry::Transposes && repeatedStrides(transpose).empty();
   if (isa<graph::GatherOp>(op))
     return false; // its reads are irregular, so do them once
-  return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op);
+  return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op) || isScaledPosition(op);
 }
 
 static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {

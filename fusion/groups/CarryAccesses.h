@@ -8,7 +8,7 @@
 namespace tilewright::fusion {
 
 enum class Carry {
-  Free,       // broadcasts, slices, pads, windows, reshapes, iotas, widening casts
+  Free,       // broadcasts, slices, pads, windows, reshapes, iotas and multiples of them, widening casts
   Transposes, // these too: the transposes that no producer's epilogue has taken
 };
 

@@ -2,6 +2,7 @@
 // com.microsoft: the QLinear operators, integer products with scales, and weights quantized to few bits in blocks.
 #include "frontend/ops/Compose.h"
 #include "frontend/ops/Handlers.h"
+#include "frontend/ops/StoredWeights.h"
 
 using namespace mlir;
 using F = arith::CmpFPredicate;
@@ -161,22 +162,13 @@ struct BlockWeights {
 Tensor turned(const BlockWeights &w, const Tensor &packed) {
   int64_t rowBytes = w.blocks * w.block * w.bits / 8;
   Tensor result = Tensor::allocate(DType::U8, {rowBytes, w.n});
-  for (int64_t column = 0; column < w.n; ++column)
-    for (int64_t i = 0; i < rowBytes; ++i)
-      result.data<uint8_t>()[i * w.n + column] = packed.data<uint8_t>()[column * rowBytes + i];
+  constexpr int64_t together = 64; // columns and rows of a block that stays in the first-level cache
+  for (int64_t column = 0; column < w.n; column += together)
+    for (int64_t row = 0; row < rowBytes; row += together)
+      for (int64_t i = row; i < std::min(row + together, rowBytes); ++i)
+        for (int64_t j = column; j < std::min(column + together, w.n); ++j)
+          result.data<uint8_t>()[i * w.n + j] = packed.data<uint8_t>()[j * rowBytes + i];
   return result;
-}
-
-/// The numbers of `turned` as floats, [blocks, block, N].
-Term unpackNumbers(NodeBuilder &b, const BlockWeights &w, const Tensor &bytes) {
-  Term x = b.convert(b.constantTerm(bytes), DType::U8, DType::I32);
-  if (w.bits < 8) {
-    Sizes sizes{x.sizes()[0], b.number(8 / w.bits), x.sizes()[1]};
-    Term shift = b.iota(sizes, 1, x.element()) * b.splatInteger(sizes, x.element(), w.bits);
-    x = b.apply<arith::ShRUIOp>(b.broadcast(x, sizes, {0, 2}), shift);
-    x = b.apply<arith::AndIOp>(x, b.splatInteger(sizes, x.element(), (1 << w.bits) - 1));
-  }
-  return b.reshape(b.convert(x, DType::I32, DType::F32), {b.number(w.blocks), b.number(w.block), b.number(w.n)});
 }
 
 /// The zero points of packed bytes, a byte each: [blocks, N].
@@ -203,21 +195,15 @@ void matMulNBits(NodeBuilder &b) {
   bool packedZeros = b.has(3) && b.type(3) == DType::U8;
   if (packedZeros && (!zeros || zeros->count() != w.n * ((w.blocks * w.bits + 7) / 8)))
     decline("zero points that are no constant of packed bytes are not compiled");
-  Sizes sizes{b.number(w.blocks), b.number(w.block), b.number(w.n)};
   auto byBlock = [&](size_t i) {
     b.unify(b.product(b.sizes(i)), b.number(w.n * w.blocks), fmt::format("elements of input {}", i));
     Term turned = b.transpose(b.reshape(b.raw(i), {b.number(w.n), b.number(w.blocks)}), {1, 0}); // of a constant: one
-    return b.broadcast(b.convert(turned, b.type(i), DType::F32), sizes, {0, 2});
+    return b.convert(turned, b.type(i), DType::F32);
   };
-  Term weights = unpackNumbers(b, w, turned(w, *packed));
-  if (!b.has(3))
-    weights = weights - static_cast<double>(int64_t(1) << (w.bits - 1));
-  else if (packedZeros)
-    weights = weights -
-              b.broadcast(b.convert(b.constantTerm(unpackedZeros(w, *zeros)), DType::U8, DType::F32), sizes, {0, 2});
-  else
-    weights = weights - byBlock(3);
-  weights = b.reshape(weights * byBlock(2), {b.number(w.blocks * w.block), b.number(w.n)});
+  StoredWeights stored{w.bits, w.block, w.blocks, w.n, turned(w, *packed)};
+  Term weights = !b.has(3)     ? dequantized(b, stored, byBlock(2), static_cast<double>(int64_t(1) << (w.bits - 1)))
+                 : packedZeros ? dequantized(b, stored, byBlock(2), zeroPoints(b, unpackedZeros(w, *zeros)))
+                               : dequantized(b, stored, byBlock(2), byBlock(3));
   if (w.k != w.blocks * w.block)
     weights = b.slice(weights, 0, b.number(0), b.number(w.k));
   Sizes left = b.sizes(0);

@@ -25,6 +25,17 @@ Tensor constantOf(const Input &input) {
   return tensor;
 }
 
+/// The bytes of a tensor in a file, where two numbers of four bits share one.
+std::string rawData(const Tensor &tensor) {
+  std::string bytes(reinterpret_cast<const char *>(tensor.bytes()), tensor.byteSize());
+  if (tensor.type() != DType::I4 && tensor.type() != DType::U4)
+    return bytes;
+  std::string packed((bytes.size() + 1) / 2, 0);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    packed[i / 2] = static_cast<char>(packed[i / 2] | (bytes[i] & 15) << i % 2 * 4);
+  return packed;
+}
+
 /// A model of one node, and the tensors for it.
 struct NodeModel {
   explicit NodeModel(const Case &test) : model(test.opset, 10) {
@@ -51,7 +62,7 @@ struct NodeModel {
     }
     all.push_back(input.constant.empty() ? sampleTensor(input.type, input.shape, i + 1) : constantOf(input));
     if (!input.constant.empty() || input.isWeights) {
-      model.initializer(names.back(), input.shape, input.type)->set_raw_data(all.back().bytes(), all.back().byteSize());
+      model.initializer(names.back(), input.shape, input.type)->set_raw_data(rawData(all.back()));
       return;
     }
     std::vector<Dim> dims;

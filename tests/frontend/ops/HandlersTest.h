@@ -10,7 +10,7 @@ namespace tilewright::test {
 struct Input {
   Shape shape;
   DType type = DType::F32;
-  std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or uint8
+  std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or a byte each
   bool absent = false;
   bool isWeights = false; // random, but constant
 };

@@ -81,3 +81,34 @@ module attributes {graph.nodes = ["scale|Mul", "product|MatMul"]} {
     return %c : tensor<1x64xf32>
   }
 }
+
+// -----
+
+// How far bytes are shifted is the same for two products: each computes it, rather than that both weights are computed together.
+// CHECK: fusion all: 2 launches
+// CHECK-NOT: pointwise
+module attributes {graph.nodes = ["first|MatMulNBits", "second|MatMulNBits"]} {
+  func.func @main(%x: tensor<1x4096xf32>, %z: tensor<1x4096xf32>) -> (tensor<1x64xf32>, tensor<1x64xf32>) {
+    %b = graph.constant "00000000000000000000000000000001" : tensor<2048x64xi8>
+    %d = graph.constant "00000000000000000000000000000002" : tensor<2048x64xi8>
+    %at = graph.iota dim 1 {graph.node = 0 : i64} : tensor<2048x2x64xi32>
+    %four = arith.constant dense<4> : tensor<2048x2x64xi32>
+    %mask = arith.constant dense<15> : tensor<2048x2x64xi32>
+    %by = arith.muli %at, %four {graph.node = 0 : i64} : tensor<2048x2x64xi32>
+    %bw = arith.extui %b {graph.node = 0 : i64} : tensor<2048x64xi8> to tensor<2048x64xi32>
+    %bb = graph.broadcast %bw dims [0, 2] {graph.node = 0 : i64} : tensor<2048x64xi32> -> tensor<2048x2x64xi32>
+    %bs = arith.shrui %bb, %by {graph.node = 0 : i64} : tensor<2048x2x64xi32>
+    %bn = arith.andi %bs, %mask {graph.node = 0 : i64} : tensor<2048x2x64xi32>
+    %bf = arith.sitofp %bn {graph.node = 0 : i64} : tensor<2048x2x64xi32> to tensor<2048x2x64xf32>
+    %w = graph.reshape %bf {graph.node = 0 : i64} : tensor<2048x2x64xf32> -> tensor<4096x64xf32>
+    %y = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4096xf32>, tensor<4096x64xf32> -> tensor<1x64xf32>
+    %dw = arith.extui %d {graph.node = 1 : i64} : tensor<2048x64xi8> to tensor<2048x64xi32>
+    %db = graph.broadcast %dw dims [0, 2] {graph.node = 1 : i64} : tensor<2048x64xi32> -> tensor<2048x2x64xi32>
+    %ds = arith.shrui %db, %by {graph.node = 1 : i64} : tensor<2048x2x64xi32>
+    %dn = arith.andi %ds, %mask {graph.node = 1 : i64} : tensor<2048x2x64xi32>
+    %df = arith.sitofp %dn {graph.node = 1 : i64} : tensor<2048x2x64xi32> to tensor<2048x2x64xf32>
+    %v = graph.reshape %df {graph.node = 1 : i64} : tensor<2048x2x64xf32> -> tensor<4096x64xf32>
+    %u = graph.contract %z, %v maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 1 : i64} : tensor<1x4096xf32>, tensor<4096x64xf32> -> tensor<1x64xf32>
+    return %y, %u : tensor<1x64xf32>, tensor<1x64xf32>
+  }
+}
