@@ -18,6 +18,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <atomic>
@@ -32,16 +33,36 @@ void tilewright::loadDialects(MLIRContext &context) {
 }
 
 void tilewright::addLlvmConversions(OpPassManager &passes) {
-  passes.addPass(createCSEPass());
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(createConvertVectorToLLVMPass());
-  passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createArithToLLVMConversionPass());
+  OpPassManager &functions =
+      passes.nest<LLVM::LLVMFuncOp>(); // one by one, as many at a time as the context has threads
+  functions.addPass(createCSEPass());
+  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createConvertVectorToLLVMPass());
+  functions.addPass(createConvertMathToLLVMPass());
+  functions.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
-LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target) {
+namespace {
+/// Threads for a context that has none otherwise, which makes it cheaper, while this lives.
+class ContextThreads {
+public:
+  ContextThreads(MLIRContext &context, unsigned count) : context(context), pool(llvm::hardware_concurrency(count)) {
+    context.setThreadPool(pool);
+  }
+  ~ContextThreads() { context.disableMultithreading(); }
+
+private:
+  MLIRContext &context;
+  llvm::DefaultThreadPool pool;
+};
+} // namespace
+
+LogicalResult tilewright::convertToLlvm(ModuleOp module, GpuTarget &target, unsigned jobs) {
+  std::optional<ContextThreads> threads;
+  if (jobs > 1 && !module.getContext()->isMultithreadingEnabled())
+    threads.emplace(*module.getContext(), jobs);
   markReciprocalDivisions(module);
   expandMath(module, target.nativeMath());
   target.lowerMath(module);

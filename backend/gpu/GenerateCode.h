@@ -36,7 +36,7 @@ void addLlvmConversions(mlir::OpPassManager &passes);
 
 /// Everything in the distributed `module` to the LLVM dialect: divisions and functions, then the conversions. Reports
 /// failures as diagnostics.
-mlir::LogicalResult convertToLlvm(mlir::ModuleOp module, GpuTarget &target);
+mlir::LogicalResult convertToLlvm(mlir::ModuleOp module, GpuTarget &target, unsigned jobs = 1);
 
 /// What launching each placed kernel takes.
 std::map<std::string, KernelFacts> placedFacts(mlir::ModuleOp placed);

@@ -107,7 +107,7 @@ Expected<TargetCode> tilewright::compileNvptx(ModuleOp module, const TargetDesc 
   if (mlir::failed(tile::placeTiles(module, desc)))
     return failed("placing failed: ");
   auto distributed = distribute(module, target, options.faults);
-  if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target)))
+  if (mlir::failed(distributed) || mlir::failed(convertToLlvm(**distributed, target, options.jobs)))
     return failed("lowering failed: ");
   boundRegisters(module, **distributed, desc);
   Machine machine{"nvptx64-nvidia-cuda", std::string(desc.cpu), versionOf(module), llvm::CodeGenFileType::AssemblyFile,
