@@ -378,7 +378,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
       .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
-      .Case([&](AwaitKernelsOp) { return awaitKernels(), success(); })
+      .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); }) // what is loaded before it
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
       .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {

@@ -21,6 +21,8 @@
 //
 //   tile.shared_copy B[first steps] ; tile.await_kernels ; tile.shared_copy A[first] ; tile.copy_commit ; ...
 //
+// So do loads of constants into registers.
+//
 // Where the instruction reads shared memory by itself, a step's products continue while the next step starts: the loop
 // waits for the products of the step before, and the code behind the loop for the last ones. A slot is then free one
 // step later, so copies run one step less ahead.
@@ -45,8 +47,9 @@ private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
   bool overlapsProducts();
   Value ahead(Value position, int64_t steps);
-  void startCopies();
-  int64_t copyConstants();
+  void startCopies(SmallVectorImpl<Value> &firstRaw);
+  bool readsConstantsFirst();
+  int64_t readConstants(SmallVectorImpl<Value> &firstRaw);
   Operation *cloneAt(Operation *op, IRMapping &at);
   using Which = llvm::function_ref<bool(SharedWriteOp)>;
   void copyInto(Value slot, Value position, Which which);
@@ -203,36 +206,45 @@ void LoopPipeline::copyStage(int64_t stage, Which which) {
 static LoadOp copiedLoad(SharedWriteOp write) { return write.getValue().getDefiningOp<LoadOp>(); }
 static bool isOfConstant(SharedWriteOp write) { return isConstant(copiedLoad(write).getBuffer()); }
 
-/// Starts copies of constants before the wait for the kernels before this one; of how many steps. Worth it where
-/// something else comes from those. Everything that is done before it must be for constants alone.
-int64_t LoopPipeline::copyConstants() {
+/// Can constants be read before the wait for the kernels before this one? Worth it where something else comes from
+/// those. Everything that is done before it must be for constants alone.
+bool LoopPipeline::readsConstantsFirst() {
   auto isOfAwaited = [](SharedWriteOp write) { return isAwaited(copiedLoad(write).getBuffer()); };
-  auto kernel = dyn_cast<KernelOp>(loop_->getParentOp());
-  if (!facts_.constantsFirst || !kernel || !raw_.empty() || llvm::none_of(copied_, isOfConstant) ||
-      llvm::none_of(copied_, isOfAwaited))
-    return 0;
+  bool areRawConstants = llvm::all_of(raw_, [](LoadOp load) { return isConstant(load.getBuffer()); });
+  if (!facts_.constantsFirst || !isa<KernelOp>(loop_->getParentOp()) || !areRawConstants ||
+      (raw_.empty() && llvm::none_of(copied_, isOfConstant)) || llvm::none_of(copied_, isOfAwaited))
+    return false;
   for (Operation *op = loop_->getPrevNode(); op; op = op->getPrevNode()) {
     auto load = dyn_cast<LoadOp>(op);
     bool isHarmless = isa<SharedAllocOp, WorkspaceOp>(op) || isMemoryEffectFree(op);
     if (!isHarmless && !(load && isConstant(load.getBuffer())))
-      return 0;
+      return false;
   }
-  int64_t bytes = 0;
+  return true;
+}
+
+/// Starts copies of constants before that wait, and loads those that go through registers; of how many steps.
+int64_t LoopPipeline::readConstants(SmallVectorImpl<Value> &firstRaw) {
+  if (!readsConstantsFirst())
+    return 0;
+  firstRaw = loadRaw(loop_.getLowerBound());
+  int64_t bytes = 0, steps = 0;
   for (SharedWriteOp write : copied_)
     if (isOfConstant(write))
       bytes += write.getShared().getType().getSlotBytes();
-  int64_t steps = std::min(mostEarlyBytes / bytes, lead_);
+  if (bytes > 0)
+    steps = std::min(mostEarlyBytes / bytes, lead_);
   for (int64_t stage = 0; stage < steps; ++stage)
     copyStage(stage, isOfConstant);
-  if (steps)
+  if (steps || !firstRaw.empty())
     AwaitKernelsOp::create(b_, loc_);
   return steps;
 }
 
-void LoopPipeline::startCopies() {
+void LoopPipeline::startCopies(SmallVectorImpl<Value> &firstRaw) {
   if (copied_.empty())
     return;
-  int64_t early = copyConstants();
+  int64_t early = readConstants(firstRaw);
   for (int64_t stage = 0; stage < lead_; ++stage) {
     copyStage(stage, [&](SharedWriteOp write) { return stage >= early || !isOfConstant(write); });
     CopyCommitOp::create(b_, loc_);
@@ -342,9 +354,12 @@ void LoopPipeline::emitStep(scf::ForOp piped, const StepConstants &constants) {
 void LoopPipeline::run() {
   makeRoom();
   last_ = lastPosition(b_, loop_);
-  startCopies();
+  SmallVector<Value> firstRaw;
+  startCopies(firstRaw);
+  if (firstRaw.empty())
+    firstRaw = loadRaw(loop_.getLowerBound());
   SmallVector<Value> inits(loop_.getInitArgs());
-  llvm::append_range(inits, loadRaw(loop_.getLowerBound()));
+  llvm::append_range(inits, firstRaw);
   inits.push_back(constant(0));
   StepConstants constants{constant(slots_ - 1), constant(1), constant(0), constant(lead_), constant(slots_ - lead_)};
   auto piped = scf::ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);

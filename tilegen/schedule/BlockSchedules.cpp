@@ -72,9 +72,9 @@ struct ComputedTile {
   int64_t step;
 };
 constexpr ComputedTile computedHalves[] = {
-    {{16, 64, 4, 4}, 128}, {{32, 64, 4, 2}, 128}, {{64, 64, 4, 2}, 64}, {{128, 64, 4, 2}, 64}};
+    {{16, 128, 8, 2}, 128}, {{16, 64, 4, 4}, 128}, {{32, 64, 4, 2}, 128}, {{64, 64, 4, 2}, 64}, {{128, 64, 4, 2}, 64}};
 constexpr ComputedTile computedSingles[] = {{{16, 64, 2, 4}, 64}, {{64, 64, 8, 2}, 64}};
-constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 16, leastStepsOfComputed = 2;
+constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfComputed = 2; // sums of 16 parts spill
 constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};

@@ -28,7 +28,7 @@
 // GPU-LABEL: graph.kernel @row
 // GPU-SAME: tile = [16, 64], reduce = [64], warps = 2, stages = 4, parts = 8>
 // GPU-LABEL: graph.kernel @half_row
-// GPU-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 8>
+// GPU-SAME: tile = [16, 128], reduce = [128], warps = 8, stages = 4, parts = 8>
 // GPU-LABEL: graph.kernel @half_rows
 // GPU-SAME: tile = [128, 64], reduce = [64], warps = 4, stages = 4, parts = 4>
 // GPU-LABEL: graph.kernel @unknown
