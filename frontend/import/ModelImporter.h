@@ -129,6 +129,8 @@ private:
   // controlflow/ImportLoop.cpp
   void importLoop(const onnx::NodeProto &proto, Scope &scope);
   void importLoopForm(const onnx::NodeProto &proto, LoopForm &form, Scope &scope);
+  void importPeeledLoop(const onnx::NodeProto &proto, LoopForm form, Scope &scope);
+  void countFrom(int64_t first, ImportedValue &turn, Body &body);
   std::unique_ptr<Body> importLoopBody(LoopForm &form, Scope &scope);
   bool hasStableTypes(LoopForm &form, Body &body);
   void emitLoop(const onnx::NodeProto &proto, LoopForm &form, Body &body, Scope &scope);

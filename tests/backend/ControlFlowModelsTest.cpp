@@ -163,6 +163,36 @@ TEST_P(ControlFlowModels, LoopsCarryAndCollect) {
   }
 }
 
+/// The sum begins as a number, and is a list from the first turn on: it stops above `limit`, after at most `most` turns.
+TinyModel sumThatBeginsAsANumber(int64_t most) {
+  TinyModel model;
+  model.input("x", {"n"}).output("s").output("all");
+  model.integers("most", {}, {most}), model.floats("zero", {}, {0}), model.floats("limit", {}, {20});
+  Body body(model.node("Loop", {"most", "", "zero"}, {"s", "all"}), "body");
+  body.input("i").input("c").input("sum").output("go").output("next").output("square");
+  setAttribute(body.node("Cast", {"i"}, {"f"}), "to", int64_t{1});
+  body.node("Add", {"x", "f"}, {"t"}), body.node("Add", {"sum", "t"}, {"next"}),
+      body.node("Mul", {"next", "next"}, {"square"});
+  setAttribute(body.node("ReduceMax", {"next"}, {"largest"}), "keepdims", int64_t{0});
+  body.node("Less", {"largest", "limit"}, {"go"});
+  return model;
+}
+
+TEST_P(ControlFlowModels, TheFirstTurnMayReplaceWhatHasAnotherRank) {
+  Compiled three(sumThatBeginsAsANumber(3), GetParam());
+  Outputs outputs = three({floats({2}, {1, 2})});
+  expectClose(outputs[0], floats({2}, {6, 9}), "sum");
+  expectClose(outputs[1], floats({3, 2}, {1, 4, 9, 25, 36, 81}), "squares");
+  outputs = three({floats({1}, {12})});
+  expectClose(outputs[0], floats({1}, {25}), "the condition ends it after two turns");
+  expectClose(outputs[1], floats({2, 1}, {144, 625}), "two squares");
+  outputs = three({floats({1}, {30})});
+  expectClose(outputs[0], floats({1}, {30}), "or after the first");
+  expectClose(outputs[1], floats({1, 1}, {900}), "one square");
+  Compiled once(sumThatBeginsAsANumber(1), GetParam());
+  expectClose(once({floats({2}, {1, 2})})[0], floats({2}, {1, 2}), "no turn is left");
+}
+
 TEST_P(ControlFlowModels, LoopsCarryWhatGrowsWhileAConditionHolds) {
   TinyModel model;
   model.input("x", {"n"}).output("y").output("sizes");
@@ -379,6 +409,13 @@ TEST(ControlFlowRefusals, AreSentencesAtTheNode) {
   setAttribute(body.node("Cast", {"in"}, {"out"}), "to", int64_t{7});
   EXPECT_NE(refusalOf(types).find("expected what it carries to keep its type, got float32 and then int64 for 'in'"),
             std::string::npos);
+
+  TinyModel ranksOfTurns; // it is not known that there is a first one
+  ranksOfTurns.input("m", {}, DType::I64).input("x", {2}).output("y").floats("zero", {}, {0});
+  Body sums(ranksOfTurns.node("Loop", {"m", "", "zero"}, {"y"}), "body");
+  sums.input("i").input("c").input("sum").output("c").output("next");
+  sums.node("Add", {"sum", "x"}, {"next"});
+  EXPECT_NE(refusalOf(ranksOfTurns).find("it carries 'sum' in rank 0 and then in rank 1"), std::string::npos);
 
   TinyModel counts;
   counts.input("x", {2}).output("y");

@@ -4,6 +4,11 @@
 // The sizes of what a body carries may change from one iteration to the next. The body is therefore imported several
 // times: first as if no size changed, then with fresh symbols for the sizes that did, until the types of its results
 // are those of its arguments.
+//
+// Exporters of recognizers hand a placeholder of another rank to the first iteration, which replaces it. That iteration
+// is then imported in front of the loop, if it is known to run:
+//
+//   Loop(trips, c, v: rank 0)   ->   c', v': rank 2 = body(0, c, v);  Loop(trips - 1, c', v') from iteration 1 on
 #include "frontend/flow/FlowOps.h"
 #include "frontend/import/ObjectTypes.h"
 #include "frontend/import/controlflow/LoopForm.h"
@@ -34,9 +39,22 @@ AffineExpr knownTrips(ImportState &state, ImportedValue *trips) {
   return llvm::isa<AffineSymbolExpr>(elements->front()) ? elements->front() : AffineExpr();
 }
 
+bool isKnownPositive(AffineExpr count) { return count && graph::constantSize(count).value_or(0) > 0; }
+
 } // namespace
 
 //===- The body ---------------------------------------------------------------------------------------------------===//
+
+/// The number of the turn as the body's nodes see it: `turn`, which counts from 0, plus `first`.
+void ModelImporter::countFrom(int64_t first, ImportedValue &turn, Body &body) {
+  Tensor number = Tensor::allocate(turn.type, {});
+  *number.data<int64_t>() = first;
+  std::string counted = turn.name + "/counted", from = turn.name + "/from", sum = turn.name + "/turn";
+  define(counted, &turn, body.scope);
+  define(from, body.state.newConstant(from, number), body.scope);
+  ModelImporter(*this, body.state).importNode(generateNode("Add", {counted, from}, sum), body.scope);
+  body.scope.values[turn.name] = body.scope.values.at(sum);
+}
 
 std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &form, Scope &scope) {
   std::unique_ptr<Body> body = beginBody(scope);
@@ -50,7 +68,9 @@ std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &for
     return value;
   };
   if (form.counted) {
-    scalar(DType::I64);
+    ImportedValue *turn = scalar(DType::I64);
+    if (form.firstIteration > 0)
+      countFrom(form.firstIteration, *turn, *body);
     form.conditionArgument = scalar(DType::Bool);
   }
   for (auto [initial, carried] : llvm::zip_equal(form.initial, form.carried)) {
@@ -85,6 +105,7 @@ bool ModelImporter::hasStableTypes(LoopForm &form, Body &body) {
     if (in.type != out.type)
       malformed("expected what it carries to keep its type, got {} and then {} for '{}'", name(in.type), name(out.type),
                 in.name);
+    form.changesRanks |= in.rank() != out.rank();
     if (in.rank() != out.rank())
       unsupported("it carries '{}' in rank {} and then in rank {}", in.name, in.rank(), out.rank());
     if (carried.isInvariant)
@@ -128,7 +149,7 @@ void ModelImporter::importLoopForm(const onnx::NodeProto &proto, LoopForm &form,
         break;
       }
     } catch (ImportFailure &) { // perhaps only because sizes were assumed not to change
-      if (!form.assumesStableSizes)
+      if (!form.assumesStableSizes || form.changesRanks)
         throw;
       form.assumeAllSizesVary();
     }
@@ -233,6 +254,64 @@ void ModelImporter::defineLoopOutputs(const onnx::NodeProto &proto, const LoopFo
 
 //===- Loop -------------------------------------------------------------------------------------------------------===//
 
+/// Imports the first iteration in front of the loop, which is known to have one.
+void ModelImporter::importPeeledLoop(const onnx::NodeProto &proto, LoopForm form, Scope &scope) {
+  Scope inner;
+  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references,
+  inner.depth = scope.depth + 1;
+  auto constant = [&](int input, DType type, int64_t number) {
+    const auto &info = form.graph->input(input);
+    Tensor tensor = Tensor::allocate(type, Shape(std::min(1, info.type().tensor_type().shape().dim_size()), 1));
+    if (type == DType::Bool)
+      *tensor.data<uint8_t>() = number != 0;
+    else
+      *tensor.data<int64_t>() = number;
+    define(info.name(), state.newConstant(info.name(), tensor), inner);
+  };
+  constant(0, DType::I64, 0), constant(1, DType::Bool, 1);
+  for (auto [i, initial] : llvm::enumerate(form.initial))
+    define(form.graph->input(static_cast<int>(i) + 2).name(), initial, inner);
+  importInitializers(*form.graph, inner);
+  importNodes(form.graph->node(), inner);
+  std::vector<ImportedValue *> outputs;
+  for (const auto &output : form.graph->output())
+    outputs.push_back(lookup(output.name(), inner, "its body"));
+  if (llvm::any_of(outputs, isPoisoned))
+    return poisonOutputs(proto, scope);
+
+  form.condition = constantBool(state, *outputs[0]) == true ? nullptr : outputs[0];
+  for (auto [i, initial] : llvm::enumerate(form.initial))
+    initial = outputs[i + 1];
+  if (form.trips) {
+    Tensor rest = Tensor::allocate(DType::I64, {});
+    *rest.data<int64_t>() = *graph::constantSize(knownTrips(state, form.trips)) - 1;
+    form.trips = state.newConstant(form.trips->name + "/rest", rest);
+  }
+  form.firstIteration = 1;
+  // What the iterations collect is the first one's slice and what the loop collects.
+  onnx::NodeProto &rest = generated->emplace_back(proto);
+  int carried = static_cast<int>(form.initial.size());
+  for (int i = carried; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      rest.set_output(i, proto.output(i) + "/rest");
+  importLoopForm(rest, form, scope);
+  for (int i = carried; i < proto.output_size(); ++i) {
+    if (proto.output(i).empty())
+      continue;
+    ImportedValue *slice = outputs[i + 1], *first = state.newValue(proto.output(i) + "/first");
+    first->type = slice->type, first->sizes = slice->sizes;
+    first->sizes.insert(first->sizes.begin(), state.number(1));
+    first->value = graph::ReshapeOp::create(state.builder, state.location,
+                                            state.tensorType(first->sizes, elementType(state.context, first->type)),
+                                            state.materialize(*slice));
+    define(first->name, first, scope);
+    onnx::NodeProto joined = generateNode("Concat", {first->name, rest.output(i)}, proto.output(i));
+    onnx::AttributeProto *axis = joined.add_attribute();
+    axis->set_name("axis"), axis->set_type(onnx::AttributeProto::INT), axis->set_i(0);
+    importNode(generated->emplace_back(joined), scope);
+  }
+}
+
 void ModelImporter::importLoop(const onnx::NodeProto &proto, Scope &scope) {
   LoopForm form;
   form.graph = &graphAttribute(proto, "body");
@@ -255,7 +334,17 @@ void ModelImporter::importLoop(const onnx::NodeProto &proto, Scope &scope) {
               form.initial.size(), form.graph->output_size());
   form.reverseCollected.assign(collected, false);
   form.collectedAxes.assign(collected, 0);
-  importLoopForm(proto, form, scope);
+  bool runsOnce = !form.condition && (!form.trips || isKnownPositive(knownTrips(state, form.trips)));
+  LoopForm whole = form;
+  ImportReport before = state.report;
+  try {
+    importLoopForm(proto, whole, scope);
+  } catch (ImportFailure &) {
+    if (!whole.changesRanks || !runsOnce)
+      throw;
+    state.report = before;
+    importPeeledLoop(proto, std::move(form), scope);
+  }
 }
 
 } // namespace tilewright

@@ -26,6 +26,8 @@ struct ModelImporter::LoopForm {
   std::vector<Carried> carried;
   bool assumesStableSizes = true; // sizes do not change until an attempt shows that they do
   bool conditional = false;       // the condition that the body returns is not always true
+  bool changesRanks = false;      // an attempt ended because the body returns a value in another rank
+  int64_t firstIteration = 0;     // the number that the body takes in its first turn
   ImportedValue *conditionArgument = nullptr;
 
   /// The position of the first carried value among the body's outputs.
