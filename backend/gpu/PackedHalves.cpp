@@ -3,7 +3,7 @@
 //
 // A thread's neighbouring registers of a tile are the elements of one vector. Bytes become halves four at a time:
 //
-//   bytes b3 b2 b1 b0    shifted and masked as one word: q3 q2 q1 q0, each below 1,024 (below 128 for bf16)
+//   bytes b3 b2 b1 b0    shifted and masked as one word: q3 q2 q1 q0, each at most 255 (127 for bf16)
 //   64 q1 64 q0          two halves 1,024 + q: 0x6400 is 1,024 as f16, whose last bit is worth 1
 //   q1 q0                less 1,024
 //

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// The value of a constant that is no larger than what products of two of them fit in.
+/// The value of a constant of at most 31 bits: the product of two of them fits in an int64_t.
 static std::optional<int64_t> smallConstant(Value value) {
   APInt number;
   if (!matchPattern(value, m_ConstantInt(&number)) || number.getSignificantBits() > 31)
@@ -54,11 +54,14 @@ std::optional<IntegerRange> integerRange(Value tile, bool isUnsigned) {
     return ofType();
   return llvm::TypeSwitch<Operation *, std::optional<IntegerRange>>(op)
       .Case([](arith::ExtUIOp extend) { return integerRange(extend.getIn(), true); })
-      .Case([](arith::ExtSIOp extend) { return integerRange(extend.getIn(), false); })
+      .Case([&](arith::ExtSIOp extend) { // what is negative is large for who reads it without a sign
+        std::optional<IntegerRange> range = integerRange(extend.getIn(), false);
+        return range && (range->low >= 0 || !isUnsigned) ? range : ofType();
+      })
       .Case([&](tile::BroadcastOp broadcast) { return integerRange(broadcast.getInput(), isUnsigned); })
       .Case([&](arith::ShRUIOp shift) {
         std::optional<IntegerRange> range = integerRange(shift.getLhs(), true);
-        return range ? std::optional(IntegerRange{0, range->high}) : ofType();
+        return range && range->low >= 0 ? std::optional(IntegerRange{0, range->high}) : ofType();
       })
       .Case<arith::AndIOp, arith::RemUIOp, arith::MulIOp>([&](Operation *other) {
         std::optional<IntegerRange> range = rangeByConstant(other);

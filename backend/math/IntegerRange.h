@@ -12,8 +12,9 @@ struct IntegerRange {
   int64_t low, high;
 };
 
-/// Nothing where only the type limits them and that is wider than 16 bits. A tile's integers have no sign of their own:
-/// who reads them says whether they are unsigned.
+/// Nothing where only the type limits them and that is wider than 16 bits. Integers of a tile have no sign of their
+/// own: who reads them says whether they are unsigned, and gets the numbers that it sees. A negative number that was
+/// extended with its sign has no range for a reader without one.
 std::optional<IntegerRange> integerRange(mlir::Value tile, bool isUnsigned);
 
 } // namespace tilewright

@@ -53,6 +53,7 @@ public:
     int64_t opset = 0;
     Attributes attributes;
     std::vector<ImportedValue *> inputs, outputs;
+    bool feedsOneProduct = true; // nothing but one product or gather reads the result, perhaps transposed
   };
 
   NodeBuilder(ImportState &state, Node &node) : state(state), node(node) {}

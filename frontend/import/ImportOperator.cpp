@@ -24,7 +24,8 @@ constexpr std::string_view likeFirst[] = {"Cast", "CastLike", "DequantizeLinear"
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 /// Whether to keep a DequantizeLinear instead of folding it, so that normalization sees the integers. It uses integer
-/// weights of contractions as they are, and folds the rest (normalize/FoldDequantized.cpp). Matrices of four bits stay.
+/// weights of contractions as they are, and folds the rest (normalize/FoldDequantized.cpp). Matrices of four bits stay
+/// packed (ops/StoredWeights.h).
 bool keepsIntegers(const NodeBuilder &b) {
   if (ops::isStoredMatrix(b))
     return true;

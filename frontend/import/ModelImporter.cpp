@@ -179,7 +179,17 @@ std::vector<int> ModelImporter::topologicalOrder(const google::protobuf::Repeate
   return order;
 }
 
+void ModelImporter::noteReaders(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope) {
+  static constexpr std::string_view products[] = {"MatMul", "Gemm", "Gather", "Transpose"};
+  std::unordered_set<std::string_view> read;
+  for (const onnx::NodeProto &node : nodes)
+    for (const std::string &input : node.input())
+      if (!read.insert(input).second || !llvm::is_contained(products, node.op_type()))
+        scope.readApart.insert(input);
+}
+
 void ModelImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope) {
+  noteReaders(nodes, scope);
   for (int i : topologicalOrder(nodes, scope))
     importNode(nodes[i], scope);
 }
@@ -202,6 +212,7 @@ void ModelImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
     if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
       return importFlexAttention(proto, scope);
     NodeBuilder::Node node{name, proto.op_type(), domain, opset, attributesOf(proto, scope), {}, {}};
+    node.feedsOneProduct = !scope.readApart.contains(proto.output(0));
     if (domain.empty() && node.op == "Constant")
       return importConstant(proto, node.attributes, scope);
     for (const std::string &input : proto.input())

@@ -48,6 +48,7 @@ private:
     const Opsets *opsets = nullptr;
     AttributeRefs references; // the attributes that `ref_attr_name` refers to
     int depth = 0;
+    std::unordered_set<std::string> readApart; // values that something else than one product or gather reads
     Body *body = nullptr; // if this is the scope of a body: it captures the values that it reads from `parent`
   };
 
@@ -60,6 +61,7 @@ private:
   void noteOverruled(const std::string &name) const;
   std::vector<int> topologicalOrder(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
                                     const Scope &scope) const;
+  static void noteReaders(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
   void importNode(const onnx::NodeProto &proto, Scope &scope);
 

@@ -36,24 +36,26 @@ Term zeroPoints(NodeBuilder &b, const Tensor &zeros) { return b.convert(b.consta
 
 //===- DequantizeLinear -------------------------------------------------------------------------------------------===//
 
-/// The least elements of a matrix whose bytes are worth a shift in each run.
+/// Smaller matrices are folded: their floats take no memory to speak of.
 static constexpr int64_t leastElements = 1 << 12;
 
 namespace {
-/// How a DequantizeLinear's matrix lies: which dimension a product sums over, and how its parameters go along that.
+/// How a DequantizeLinear's matrix and its parameters lie. Numbers along the depth share a byte, and a scale, in blocks
+/// of `block`: the dimension that is blocked, or else the one along which scales are all alike.
 struct MatrixLayout {
   int64_t depthDim; // the other one is the columns
   int64_t depth, columns, block;
-  enum class Parameters { One, OfColumns, OfDepth, OfBlocks } parameters;
+  enum class Parameters { One, OfColumns, OfBlocks } parameters;
 };
 } // namespace
 
+/// Nothing for parameters of other shapes than ONNX asks for, and for blocks that are not whole or of odd size.
 static std::optional<MatrixLayout> layoutOf(const NodeBuilder &b, const Tensor &data, const Tensor &scale) {
   int64_t block = b.integer("block_size", 0), axis = b.integer("axis", 1);
   axis += axis < 0 ? 2 : 0;
-  if (data.rank() != 2 || axis < 0 || axis > 1)
+  if (data.rank() != 2 || axis < 0 || axis > 1 || block < 0)
     return std::nullopt;
-  bool isOne = scale.count() == 1 && block == 0;
+  bool isOne = block == 0 && scale.count() == 1 && scale.rank() <= 1;
   MatrixLayout layout{};
   layout.depthDim = block > 0 ? axis : isOne ? 0 : 1 - axis;
   layout.depth = data.shape()[layout.depthDim], layout.columns = data.shape()[1 - layout.depthDim];
@@ -61,18 +63,23 @@ static std::optional<MatrixLayout> layoutOf(const NodeBuilder &b, const Tensor &
   layout.parameters = block > 0 ? MatrixLayout::Parameters::OfBlocks
                       : isOne   ? MatrixLayout::Parameters::One
                                 : MatrixLayout::Parameters::OfColumns;
-  int64_t blocks = layout.block > 0 ? llvm::divideCeil(layout.depth, layout.block) : 0,
-          expected = isOne ? 1 : blocks * layout.columns;
-  bool isWhole = layout.depth > 0 && layout.depth % layout.block == 0 && layout.block % 2 == 0;
-  return isWhole && scale.count() == expected ? std::optional(layout) : std::nullopt;
+  if (layout.depth <= 0 || layout.depth % layout.block != 0 || layout.block % 2 != 0)
+    return std::nullopt;
+  Shape expected = scale.shape(); // of one number
+  if (block > 0)
+    expected = data.shape(), expected[axis] = layout.depth / block;
+  else if (!isOne)
+    expected = {layout.columns};
+  return scale.shape() == expected ? std::optional(layout) : std::nullopt;
 }
 
 bool isStoredMatrix(const NodeBuilder &b) {
-  if (b.node.op != "DequantizeLinear" || !b.has(0) || !b.has(1) || (b.type(0) != DType::I4 && b.type(0) != DType::U4))
+  if (b.node.op != "DequantizeLinear" || !b.has(0) || !b.has(1) || (b.type(0) != DType::I4 && b.type(0) != DType::U4) ||
+      (b.type(1) != DType::F32 && !isHalf(b.type(1))) || b.integer("output_dtype", 0) != 0 || !b.node.feedsOneProduct)
     return false;
   const Tensor *data = b.constant(0), *scale = b.constant(1), *zero = b.has(2) ? b.constant(2) : nullptr;
-  return data && scale && data->count() >= leastElements && (!b.has(2) || (zero && zero->count() == scale->count())) &&
-         layoutOf(b, *data, *scale);
+  bool hasZeros = !b.has(2) || (zero && scale && zero->shape() == scale->shape());
+  return data && scale && hasZeros && data->count() >= leastElements && layoutOf(b, *data, *scale);
 }
 
 Term dequantizedMatrix(NodeBuilder &b) {
@@ -92,10 +99,10 @@ Term dequantizedMatrix(NodeBuilder &b) {
   }
   // Parameters as [blocks, N]: they lie as the data does, where there are blocks of it.
   Sizes byBlock{b.number(blocks), b.number(w.n)};
-  bool areOne = layout.parameters == MatrixLayout::Parameters::One,
+  bool isOne = layout.parameters == MatrixLayout::Parameters::One,
        areTurned = layout.parameters == MatrixLayout::Parameters::OfBlocks && isTurned;
   Term scale = b.raw(1);
-  if (areOne)
+  if (isOne)
     scale = b.broadcast(b.reshape(scale, {}), byBlock, {});
   else if (areTurned)
     scale = b.transpose(b.reshape(scale, {byBlock[1], byBlock[0]}), {1, 0});
@@ -103,7 +110,7 @@ Term dequantizedMatrix(NodeBuilder &b) {
     scale = b.reshape(scale, byBlock);
   scale = b.convert(scale, b.type(1), DType::F32);
   Term y = [&] {
-    if (!zero || areOne)
+    if (!zero || isOne)
       return dequantized(b, w, scale, zero ? numberAt(*zero, 0) : isSigned ? 8.0 : 0.0);
     Tensor zeros = Tensor::allocate(DType::U8, {blocks, w.n});
     for (int64_t i = 0; i < zeros.count(); ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of few bits that stay packed in the graph: shifted, masked and scaled where a product multiplies them.
 //
+//   K = blocks * block
 //   bytes [K * bits / 8, N]   neighbours in a row belong to neighbouring columns of the product, and the numbers of a
 //                             byte follow each other along K, low bits first
 //   scale, zero [blocks, N]   of `block` numbers along K each
@@ -24,8 +25,9 @@ Term dequantized(NodeBuilder &b, const StoredWeights &weights, Term scale, doubl
 /// A zero point for each block, a byte each, as floats: `zeros` is [blocks, N] of U8.
 Term zeroPoints(NodeBuilder &b, const Tensor &zeros);
 
-/// Whether a DequantizeLinear is of a matrix of constants of four bits that is worth keeping so. Its parameters are
-/// constants too.
+/// Whether a DequantizeLinear is of a matrix of constants of four bits that stays packed: of 4,096 elements or more, in
+/// whole blocks of even size, with parameters that are constants of float32, float16 or bfloat16. One product or gather
+/// reads it: for others, or several, it is dequantized once, when compiling.
 bool isStoredMatrix(const NodeBuilder &b);
 /// Such a node's result.
 Term dequantizedMatrix(NodeBuilder &b);

@@ -163,7 +163,8 @@ TEST_P(ControlFlowModels, LoopsCarryAndCollect) {
   }
 }
 
-/// The sum begins as a number, and is a list from the first turn on: it stops above `limit`, after at most `most` turns.
+/// The sum begins as a number, and is a list from the first turn on. It stops above `limit`, after at most `most`
+/// turns.
 TinyModel sumThatBeginsAsANumber(int64_t most) {
   TinyModel model;
   model.input("x", {"n"}).output("s").output("all");

@@ -364,6 +364,8 @@ static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool i
       llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
     return;
   Type element = cast<RankedTensorType>(group.values.front().getType()).getElementType();
+  if (blocking.vector == 1) // each element has an address of its own: there are no registers for many
+    return;
   blocking.vector = std::min<unsigned>(blocking.vector, bytesOfAccess / elementBytes(element));
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   blocking.registerDim = k;

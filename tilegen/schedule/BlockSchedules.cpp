@@ -74,7 +74,9 @@ struct ComputedTile {
 constexpr ComputedTile computedHalves[] = {
     {{16, 128, 8, 2}, 128}, {{16, 64, 4, 4}, 128}, {{32, 64, 4, 2}, 128}, {{64, 64, 4, 2}, 64}, {{128, 64, 4, 2}, 64}};
 constexpr ComputedTile computedSingles[] = {{{16, 64, 2, 4}, 64}, {{64, 64, 8, 2}, 64}};
-constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfComputed = 2; // sums of 16 parts spill
+constexpr int64_t columnsOfAccess = 8; // bytes that a thread loads together
+// More parts, or fewer steps of a part, whose loop is then unrolled, spill.
+constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfComputed = 4;
 constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
@@ -428,7 +430,8 @@ static tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const Targe
       !rows || !columns || !depth)
     return {};
   const auto *chosen = llvm::find_if(tiles, [&](const ComputedTile &row) {
-    return *rows <= row.tile.rows && row.tile.columns <= *columns && row.step <= *depth;
+    return *rows <= row.tile.rows && row.tile.columns <= *columns && *columns % columnsOfAccess == 0 &&
+           row.step <= *depth;
   });
   if (chosen == tiles.end())
     return {};

@@ -88,7 +88,8 @@ void Contraction::multiplyComputed(const Step &step, Ix size) {
 
 void Contraction::multiplyAll(const Step &step, Ix size) {
   tile::DotOp op = step.op;
-  if (Operation *right = op.getRhs().getDefiningOp(); !isa<tile::LoadOp>(right) && !values.memoryOf(op.getRhs()))
+  Operation *right = op.getRhs().getDefiningOp();
+  if (right && !isa<tile::LoadOp>(right) && !values.memoryOf(op.getRhs()))
     return multiplyComputed(step, size);
   PanelStream(memory, function, step.op, step.position).emit([&](PanelStream::Fetch fetch) {
     math.loop(math.constant(0), size, 1, [&](Ix k) {

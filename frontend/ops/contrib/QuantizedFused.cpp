@@ -153,6 +153,8 @@ struct BlockWeights {
       : bits(b.integer("bits", 4)), k(b.integer("K", 0)), n(b.integer("N", 0)), block(b.integer("block_size", 0)) {
     b.expect(k > 0 && n > 0 && block >= 8 && k <= 1 << 30 && n <= 1 << 30 && block <= 1 << 20,
              fmt::format("expected positive K and N and a block_size of 8 or more, got {}, {} and {}", k, n, block));
+    b.expect(block * bits % 8 == 0,
+             fmt::format("expected blocks of whole bytes, got {} numbers of {} bits", block, bits));
     blocks = llvm::divideCeil(k, block);
   }
 };

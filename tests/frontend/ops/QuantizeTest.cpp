@@ -26,7 +26,7 @@ std::vector<Case> storedMatrices() {
   };
   Input signedData{{64, 70}, DType::I4, numbers(4480, -8)}, unsignedData{{64, 70}, DType::U4, numbers(4480, 0)},
       turned{{70, 64}, DType::I4, numbers(4480, -8)};
-  int64_t block = 16, rows = 0, columns = 1;
+  int64_t block = 16, rows = 0, columns = 1, half = 10;
   return {
       {"DequantizeLinear",
        {signedData, weights({4, 70}), {{4, 70}, DType::I4, numbers(280, -8)}},
@@ -41,6 +41,7 @@ std::vector<Case> storedMatrices() {
       {"DequantizeLinear", {turned, weights({70})}, {{"axis", rows}}, 21},
       {"DequantizeLinear", {unsignedData, weights({}), {{}, DType::U4, {5}}}, {}, 21},
       {"DequantizeLinear", {signedData, weights({})}, {}, 21},
+      {"DequantizeLinear", {signedData, weights({70})}, {{"axis", columns}, {"output_dtype", half}}, 23},
   };
 }
 

@@ -170,6 +170,9 @@ TEST(ReferenceFused, QuantizedProducts) {
   expectOutputs(fused("MatMulNBits", sizes), {x, packed, vector({1, 10}), bytes({2}, {9, 7}), Tensor(), vector({0, 1})},
                 {floats({1, 2}, {1, 11})});
   expectMalformed(fused("MatMulNBits", sizes), {x, packed, vector({1})}, "expected 2 scales");
+  Attributes odd = sizes;
+  odd["block_size"] = int64_t{9};
+  expectMalformed(fused("MatMulNBits", odd), {x, packed, vector({1, 10})}, "expected blocks of whole bytes");
   Attributes blocks{{"block_size", int64_t(2)}, {"bits", int64_t(4)}};
   expectOutputs(fused("GatherBlockQuantized", blocks),
                 {bytes({2, 1}, {0x98, 0xa7}), indices({1}), floats({2, 1}, {1, 2})}, {floats({1, 2}, {-2, 4})});

@@ -77,6 +77,7 @@ void matMulNBits(Call &call) {
   const Tensor &packed = call.input(1), &scales = call.input(2);
   require(k > 0 && n > 0 && block >= 8 && k <= 1 << 30 && n <= 1 << 30 && block <= 1 << 20,
           "expected positive K and N and a block_size of 8 or more, found {}, {} and {}", k, n, block);
+  require(block * bits % 8 == 0, "expected blocks of whole bytes, found {} numbers of {} bits", block, bits);
   int64_t blocks = (k + block - 1) / block, blob = block * bits / 8;
   require(packed.type() == DType::U8 && packed.count() == n * blocks * blob,
           "expected {} bytes of weights, found shape {} of {}", n * blocks * blob, packed.shape(), name(packed.type()));

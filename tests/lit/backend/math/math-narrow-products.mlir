@@ -14,6 +14,12 @@
 // CHECK-LABEL: tile.kernel @too_many_digits
 // CHECK: arith.mulf %{{.*}} : tensor<8x16xf32>
 // CHECK: arith.truncf
+// A byte that was extended with its sign is large for who reads it without one.
+// CHECK-LABEL: tile.kernel @signs
+// CHECK: arith.uitofp %{{.*}} : tensor<8x16xi32> to tensor<8x16xf32>
+// CHECK: arith.uitofp %{{.*}} : tensor<8x16xi32> to tensor<8x16xf32>
+// CHECK: arith.truncf
+// CHECK: arith.truncf
 // What is rounded twice, or is no half, stays.
 // CHECK-LABEL: tile.kernel @singles
 // CHECK: arith.mulf %{{.*}} : tensor<8x16xf32>
@@ -61,6 +67,25 @@ tile.kernel @too_many_digits(%b: !tile.buffer<i8, () -> (8, 16)>, %s: !tile.buff
   %w = arith.mulf %twice, %wide : tensor<8x16xf32>
   %h = arith.truncf %w : tensor<8x16xf32> to tensor<8x16xbf16>
   tile.store %h, %y[%c0, %c0] bounds () -> (8, 16) map (d0, d1) -> (d0, d1) : tensor<8x16xbf16> -> <bf16, () -> (8, 16)>
+  tile.return
+}
+tile.kernel @signs(%b: !tile.buffer<i8, () -> (8, 16)>, %s: !tile.buffer<f16, () -> (8, 16)>, %y: !tile.buffer<f16, () -> (8, 16)>, %z: !tile.buffer<f16, () -> (8, 16)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %four = arith.constant dense<4> : tensor<8x16xi32>
+  %bytes = tile.load %b[%c0, %c0] bounds () -> (8, 16) map (d0, d1) -> (d0, d1) : <i8, () -> (8, 16)> -> tensor<8x16xi8>
+  %words = arith.extsi %bytes : tensor<8x16xi8> to tensor<8x16xi32>
+  %q = arith.uitofp %words : tensor<8x16xi32> to tensor<8x16xf32>
+  %shifted = arith.shrui %words, %four : tensor<8x16xi32>
+  %p = arith.uitofp %shifted : tensor<8x16xi32> to tensor<8x16xf32>
+  %scale = tile.load %s[%c0, %c0] bounds () -> (8, 16) map (d0, d1) -> (d0, d1) : <f16, () -> (8, 16)> -> tensor<8x16xf16>
+  %wide = arith.extf %scale : tensor<8x16xf16> to tensor<8x16xf32>
+  %w = arith.mulf %q, %wide : tensor<8x16xf32>
+  %h = arith.truncf %w : tensor<8x16xf32> to tensor<8x16xf16>
+  tile.store %h, %y[%c0, %c0] bounds () -> (8, 16) map (d0, d1) -> (d0, d1) : tensor<8x16xf16> -> <f16, () -> (8, 16)>
+  %v = arith.mulf %p, %wide : tensor<8x16xf32>
+  %g = arith.truncf %v : tensor<8x16xf32> to tensor<8x16xf16>
+  tile.store %g, %z[%c0, %c0] bounds () -> (8, 16) map (d0, d1) -> (d0, d1) : tensor<8x16xf16> -> <f16, () -> (8, 16)>
   tile.return
 }
 tile.kernel @singles(%a: !tile.buffer<f32, () -> (8, 16)>, %s: !tile.buffer<f16, () -> (8, 16)>, %y: !tile.buffer<f16, () -> (8, 16)>)
