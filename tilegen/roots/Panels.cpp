@@ -61,18 +61,40 @@ static bool collectSources(const KernelSpace &space, Value value, Coordinates at
   return uses == 1 && leavesWithColumn(space, at.exprs, type.getShape());
 }
 
+/// Whether more than casts stands between `value` and the arguments that it is made of. A cast alone is what products
+/// of halves and bytes do anyway.
+static bool isArithmetic(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (op->hasTrait<OpTrait::Elementwise>() && !isa<CastOpInterface>(op))
+      return true;
+    values.insert_range(op->getOperands());
+  }
+  return false;
+}
+
+/// The operand behind renamings.
+static Value behindAccesses(Value value) {
+  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
+    value = access.getData();
+  return value;
+}
+
 static SmallVector<Source> sourcesOf(const KernelSpace &space) {
   SmallVector<Source> sources;
+  if (!isa<BlockArgument>(behindAccesses(space.rhs)) && !isArithmetic(space.rhs))
+    return sources;
   return collectSources(space, space.rhs, {space.rhsCoordinates, {}}, sources) ? sources : SmallVector<Source>();
 }
 
 bool isPackable(const KernelSpace &space) { return !sourcesOf(space).empty(); }
 
 bool isComputedFromConstants(const KernelSpace &space) {
-  Value value = space.rhs;
-  while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
-    value = access.getData();
-  return !isa<BlockArgument>(value) && isPackable(space);
+  return !isa<BlockArgument>(behindAccesses(space.rhs)) && isPackable(space);
 }
 
 /// Whether bytes stand in fours along k. What fills up the last four of a column must lie outside of the source.

@@ -29,7 +29,7 @@ struct PanelForm {
 /// Whether the right side of a contraction is made of constants that can be stored in panels.
 bool isPackable(const KernelSpace &space);
 
-/// Whether it is packable and computed from these constants, rather than one of them as it is.
+/// Whether the right side is computed from such constants by more than casts, rather than one of them as it is.
 bool isComputedFromConstants(const KernelSpace &space);
 
 /// Panels of `width` columns for each constant that the right side, which is packable, is made of.

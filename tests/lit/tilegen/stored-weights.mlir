@@ -17,6 +17,10 @@
 // HOST-LABEL: graph.kernel @unknown_to1
 // HOST-SAME: tile = [1, 128], reduce = [4096], registers = [1, 64], pack = 64>
 
+// A cast alone is what products of halves do anyway: nothing is computed.
+// HOST-LABEL: graph.kernel @cast
+// HOST-NOT: pack =
+
 // A byte is there once, though two neighbours along k read it, and a scale once for 32.
 // TILE-LABEL: tile.kernel @row
 // TILE-SAME: !tile.buffer<i8, () -> (64, 2048, 64)> {graph.constant, tile.packed_from = affine_map<(d0, d1, d2) -> (d1, d0 * 64 + d2)>, tile.source = tensor<2048x4096xi8>}
@@ -133,5 +137,10 @@ module attributes {graph.nodes = [], graph.symbols = ["rows"]} {
     %w = graph.reshape %scaled : tensor<128x32x4096xf32> -> tensor<4096x4096xf32>
     %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x4096xf32> -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
     graph.return %c : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+  }
+  graph.kernel @cast(%x: tensor<1x4096xf32>, %b: tensor<4096x4096xf16> {graph.constant}) -> tensor<1x4096xf32> attributes {root = #graph.root<matmul>} {
+    %w = arith.extf %b : tensor<4096x4096xf16> to tensor<4096x4096xf32>
+    %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<1x4096xf32>, tensor<4096x4096xf32> -> tensor<1x4096xf32>
+    graph.return %c : tensor<1x4096xf32>
   }
 }
