@@ -6,7 +6,8 @@
 
 namespace tilewright::host {
 
-/// dot(truncf(x), y) of halves becomes dot(x, extf(y)): the host multiplies f32 anyway, so rounding costs twice.
+/// dot(truncf(x), y) of halves becomes dot(x, extf(y)), and so on the other side: the host multiplies f32 anyway, so
+/// rounding costs twice.
 void keepPrecision(tile::KernelOp kernel);
 
 } // namespace tilewright::host

@@ -112,6 +112,7 @@ private:
 
   // controlflow/ImportBody.cpp
   ModelImporter(const ModelImporter &outer, ImportState &state);
+  static Scope scopeWithin(const Scope &outer);
   std::unique_ptr<Body> beginBody(Scope &outer);
   static ImportedValue *capture(Body &body, ImportedValue &outer);
   void importBodyNodes(Body &body, const onnx::GraphProto &graph);

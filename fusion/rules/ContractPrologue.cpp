@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contraction computes its operands while it reads them, if that is cheap: accesses and casts. This rule also merges
-// work that only the epilogue needs, such as a mask.
+// A contraction computes its operands while it reads them, if that is cheap: accesses, casts, and the few operations
+// that make numbers of weights stored in few bytes (fusion/cost/CostModel.cpp). This rule also merges work that only
+// the epilogue needs, such as a mask.
 #include "fusion/rules/RuleTable.h"
 
 namespace tilewright::fusion {

@@ -76,8 +76,8 @@ def PipelineLoopsPass : PlaceStep<"pipeline-loops"> {
   let summary = "Load the next steps' operands while a loop multiplies this one's";
   let description = [{
     Takes kernels whose operands go through shared memory. The slots are as many as the schedule's `stages` where the
-    target copies asynchronously, else two. Where kernels may start early, the first copies of constants stand before
-    `tile.await_kernels`.
+    target copies asynchronously, else two; what goes through registers has two. Where kernels may start early, the
+    first copies and loads of constants stand before `tile.await_kernels`.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
 }

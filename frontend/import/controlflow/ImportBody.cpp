@@ -38,10 +38,18 @@ ModelImporter::ModelImporter(const ModelImporter &outer, ImportState &state)
       functions(outer.functions), inlining(outer.inlining), inlinedNodes(outer.inlinedNodes),
       fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
 
+/// For a graph inside of one: it sees what is around it.
+ModelImporter::Scope ModelImporter::scopeWithin(const Scope &outer) {
+  Scope inner;
+  inner.parent = &outer, inner.prefix = outer.prefix, inner.opsets = outer.opsets;
+  inner.references = outer.references, inner.depth = outer.depth + 1;
+  return inner;
+}
+
 std::unique_ptr<ModelImporter::Body> ModelImporter::beginBody(Scope &outer) {
   auto body = std::make_unique<Body>(state);
-  body->scope.parent = &outer, body->scope.prefix = outer.prefix, body->scope.opsets = outer.opsets;
-  body->scope.references = outer.references, body->scope.depth = outer.depth + 1, body->scope.body = body.get();
+  body->scope = scopeWithin(outer);
+  body->scope.body = body.get();
   return body;
 }
 

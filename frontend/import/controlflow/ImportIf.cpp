@@ -42,9 +42,7 @@ ImportedValue *withRank(ImportState &state, ImportedValue &number, int64_t rank)
 } // namespace
 
 void ModelImporter::inlineBranch(const onnx::NodeProto &proto, const onnx::GraphProto &branch, Scope &scope) {
-  Scope inner;
-  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references,
-  inner.depth = scope.depth + 1;
+  Scope inner = scopeWithin(scope);
   importInitializers(branch, inner);
   importNodes(branch.node(), inner);
   for (int i = 0; i < proto.output_size(); ++i)

@@ -256,9 +256,7 @@ void ModelImporter::defineLoopOutputs(const onnx::NodeProto &proto, const LoopFo
 
 /// Imports the first iteration in front of the loop, which is known to have one.
 void ModelImporter::importPeeledLoop(const onnx::NodeProto &proto, LoopForm form, Scope &scope) {
-  Scope inner;
-  inner.parent = &scope, inner.prefix = scope.prefix, inner.opsets = scope.opsets, inner.references = scope.references,
-  inner.depth = scope.depth + 1;
+  Scope inner = scopeWithin(scope);
   auto constant = [&](int input, DType type, int64_t number) {
     const auto &info = form.graph->input(input);
     Tensor tensor = Tensor::allocate(type, Shape(std::min(1, info.type().tensor_type().shape().dim_size()), 1));
@@ -305,10 +303,11 @@ void ModelImporter::importPeeledLoop(const onnx::NodeProto &proto, LoopForm form
                                             state.tensorType(first->sizes, elementType(state.context, first->type)),
                                             state.materialize(*slice));
     define(first->name, first, scope);
-    onnx::NodeProto joined = generateNode("Concat", {first->name, rest.output(i)}, proto.output(i));
+    generateNode("Concat", {first->name, rest.output(i)}, proto.output(i));
+    onnx::NodeProto &joined = generated->back();
     onnx::AttributeProto *axis = joined.add_attribute();
     axis->set_name("axis"), axis->set_type(onnx::AttributeProto::INT), axis->set_i(0);
-    importNode(generated->emplace_back(joined), scope);
+    importNode(joined, scope);
   }
 }
 
