@@ -13,7 +13,7 @@ namespace tilewright {
 struct ModelImporter::Branches {
   const onnx::GraphProto *graphs[2];
   std::unique_ptr<Body> bodies[2];
-  std::optional<ImportFailure> failures[2]; // of importing the body
+  std::exception_ptr failures[2]; // of importing the body
 
   bool fails(int i) const { return failures[i] || bodies[i]->isPoisoned(); }
   bool haveEqualRanks() const {
@@ -69,9 +69,9 @@ void ModelImporter::importIf(const onnx::NodeProto &proto, Scope &scope) {
   importBranches(branches, *condition, scope);
   if (std::optional<int> taken = branchBySizes(branches, *condition, nodeName(proto, scope), before))
     return inlineBranch(proto, *branches.graphs[*taken], scope);
-  for (const std::optional<ImportFailure> &failure : branches.failures)
+  for (const std::exception_ptr &failure : branches.failures)
     if (failure)
-      throw *failure;
+      std::rethrow_exception(failure);
   if (branches.fails(0) || branches.fails(1))
     return poisonOutputs(proto, scope);
   matchRanks(branches, proto, scope);
@@ -87,10 +87,10 @@ void ModelImporter::importBranches(Branches &branches, const ImportedValue &cond
     body.state.nodes = state.nodes;
     try {
       importBodyNodes(body, *branches.graphs[i]);
-    } catch (ImportFailure &failure) { // a branch for sizes that do not occur may not even import
+    } catch (const ImportFailure &) { // a branch for sizes that do not occur may not even import
       if (!condition.compared)
         throw;
-      branches.failures[i] = failure;
+      branches.failures[i] = std::current_exception();
     }
     state.nodes = body.state.nodes;
   }
