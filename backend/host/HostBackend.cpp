@@ -8,6 +8,7 @@
 #include "backend/host/FlatLink.h"
 #include "backend/host/KeepPrecision.h"
 #include "backend/host/KernelEmitter.h"
+#include "backend/host/SingleLaneStores.h"
 #include "backend/math/MathExpansion.h"
 
 #include "llvm/IR/LegacyPassManager.h"
@@ -131,6 +132,7 @@ Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
     return Status(Code::Internal, "the host backend made invalid LLVM IR: " + broken);
 #endif
   optimize(llvmModule, *machine);
+  host::storeSingleLanes(llvmModule);
   if (options.llvmText) {
     llvm::raw_string_ostream stream(*options.llvmText);
     llvmModule.print(stream, nullptr);

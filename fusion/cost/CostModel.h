@@ -16,7 +16,7 @@ unsigned elementWork(mlir::Operation *op);
 /// operand of the transpose has another dimension innermost, so whoever reads through it collects elements that lie
 /// apart; better its producer, or a kernel of its own, does that once. Measured on the host for the half of a bilinear
 /// resize that reads two rows for each: 4.5 times the kernel that reads rows of the transposed image.
-llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpose);
+llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpose, Machine machine);
 
 /// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nothing if it would
 /// not.

@@ -31,9 +31,9 @@ static bool isScaledPosition(Operation *op) {
          });
 }
 
-static bool isCarried(Operation *op, Carry what) {
+static bool isCarried(Operation *op, Carry what, Machine machine) {
   if (auto transpose = dyn_cast<graph::TransposeOp>(op))
-    return what == Carry::Transposes && repeatedStrides(transpose).empty();
+    return what == Carry::Transposes && repeatedStrides(transpose, machine).empty();
   if (isa<graph::GatherOp>(op))
     return false; // its reads are irregular, so do them once
   return isa<graph::AccessOpInterface, graph::IotaOp>(op) || isWideningCast(op) || isScaledPosition(op);
@@ -62,6 +62,6 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
 void fusion::carryAccesses(GroupGraph &graph, FusionMode mode, Carry what) {
   SmallVector<Operation *> ops = graph.operations();
   for (Operation *op : llvm::reverse(ops))
-    if (isCarried(op, what) && graph.groupOf(op)->ops.size() == 1)
+    if (isCarried(op, what, graph.machine()) && graph.groupOf(op)->ops.size() == 1)
       carry(graph, mode, op);
 }

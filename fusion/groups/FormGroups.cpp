@@ -2,6 +2,7 @@
 // The steps of the group stage.
 #include "fusion/groups/FormGroups.h"
 
+#include "fusion/ChannelsLast.h"
 #include "fusion/ExplainFusion.h"
 #include "fusion/Geometry.h"
 #include "fusion/LongReductions.h"
@@ -31,6 +32,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   splitLongReductions(main, options.machine);
+  if (options.machine == Machine::Cpu)
+    turnChannelsLast(main);
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tilewright::tilegen {
 
 // Elements of a window that is read in place, and the rows of an image for which that pays.
-static constexpr int64_t mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
+static constexpr int64_t leastTogether = 8, mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
 
 static std::optional<int64_t> constantOf(AffineExpr size) {
   auto constant = dyn_cast<AffineConstantExpr>(size);
@@ -39,6 +39,32 @@ static int64_t commonDivisor(AffineExpr expr, unsigned dim) {
   return result;
 }
 
+/// How many neighbours along the innermost reduced loop lie together in `buffer` and leave it together, wherever it is
+/// read along reduced loops.
+static int64_t guardedTogether(const KernelSpace &space, unsigned buffer) {
+  MLIRContext *context = space.nest.context;
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  AffineExpr k = getAffineDimExpr(reduced.back(), context), zero = getAffineConstantExpr(0, context),
+             one = getAffineConstantExpr(1, context);
+  IndexAlgebra facts = space.nest.algebra();
+  int64_t together = constantOf(space.loops()[reduced.back()].size).value_or(1);
+  for (const Access &access : space.nest.accesses) {
+    bool isSummed = llvm::any_of(access.coordinates, [&](AffineExpr coordinate) {
+      return llvm::any_of(reduced, [&](unsigned loop) { return dependsOn(coordinate, loop); });
+    });
+    if (access.buffer != buffer || !isSummed)
+      continue;
+    if (space.strideOf(access, reduced.back()) != one)
+      return 0;
+    MergedCoordinates merged = mergeDims(facts, access.sizes, access.coordinates, space.buffers[buffer]);
+    for (auto [coordinate, size] : llvm::zip_equal(merged.coordinates, merged.sizes))
+      if (dependsOn(coordinate, reduced.back()) && !facts.isInside(coordinate, size))
+        together = std::gcd(
+            together, std::gcd(coordinate.replace(k, zero).getLargestKnownDivisor(), size.getLargestKnownDivisor()));
+  }
+  return together;
+}
+
 LeftSide::LeftSide(const KernelSpace &space) {
   Value value = space.lhs;
   while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
@@ -59,8 +85,10 @@ LeftSide::LeftSide(const KernelSpace &space) {
         rowOfImage = std::gcd(rowOfImage, firstDivisor(coordinate, row));
     }
   }
+  bool isSingle = cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32();
+  together = leaves && isSingle ? guardedTogether(space, argument.getArgNumber()) : 0;
   int64_t elements = constantOf(space.loops()[reduced.back()].size).value_or(mostTaps + 1);
-  if (elements <= mostTaps && cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32())
+  if (elements <= mostTaps && isSingle)
     taps = elements;
   isUnknownImage = !constantOf(space.loops()[row].size);
   hasOneReduction = reduced.size() == 1;
@@ -74,6 +102,8 @@ std::optional<int64_t> LeftSide::rowsForInPlace() const {
   return image >= leastRowOfImage && image <= longestRowOfImage ? std::optional(image) : std::nullopt;
 }
 
-bool LeftSide::isInPlace(int64_t rowTile) const { return leaves && taps && (rowOfImage == 0 || rowOfImage == rowTile); }
+bool LeftSide::isInPlace(int64_t rowTile) const {
+  return leaves && (together >= leastTogether || (taps && (rowOfImage == 0 || rowOfImage == rowTile)));
+}
 
 } // namespace tilewright::tilegen

@@ -27,6 +27,7 @@ public:
 private:
   bool leaves = false;
   int64_t taps = 0;            // elements of a row that is read in place; 0: too many, or none of f32
+  int64_t together = 0;        // neighbours along the innermost reduced loop that are inside or outside together
   int64_t image = 0;           // what divides the number of a row, in all accesses of the kernel; 0: nothing
   int64_t rowOfImage = 0;      // the same, by the first division of the left side's accesses alone
   bool isUnknownImage = false; // the number of rows is a symbol

@@ -2,6 +2,7 @@
 #include "backend/host/contract/Contraction.h"
 
 #include "backend/host/Elementwise.h"
+#include "backend/host/plan/DotOperands.h"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -38,12 +39,16 @@ Contraction::Sides Contraction::sidesAt(const Step &step, Ix k) {
 }
 
 void Contraction::multiplyAdd(const Step &step, Ix k) {
+  auto [left, right] = sidesAt(step, k);
+  addProducts(step, values.tileOf(tile::DotOp(step.op).getLhs(), left), right);
+}
+
+/// Adds the products of `a`, an element of each row, with the columns of the right side at `right`.
+void Contraction::addProducts(const Step &step, const Rows &a, const Position &right) {
   tile::DotOp op = step.op;
   unsigned width = step.position.width;
   llvm::Type *vector = vectorOf(step.element, width);
-  auto [left, right] = sidesAt(step, k);
   llvm::Value *b = widen(values.tileOf(op.getRhs(), right).front(), step.element, width, op.getRhsUnsigned());
-  Rows a = values.tileOf(op.getLhs(), left);
   for (auto [row, place] : llvm::enumerate(step.accumulators)) {
     llvm::Value *scalar = splat(ir, {widen(a[row], step.element, 1, op.getLhsUnsigned())}, 1, width).front(),
                 *sum = ir.CreateLoad(vector, place);
@@ -71,6 +76,58 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
         multiplyAdd(step, math.constant(tap));
     });
   }
+}
+
+/// Elements under the same guards for which choosing where they are read pays.
+static constexpr int64_t leastTogether = 8;
+
+/// The rows of a register tile whose windows have many neighbours under the same guards, `together` each: nothing is
+/// tested inside of the image.
+void Contraction::multiplyWindow(const Step &step, Ix size, int64_t together) {
+  auto load = tile::DotOp(step.op).getLhs().getDefiningOp<tile::LoadOp>();
+  Position left = sidesAt(step, math.constant(0)).left;
+  unsigned last = load.getResult().getType().getRank() - 1;
+  llvm::DenseSet<GuardedDim> guards;
+  llvm::Value *inside = nullptr, *outside = nullptr; // all elements of all rows
+  for (Ix row : step.position.rows) {
+    Position one = left;
+    one.rows = {row};
+    llvm::Value *mayBeInside = nullptr; // some element of this row
+    for (auto [guard, condition] : addresses.guardsOfRow(load, one, load.getResult().getType().getShape().back())) {
+      guards.insert(guard);
+      inside = math.both(inside, condition);
+      if (!load.getMap().getResult(guard.second).isFunctionOfDim(last))
+        mayBeInside = math.both(mayBeInside, condition);
+    }
+    outside = math.both(outside, mayBeInside ? math.negate(mayBeInside) : ir.getFalse());
+  }
+  math.when(inside, [&] { addresses.withoutGuards(guards, [&] { multiplyAll(step, size); }); });
+  if (inside && outside)
+    math.when(math.negate(inside),
+              [&] { math.when(math.negate(outside), [&] { multiplyBorder(step, size, together); }); });
+}
+
+/// Where elements are missing, zeros are read instead: each `together` of a row from one place or the other.
+void Contraction::multiplyBorder(const Step &step, Ix size, int64_t together) {
+  auto load = tile::DotOp(step.op).getLhs().getDefiningOp<tile::LoadOp>();
+  llvm::Type *element = function.typeOf(load.getResult());
+  llvm::Value *zeros = function.zeros(together * element->getPrimitiveSizeInBits() / 8);
+  PanelStream(memory, function, step.op, step.position).emit([&](PanelStream::Fetch fetch) {
+    math.loop(math.constant(0), size, together, [&](Ix start) {
+      Position left = sidesAt(step, start).left;
+      SmallVector<llvm::Value *> places;
+      for (unsigned row = 0; row < left.rows.size(); ++row)
+        places.push_back(memory.addressOf(load, left, row, 0, zeros));
+      math.loop(math.constant(0), math.constant(together), 1, [&](Ix inner) {
+        Ix k = math.add(start, inner);
+        fetch(k, 1);
+        Rows a;
+        for (llvm::Value *place : places)
+          a.push_back(ir.CreateLoad(element, math.pointer(element, place, inner)));
+        addProducts(step, a, sidesAt(step, k).right);
+      });
+    });
+  });
 }
 
 /// Steps of k whose right side is computed are emitted together, because neighbours share what they are computed from:
@@ -112,7 +169,11 @@ Rows Contraction::emit(tile::DotOp op, const Position &position) {
   size = columns.liveSize(op.getLhs(), 0, size, step.lhsFacts);
   size = columns.liveSize(op.getRhs(), 1, size, step.rhsFacts);
   auto window = op.getLhs().getDefiningOp<tile::LoadOp>();
-  if (window && !window.getGuard().empty() && !values.memoryOf(op.getLhs()))
+  bool isWindow = window && !window.getGuard().empty() && !values.memoryOf(op.getLhs());
+  int64_t together = isWindow && isZero(window.getFillAttr()) ? guardedTogether(window) : 0;
+  if (together >= leastTogether)
+    multiplyWindow(step, size, together);
+  else if (isWindow)
     runTaps(step, depth);
   else
     multiplyAll(step, size);

@@ -29,9 +29,12 @@ private:
   struct Step; // what is the same for every k
   Sides sidesAt(const Step &step, Ix k);
   void multiplyAdd(const Step &step, Ix k);
+  void addProducts(const Step &step, const Rows &a, const Position &right);
   void multiplyAll(const Step &step, Ix size);
   void multiplyComputed(const Step &step, Ix size);
   void runTaps(const Step &step, int64_t taps);
+  void multiplyWindow(const Step &step, Ix size, int64_t together);
+  void multiplyBorder(const Step &step, Ix size, int64_t together);
   llvm::Value *widen(llvm::Value *value, llvm::Type *element, unsigned lanes, bool isUnsigned);
 
   KernelFunction &function;

@@ -91,6 +91,14 @@ llvm::Value *KernelFunction::slot(llvm::Type *type) {
   return top.CreateAlloca(type);
 }
 
+llvm::Value *KernelFunction::zeros(int64_t bytes) {
+  auto *type = llvm::ArrayType::get(ir.getInt8Ty(), bytes);
+  auto *global = new llvm::GlobalVariable(*function->getParent(), type, /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, llvm::ConstantAggregateZero::get(type));
+  global->setAlignment(llvm::Align(64));
+  return math.define(global, {}, 0);
+}
+
 //===- Index arithmetic -------------------------------------------------------------------------------------------===//
 
 /// Not memoized: IndexMath finds equal arithmetic again by itself, in whatever scope it is still valid.

@@ -44,6 +44,8 @@ public:
   }
   /// The kernel's arguments: memory that can always be read, as many bytes as the largest element has.
   llvm::Value *readable() const { return arguments; }
+  /// So many bytes that are zero, for loads of a line's alignment.
+  llvm::Value *zeros(int64_t bytes);
   llvm::Value *workspace() const { return workspaceBase; }
   llvm::Value *errorWord() const { return errors; }
 

@@ -113,11 +113,12 @@ Rows Memory::load(tile::LoadOp op, const Position &position) {
   return rows;
 }
 
-llvm::Value *Memory::addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
+llvm::Value *Memory::addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel,
+                               llvm::Value *outside) {
   Reference reference = addresses.referenceTo(op);
   reference.panel = panel;
   Access place = addresses.access(reference, position, row);
-  return place.condition ? math.choose(place.condition, place.pointer, function.readable()) : place.pointer;
+  return place.condition ? math.choose(place.condition, place.pointer, outside) : place.pointer;
 }
 
 void Memory::prefetch(llvm::Value *place, Ix distance) {

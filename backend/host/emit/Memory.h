@@ -16,9 +16,12 @@ public:
   void store(tile::StoreOp op, const Position &position, const Rows &rows);
   /// The indices, clamped. A live one outside [0, size) sets the error word, unless some fault was there first.
   Rows check(tile::CheckOp op, const Position &position);
-  /// Where lane 0 of a row lies, or readable memory if it is not there. `panel`: columns are padded to a multiple of
-  /// this.
-  llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel);
+  /// Where lane 0 of a row lies, or `outside` if it is not there: by default memory that can be read. `panel`: columns
+  /// are padded to a multiple of this.
+  llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
+    return addressOf(op, position, row, panel, function.readable());
+  }
+  llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel, llvm::Value *outside);
   /// Brings the line `distance` bytes behind `place` to the second-level cache, if there is memory.
   void prefetch(llvm::Value *place, Ix distance);
 

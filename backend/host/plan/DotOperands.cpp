@@ -5,6 +5,10 @@
 #include "backend/host/plan/BackwardWalk.h"
 #include "backend/host/plan/Contiguity.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -77,6 +81,34 @@ static bool isComputedFromPanels(Value value) {
     return fits && isa<RankedTensorType>(next.getType()) && !isa<tile::CoordinateOp>(op);
   });
   return fits && reads;
+}
+
+/// What divides every value of `index`, an offset of a load; 0 if it is always 0.
+static int64_t divisorOf(Value index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant;
+  auto argument = dyn_cast<BlockArgument>(index);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || index != loop.getInductionVar())
+    return 1;
+  return std::gcd(divisorOf(loop.getLowerBound()), getConstantIntValue(loop.getStep()).value_or(1));
+}
+
+int64_t guardedTogether(tile::LoadOp load) {
+  AffineMap map = load.getMap();
+  unsigned last = load.getResult().getType().getRank() - 1;
+  if (contiguousRun(map, last) != 0 || !load.getIndices().empty())
+    return 0;
+  int64_t run = load.getResult().getType().getDimSize(last);
+  run = std::gcd(run, load.getBounds().getResult(last).getLargestKnownDivisor());
+  run = std::gcd(run, divisorOf(load.getOffsets()[last]));
+  AffineExpr place = getAffineDimExpr(last, load.getContext()), zero = getAffineConstantExpr(0, load.getContext());
+  for (int64_t dim : load.getGuard()) {
+    AffineExpr expr = map.getResult(dim), size = load.getBuffer().getType().getSizes().getResult(dim);
+    if (expr.isFunctionOfDim(last))
+      run = std::gcd(run, std::gcd(expr.replace(place, zero).getLargestKnownDivisor(), size.getLargestKnownDivisor()));
+  }
+  return run;
 }
 
 bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &schedule) {

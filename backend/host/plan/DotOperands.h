@@ -27,6 +27,10 @@ int64_t panelColumns(tile::LoadOp load);
 /// Whether the matrix unit takes `dot`: bytes, packed to the right, of a known and even depth.
 bool multipliesOnMatrixUnit(tile::DotOp dot);
 
+/// Neighbours in a row that lie together, and are inside of the buffer or outside of it together: so many from each
+/// multiple of that number on. 0 if there are none. An image's channels, channels last, for instance.
+int64_t guardedTogether(tile::LoadOp load);
+
 /// What the schedule says of the kernel's dots.
 struct DotSchedule {
   unsigned registerRows = 0; // rows of the result that are computed together

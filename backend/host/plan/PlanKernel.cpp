@@ -44,6 +44,7 @@ private:
   unsigned laneAxisOf(const Nest &nest);
   tile::StoreOp storeLimiting(unsigned axis, int64_t size);
   bool isBuffered(Value value) const { return buffered.count(value); }
+  bool followsBuffered(Value value);
   void fail(Operation *op, const Twine &reason);
 
   tile::KernelOp kernel;
@@ -203,11 +204,23 @@ void Planner::bufferForLoops(Operation &op, Nest &open, Steps &steps) {
       }
 }
 
+/// Whether one of several stores of what follows `blocked` scatters its rows: it then runs by square blocks, in a nest
+/// of its own.
+static bool feedsTransposedCopy(Value blocked, unsigned lanes) {
+  SmallVector<tile::StoreOp> stores(blocked.getParentBlock()->getOps<tile::StoreOp>());
+  return stores.size() > 1 && llvm::any_of(stores, [&](tile::StoreOp store) {
+           SmallVector<Value> sources;
+           collectRegisterBlocked(store.getValue(), [](Value) { return false; }, sources);
+           return llvm::is_contained(sources, blocked) && storesTransposed(store, lanes);
+         });
+}
+
 /// Buffers the results of `op` that more than one nest needs.
 void Planner::bufferResults(Operation &op, const SharedValues &shared, Nest &open, Steps &steps) {
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()) && !result.use_empty() &&
-        (isa<tile::ReduceOp>(op) || (isRegisterBlocked(&op) && !feedsOneStore(result)) ||
+        (isa<tile::ReduceOp>(op) ||
+         (isRegisterBlocked(&op) && (!feedsOneStore(result) || feedsTransposedCopy(result, vectors.narrow))) ||
          shared.isSharedAndCostly(result)))
       buffer(result, 0, open, steps);
 }
@@ -234,6 +247,16 @@ void Planner::addStore(tile::StoreOp store, Nest &open, Steps &steps) {
   }
   open.shape.assign(type.getShape().begin(), type.getShape().end());
   open.roots.push_back({store, nullptr, {}});
+}
+
+/// Whether `value` is cheap to compute again: a buffered product is what it is computed from.
+bool Planner::followsBuffered(Value value) {
+  SmallVector<Value> blocked, kept = {value};
+  auto isKept = [&](Value other) { return isBuffered(other); };
+  collectRegisterBlocked(value, isKept, blocked);
+  collectBuffered(value, isKept, kept);
+  return blocked.empty() &&
+         llvm::any_of(kept, [&](Value other) { return isKept(other) && isRegisterBlocked(other.getDefiningOp()); });
 }
 
 /// A store whose rows would be scattered: its value is buffered unless it is cheap to compute by square blocks.
@@ -354,7 +377,8 @@ void Planner::planBlock(Block &block, Steps &steps) {
   for (Operation &op : block.without_terminator()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      if (storesTransposed(store, vectors.narrow) && llvm::hasSingleElement(block.getOps<tile::StoreOp>()))
+      if (storesTransposed(store, vectors.narrow) &&
+          (llvm::hasSingleElement(block.getOps<tile::StoreOp>()) || followsBuffered(store.getValue())))
         addTransposedStore(store, open, steps);
       else
         addStore(store, open, steps);

@@ -195,4 +195,56 @@ tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, 9, 10, 20)>, %w: !tile.buffer<
   expectClose(y, want, 1e-5);
 }
 
+/// Windows of 3x3 over images of %H% by %W%, 16 channels last, read from where they are: rows that are inside of the
+/// image, rows at its sides, and taps above and below it.
+TEST_P(ContractionKernels, WindowsOfManyChannelsReadInPlace) {
+  const char *text = R"(
+tile.kernel @conv(%x: !tile.buffer<f32, () -> (2, %H%, %WC%)>, %w: !tile.buffer<f32, () -> (1, 3, 48, 64)>
+        {tile.packed_from = affine_map<(d0, d1, d2, d3) -> (d1, d2 floordiv 16, d2 mod 16, d0 * 64 + d3)>, tile.source = tensor<3x3x16x64xf32>},
+    %y: !tile.buffer<f32, () -> (%M%, 64)>) attributes {grid = affine_map<() -> (%GM%, 1, 1)>,
+      schedule = #tile.schedule<matmul, tile = [48, 64], reduce = [1, 48], registers = [6, 64], pack = 64, in_place = true>} {
+  %px = tile.program_id 0
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = tile.size (d0) -> (d0 * 48)(%px)
+  %zero = arith.constant dense<0.0> : tensor<1x48x64xf32>
+  %acc = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %zero) -> tensor<1x48x64xf32> {
+    %ta = tile.load %x[%i, %r, %c0] bounds () -> (3, %M%, 48)
+        map (d0, d1, d2) -> (d1 floordiv %HW%, (d1 floordiv %W%) mod %H% + d0 - 1, d2 + (d1 mod %W%) * 16 - 16) guard [1, 2] fill 0.0 : f32
+        : !tile.buffer<f32, () -> (2, %H%, %WC%)> -> tensor<1x48x48xf32>
+    %tb = tile.load %w[%i, %c0, %c0] bounds () -> (3, 48, 64) map (d0, d1, d2) -> (d2 floordiv 64, d0, d1, d2 mod 64)
+        : !tile.buffer<f32, () -> (1, 3, 48, 64)> -> tensor<1x48x64xf32>
+    %next = tile.dot %ta, %tb, %s : tensor<1x48x48xf32>, tensor<1x48x64xf32>, tensor<1x48x64xf32>
+    scf.yield %next : tensor<1x48x64xf32>
+  }
+  tile.store %acc, %y[%c0, %r, %c0] bounds () -> (1, %M%, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x48x64xf32> -> !tile.buffer<f32, () -> (%M%, 64)>
+  tile.return
+})";
+  for (auto [height, width] : {std::pair<int64_t, int64_t>{9, 20}, {5, 3}, {1, 1}, {2, 31}}) {
+    int64_t m = 2 * height * width, programs = (m + 47) / 48;
+    Runner runner(
+        fill(text,
+             {{"H", height}, {"W", width}, {"WC", width * 16}, {"HW", height * width}, {"M", m}, {"GM", programs}}),
+        GetParam());
+    ASSERT_EQ(runner.error(), "");
+    auto x = randomFloats(m * 16, 21), w = randomFloats(3 * 48 * 64, 22);
+    Guarded y(m * 64);
+    runner.run("conv", {x.data(), w.data(), y.data()}, {}, {programs, 1, 1});
+    std::vector<double> want(m * 64);
+    for (int64_t row = 0; row < m; ++row)
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        int64_t image = row / (height * width), top = row / width % height + tap / 3 - 1,
+                left = row % width + tap % 3 - 1;
+        if (top < 0 || top >= height || left < 0 || left >= width)
+          continue;
+        for (int64_t c = 0; c < 16; ++c)
+          for (int64_t n = 0; n < 64; ++n)
+            want[row * 64 + n] +=
+                double(x[((image * height + top) * width + left) * 16 + c]) * w[(tap * 16 + c) * 64 + n];
+      }
+    expectClose(y, want, 1e-5);
+  }
+}
+
 } // namespace

@@ -69,6 +69,41 @@ TEST(DotOperands, TheScheduleDecidesAboutWindows) {
   EXPECT_TRUE(isLeftDirect(window, inPlace));
 }
 
+/// An image of 10 columns of 16 channels, whose windows of 3 columns are read with `map`, from column `offset` of k on.
+int64_t togetherIn(const std::string &map, const std::string &offset = "%c0") {
+  ParsedKernel parsed(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (8, 160)>, %y: !tile.buffer<f32, () -> (80, 48)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c24 = arith.constant 24 : index
+  %c48 = arith.constant 48 : index
+  scf.for %k = %c0 to %c48 step %c24 {
+    %a = tile.load %x[%c0, )" +
+                      offset + R"(] bounds () -> (80, 48) map )" + map + R"( guard [0, 1] fill 0.0 : f32
+        : !tile.buffer<f32, () -> (8, 160)> -> tensor<80x48xf32>
+    tile.store %a, %y[%c0, %c0] bounds () -> (80, 48) map (d0, d1) -> (d0, d1) : tensor<80x48xf32> -> !tile.buffer<f32, () -> (80, 48)>
+  }
+  tile.return
+})");
+  return guardedTogether(parsed.get<tile::LoadOp>());
+}
+
+TEST(DotOperands, ChannelsOfAWindowAreInsideTogether) {
+  EXPECT_EQ(togetherIn("(d0, d1) -> (d0 floordiv 10, d1 + (d0 mod 10) * 16 - 16)"), 16);
+  EXPECT_EQ(togetherIn("(d0, d1) -> (d0 floordiv 10, d1 + (d0 mod 10) * 16 - 12)"), 4) << "part of a pixel";
+  EXPECT_EQ(togetherIn("(d0, d1) -> (d0 floordiv 10 - 1, d1)"), 16) << "the guard along the columns";
+  EXPECT_EQ(togetherIn("(d0, d1) -> (d0 floordiv 10, 2 * d1 + (d0 mod 10) * 16 - 16)"), 0) << "no neighbours";
+  EXPECT_EQ(togetherIn("(d0, d1) -> (d1 floordiv 16, d1 mod 16 + d0)"), 0) << "neighbours for a while only";
+}
+
+TEST(DotOperands, AnOffsetAlongTheRowMayCutWhatIsInsideTogether) {
+  const char *map = "(d0, d1) -> (d0 floordiv 10, d1 + (d0 mod 10) * 16 - 16)";
+  EXPECT_EQ(togetherIn(map, "%c4"), 4);
+  EXPECT_EQ(togetherIn(map, "%c48"), 16);
+  EXPECT_EQ(togetherIn(map, "%k"), 8) << "steps of 24";
+}
+
 TEST(DotOperands, ConversionsAreDoneOnce) {
   EXPECT_FALSE(isLeftDirect(halves, copying));
   EXPECT_FALSE(isLeftDirect(halves, inPlace));

@@ -136,6 +136,19 @@ TEST(PlanKernel, StoresOfOneShapeShareARegisterBlockedNest) {
   EXPECT_EQ(plan.registerColumns, 64u);
 }
 
+/// Planes are stored by square blocks, also where the product is stored as it is too: that one is kept for both.
+TEST(PlanKernel, ATransposedCopyOfAProductIsANestOfItsOwn) {
+  std::string text = matmul("(d0, d1) -> (d0, d1)", "");
+  size_t second = text.rfind("tile.store %d");
+  for (auto [from, to] : {std::pair("map (d0, d1) -> (d0, d1)", "map (d0, d1) -> (d1, d0)"),
+                          std::pair("%y[%c0, %c0]", "%z[%c0, %c0]"), std::pair("(96, 64)>", "(64, 96)>")})
+    text.replace(text.rfind(from), std::string(from).size(), to);
+  ASSERT_LT(second, text.rfind("(d1, d0)"));
+  text.replace(text.find("%y: "), 4, "%z: !tile.buffer<f32, () -> (64, 96)>, %y: ");
+  ParsedKernel parsed(text);
+  EXPECT_EQ(describe(planOf(parsed).steps), "blocked buffer tile.dot; store; transposed store");
+}
+
 TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {
   std::string window = "(d0, d1) -> (d0 - 1, d1) guard [0] fill 0.0 : f32";
   ParsedKernel copied(matmul(window, "")), inPlace(matmul(window, ", in_place = true"));

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contractions read the windows of many channels channels last, also where the image's channels come first.
+//
+//                                           %t = transpose %x perm [0, 2, 3, 1]
+//     %w = window %x dims [2, 3]       ->   %w = window %t dims [1, 2]
+//          [n, c, y, x, ky, kx]                  [n, y, x, ky, kx, c]
+//
+// Normalization moves transposes behind windows, so that they meet their inverse. Where none did, an image of planes
+// would be read element by element, as many times as there are taps, because neighbours along the contracted channels
+// lie a plane apart. A core turns it once instead: 32 channels of 80x80 through windows of 3x3 take 0.5 ms then, not
+// 1.0. GPUs were not measured.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright::fusion {
+
+/// Turns the images of windows whose innermost dimension is spatial, if each of their readers is a contraction over the
+/// same channels, of which at least 4 are known.
+void turnChannelsLast(mlir::func::FuncOp main);
+
+} // namespace tilewright::fusion
