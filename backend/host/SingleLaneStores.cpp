@@ -38,9 +38,8 @@ void storeSingleLanes(Module &module) {
       IRBuilder<> builder(store);
       Value *element = builder.CreateExtractElement(store->getArgOperand(Vector), *lane);
       Value *place = builder.CreateConstGEP1_32(element->getType(), store->getArgOperand(Pointer), *lane);
-      builder.CreateAlignedStore(element, place,
-                                 commonAlignment(store->getParamAlign(Pointer).valueOrOne(),
-                                                 element->getType()->getScalarSizeInBits() / 8 * *lane));
+      uint64_t offset = uint64_t{*lane} * element->getType()->getScalarSizeInBits() / 8; // bytes
+      builder.CreateAlignedStore(element, place, commonAlignment(store->getParamAlign(Pointer).valueOrOne(), offset));
       store->eraseFromParent();
     }
 }

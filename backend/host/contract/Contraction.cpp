@@ -78,9 +78,6 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
   }
 }
 
-/// Elements under the same guards for which choosing where they are read pays.
-static constexpr int64_t leastTogether = 8;
-
 /// The rows of a register tile whose windows have many neighbours under the same guards, `together` each: nothing is
 /// tested inside of the image.
 void Contraction::multiplyWindow(const Step &step, Ix size, int64_t together) {
@@ -170,9 +167,8 @@ Rows Contraction::emit(tile::DotOp op, const Position &position) {
   size = columns.liveSize(op.getRhs(), 1, size, step.rhsFacts);
   auto window = op.getLhs().getDefiningOp<tile::LoadOp>();
   bool isWindow = window && !window.getGuard().empty() && !values.memoryOf(op.getLhs());
-  int64_t together = isWindow && isZero(window.getFillAttr()) ? guardedTogether(window) : 0;
-  if (together >= leastTogether)
-    multiplyWindow(step, size, together);
+  if (isWindow && isWindowOfRuns(window))
+    multiplyWindow(step, size, guardedTogether(window));
   else if (isWindow)
     runTaps(step, depth);
   else

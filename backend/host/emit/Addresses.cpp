@@ -244,6 +244,7 @@ void Addresses::whereInside(ArrayRef<llvm::Value *> guards, llvm::function_ref<v
 }
 
 void Addresses::withoutGuards(llvm::DenseSet<GuardedDim> dims, llvm::function_ref<void()> body) {
+  dims.insert_range(certain);
   std::swap(certain, dims);
   body();
   std::swap(certain, dims);

@@ -64,7 +64,7 @@ public:
                                                                       int64_t columns);
   /// Emits the body for where all `guards` hold; they are not tested again inside.
   void whereInside(llvm::ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body);
-  /// Runs `body` while guards of `dims` are known to hold.
+  /// Runs `body` while guards of `dims` are known to hold too.
   void withoutGuards(llvm::DenseSet<GuardedDim> dims, llvm::function_ref<void()> body);
 
 private:

@@ -111,6 +111,13 @@ int64_t guardedTogether(tile::LoadOp load) {
   return run;
 }
 
+bool isWindowOfRuns(tile::LoadOp load) {
+  constexpr int64_t leastTogether = 8; // for which choosing a place pays
+  auto fill = dyn_cast_or_null<FloatAttr>(load.getFillAttr());
+  return !load.getGuard().empty() && fill && fill.getValue().isZero() && guardedTogether(load) >= leastTogether &&
+         llvm::all_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);
+}
+
 bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &schedule) {
   if (!isLhs && rows <= mostTilesOfComputed * schedule.registerRows && isComputedFromPanels(value))
     return true;

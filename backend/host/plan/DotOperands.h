@@ -31,6 +31,10 @@ bool multipliesOnMatrixUnit(tile::DotOp dot);
 /// multiple of that number on. 0 if there are none. An image's channels, channels last, for instance.
 int64_t guardedTogether(tile::LoadOp load);
 
+/// Whether only dots read `load`, a window with zeros outside whose elements are inside or outside by runs of 8 or more
+/// neighbours: instead of testing each element, dots choose for each run where to read it.
+bool isWindowOfRuns(tile::LoadOp load);
+
 /// What the schedule says of the kernel's dots.
 struct DotSchedule {
   unsigned registerRows = 0; // rows of the result that are computed together

@@ -302,6 +302,7 @@ void Planner::finish(Nest &nest) {
     collectRegisterBlocked(root.store ? root.store.getValue() : root.value, isKept, nest.registerBlocked);
   for (Value value : nest.registerBlocked)
     collectGuarded(value, isKept, nest.guarded);
+  llvm::erase_if(nest.guarded, isWindowOfRuns);
   llvm::copy_if(nest.guarded, std::back_inserter(nest.windows), [&](tile::LoadOp load) {
     return load.getResult().getType().getRank() >= 2 && !contracted.count(load.getResult());
   });
@@ -357,7 +358,10 @@ unsigned Planner::laneAxisOf(const Nest &nest) {
 void Planner::turnColumns(Steps &steps) {
   for (Step &step : llvm::reverse(steps)) {
     auto *nest = std::get_if<Nest>(&step);
-    if (!nest || !(nest->laneAxis = laneAxisOf(*nest)))
+    if (!nest)
+      return;
+    nest->laneAxis = laneAxisOf(*nest);
+    if (nest->laneAxis == 0)
       return;
   }
 }

@@ -104,6 +104,37 @@ TEST(DotOperands, AnOffsetAlongTheRowMayCutWhatIsInsideTogether) {
   EXPECT_EQ(togetherIn(map, "%k"), 8) << "steps of 24";
 }
 
+/// A window of the same image that a dot multiplies, of `channels` and with `fill` outside; `reader` reads it as well.
+bool isWindowOfRunsIn(int channels, const std::string &fill, const std::string &reader = "") {
+  std::string row = std::to_string(10 * channels), one = std::to_string(channels);
+  ParsedKernel parsed(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (8, )" +
+                      row + R"()>, %w: !tile.buffer<f32, () -> (48, 64)>, %y: !tile.buffer<f32, () -> (80, 64)>,
+    %z: !tile.buffer<f32, () -> (80, 48)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<80x64xf32>
+  %a = tile.load %x[%c0, %c0] bounds () -> (80, 48) map (d0, d1) -> (d0 floordiv 10, d1 + (d0 mod 10) * )" +
+                      one + " - " + one + R"() guard [0, 1] fill )" + fill + R"( : f32
+      : !tile.buffer<f32, () -> (8, )" +
+                      row + R"()> -> tensor<80x48xf32>
+  %b = tile.load %w[%c0, %c0] bounds () -> (48, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (48, 64)> -> tensor<48x64xf32>
+  %d = tile.dot %a, %b, %zero : tensor<80x48xf32>, tensor<48x64xf32>, tensor<80x64xf32>
+  tile.store %d, %y[%c0, %c0] bounds () -> (80, 64) map (d0, d1) -> (d0, d1) : tensor<80x64xf32> -> !tile.buffer<f32, () -> (80, 64)>
+)" + reader + R"(
+  tile.return
+})");
+  return isWindowOfRuns(parsed.get<tile::LoadOp>());
+}
+
+TEST(DotOperands, RunsOfAWindowAreChosenByTheDotsAlone) {
+  EXPECT_TRUE(isWindowOfRunsIn(16, "0.0"));
+  EXPECT_FALSE(isWindowOfRunsIn(4, "0.0")) << "too few together";
+  EXPECT_FALSE(isWindowOfRunsIn(16, "1.0")) << "what is read outside is zeros";
+  EXPECT_FALSE(isWindowOfRunsIn(16, "0.0", R"(
+  tile.store %a, %z[%c0, %c0] bounds () -> (80, 48) map (d0, d1) -> (d0, d1) : tensor<80x48xf32> -> !tile.buffer<f32, () -> (80, 48)>
+)")) << "a store tests its elements";
+}
+
 TEST(DotOperands, ConversionsAreDoneOnce) {
   EXPECT_FALSE(isLeftDirect(halves, copying));
   EXPECT_FALSE(isLeftDirect(halves, inPlace));
