@@ -18,20 +18,29 @@ static bool sumsOver(graph::ContractOp contract, unsigned side, int64_t dim) {
   return !contract.getMap(2).isFunctionOfDim(loop.getPosition());
 }
 
+/// Whether every reader of a window sums over dimension `dim`, which is in front of the spatial ones; windows of the
+/// window (the phases of a transposed convolution) are looked through.
+static bool isSummed(graph::WindowOp window, int64_t dim) {
+  return !window->use_empty() && dim < window.getDims().front() &&
+         llvm::all_of(
+             window->getUses(),
+             [&](OpOperand &use) {
+               if (auto outer = dyn_cast<graph::WindowOp>(use.getOwner()))
+                 return isSummed(outer, dim);
+               auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
+               return contract && sumsOver(contract, use.getOperandNumber(), dim);
+             });
+}
+
 /// The dimension in front of the spatial ones that every reader of the window sums over; nothing if there is none of
 /// enough elements.
 static std::optional<int64_t> channelsOf(graph::WindowOp window) {
   auto type = cast<RankedTensorType>(window.getData().getType());
-  if (window->use_empty() || window.getDims().back() != type.getRank() - 1)
+  if (window.getDims().back() != type.getRank() - 1)
     return std::nullopt;
-  for (int64_t dim = 0; dim < window.getDims().front(); ++dim) {
-    bool isSummed = llvm::all_of(window->getUses(), [&](OpOperand &use) {
-      auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
-      return contract && sumsOver(contract, use.getOperandNumber(), dim);
-    });
-    if (isSummed && graph::constantSize(graph::getSizes(type)[dim]).value_or(0) >= leastChannels)
+  for (int64_t dim = 0; dim < window.getDims().front(); ++dim)
+    if (isSummed(window, dim) && graph::constantSize(graph::getSizes(type)[dim]).value_or(0) >= leastChannels)
       return dim;
-  }
   return std::nullopt;
 }
 
@@ -47,38 +56,51 @@ static SmallVector<int64_t> movedLast(int64_t rank, int64_t dim) {
   return order;
 }
 
-static void turn(graph::WindowOp window, int64_t channels) {
-  PatternRewriter rewriter(window.getContext());
+/// Makes a contraction read `turned`, whose dimensions are those of the operand of `use` in this order.
+static void readTurned(OpOperand &use, Value turned, ArrayRef<int64_t> order) {
+  auto contract = cast<graph::ContractOp>(use.getOwner());
+  SmallVector<AffineMap> maps = {contract.getMap(0), contract.getMap(1), contract.getMap(2)};
+  AffineMap &map = maps[use.getOperandNumber()];
+  SmallVector<AffineExpr> loops;
+  for (int64_t dim : order)
+    loops.push_back(map.getResult(static_cast<unsigned>(dim)));
+  map = AffineMap::get(map.getNumDims(), 0, loops, contract.getContext());
+  contract.setMapsAttr(Builder(contract.getContext()).getAffineMapArrayAttr(maps));
+  use.set(turned);
+}
+
+/// Replaces `window` by the window of `image`, which is its data with dimension `channels` moved to the end.
+static void replace(graph::WindowOp window, Value image, int64_t channels, PatternRewriter &rewriter) {
   normalize::Rebuild rebuild(rewriter, window);
-  Value image = window.getData();
-  SmallVector<int64_t> perm = movedLast(cast<RankedTensorType>(image.getType()).getRank(), channels),
-                       order = movedLast(cast<RankedTensorType>(window.getType()).getRank(), channels), dims;
+  SmallVector<int64_t> order = movedLast(cast<RankedTensorType>(window.getType()).getRank(), channels), dims;
   for (int64_t dim : window.getDims())
     dims.push_back(dim - 1);
   normalize::Sizes sizes = normalize::sizesOf(window.getResult()), turned;
   for (int64_t dim : order)
     turned.push_back(sizes[dim]);
-  auto result = graph::WindowOp::create(rewriter, window.getLoc(), rebuild.type(turned, window.getResult()),
-                                        rebuild.transpose(image, perm), dims, window.getStrides(),
-                                        window.getDilations(), window.getLow(), window.getFill());
+  auto result =
+      graph::WindowOp::create(rewriter, window.getLoc(), rebuild.type(turned, window.getResult()), image, dims,
+                              window.getStrides(), window.getDilations(), window.getLow(), window.getFill());
   if (Attribute node = window->getAttr(graph::nodeAttr))
     result->setAttr(graph::nodeAttr, node);
-  for (OpOperand &use : llvm::make_early_inc_range(window->getUses())) {
-    auto contract = cast<graph::ContractOp>(use.getOwner());
-    SmallVector<AffineMap> maps = {contract.getMap(0), contract.getMap(1), contract.getMap(2)};
-    AffineMap &map = maps[use.getOperandNumber()];
-    SmallVector<AffineExpr> loops;
-    for (int64_t dim : order)
-      loops.push_back(map.getResult(static_cast<unsigned>(dim)));
-    map = AffineMap::get(map.getNumDims(), 0, loops, window.getContext());
-    contract.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    use.set(result);
-  }
+  for (OpOperand &use : llvm::make_early_inc_range(window->getUses()))
+    if (auto outer = dyn_cast<graph::WindowOp>(use.getOwner()))
+      replace(outer, result, channels, rewriter);
+    else
+      readTurned(use, result, order);
   rewriter.eraseOp(window);
 }
 
 void fusion::turnChannelsLast(func::FuncOp main) {
-  for (auto window : llvm::make_early_inc_range(main.front().getOps<graph::WindowOp>()))
-    if (std::optional<int64_t> channels = channelsOf(window); channels && !hasOneTap(window))
-      turn(window, *channels);
+  SmallVector<graph::WindowOp> windows;
+  for (auto window : main.front().getOps<graph::WindowOp>())
+    if (!window.getData().getDefiningOp<graph::WindowOp>())
+      windows.push_back(window);
+  for (graph::WindowOp window : windows)
+    if (std::optional<int64_t> channels = channelsOf(window); channels && !hasOneTap(window)) {
+      PatternRewriter rewriter(window.getContext());
+      int64_t rank = cast<RankedTensorType>(window.getData().getType()).getRank();
+      Value image = normalize::Rebuild(rewriter, window).transpose(window.getData(), movedLast(rank, *channels));
+      replace(window, image, *channels, rewriter);
+    }
 }

@@ -100,16 +100,16 @@ static Term shifted(NodeBuilder &b, Term x, const WindowShape &w, size_t i, doub
                  graph::canonicalSize((w.output[i] - 1) * w.strides[i] + reach + 1));
 }
 
-Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill) {
+Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill, size_t first) {
   for (size_t i = 0; i < w.shift.size(); ++i)
     if (w.shift[i])
       x = shifted(b, x, w, i, fill);
-  Sizes from = x.sizes(), sizes{from[0]};
+  Sizes from = x.sizes(), sizes(from.begin(), from.begin() + first);
   llvm::append_range(sizes, w.output);
   for (int64_t k : w.kernel)
     sizes.push_back(b.number(k));
-  sizes.append(from.begin() + 1 + w.spatial(), from.end());
-  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial()));
+  sizes.append(from.begin() + first + w.spatial(), from.end());
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(first, first + w.spatial()));
   return b.term(graph::WindowOp::create(b.state.builder, b.state.location, b.state.tensorType(sizes, x.element()),
                                         x.value, dims, w.strides, w.dilations, w.low, b.scalar(x.element(), fill)));
 }

@@ -27,8 +27,8 @@ WindowShape windowShape(NodeBuilder &b, llvm::ArrayRef<int64_t> kernel, llvm::Ar
 Term channelsLast(NodeBuilder &b, Term x);
 Term channelsFirst(NodeBuilder &b, Term x);
 
-/// [N, x..., rest...] -> [N, o..., k..., rest...]
-Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill);
+/// [N..., x..., rest...] -> [N..., o..., k..., rest...]; `first`: how many dimensions there are before the windows'.
+Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill, size_t first = 1);
 
 /// Rounds to the type of input 0 if that is a half type. Called before the final transpose, so that the transpose moves
 /// what is stored.

@@ -92,3 +92,24 @@ module attributes {graph.nodes = ["norm|GroupNormalization", "conv|Conv"]} {
     return %c : tensor<1x8x8x24xf32>
   }
 }
+
+// -----
+
+// A transposed convolution of 4x4 by 2: its phases are windows of windows, which are turned with them.
+// CPU-LABEL: module
+// CPU: graph.transpose %{{.*}} perm [0, 2, 3, 1] : tensor<1x16x5x5xf32> -> tensor<1x5x5x16xf32>
+// CPU: graph.window %{{.*}} dims [1, 2] {{.*}} : tensor<1x5x5x16xf32> -> tensor<1x5x5x3x3x16xf32>
+// CPU-NEXT: graph.window %{{.*}} dims [3, 4] {{.*}} : tensor<1x5x5x3x3x16xf32> -> tensor<1x5x5x2x2x2x2x16xf32>
+// CPU-NEXT: graph.contract
+// GPU-LABEL: module
+// GPU-NOT: graph.transpose
+// GPU: graph.window %{{.*}} dims [4, 5]
+module attributes {graph.nodes = ["up|ConvTranspose"]} {
+  func.func @main(%x: tensor<1x16x5x5xf32>, %w: tensor<2x2x2x2x16x24xf32>) -> tensor<1x5x2x5x2x24xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x16x5x5xf32> -> tensor<1x16x5x5x3x3xf32>
+    %p = graph.window %v dims [4, 5] strides [1, 1] dilations [1, 1] low [0, 0] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x16x5x5x3x3xf32> -> tensor<1x16x5x5x2x2x2x2xf32>
+    %c = graph.contract %p, %w maps [affine_map<(n, y, j, x, i, o, ky, kx, c) -> (n, c, y, x, j, i, ky, kx)>, affine_map<(n, y, j, x, i, o, ky, kx, c) -> (j, i, ky, kx, c, o)>, affine_map<(n, y, j, x, i, o, ky, kx, c) -> (n, y, j, x, i, o)>] {graph.node = 0 : i64}
+        : tensor<1x16x5x5x2x2x2x2xf32>, tensor<2x2x2x2x16x24xf32> -> tensor<1x5x2x5x2x24xf32>
+    return %c : tensor<1x5x2x5x2x24xf32>
+  }
+}

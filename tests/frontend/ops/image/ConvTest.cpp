@@ -7,8 +7,9 @@ using namespace tilewright::test;
 
 namespace {
 
+using List = std::vector<int64_t>;
+
 std::vector<Case> convolutions() {
-  using List = std::vector<int64_t>;
   return {
       {"Conv", {{{1, 3, 7, 8}}, {{4, 3, 3, 3}}, {{4}}}, {{"pads", List{1, 1, 1, 1}}, {"strides", List{2, 1}}}},
       {"Conv", {{{2, 3, 5, 5}}, {{4, 3, 1, 1}}}},
@@ -40,6 +41,13 @@ std::vector<Case> convolutions() {
        {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}, {"ceil_mode", int64_t(1)}}},
       {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
       {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
+      {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
+      {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
+  };
+}
+
+std::vector<Case> transposedConvolutions() {
+  return {
       {"ConvTranspose", {{{1, 3, 4, 5}}, {{3, 2, 3, 3}}, {{2}}}},
       {"ConvTranspose",
        {{{1, 3, 4, 5}}, {{3, 2, 3, 2}}},
@@ -61,8 +69,15 @@ std::vector<Case> convolutions() {
       {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 7})}, {{"strides", List{2}}, {"pads", List{6, 5}}}},
       {"ConvTranspose", {{{1, 2, 4}}, weights({2, 3, 2})}, {{"strides", List{2}}, {"pads", List{2, 2}}}},
       {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 1}}}, {{"strides", List{3}}, {"pads", List{1, 2}}}},
-      {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
-      {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
+      // Half of the phases look at other elements than the other half: in both dimensions, in one, in an even number of
+      // phases, and where the outermost tap is of one half alone.
+      {"ConvTranspose",
+       {{{2, 3, 4, 5}}, weights({3, 2, 4, 4}), {{2}}},
+       {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, weights({3, 2, 4, 2})}, {{"strides", List{2, 2}}, {"pads", List{1, 0, 1, 0}}}},
+      {"ConvTranspose", {{{1, 3, 4, 5}}, weights({3, 2, 3, 4})}, {{"strides", List{1, 2}}, {"pads", List{1, 1, 1, 1}}}},
+      {"ConvTranspose", {{{1, 2, 6}}, weights({2, 3, 16})}, {{"strides", List{8}}, {"pads", List{4, 4}}}},
+      {"ConvTranspose", {{{1, 2, 6}}, weights({2, 3, 6})}, {{"strides", List{4}}, {"pads", List{1, 1}}}},
   };
 }
 
@@ -71,5 +86,6 @@ std::vector<Case> convolutions() {
 namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
+INSTANTIATE_TEST_SUITE_P(TransposedConvolutions, HandlersTest, testing::ValuesIn(transposedConvolutions()), caseName);
 
 } // namespace tilewright::test
