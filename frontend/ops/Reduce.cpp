@@ -172,9 +172,14 @@ void hardmax(NodeBuilder &b) {
 
 namespace {
 
+/// Which elements come before another one, and whether that one counts too.
+struct Order {
+  bool exclusive, reverse;
+};
+
 /// out[i] = sum or product of x[j] over j <= i: a reduction along a new last dimension, with a mask.
-Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
-  bool exclusive = b.integer("exclusive", 0), reverse = b.integer("reverse", 0);
+Term cumulatedDirectly(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Order order) {
+  auto [exclusive, reverse] = order;
   int64_t rank = x.rank();
   Sizes sizes = x.sizes();
   sizes.push_back(x.sizes()[axis]); // [..., i, ..., j]
@@ -193,7 +198,32 @@ Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind) {
   return b.reduce(kind, masked, {rank});
 }
 
+/// The same in blocks, whose work grows with the length and not with its square: within each block, and over the blocks
+/// before it. Chains of additions are shorter too. Blocks of blocks only where the length is known, for each level is
+/// two kernels more.
+Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Order order) {
+  constexpr int64_t block = 16;
+  AffineExpr length = x.sizes()[axis];
+  if (std::optional<int64_t> known = graph::constantSize(length); known && *known <= block)
+    return cumulatedDirectly(b, x, axis, kind, order);
+  AffineExpr blocks = graph::canonicalSize(length.ceilDiv(block));
+  Sizes padded = x.sizes(), split = padded;
+  padded[axis] = graph::canonicalSize(blocks * block);
+  split[axis] = blocks, split.insert(split.begin() + axis + 1, b.number(block));
+  Term whole = b.pad(x, SmallVector<int64_t>(padded.size(), 0), padded, kind == ReduceKind::Prod ? 1 : 0);
+  Term parts = b.reshape(whole, split);
+  Term inside = cumulatedDirectly(b, parts, axis + 1, kind, order);
+  Term ofBlocks = b.reduce(kind, parts, {axis + 1});
+  Order others{true, order.reverse};
+  Term before = graph::constantSize(blocks) ? cumulated(b, ofBlocks, axis, kind, others)
+                                            : cumulatedDirectly(b, ofBlocks, axis, kind, others);
+  before = b.spread(before, parts, {axis + 1});
+  Term result = b.reshape(kind == ReduceKind::Sum ? inside + before : inside * before, padded);
+  return b.slice(result, axis, b.number(0), length);
+}
+
 void cumulate(NodeBuilder &b, ReduceKind kind) {
+  Order order{b.integer("exclusive", 0) != 0, b.integer("reverse", 0) != 0};
   Term x = b.in(0);
   if (b.rank(0) > 1 && isRunTime(b, 1)) {
     RunTimeSizes read(b);
@@ -201,11 +231,11 @@ void cumulate(NodeBuilder &b, ReduceKind kind) {
     b.expect(axes.count() == 1, fmt::format("expected one axis, got {}", axes.count()));
     AxisView view = viewsAlong(b, axes, x.sizes(), read).front();
     read.read();
-    return b.out(b.conform(cumulated(b, b.conform(x, view.sizes()), 1, kind), x.sizes()));
+    return b.out(b.conform(cumulated(b, b.conform(x, view.sizes()), 1, kind, order), x.sizes()));
   }
   std::vector<int64_t> given = b.rank(0) == 1 ? std::vector<int64_t>{0} : b.knownIntegers(1);
   b.expect(given.size() == 1, fmt::format("expected one axis, got {}", given.size()));
-  b.out(cumulated(b, x, b.axis(given[0], b.rank(0)), kind));
+  b.out(cumulated(b, x, b.axis(given[0], b.rank(0)), kind, order));
 }
 
 } // namespace

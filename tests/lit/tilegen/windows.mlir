@@ -60,4 +60,43 @@ module attributes {graph.nodes = ["conv", "pool", "ids"]} {
     %t = graph.transpose %s perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x18x20x37xf32>
     graph.return %t : tensor<1x18x20x37xf32>
   }
+
+  // Planes: windows that overlap run along their columns, although one window's elements lie together too.
+  // CHECK-LABEL: tile.kernel @depthwise_planes
+  // CHECK-SAME: #tile.schedule<window
+  graph.kernel @depthwise_planes(%x: tensor<1x96x56x56xf32>, %w: tensor<96x3x3xf32> {graph.constant}) -> tensor<1x96x56x56xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x96x56x56xf32> -> tensor<1x96x56x56x3x3xf32>
+    %wb = graph.broadcast %w dims [1, 4, 5] {graph.node = 0 : i64} : tensor<96x3x3xf32> -> tensor<1x96x56x56x3x3xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<1x96x56x56x3x3xf32>
+    %s = graph.reduce <sum> %p axes [4, 5] {graph.node = 0 : i64} : tensor<1x96x56x56x3x3xf32> -> tensor<1x96x56x56xf32>
+    graph.return %s : tensor<1x96x56x56xf32>
+  }
+  // CHECK-LABEL: tile.kernel @long_maxima
+  // CHECK-SAME: #tile.schedule<window
+  graph.kernel @long_maxima(%x: tensor<96x3136xf32>) -> tensor<96x3136xf32> {
+    %v = graph.window %x dims [1] strides [1] dilations [1] low [6] fill 0xFF800000 : f32 {graph.node = 1 : i64} : tensor<96x3136xf32> -> tensor<96x3136x13xf32>
+    %m = graph.reduce <max> %v axes [2] {graph.node = 1 : i64} : tensor<96x3136x13xf32> -> tensor<96x3136xf32>
+    graph.return %m : tensor<96x3136xf32>
+  }
+  // Windows that do not overlap by neighbours stay rows: a mean of blocks of 64.
+  // CHECK-LABEL: tile.kernel @blocks
+  // CHECK-SAME: #tile.schedule<row_reduction
+  graph.kernel @blocks(%x: tensor<96x4096xf32>) -> tensor<96x64xf32> {
+    %v = graph.window %x dims [1] strides [64] dilations [1] low [0] fill 0.0 : f32 {graph.node = 1 : i64} : tensor<96x4096xf32> -> tensor<96x64x64xf32>
+    %m = graph.reduce <sum> %v axes [2] {graph.node = 1 : i64} : tensor<96x64x64xf32> -> tensor<96x64xf32>
+    graph.return %m : tensor<96x64xf32>
+  }
+  // A cumulative sum of blocks of 16: a vector of results is summed from the same row.
+  // CHECK-LABEL: tile.kernel @cumulated
+  // CHECK-SAME: #tile.schedule<window
+  graph.kernel @cumulated(%x: tensor<640x16xf32>) -> tensor<640x16xf32> {
+    %i = graph.iota dim 1 {graph.node = 1 : i64} : tensor<640x16x16xi64>
+    %j = graph.iota dim 2 {graph.node = 1 : i64} : tensor<640x16x16xi64>
+    %before = arith.cmpi sle, %j, %i {graph.node = 1 : i64} : tensor<640x16x16xi64>
+    %b = graph.broadcast %x dims [0, 2] {graph.node = 1 : i64} : tensor<640x16xf32> -> tensor<640x16x16xf32>
+    %zero = arith.constant dense<0.0> : tensor<640x16x16xf32>
+    %s = arith.select %before, %b, %zero {graph.node = 1 : i64} : tensor<640x16x16xi1>, tensor<640x16x16xf32>
+    %r = graph.reduce <sum> %s axes [2] {graph.node = 1 : i64} : tensor<640x16x16xf32> -> tensor<640x16xf32>
+    graph.return %r : tensor<640x16xf32>
+  }
 }

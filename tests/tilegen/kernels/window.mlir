@@ -65,6 +65,19 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %t = graph.transpose %s perm [0, 3, 1, 2] {graph.node = 0 : i64} : tensor<1x20x37x18xf32> -> tensor<1x18x20x37xf32>
     graph.return %t : tensor<1x18x20x37xf32>
   }
+  // Planes: windows that overlap run along their columns, however long they are.
+  graph.kernel @depthwise_planes(%x: tensor<2x3x9x21xf32>, %w: tensor<3x3x3xf32> {graph.constant}) -> tensor<2x3x9x21xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<2x3x9x21xf32> -> tensor<2x3x9x21x3x3xf32>
+    %wb = graph.broadcast %w dims [1, 4, 5] {graph.node = 0 : i64} : tensor<3x3x3xf32> -> tensor<2x3x9x21x3x3xf32>
+    %p = arith.mulf %v, %wb {graph.node = 0 : i64} : tensor<2x3x9x21x3x3xf32>
+    %s = graph.reduce <sum> %p axes [4, 5] {graph.node = 0 : i64} : tensor<2x3x9x21x3x3xf32> -> tensor<2x3x9x21xf32>
+    graph.return %s : tensor<2x3x9x21xf32>
+  }
+  graph.kernel @long_maxima(%x: tensor<5x70xf32>) -> tensor<5x70xf32> {
+    %v = graph.window %x dims [1] strides [1] dilations [1] low [6] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<5x70xf32> -> tensor<5x70x13xf32>
+    %s = graph.reduce <max> %v axes [2] {graph.node = 0 : i64} : tensor<5x70x13xf32> -> tensor<5x70xf32>
+    graph.return %s : tensor<5x70xf32>
+  }
   // Channels first: a row's results step over 2, 3 or 4 columns, whole vectors of them and a rest.
   graph.kernel @by_two(%x: tensor<6x100xf32>) -> tensor<6x49xf32> {
     %v = graph.window %x dims [1] strides [2] dilations [1] low [0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<6x100xf32> -> tensor<6x49x3xf32>
