@@ -14,7 +14,10 @@ namespace tilewright {
 
 //===- What rules look for ----------------------------------------------------------------------------------------===//
 
-static bool isModule(Operation *op) { return isa<ModuleOp>(op); }
+/// The model's module, which speaks for the bodies of its loops and branches.
+static bool isModel(Operation *op) { return isa<ModuleOp>(op) && !op->getParentOp(); }
+static bool hasGuards(Operation *op) { return op->hasAttrOfType<ArrayAttr>(graph::guardsAttr); }
+static bool hasTensors(Operation *op) { return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>); }
 static bool isGraphKernel(Operation *op) { return isa<graph::KernelOp>(op); }
 static bool isTileKernel(Operation *op) { return isa<tile::KernelOp>(op); }
 static bool isLaunch(Operation *op) { return isa<graph::LaunchOp>(op); }
@@ -59,6 +62,36 @@ static bool isPlacedForGpu(Operation *op) {
   return !target || (*target)->model != ProgramModel::Block || isPlaced(op);
 }
 
+/// Whether all symbols in `sizes` are symbols of the module around `op`.
+static bool hasModuleTheSymbols(Operation *op, ArrayRef<AffineExpr> sizes) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  auto names = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  unsigned count = names ? names.size() : 0;
+  bool known = true;
+  for (AffineExpr size : sizes)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        known &= symbol.getPosition() < count;
+    });
+  return known;
+}
+
+static bool hasKnownSizes(Operation *op) {
+  return llvm::all_of(op->getResultTypes(), [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape() || hasModuleTheSymbols(op, graph::getSizes(tensor));
+  });
+}
+
+static bool hasKnownGuards(Operation *op) {
+  return llvm::all_of(op->getAttrOfType<ArrayAttr>(graph::guardsAttr).getAsRange<ArrayAttr>(), [&](ArrayAttr guard) {
+    return llvm::all_of(guard, [&](Attribute side) {
+      auto map = dyn_cast<AffineMapAttr>(side);
+      return !map || hasModuleTheSymbols(op, map.getValue().getResults());
+    });
+  });
+}
+
 template <typename Kernel> static bool launches(Operation *launch) {
   auto module = launch->getParentOfType<ModuleOp>();
   return llvm::all_of(cast<graph::LaunchOp>(launch).getKernels(), [&](FlatSymbolRefAttr name) {
@@ -79,10 +112,16 @@ struct Rule {
 
 static constexpr Rule rules[] = {
     // The module says what was decided.
-    {isModule, Stage::Group, Stage::Code, hasMode,
+    {isModel, Stage::Group, Stage::Code, hasMode,
      "expected graph.mode to be a mode of --fuse because grouping is over"},
-    {isModule, Stage::Schedule, Stage::Code, hasTarget,
+    {isModel, Stage::Schedule, Stage::Code, hasTarget,
      "expected graph.target to be a known target because schedules are for one"},
+
+    // Sizes are expressions in symbols that the plan can bind.
+    {hasGuards, Stage::Import, Stage::Code, hasKnownGuards,
+     "expected guards on symbols that the module has in graph.symbols"},
+    {hasTensors, Stage::Import, Stage::Code, hasKnownSizes,
+     "expected sizes in symbols that the module has in graph.symbols"},
 
     // Graph operations: of ONNX nodes, first in @main, then in kernels.
     {isWork, Stage::Import, Stage::Normalize, hasNode,
@@ -109,14 +148,13 @@ static constexpr Rule rules[] = {
      "expected threads and shared_bytes because the stage place is over"},
 };
 
-/// One module by itself. The model's module speaks for the bodies of its loops and branches.
+/// One module by itself.
 static LogicalResult verifyRules(ModuleOp module, llvm::ArrayRef<const Rule *> rules) {
-  bool isBody = module->getParentOp() != nullptr;
   WalkResult result = module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != module && isa<ModuleOp>(op))
       return WalkResult::skip();
     for (const Rule *rule : rules)
-      if (!(isBody && op == module) && rule->concerns(op) && !rule->holds(op))
+      if (rule->concerns(op) && !rule->holds(op))
         return op->emitOpError(rule->sentence), WalkResult::interrupt();
     return isa<tile::KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
   });

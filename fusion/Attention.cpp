@@ -69,6 +69,29 @@ static graph::ReduceOp reductionOf(Value row) {
   return found;
 }
 
+/// Whether the logits follow the scores element by element. They do not if they are relative to a maximum of their row
+/// already, as where a model keeps the logits of halves small.
+static bool followsElementwise(Value logits, graph::ContractOp scores) {
+  auto isBehind = [&](Operation *op) { return op && op != scores && !op->isBeforeInBlock(scores); };
+  llvm::SetVector<Operation *> behind;
+  if (isBehind(logits.getDefiningOp()))
+    behind.insert(logits.getDefiningOp());
+  for (size_t i = 0; i < behind.size(); ++i)
+    for (Value operand : behind[i]->getOperands())
+      if (isBehind(operand.getDefiningOp()))
+        behind.insert(operand.getDefiningOp());
+  SmallVector<Operation *> ordered = behind.takeVector();
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::SmallDenseSet<Operation *> dependent = {scores};
+  for (Operation *op : ordered)
+    if (llvm::any_of(op->getOperands(), [&](Value operand) { return dependent.contains(operand.getDefiningOp()); })) {
+      if (isa<graph::ReduceOp>(op))
+        return false;
+      dependent.insert(op);
+    }
+  return dependent.contains(logits.getDefiningOp());
+}
+
 namespace {
 
 class Matcher {
@@ -140,7 +163,8 @@ bool Matcher::exponentiate(Value weights) {
       attention.sum.getKind() != graph::ReduceKind::Sum)
     return false;
   attention.logits = attention.max.getInput();
-  return stripped(attention.logits) == stripped(shifted.getLhs()) &&
+  return followsElementwise(attention.logits, attention.scores) &&
+         stripped(attention.logits) == stripped(shifted.getLhs()) &&
          stripped(attention.sum.getInput()) == stripped(weights) &&
          cast<RankedTensorType>(attention.logits.getType()).getElementType().isF32();
 }

@@ -34,6 +34,26 @@ bool sameType(const OnnxTypePtr &a, const OnnxTypePtr &b) {
   return a->type == b->type && a->sizes == b->sizes && sameType(a->element, b->element);
 }
 
+bool isKnownBy(AffineExpr size, unsigned symbols) {
+  bool known = true;
+  size.walk([&](AffineExpr part) {
+    if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
+      known &= symbol.getPosition() < symbols;
+  });
+  return known;
+}
+
+OnnxTypePtr typeOutside(const OnnxTypePtr &type, unsigned symbols) {
+  if (!type)
+    return nullptr;
+  OnnxType outside = *type;
+  outside.element = typeOutside(type->element, symbols);
+  if (outside.sizes)
+    for (AffineExpr &size : *outside.sizes)
+      size = size && isKnownBy(size, symbols) ? size : AffineExpr();
+  return std::make_shared<OnnxType>(std::move(outside));
+}
+
 OnnxTypePtr declaredType(ImportState &state, const onnx::TypeProto &type, const std::string &name) {
   OnnxType result;
   if (type.has_sequence_type() || type.has_optional_type()) {

@@ -17,6 +17,10 @@ OnnxTypePtr typeOf(const ImportedValue &value);
 /// The most precise type that covers both. Null means "no elements", which every type covers.
 OnnxTypePtr commonType(const OnnxTypePtr &a, const OnnxTypePtr &b);
 bool sameType(const OnnxTypePtr &a, const OnnxTypePtr &b);
+/// Whether a size names none but the first `symbols` symbols, as a body has them of what surrounds it.
+bool isKnownBy(mlir::AffineExpr size, unsigned symbols);
+/// The type as far as it is known outside of a body, whose own symbols come after the first `symbols`.
+OnnxTypePtr typeOutside(const OnnxTypePtr &type, unsigned symbols);
 /// A type that the model declares. Without a shape its rank is unknown. Unsupported: sparse tensors, and element types
 /// that no kernel handles.
 OnnxTypePtr declaredType(ImportState &state, const onnx::TypeProto &type, const std::string &name);

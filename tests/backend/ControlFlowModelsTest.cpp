@@ -278,6 +278,23 @@ TEST_P(ControlFlowModels, SequencesGoThroughLoops) {
   expectClose(outputs[1], integer(3), "length");
 }
 
+/// The size of what a body inserts is a symbol of the body, which means something else outside or nothing at all.
+TEST_P(ControlFlowModels, SizesOfABodyStayInside) {
+  TinyModel model;
+  model.input("m", {}, DType::I64).input("x", {"n"}).input("w", {3, 1}).output("y");
+  model.node("SequenceEmpty", {}, {"empty"});
+  Body body(model.node("Loop", {"m", "", "empty"}, {"s"}), "body");
+  body.input("i").input("c").input("in").output("c").output("out");
+  body.node("NonZero", {"x"}, {"places"}), body.node("SequenceInsert", {"in", "places"}, {"out"});
+  setAttribute(model.node("ConcatFromSequence", {"s"}, {"joined"}), "axis", int64_t{0});
+  setAttribute(model.node("Cast", {"joined"}, {"f"}), "to", int64_t{1});
+  model.node("MatMul", {"f", "w"}, {"y"});
+  TinyModel::describe(model.proto.mutable_graph()->mutable_output(0), "y", {"t", 1}, DType::F32);
+  Compiled run(model, GetParam());
+  Outputs outputs = run({integer(2), floats({5}, {1, 0, 2, 0, 3}), floats({3, 1}, {1, 10, 100})});
+  expectClose(outputs[0], floats({2, 1}, {420, 420}), "products");
+}
+
 TEST_P(ControlFlowModels, StringsAreValues) {
   TinyModel model(20);
   model.input("x", {"n"}, DType::String).input("i", {"k"}, DType::I64).output("y").output("same");

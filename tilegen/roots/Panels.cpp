@@ -25,6 +25,20 @@ static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coor
   });
 }
 
+/// Whether no symbol decides how much of a constant is read, nor where: panels are made when compiling. A table of
+/// relative positions is read as far as the sequence is long.
+static bool isReadAsKnown(const KernelSpace &space, ArrayRef<AffineExpr> coordinates) {
+  return llvm::all_of(coordinates, [&](AffineExpr expr) {
+    bool known = true;
+    expr.walk([&](AffineExpr part) {
+      auto loop = dyn_cast<AffineDimExpr>(part);
+      known &=
+          !isa<AffineSymbolExpr>(part) && (!loop || isa<AffineConstantExpr>(space.loops()[loop.getPosition()].size));
+    });
+    return known;
+  });
+}
+
 namespace {
 /// A constant that the right side is made of, and where the loops read it.
 struct Source {
@@ -58,7 +72,7 @@ static bool collectSources(const KernelSpace &space, Value value, Coordinates at
   if (llvm::none_of(at.exprs, [&](AffineExpr expr) { return dependsOn(expr, column); }))
     return true;
   sources.push_back({argument.getArgNumber(), at.exprs});
-  return uses == 1 && leavesWithColumn(space, at.exprs, type.getShape());
+  return uses == 1 && isReadAsKnown(space, at.exprs) && leavesWithColumn(space, at.exprs, type.getShape());
 }
 
 /// Whether more than casts stands between `value` and the arguments that it is made of. A cast alone is what products

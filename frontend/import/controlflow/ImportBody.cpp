@@ -2,6 +2,8 @@
 // Importing the body of a branch or loop into a module of its own.
 #include "frontend/import/controlflow/ImportBody.h"
 
+#include "frontend/import/ObjectTypes.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -99,12 +101,7 @@ void ModelImporter::finishBody(Body &body, ArrayRef<ImportedValue *> outputs, Ar
 /// The size of a body's result in the surrounding graph: the same expression if that has all its symbols, otherwise a
 /// fresh symbol, which is bound at run time.
 AffineExpr ModelImporter::sizeOutside(const Body &body, AffineExpr size) {
-  bool known = true;
-  size.walk([&](AffineExpr part) {
-    if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
-      known &= symbol.getPosition() < body.given;
-  });
-  return known ? state.resolve(size) : state.freshSymbol("u");
+  return isKnownBy(size, body.given) ? state.resolve(size) : state.freshSymbol("u");
 }
 
 } // namespace tilewright

@@ -140,7 +140,8 @@ ImportedValue *ModelImporter::joinOutputs(const Branches &branches, int i, const
     unsupported("its branches give '{}' in ranks {} and {}, and its condition is known only at run time", output,
                 then.rank(), otherwise.rank());
   result->type = then.type;
-  result->element = commonType(then.element, otherwise.element);
+  auto elementOf = [](const ImportedValue &value, const Body &body) { return typeOutside(value.element, body.given); };
+  result->element = commonType(elementOf(then, *branches.bodies[0]), elementOf(otherwise, *branches.bodies[1]));
   for (auto [a, b] : llvm::zip_equal(then.sizes, otherwise.sizes))
     result->sizes.push_back(a == b ? sizeOutside(*branches.bodies[0], a) : state.freshSymbol("u"));
   return result;

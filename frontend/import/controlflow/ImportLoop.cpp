@@ -117,7 +117,8 @@ bool ModelImporter::hasStableTypes(LoopForm &form, Body &body) {
     for (auto [d, sizes] : llvm::enumerate(llvm::zip_equal(in.sizes, out.sizes)))
       if (!carried.varies[d] && body.state.resolve(std::get<0>(sizes)) != body.state.resolve(std::get<1>(sizes)))
         carried.varies[d] = true, stable = false;
-    if (OnnxTypePtr both = commonType(carried.element, out.element); !sameType(both, carried.element))
+    OnnxTypePtr both = commonType(carried.element, typeOutside(out.element, body.given));
+    if (!sameType(both, carried.element))
       carried.element = both, stable = false;
   }
   form.conditional =

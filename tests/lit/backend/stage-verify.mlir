@@ -13,6 +13,23 @@ module attributes {graph.stage = "schedule", graph.mode = "all", graph.target = 
 
 // -----
 
+// expected-error@+1 {{expected guards on symbols that the module has in graph.symbols}}
+module attributes {graph.stage = "normalize", graph.symbols = ["n"],
+                   graph.guards = [[affine_map<()[s0] -> (16)>, affine_map<()[s0, s1] -> (s1)>, "sizes", "equal"]]} {
+}
+
+// -----
+
+module attributes {graph.stage = "normalize", graph.symbols = ["n"]} {
+  func.func @main(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) {
+    // expected-error@+1 {{expected sizes in symbols that the module has in graph.symbols}}
+    %y = graph.iota dim 0 {graph.node = 0 : i64} : tensor<?xi64, affine_map<()[s0, s1] -> (s1)>>
+    return
+  }
+}
+
+// -----
+
 module attributes {graph.stage = "normalize"} {
   func.func @main(%x: tensor<8x4xf32>) -> tensor<8xf32> {
     // expected-error@+1 {{expected graph.node because every operation is of an ONNX node}}

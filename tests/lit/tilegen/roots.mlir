@@ -49,6 +49,11 @@
 // BLOCK: scf.yield
 // BLOCK: tile.reduce <sum> {{.*}} dim 2
 // BLOCK: tile.store
+
+// A constant that is read as far as a symbol says is not packed: panels are made when compiling.
+// VECTOR-LABEL: tile.kernel @some_columns
+// VECTOR-NOT: tile.packed_from
+// VECTOR: tile.dot
 module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
   graph.kernel @bias_relu(%x: tensor<8x128x768xf32>, %b: tensor<768xf32>) -> tensor<8x128x768xf32> {
     %0 = graph.broadcast %b dims [2] {graph.node = 0 : i64} : tensor<768xf32> -> tensor<8x128x768xf32>
@@ -82,5 +87,11 @@ module attributes {graph.symbols = ["batch"], graph.nodes = ["a|Add"]} {
   graph.kernel @vector_matrix(%x: tensor<1x768xf16>, %w: tensor<768x1000xf16>) -> tensor<1x1000xf32> {
     %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x768xf16>, tensor<768x1000xf16> -> tensor<1x1000xf32>
     graph.return %0 : tensor<1x1000xf32>
+  }
+  graph.kernel @some_columns(%x: tensor<8x770xf32>, %w: tensor<770x300xf32> {graph.constant}) -> tensor<8x?xf32, affine_map<()[s0] -> (8, s0)>> {
+    %s = graph.slice %w offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<770x300xf32> -> tensor<770x?xf32, affine_map<()[s0] -> (770, s0)>>
+    %c = graph.contract %x, %s maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<8x770xf32>, tensor<770x?xf32, affine_map<()[s0] -> (770, s0)>> -> tensor<8x?xf32, affine_map<()[s0] -> (8, s0)>>
+    graph.return %c : tensor<8x?xf32, affine_map<()[s0] -> (8, s0)>>
   }
 }

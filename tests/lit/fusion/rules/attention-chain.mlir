@@ -251,3 +251,32 @@ module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} 
     return %o : tensor<8x64x512xf32>
   }
 }
+
+// -----
+
+// Logits that are relative to their row's largest already: two maxima, one of which stays in the product's kernel.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: #graph.root<attention>
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "max|ReduceMax", "sub|Sub", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf32>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %n = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %nb = graph.broadcast %n dims [0, 1] {graph.node = 2 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %l = arith.subf %s, %nb {graph.node = 2 : i64} : tensor<8x64x96xf32>
+    %m = graph.reduce <max> %l axes [2] {graph.node = 3 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 3 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %l, %mb {graph.node = 3 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 3 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 3 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 3 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 3 : i64} : tensor<8x64x96xf32>
+    %o = graph.contract %p, %v maps [#sh, #ne, #me] {graph.node = 4 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
