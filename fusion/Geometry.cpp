@@ -6,6 +6,7 @@
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
+#include "frontend/normalize/Reassociation.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -70,6 +71,26 @@ std::optional<int64_t> follow(int64_t dim, Type from, ArrayRef<Step> steps) {
   return dim;
 }
 
+/// The dimensions of a tensor of sizes `from` that dimension `dim` behind these accesses is made of.
+SmallVector<int64_t> originsOf(int64_t dim, Type from, ArrayRef<Step> steps) {
+  auto sizes = [](Type type) { return SmallVector<AffineExpr>(graph::getSizes(cast<RankedTensorType>(type))); };
+  llvm::SmallSetVector<int64_t, 4> dims;
+  dims.insert(dim);
+  for (size_t i = steps.size(); i-- > 0;) {
+    llvm::SmallSetVector<int64_t, 4> before;
+    Type type = i > 0 ? steps[i - 1].sizes : from;
+    if (!steps[i].perm.empty())
+      for (int64_t each : dims)
+        before.insert(steps[i].perm[each]);
+    else
+      for (const normalize::ReassociationGroup &group : normalize::reassociation(sizes(type), sizes(steps[i].sizes)))
+        if (llvm::any_of(dims, [&](int64_t each) { return each >= group.toBegin && each < group.toEnd; }))
+          before.insert_range(llvm::seq<int64_t>(group.fromBegin, group.fromEnd));
+    dims = std::move(before);
+  }
+  return dims.takeVector();
+}
+
 class Analysis {
 public:
   GeometryOrRefusal run(ArrayRef<Operation *> ops);
@@ -85,6 +106,7 @@ private:
   bool isWindow(graph::ReduceOp op) const;
   std::optional<Reason> beginSoftmax(graph::ReduceOp op);
   std::optional<Reason> endSoftmax(graph::ContractOp op);
+  bool differsByRow(int64_t dim, ArrayRef<Step> steps) const;
   std::optional<Refusal> checkSoftmax();
   std::optional<Refusal> checkOutputs();
 
@@ -97,6 +119,7 @@ private:
   Geometry geometry;
   graph::ContractOp mix;               // an attention's second contraction
   Type full, row, result;              // home sizes of the spaces
+  SmallVector<Step> softmaxSteps;      // from the scores to where an attention's softmax reads them
   SmallVector<int64_t> axes;           // of the reductions of rows
   llvm::DenseMap<Value, Place> places; // of spine values only
   llvm::DenseSet<Value> windowed;      // values computed from windows
@@ -218,6 +241,7 @@ std::optional<Reason> Analysis::beginSoftmax(graph::ReduceOp op) {
   if (!hasKeys || map.getNumDims() != map.getNumResults() + 1)
     return Reason::KeysMixed;
   geometry.kind = RootKind::Attention;
+  softmaxSteps = read.steps;
   full = sizesOf(op.getInput());
   row = sizesOf(op.getResult());
   axes = llvm::to_vector(op.getAxes());
@@ -246,16 +270,35 @@ static bool hasKnownHeads(graph::ContractOp scores, graph::ContractOp mix, unsig
          isKnown(mix, 1 - shares, [&](unsigned loop) { return !mix.getMap(shares).isFunctionOfDim(loop); });
 }
 
-/// The second contraction sums over the elements of the softmax's rows, and over nothing else.
+/// Whether a dimension that is `dim` behind `steps` from the softmax is one of the scores' rows: a loop of one of their
+/// operands alone. One row of tiles of a kernel shares its keys and values.
+bool Analysis::differsByRow(int64_t dim, ArrayRef<Step> steps) const {
+  auto scores = cast<graph::ContractOp>(geometry.root);
+  SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(scores.getType())));
+  return llvm::any_of(originsOf(dim, full, steps), [&](int64_t inSoftmax) {
+    return llvm::any_of(originsOf(inSoftmax, result, softmaxSteps), [&](int64_t origin) {
+      unsigned loop = cast<AffineDimExpr>(scores.getMap(2).getResult(static_cast<unsigned>(origin))).getPosition();
+      return !normalize::isUnit(sizes[origin]) &&
+             scores.getMap(0).isFunctionOfDim(loop) != scores.getMap(1).isFunctionOfDim(loop);
+    });
+  });
+}
+
+/// The second contraction sums over the elements of the softmax's rows, and over nothing else. Its other operand is the
+/// same for all rows.
 std::optional<Reason> Analysis::endSoftmax(graph::ContractOp op) {
   unsigned shares = placeOf(op.getLhs()).space == Space::Full ? 0 : 1;
   Place place = placeOf(op->getOperand(shares));
   if (mix || place.space != Space::Full || placeOf(op->getOperand(1 - shares)).space != Space::Free)
     return Reason::SecondContraction;
   std::optional<int64_t> keys = follow(axes.front(), full, place.steps);
-  for (auto [dim, loop] : llvm::enumerate(op.getMap(shares).getResults())) {
-    bool isSummed = !op.getMap(2).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition());
+  for (auto [dim, expr] : llvm::enumerate(op.getMap(shares).getResults())) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    bool isSummed = !op.getMap(2).isFunctionOfDim(loop);
     if (isSummed != (keys == static_cast<int64_t>(dim)))
+      return Reason::KeysMixed;
+    if (!isSummed && op.getMap(1 - shares).isFunctionOfDim(loop) &&
+        differsByRow(static_cast<int64_t>(dim), place.steps))
       return Reason::KeysMixed;
   }
   if (op.getMap(2).getNumDims() != op.getMap(2).getNumResults() + 1)

@@ -277,6 +277,15 @@ Result minimum(NodeBuilder &b) {
   return elementwise(b, [&](AffineExpr x, AffineExpr y) { return b.state.minimum(x, y); });
 }
 
+/// Whether a size that is told from another by symbols of at least 1 may equal it all the same, because a symbol counts
+/// what is found in the data: often nothing.
+bool countsData(NodeBuilder &b, AffineExpr more, AffineExpr less) {
+  AffineExpr difference = graph::canonicalSize(more - less);
+  Sizes zeros(b.state.symbols().size(), b.number(0));
+  std::optional<int64_t> least = graph::constantSize(graph::canonicalSize(difference.replaceSymbols(zeros)));
+  return (!least || *least <= 0) && !b.state.isEarly(difference);
+}
+
 void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {
   AffineExpr least = graph::canonicalSize(less + 1);
   b.state.requireAtMost(least, graph::canonicalSize(more),
@@ -287,10 +296,13 @@ void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {
 Result equal(NodeBuilder &b) {
   return elementwise(b, [&](AffineExpr x, AffineExpr y) {
     auto sign = compare(x, y);
-    if (sign.value_or(0) !=
-        0) // told apart by sizes being at least 1; where one of 0 would make them equal, it is refused
-      requireApart(b, *sign > 0 ? x : y, *sign > 0 ? y : x);
-    return sign ? b.number(*sign == 0) : AffineExpr();
+    if (sign.value_or(0) == 0)
+      return sign ? b.number(1) : AffineExpr();
+    AffineExpr more = *sign > 0 ? x : y, less = *sign > 0 ? y : x;
+    if (countsData(b, more, less))
+      return AffineExpr();
+    requireApart(b, more, less); // where a size of 0 would make them equal, it is refused
+    return b.number(0);
   });
 }
 

@@ -132,6 +132,8 @@ public:
   bool isBroadcast(mlir::AffineExpr size) const;
   /// Whether `size` is a symbol that is the size of an input's dimension.
   bool isInputSymbol(mlir::AffineExpr size) const;
+  /// Whether the inputs bind every symbol of `expr`, so that its value is known before the first step runs.
+  bool isEarly(mlir::AffineExpr expr) const;
 
   mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element) const;
   mlir::AffineExpr number(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
@@ -160,7 +162,6 @@ private:
   mlir::AffineExpr define(graph::DefinitionKind kind, mlir::AffineExpr a, mlir::AffineExpr b, bool isTwin = false);
   std::vector<graph::SizeDefinition> orderedDefinitions() const;
   const graph::SizeDefinition *definitionOf(mlir::AffineExpr symbol) const;
-  bool isEarly(mlir::AffineExpr expr) const;
   mlir::AffineExpr readInstead(mlir::AffineExpr symbol);
   bool dependsOn(mlir::AffineExpr expr, mlir::AffineExpr part) const;
   bool solveForSymbol(mlir::AffineExpr difference, const std::string &message);

@@ -26,7 +26,6 @@ bool ImportState::isInputSymbol(AffineExpr size) const {
   });
 }
 
-/// Whether the inputs bind every symbol of `expr`, so that its value is known before the first step runs.
 bool ImportState::isEarly(AffineExpr expr) const {
   llvm::SmallDenseSet<AffineExpr> early;
   for (Type type : func::FuncOp(main).getArgumentTypes())

@@ -32,11 +32,12 @@ Tensor floats(Shape shape, std::vector<float> values) {
   std::ranges::copy(values, tensor.data<float>());
   return tensor;
 }
-Tensor integer(int64_t value) {
-  Tensor tensor = Tensor::allocate(DType::I64, {});
-  *tensor.data<int64_t>() = value;
+Tensor integers(Shape shape, std::vector<int64_t> values) {
+  Tensor tensor = Tensor::allocate(DType::I64, std::move(shape));
+  std::ranges::copy(values, tensor.data<int64_t>());
   return tensor;
 }
+Tensor integer(int64_t value) { return integers({}, {value}); }
 Tensor truth(bool value) {
   Tensor tensor = Tensor::allocate(DType::Bool, {});
   *tensor.data<uint8_t>() = value;
@@ -276,6 +277,23 @@ TEST_P(ControlFlowModels, SequencesGoThroughLoops) {
   Outputs outputs = run({integer(3), floats({2}, {1, 5})});
   expectClose(outputs[0], floats({6}, {1, 5, 2, 6, 3, 7}), "joined");
   expectClose(outputs[1], integer(3), "length");
+}
+
+/// A detector that asks whether it found anything: a number of findings may be 0, unlike the size of an input.
+TEST_P(ControlFlowModels, WhetherAnythingWasFoundIsAskedWhenRunning) {
+  TinyModel model(11);
+  model.input("x", {"n"}).output("y");
+  TinyModel::describe(model.proto.mutable_graph()->mutable_output(0), "y", {"k"}, DType::I64);
+  model.node("NonZero", {"x"}, {"found"}), model.node("Size", {"found"}, {"count"});
+  model.integers("zero", {}, {0}), model.integers("seven", {1}, {7});
+  model.node("Equal", {"count", "zero"}, {"none"});
+  auto *branch = model.node("If", {"none"}, {"y"});
+  Body(branch, "then_branch").output("default").node("Identity", {"seven"}, {"default"});
+  Body otherwise(branch, "else_branch");
+  setAttribute(otherwise.output("places").node("Squeeze", {"found"}, {"places"}), "axes", std::vector<int64_t>{0});
+  Compiled run(model, GetParam());
+  expectClose(run({floats({3}, {1, 0, 2})})[0], integers({2}, {0, 2}), "found");
+  expectClose(run({floats({3}, {0, 0, 0})})[0], integers({1}, {7}), "none found");
 }
 
 /// The size of what a body inserts is a symbol of the body, which means something else outside or nothing at all.

@@ -34,6 +34,7 @@ public:
 private:
   void makeLoops();
   Exprs coordinatesOf(graph::ContractOp contract, unsigned map, ArrayRef<AffineExpr> loopOf) const;
+  bool variesByRow(AffineExpr coordinate) const;
   LogicalResult followScores();
   LogicalResult findMasks(const Followers &followers);
   LogicalResult boundKeys();
@@ -78,6 +79,14 @@ Exprs AttentionBuilder::coordinatesOf(graph::ContractOp contract, unsigned map, 
   for (AffineExpr expr : contract.getMap(map).getResults())
     coordinates.push_back(loopOf[cast<AffineDimExpr>(expr).getPosition()]);
   return coordinates;
+}
+
+bool AttentionBuilder::variesByRow(AffineExpr coordinate) const {
+  AffineExpr one = getAffineConstantExpr(1, coordinate.getContext());
+  return llvm::any_of(llvm::enumerate(space.loops()), [&](auto entry) {
+    auto [i, loop] = entry;
+    return loop.kind == LoopKind::Row && loop.size != one && dependsOn(coordinate, i);
+  });
 }
 
 /// Where the softmax reads the scores, and where the mix reads the softmax.
@@ -159,6 +168,8 @@ LogicalResult AttentionBuilder::followMix() {
   }
   for (auto [expr, size] : llvm::zip_equal(mix.getMap(1 - parts.shares).getResults(), sizesOf(parts.valuesOperand()))) {
     AffineExpr &loop = mixLoops[cast<AffineDimExpr>(expr).getPosition()];
+    if (loop && variesByRow(loop))
+      return mix.emitOpError("expected values that are the same for all rows because the kernel's root is attention");
     if (loop)
       continue;
     loop = getAffineDimExpr(space.nest.loops.size(), kernel.getContext());

@@ -280,3 +280,25 @@ module attributes {graph.nodes = ["qk|MatMul", "max|ReduceMax", "sub|Sub", "soft
     return %o : tensor<8x64x32xf32>
   }
 }
+
+// -----
+
+// Scores by relative position: batch and heads are rows of that product, so the values differ from row to row.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: #graph.root<attention>
+module attributes {graph.nodes = ["einsum|Einsum", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<2x4x64x16xf32>, %p: tensor<64x96x16xf32>, %v: tensor<2x4x96x16xf32>) -> tensor<2x4x64x16xf32> {
+    %s = graph.contract %q, %p maps [affine_map<(b, h, l, r, d) -> (b, h, l, d)>, affine_map<(b, h, l, r, d) -> (l, r, d)>, affine_map<(b, h, l, r, d) -> (b, h, l, r)>] {graph.node = 0 : i64}
+        : tensor<2x4x64x16xf32>, tensor<64x96x16xf32> -> tensor<2x4x64x96xf32>
+    %m = graph.reduce <max> %s axes [3] {graph.node = 1 : i64} : tensor<2x4x64x96xf32> -> tensor<2x4x64xf32>
+    %mb = graph.broadcast %m dims [0, 1, 2] {graph.node = 1 : i64} : tensor<2x4x64xf32> -> tensor<2x4x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<2x4x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<2x4x64x96xf32>
+    %t = graph.reduce <sum> %e axes [3] {graph.node = 1 : i64} : tensor<2x4x64x96xf32> -> tensor<2x4x64xf32>
+    %tb = graph.broadcast %t dims [0, 1, 2] {graph.node = 1 : i64} : tensor<2x4x64xf32> -> tensor<2x4x64x96xf32>
+    %w = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<2x4x64x96xf32>
+    %o = graph.contract %w, %v maps [affine_map<(b, h, l, c, r) -> (b, h, l, r)>, affine_map<(b, h, l, c, r) -> (b, h, r, c)>, affine_map<(b, h, l, c, r) -> (b, h, l, c)>] {graph.node = 2 : i64}
+        : tensor<2x4x64x96xf32>, tensor<2x4x96x16xf32> -> tensor<2x4x64x16xf32>
+    return %o : tensor<2x4x64x16xf32>
+  }
+}
