@@ -166,16 +166,6 @@ Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::s
   return low * (1.0 - weight) + high * weight;
 }
 
-/// floor(size * scale) if the scale is a small fraction with a power of two as denominator; otherwise null.
-AffineExpr scaledSize(AffineExpr size, double scale) {
-  constexpr int64_t largestDenominator = 1024;
-  for (int64_t denominator = 1; denominator <= largestDenominator; denominator *= 2)
-    if (double numerator = scale * static_cast<double>(denominator);
-        numerator == std::floor(numerator) && numerator < 1 << 20)
-      return graph::canonicalSize((size * static_cast<int64_t>(numerator)).floorDiv(denominator));
-  return {};
-}
-
 //===- Attributes and inputs --------------------------------------------------------------------------------------===//
 
 std::vector<double> floatsOf(NodeBuilder &b, size_t i) {
@@ -252,6 +242,15 @@ void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transf
 }
 
 } // namespace
+
+AffineExpr scaledSize(AffineExpr size, double scale) {
+  constexpr int64_t largestDenominator = 1024;
+  for (int64_t denominator = 1; denominator <= largestDenominator; denominator *= 2)
+    if (double numerator = scale * static_cast<double>(denominator);
+        numerator == std::floor(numerator) && numerator < 1 << 20)
+      return graph::canonicalSize((size * static_cast<int64_t>(numerator)).floorDiv(denominator));
+  return {};
+}
 
 /// Whether the indices and weights of a Resize are not known at import.
 static bool isGeneral(NodeBuilder &b, size_t given) {

@@ -6,6 +6,9 @@
 
 namespace tilewright::ops {
 
+/// floor(size * scale) if the scale is a small fraction with a power of two as denominator; otherwise null.
+mlir::AffineExpr scaledSize(mlir::AffineExpr size, double scale);
+
 /// Resizes by an input of scales or by an input of sizes, which need not be known at import.
 void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::optional<size_t> sizesInput);
 

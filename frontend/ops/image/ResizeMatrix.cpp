@@ -45,9 +45,10 @@ struct Options {
 /// One axis: scalars in f64, and the sizes as expressions.
 struct ResizedAxis {
   int64_t dim;
-  AffineExpr from, to;
+  AffineExpr from, to; // `to` is null until it is known or read
   Term scale, roiStart, roiEnd;
-  AffineExpr border; // how far taps may be outside of the source
+  AffineExpr border;   // how far taps may be outside of the source
+  bool isSame = false; // not resized
 };
 
 Term real(NodeBuilder &b, AffineExpr size) { return b.convert(scalarOf(b, size), DType::I64, DType::F64); }
@@ -162,6 +163,31 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   return b.select(b.along(outside, result, axis.dim), b.like(result, options.extrapolation), result);
 }
 
+/// Makes the axes' sizes what is known of them without running, and notes which of them stay as they are.
+void followSizes(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes, const Sizes *sizes,
+                 const Tensor *scales) {
+  if (!sizes && !scales)
+    return;
+  constexpr int64_t most = 1 << 24;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    float scale = scales ? scales->data<float>()[i] : 1;
+    std::optional<int64_t> from = graph::constantSize(axis.from);
+    if (sizes)
+      axis.to = (*sizes)[i];
+    else if (!(scale > 0) || !std::isfinite(scale))
+      continue;
+    else if (from)
+      axis.to =
+          b.number(static_cast<int64_t>(std::min<double>(std::floor(scale * static_cast<float>(*from)), most + 1)));
+    else
+      axis.to = scaledSize(axis.from, scale);
+    if (std::optional<int64_t> to = axis.to ? graph::constantSize(axis.to) : std::nullopt;
+        to && (*to < 1 || *to > most))
+      axis.to = {}; // refused where it is read
+    axis.isSame = axis.to == axis.from && scale == 1 && !options.isCropped();
+  }
+}
+
 /// Sets scales from sizes, and makes them equal if the aspect ratio policy says so. Returns the sizes.
 std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes,
                             std::vector<Term> sizes) {
@@ -202,7 +228,7 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
   for (int64_t dim = 0; dim < b.rank(0) && !b.hasAttribute("axes"); ++dim)
     dims.push_back(dim);
   for (int64_t dim : dims) {
-    axes.push_back({b.axis(dim, b.rank(0)), {}, {}, {}, {}, {}, {}});
+    axes.emplace_back().dim = b.axis(dim, b.rank(0));
     axes.back().from = b.sizes(0)[axes.back().dim];
   }
   std::vector<Term> given = sizesInput ? b.scalars(*sizesInput) : b.scalars(*scalesInput, DType::F32);
@@ -215,8 +241,12 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
     for (size_t i = 0; i < axes.size(); ++i)
       axes[i].roiStart = roi[i], axes[i].roiEnd = roi[i + axes.size()];
   }
+  followSizes(b, options, axes,
+              sizesInput && options.policy == "stretch" ? b.state.elementsOf(b.input(*sizesInput)) : nullptr,
+              scalesInput && b.type(*scalesInput) == DType::F32 ? b.constant(*scalesInput) : nullptr);
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    axis.to = read.add(size, axis.from);
+    if (!axis.to)
+      axis.to = read.add(size, axis.from);
     axis.border = b.number(options.reach() + 1);
     if (options.antialias) {
       Term reach = static_cast<double>(options.reach()) / b.minimum(axis.scale, 1.0);
@@ -229,7 +259,8 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
     decline("resizing integers by mode '{}' is not compiled", options.mode);
   read.read();
   for (const ResizedAxis &axis : axes)
-    x = resizeAlong(b, options, axis, x);
+    if (!axis.isSame)
+      x = resizeAlong(b, options, axis, x);
   b.out(x);
 }
 

@@ -64,6 +64,29 @@ TEST_F(ShapeArithmeticTest, ShapeArithmeticLeavesNoOperations) {
   EXPECT_NE(ir.find("(s0, s1, 12, 64)"), std::string::npos) << ir;
 }
 
+/// A table of positions, resized by a cubic to the size of an image: its sizes follow from the image's, as expressions.
+TEST_F(ShapeArithmeticTest, SizesOfAResizeThatAreFollowedAreNotRead) {
+  TinyModel model(19);
+  model.input("x", {"batch", 2, "h", "w"}).input("table", {1, 2, 4, 4}).output("y");
+  model.integers("channels", {2}, {1, 2});
+  auto *shape = model.node("Shape", {"x"}, {"sides"});
+  setAttribute(shape, "start", int64_t(2));
+  setAttribute(model.node("Concat", {"channels", "sides"}, {"sizes"}), "axis", int64_t(0));
+  setAttribute(model.node("Resize", {"table", "", "", "sizes"}, {"positions"}), "mode", "cubic");
+  model.node("Add", {"x", "positions"}, {"y"});
+  std::string ir = text(model);
+  EXPECT_EQ(count(ir, "graph.read_sizes"), 0u) << ir;
+  EXPECT_EQ(count(ir, "graph.guards"), 0u) << ir;
+  auto module = import(model);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  std::vector<Tensor> inputs{sampleTensor(DType::F32, {3, 2, 4, 4}), sampleTensor(DType::F32, {1, 2, 4, 4})};
+  auto got = graph::interpret(**module, inputs);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  for (int64_t i = 0; i < inputs[0].count(); ++i) // of the same size, so that nothing is interpolated
+    EXPECT_NEAR((*got)[0].data<float>()[i], inputs[0].data<float>()[i] + inputs[1].data<float>()[i % inputs[1].count()],
+                1e-5);
+}
+
 TEST_F(ShapeArithmeticTest, SizesThatAreReadBecomeDims) {
   TinyModel model;
   model.input("x", {"batch", 3}).output("y").node("Shape", {"x"}, {"y"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample and AffineGrid.
+// GridSample, AffineGrid, and Resize to known sizes.
 #include "tests/frontend/ops/HandlersTest.h"
 
 using namespace tilewright;
@@ -29,10 +29,26 @@ std::vector<Case> grids() {
   return cases;
 }
 
+std::vector<Case> resizes() {
+  std::vector<Case> cases;
+  Input none;
+  none.absent = true;
+  for (const char *mode : {"nearest", "linear", "cubic"})
+    for (int64_t antialias : {0, 1})
+      for (std::vector<int64_t> sizes : {std::vector<int64_t>{1, 2, 7, 3}, {1, 2, 5, 4}, {1, 1, 5, 9}})
+        if (mode != std::string("nearest") || !antialias)
+          cases.push_back({"Resize",
+                           {{{1, 2, 5, 4}}, none, none, {{4}, DType::I64, sizes}},
+                           {{"mode", std::string(mode)}, {"antialias", antialias}},
+                           19});
+  return cases;
+}
+
 } // namespace
 
 namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Grids, HandlersTest, testing::ValuesIn(grids()), caseName);
+INSTANTIATE_TEST_SUITE_P(Resizes, HandlersTest, testing::ValuesIn(resizes()), caseName);
 
 } // namespace tilewright::test
