@@ -93,6 +93,26 @@ IndexAlgebra LoopNest::algebra(ArrayRef<AffineExpr> indexSizes) const {
   return IndexAlgebra(context, sizes, mayBeZero);
 }
 
+namespace {
+/// The facts of a nest, once for all accesses that are indexed alike: most have parts in common, which are simplified
+/// once then.
+class SharedFacts {
+public:
+  explicit SharedFacts(const LoopNest &nest) : nest(nest) {}
+  IndexAlgebra &of(const Access &access) {
+    auto *known = llvm::find_if(algebras, [&](const auto &entry) { return entry.first == access.indexSizes; });
+    if (known != algebras.end())
+      return *known->second;
+    algebras.emplace_back(access.indexSizes, std::make_unique<IndexAlgebra>(nest.algebra(access.indexSizes)));
+    return *algebras.back().second;
+  }
+
+private:
+  const LoopNest &nest;
+  SmallVector<std::pair<Exprs, std::unique_ptr<IndexAlgebra>>> algebras;
+};
+} // namespace
+
 /// Replaces loops and moves the index dimensions behind them.
 static AffineExpr replaceLoops(AffineExpr expr, ArrayRef<AffineExpr> replacement, unsigned newLoops, unsigned indices) {
   Exprs dims(replacement.begin(), replacement.end());
@@ -102,8 +122,9 @@ static AffineExpr replaceLoops(AffineExpr expr, ArrayRef<AffineExpr> replacement
 
 void LoopNest::substitute(ArrayRef<AffineExpr> replacement, SmallVector<Loop> newLoops) {
   loops = std::move(newLoops);
+  SharedFacts shared(*this);
   for (Access &access : accesses) {
-    IndexAlgebra facts = algebra(access.indexSizes);
+    IndexAlgebra &facts = shared.of(access);
     for (AffineExpr &expr : access.coordinates)
       expr = facts.simplify(replaceLoops(expr, replacement, loops.size(), access.indexSizes.size()));
   }
@@ -162,8 +183,9 @@ void LoopNest::splitLoops() {
 
 unsigned LoopNest::cost() const {
   unsigned divisions = 0;
+  SharedFacts shared(*this);
   for (const Access &access : accesses) {
-    IndexAlgebra facts = algebra(access.indexSizes);
+    IndexAlgebra &facts = shared.of(access);
     DimGroups groups(access.sizes.size(), 1);
     growGroups(facts, access, leavingDims(facts, access), groups);
     for (AffineExpr expr : mergeDims(facts, access.sizes, access.coordinates, groups).coordinates)
@@ -173,6 +195,7 @@ unsigned LoopNest::cost() const {
 }
 
 bool LoopNest::collapseOne(ArrayRef<LoopKind> forced) {
+  std::optional<unsigned> now; // what the nest as it is costs
   for (unsigned i = 0; i + 1 < loops.size(); ++i) {
     if (loops[i].kind != loops[i + 1].kind)
       continue;
@@ -186,8 +209,11 @@ bool LoopNest::collapseOne(ArrayRef<LoopKind> forced) {
     collapsed.erase(collapsed.begin() + i + 1);
     LoopNest trial = *this;
     trial.substitute(replacement, collapsed);
-    if (!llvm::is_contained(forced, loops[i].kind) && trial.cost() > cost())
-      continue;
+    if (!llvm::is_contained(forced, loops[i].kind)) {
+      now = now ? now : cost();
+      if (trial.cost() > *now)
+        continue;
+    }
     *this = std::move(trial);
     return true;
   }
