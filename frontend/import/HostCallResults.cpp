@@ -20,8 +20,9 @@ struct DataDependentRow {
   std::string_view op;
   int64_t dim;
 };
-constexpr DataDependentRow dataDependent[] = {{"Compress", -1},         {"NonMaxSuppression", 0}, {"NonZero", 1},
-                                              {"StringNormalizer", -1}, {"StringSplit", -1},      {"Unique", -1}};
+constexpr DataDependentRow dataDependent[] = {
+    {"Compress", -1},    {"NonMaxSuppression", 0}, {"NonZero", 1}, {"StringNormalizer", -1},
+    {"StringSplit", -1}, {"Tokenizer", -1},        {"Unique", -1}};
 const DataDependentRow *dataDependentRow(std::string_view op) {
   const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
   return row == std::end(dataDependent) ? nullptr : row;

@@ -307,8 +307,11 @@ void givenTensorFill(Call &call);
 // ops/ml/String.cpp
 void stringConcat(Call &call);
 void stringSplit(Call &call);
-void regexFullMatch(Call &call);
 void stringNormalizer(Call &call);
+
+// ops/ml/Regex.cpp
+void regexFullMatch(Call &call);
+void tokenizer(Call &call);
 
 // ops/ml/Sequence.cpp
 void sequenceConstruct(Call &call);

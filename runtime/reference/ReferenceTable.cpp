@@ -236,6 +236,7 @@ static constexpr TableRow table[] = {
     {"StringSplit", "", 20, latest, stringSplit, Objects::Supported},
     {"RegexFullMatch", "", 20, latest, regexFullMatch, Objects::Supported},
     {"StringNormalizer", "", 10, latest, stringNormalizer, Objects::Supported},
+    {"Tokenizer", "com.microsoft", 1, latest, tokenizer, Objects::Supported},
     // Sequence
     {"SequenceConstruct", "", 11, latest, sequenceConstruct, Objects::Supported},
     {"SequenceEmpty", "", 11, latest, sequenceEmpty},

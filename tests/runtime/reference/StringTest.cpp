@@ -55,6 +55,35 @@ TEST(ReferenceString, MatchesAndNormalizes) {
   EXPECT_EQ(textOf(run({"StringNormalizer", 10, upper}, {strings({1, 1}, {"Monday"})})[0]), Texts{""});
 }
 
+/// What ONNX Runtime 1.31 gives, but for one case.
+TEST(ReferenceString, Tokenizes) {
+  auto tokens = [](Attributes attributes, Texts texts) {
+    attributes["pad_value"] = std::string("#");
+    return run({"Tokenizer", 1, std::move(attributes), 1, "com.microsoft"},
+               {strings({static_cast<int64_t>(texts.size())}, texts)})[0];
+  };
+  auto by = [](const char *expression, int64_t least = 1, int64_t mark = 0) {
+    return Attributes{{"tokenexp", std::string(expression)}, {"mincharnum", least}, {"mark", mark}};
+  };
+  auto at = [](Texts separators, int64_t least = 1) {
+    return Attributes{{"separators", std::move(separators)}, {"mincharnum", least}};
+  };
+  EXPECT_EQ(textOf(tokens(by("[a-z]+"), {"ab cd", "x"})), (Texts{"ab", "cd", "x", "#"}));
+  EXPECT_EQ(textOf(tokens(by("[a-z]+", 1, 1), {"ab cd", "x"})),
+            (Texts{"\x02", "ab", "cd", "\x03", "\x02", "x", "\x03", "#"}));
+  EXPECT_EQ(textOf(tokens(by("a|bc.?", 2), {"abc a bcd"})), (Texts{"bc ", "bcd"}));
+  EXPECT_EQ(textOf(tokens(by("a|ab"), {"ab"})), Texts{"ab"}) << "the longest alternative; ONNX Runtime takes the first";
+  EXPECT_EQ(textOf(tokens(by("."), {"\xc3\xa9x"})), (Texts{"\xc3\xa9", "x"})) << "code points";
+  EXPECT_EQ(textOf(tokens(by("[a-z]*"), {"", "ab"})), (Texts{"#", "ab"}));
+  EXPECT_EQ(tokens(by("[a-z]+", 1, 1), {"", " "}).shape(), (Shape{2, 0})) << "no marks where there are no tokens";
+  EXPECT_EQ(textOf(tokens(at({" ", ","}), {"a b,c", "d,,e"})), (Texts{"a", "b", "c", "d", "e", "#"}));
+  EXPECT_EQ(textOf(tokens(at({"[0-9]"}, 2), {"xy1y22zz"})), (Texts{"xy", "zz"}));
+  EXPECT_EQ(textOf(tokens(at({""}), {"a\xc3\xa9"})), (Texts{"a", "\xc3\xa9"}));
+  expectMalformed({"Tokenizer", 1, by("("), 1, "com.microsoft"}, {strings({1}, {"x"})}, "is no regular expression");
+  expectMalformed({"Tokenizer", 1, by("x"), 1, "com.microsoft"}, {strings({1}, {"\xff"})}, "expected strings of UTF-8");
+  expectMalformed({"Tokenizer", 1, {}, 1, "com.microsoft"}, {strings({1}, {"x"})}, "found neither");
+}
+
 TEST(ReferenceString, ConvertsAsOnnxRuntimeDoes) {
   Attributes toString = {{"to", int64_t{8}}}, toFloat = {{"to", int64_t{1}}}, toInt = {{"to", int64_t{7}}};
   EXPECT_EQ(textOf(run({"Cast", 13, toString}, {floats({5}, {0.1, 1e20, 3, HUGE_VAL, -0.0})})[0]),

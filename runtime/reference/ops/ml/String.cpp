@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on strings, which are UTF-8.
-#include "runtime/reference/Kernels.h"
 #include "runtime/reference/Shapes.h"
-
-#include <regex>
+#include "runtime/reference/ops/ml/Strings.h"
 
 #include <algorithm>
 #include <cwctype>
@@ -12,7 +10,7 @@
 
 namespace tilewright::reference {
 
-static const Tensor &stringInput(Call &call, int64_t i) {
+const Tensor &stringInput(Call &call, int64_t i) {
   const Tensor &input = call.input(i);
   require(input.type() == DType::String, "expected input {} of string, found {}", i, name(input.type()));
   return input;
@@ -78,26 +76,6 @@ void stringSplit(Call &call) {
     row += longest;
   }
   call.give(1, DType::I64, x.shape(), counts);
-}
-
-//===- RegexFullMatch ---------------------------------------------------------------------------------------------===//
-
-void regexFullMatch(Call &call) {
-  const Tensor &x = stringInput(call, 0);
-  std::string pattern = call.text("pattern", "");
-  constexpr size_t longest = 1000; // the library recurses for each bracket and each state
-  if (pattern.size() > longest)
-    unsupported(fmt::format("a pattern of {} characters is not supported, {} are", pattern.size(), longest));
-  std::vector<uint64_t> matches;
-  try {
-    // Visits all states at once. Without it, patterns exist that take time exponential in the text.
-    std::regex expression(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
-    for (int64_t i = 0; i < x.count(); ++i)
-      matches.push_back(std::regex_match(x.data<std::string>()[i], expression));
-  } catch (const std::regex_error &error) {
-    malformed(fmt::format("the pattern '{}' is no regular expression: {}", pattern.substr(0, 80), error.what()));
-  }
-  call.give(0, DType::Bool, x.shape(), matches);
 }
 
 //===- StringNormalizer -------------------------------------------------------------------------------------------===//
