@@ -218,11 +218,12 @@ Expected<Tensor> decodeTensor(const onnx::TensorProto &proto, const std::string 
   int64_t typed = proto.float_data_size() + proto.int32_data_size() + proto.string_data_size() +
                   proto.int64_data_size() + proto.double_data_size() + proto.uint64_data_size();
   bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
-  if (external + proto.has_raw_data() + (typed > 0) > 1)
+  bool raw = proto.has_raw_data() && (!proto.raw_data().empty() || typed == 0); // some writers set the field to nothing
+  if (external + raw + (typed > 0) > 1)
     return malformedTensor(name, "its elements are in more than one place");
   if (external)
     return decodeExternal(proto, name, *type, std::move(shape), source);
-  if (proto.has_raw_data()) {
+  if (raw) {
     int64_t packed = packedBytes(*type, elementCount(shape));
     if (static_cast<int64_t>(proto.raw_data().size()) != packed)
       return malformedTensor(name,

@@ -53,6 +53,14 @@ TEST(TensorData, ReadsComplexNumbersAndBytes) {
   EXPECT_EQ(decoded<uint8_t>(eight), (std::vector<int>{0x3c, 0xbc}));
 }
 
+TEST(TensorData, TakesAnEmptyFieldOfRawBytesForNone) {
+  onnx::TensorProto one = proto(DType::I64, {1});
+  one.add_int64_data(7), one.set_raw_data("");
+  EXPECT_EQ(decoded<int64_t>(one), std::vector<int>{7});
+  one.set_raw_data("12345678");
+  EXPECT_NE(refusal(one).find("more than one place"), std::string::npos);
+}
+
 TEST(TensorData, CountsPackedBytes) {
   onnx::TensorProto raw = proto(DType::I4, {3}), typed = proto(DType::U2, {5}), complex = proto(DType::C64, {2});
   raw.set_raw_data("abc");

@@ -40,9 +40,9 @@ CodePoints codePointsOf(const std::string &text) {
   return result;
 }
 
-/// Visits all states at once. Without it, patterns exist that take time exponential in the text. Of several alternatives
-/// that match, the longest counts then, where RE2, which ONNX names, takes the first; Debian's RE2 cannot be linked into
-/// a shared library (its archive is not position-independent).
+/// Visits all states at once. Without it, patterns exist that take time exponential in the text. Of several
+/// alternatives that match, the longest counts then, where RE2, which ONNX names, takes the first; Debian's RE2 cannot
+/// be linked into a shared library (its archive is not position-independent).
 constexpr auto syntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
 
 [[noreturn]] void refuse(const std::string &pattern, const std::regex_error &error) {
