@@ -200,11 +200,12 @@ Term cumulatedDirectly(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Or
 
 /// The same in blocks, whose work grows with the length and not with its square: within each block, and over the blocks
 /// before it. Chains of additions are shorter too. Blocks of blocks only where the length is known, for each level is
-/// two kernels more.
+/// three kernels more; and none for integers whose number is not known: positions of tokens, counted by a mask.
 Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Order order) {
   constexpr int64_t block = 16;
   AffineExpr length = x.sizes()[axis];
-  if (std::optional<int64_t> known = graph::constantSize(length); known && *known <= block)
+  std::optional<int64_t> known = graph::constantSize(length);
+  if (known ? *known <= block : !x.isFloat())
     return cumulatedDirectly(b, x, axis, kind, order);
   AffineExpr blocks = graph::canonicalSize(length.ceilDiv(block));
   Sizes padded = x.sizes(), split = padded;

@@ -279,6 +279,19 @@ TEST_P(ControlFlowModels, SequencesGoThroughLoops) {
   expectClose(outputs[1], integer(3), "length");
 }
 
+/// What never changes is captured, and stands behind what does among the body's arguments.
+TEST_P(ControlFlowModels, ValuesThatStayTheSameMayComeFirst) {
+  TinyModel model;
+  model.input("m", {}, DType::I64).input("a", {2}).input("b", {2}).output("same").output("last");
+  Body body(model.node("Loop", {"m", "", "a", "b"}, {"same", "last"}), "body");
+  body.input("i").input("c").input("p").input("q").output("c").output("p").output("r");
+  body.node("Sub", {"p", "q"}, {"r"});
+  Compiled run(model, GetParam());
+  Outputs outputs = run({integer(3), floats({2}, {1, 2}), floats({2}, {10, 20})});
+  expectClose(outputs[0], floats({2}, {1, 2}), "same");
+  expectClose(outputs[1], floats({2}, {-9, -18}), "last");
+}
+
 /// A detector that asks whether it found anything: a number of findings may be 0, unlike the size of an input.
 TEST_P(ControlFlowModels, WhetherAnythingWasFoundIsAskedWhenRunning) {
   TinyModel model(11);

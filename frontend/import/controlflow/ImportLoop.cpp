@@ -73,18 +73,22 @@ std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &for
       countFrom(form.firstIteration, *turn, *body);
     form.conditionArgument = scalar(DType::Bool);
   }
-  for (auto [initial, carried] : llvm::zip_equal(form.initial, form.carried)) {
-    const std::string &name = form.graph->input(next++).name();
+  auto bodyName = [&](size_t i) { return form.graph->input(next + static_cast<int>(i)).name(); };
+  for (auto [i, initial, carried] : llvm::enumerate(form.initial, form.carried)) {
     Sizes sizes = initial->sizes;
     for (auto [size, varies] : llvm::zip_equal(sizes, carried.varies))
       size = varies ? inside.freshSymbol("c") : size;
-    carried.argument =
-        carried.isInvariant ? capture(*body, *initial) : inside.addInput(name, initial->type, sizes, carried.element);
-    define(name, carried.argument, body->scope);
+    if (!carried.isInvariant)
+      carried.argument = inside.addInput(bodyName(i), initial->type, sizes, carried.element);
   }
-  for (ImportedValue *scanned : form.scanned) {
-    const std::string &name = form.graph->input(next++).name();
+  for (auto [i, scanned] : llvm::enumerate(form.scanned)) {
+    std::string name = bodyName(form.initial.size() + i);
     define(name, inside.addInput(name, scanned->type, Sizes(llvm::drop_begin(scanned->sizes))), body->scope);
+  }
+  for (auto [i, initial, carried] : llvm::enumerate(form.initial, form.carried)) {
+    if (carried.isInvariant) // an argument behind all that the loop passes in turn, as captures are
+      carried.argument = capture(*body, *initial);
+    define(bodyName(i), carried.argument, body->scope);
   }
   importBodyNodes(*body, *form.graph);
   return body;

@@ -150,7 +150,7 @@ TEST(PlanKernel, ATransposedCopyOfAProductIsANestOfItsOwn) {
 }
 
 TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {
-  std::string window = "(d0, d1) -> (d0 - 1, d1) guard [0] fill 0.0 : f32";
+  std::string window = "(d0, d1) -> (d0, d1 - 1) guard [1] fill 0.0 : f32";
   ParsedKernel copied(matmul(window, "")), inPlace(matmul(window, ", in_place = true"));
   KernelPlan copying = planOf(copied), reading = planOf(inPlace);
   EXPECT_EQ(describe(copying.steps), "buffer tile.load; blocked store x2");
@@ -158,6 +158,14 @@ TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {
   EXPECT_EQ(describe(reading.steps), "blocked store x2");
   EXPECT_EQ(std::get<Nest>(reading.steps[0]).guarded.size(), 1u);
   EXPECT_EQ(std::get<Nest>(reading.steps[0]).windows.size(), 1u);
+}
+
+/// Whole rows are inside or outside here: the dot chooses where to read them, and no rows of tiles are told apart.
+TEST(PlanKernel, AWindowOfRunsHasNoGuardsInItsNest) {
+  ParsedKernel parsed(matmul("(d0, d1) -> (d0 - 1, d1) guard [0] fill 0.0 : f32", ", in_place = true"));
+  KernelPlan plan = planOf(parsed);
+  EXPECT_EQ(describe(plan.steps), "blocked store x2");
+  EXPECT_EQ(std::get<Nest>(plan.steps[0]).guarded.size(), 0u);
 }
 
 TEST(PlanKernel, LoopsThatStoreAreStepsOfSteps) {
