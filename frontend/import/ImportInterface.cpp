@@ -51,7 +51,7 @@ void ModelImporter::bindShapeOptions() {
         throw ImportFailure{
             Status(Code::Usage, fmt::format("--shapes gives input '{}' the size {} in dimension {}, the model has {}",
                                             info.name(), given, i, dims[i].dim_value()))};
-      if (!isDimName(dims[i].dim_param()))
+      if (!isDimName(dims[i].dim_param()) || !state.options.namesAreShared)
         continue;
       auto [entry, isNew] = fixedSymbols.try_emplace(dims[i].dim_param(), given);
       if (!isNew && entry->second != given)
@@ -126,7 +126,7 @@ AffineExpr ModelImporter::inputSize(const onnx::TensorShapeProto::Dimension &dim
   if (dim.has_dim_value() && dim.dim_value() < -1) // -1 is how some exporters write "unknown"
     malformed("input '{}' has the negative dimension {} at {}", input, dim.dim_value(), position);
   const std::string &text = dim.dim_param();
-  if (text.empty() || text == "?")
+  if (text.empty() || text == "?" || !state.options.namesAreShared)
     return state.symbol(fmt::format("{}_d{}", input, position));
   if (isDimName(text)) {
     auto fixed = fixedSymbols.find(text);

@@ -9,6 +9,7 @@
 
 #include <climits>
 #include <filesystem>
+#include <set>
 
 using namespace mlir;
 
@@ -65,12 +66,10 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
 /// Imports with the first combination of choices (SizeChoice) for which the whole model can be imported. After a
 /// failure the last choice is reversed, then the one before it, and so on. An attempt that gets further becomes the new
 /// base.
-Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
-                                             ExternalData &files, const ImportOptions &options, ImportReport &report) {
-  DialectRegistry registry;
-  registerFrontendDialects(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
+Expected<OwningOpRef<ModuleOp>> importChoosing(MLIRContext &context,
+                                               const std::shared_ptr<const onnx::ModelProto> &model,
+                                               ExternalData &files, const ImportOptions &options,
+                                               ImportReport &report) {
   auto nodesImported = [](const ImportReport &report) {
     return report.unsupported.empty() ? report.nodeCount : report.unsupported.front().after;
   };
@@ -87,6 +86,40 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, std::shared_p
       module = std::move(tried), report = std::move(found), turn = report.choices.size();
   }
   return module;
+}
+
+/// A name that stands for more than one dimension of the inputs; empty if there is none.
+std::string sharedName(const onnx::ModelProto &model) {
+  std::set<std::string, std::less<>> names;
+  for (const auto &input : model.graph().input())
+    for (const auto &dim : input.type().tensor_type().shape().dim())
+      if (!dim.dim_param().empty() && dim.dim_param() != "?" && !names.insert(dim.dim_param()).second)
+        return dim.dim_param();
+  return "";
+}
+
+/// If the sizes of a model contradict each other, its names may: ONNX Runtime only warns of that.
+Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::shared_ptr<const onnx::ModelProto> &model,
+                                             ExternalData &files, const ImportOptions &options, ImportReport &report) {
+  DialectRegistry registry;
+  registerFrontendDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  auto module = importChoosing(context, model, files, options, report);
+  std::string name = module ? "" : sharedName(*model);
+  if (name.empty() || (module.status().code() != Code::Malformed && module.status().code() != Code::Unsupported))
+    return module;
+  ImportOptions apart = options;
+  apart.namesAreShared = false;
+  ImportReport found;
+  auto tried = importChoosing(context, model, files, apart, found);
+  if (!tried)
+    return module;
+  report = std::move(found);
+  report.warnings.push_back(fmt::format("names such as '{}' stand for sizes that differ, so each dimension of an input "
+                                        "is taken for itself; otherwise: {}",
+                                        name, module.status().message()));
+  return tried;
 }
 
 } // namespace

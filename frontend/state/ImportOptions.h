@@ -21,6 +21,9 @@ struct ImportOptions {
   /// What to do with two sizes that meet in a broadcast when either may turn out to be 1. By default they are assumed
   /// to be equal; if this is set, the broadcast is decided at run time: slower, but right for all sizes.
   bool broadcastWhenRunning = false;
+  /// Whether dimensions of inputs with one name have one size. Some models name sizes that differ alike; where a model
+  /// cannot be imported because of that, it is imported again without.
+  bool namesAreShared = true;
   /// A node that only the reference can run is an error (`--no-fallback`).
   bool noFallback = false;
   /// The default answer where a rank depends on whether two sizes are equal (as when a dimension is dropped if it is

@@ -9,6 +9,23 @@ using namespace tilewright::test;
 
 namespace {
 
+/// As ONNX Runtime, which only warns: the channels of one input are 3, of the other 5, and both are called 'c'.
+TEST_F(ImporterTest, TakesDimensionsApartWhoseNamesContradict) {
+  TinyModel model;
+  model.input("x", {"n", "c"}).input("y", {"n", "c"}).output("z");
+  model.floats("v", {3, 1}, {1, 10, 100}), model.floats("w", {5, 1}, {1, 1, 1, 1, 1});
+  model.node("MatMul", {"x", "v"}, {"a"}), model.node("MatMul", {"y", "w"}, {"b"}),
+      model.node("Add", {"a", "b"}, {"z"});
+  auto module = import(model);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_NE(report.warnings[0].find("names such as 'n' stand for sizes that differ"), std::string::npos);
+  std::vector<Tensor> inputs{sampleTensor(DType::F32, {2, 3}), sampleTensor(DType::F32, {2, 5})};
+  auto got = graph::interpret(**module, inputs);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ((*got)[0].shape(), (Shape{2, 1}));
+}
+
 TEST_F(ImporterTest, EveryOperationKnowsItsNode) {
   auto module = import(relu());
   ASSERT_TRUE(module.ok());
