@@ -74,18 +74,26 @@ Expected<OwningOpRef<ModuleOp>> importChoosing(MLIRContext &context,
     return report.unsupported.empty() ? report.nodeCount : report.unsupported.front().after;
   };
   auto module = importOnce(context, model, files, options, report);
+  if (module)
+    return module;
+  Status failure = module.status();
   size_t turn = report.choices.size();
-  for (int attempt = 1; !module && turn > 0 && attempt < mostAttempts; ++attempt) {
+  for (int attempt = 1; turn > 0 && attempt < mostAttempts; ++attempt) {
     ImportOptions other = options;
     for (size_t i = 0; i < turn; ++i)
       other.settled[report.choices[i].asker] = report.choices[i].equal != (i + 1 == turn);
     ImportReport found;
     auto tried = importOnce(context, model, files, other, found);
+    bool gotFurther = nodesImported(found) > nodesImported(report);
     --turn;
-    if (tried || nodesImported(found) > nodesImported(report))
-      module = std::move(tried), report = std::move(found), turn = report.choices.size();
+    if (tried || gotFurther)
+      report = std::move(found), turn = report.choices.size();
+    if (tried)
+      return tried;
+    if (gotFurther)
+      failure = tried.status();
   }
-  return module;
+  return failure;
 }
 
 /// A name that stands for more than one dimension of the inputs; empty if there is none.

@@ -238,7 +238,8 @@ void AttentionBuilder::shareHeads() {
   int64_t rows = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Row)) {
     auto size = dyn_cast<AffineConstantExpr>(nest.loops[loop].size);
-    if (!size || (rows *= size.getValue()) > fewRows)
+    rows *= size ? size.getValue() : 0;
+    if (rows == 0 || rows > fewRows)
       return;
   }
   SmallVector<Access> accesses;
