@@ -23,8 +23,10 @@ static HostOptions hostOptions(const TargetDesc &target) {
   return options;
 }
 
-static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc &target) {
-  Expected<HostCode> host = compileHost(module, hostOptions(target));
+static Expected<TargetCode> generateHost(mlir::ModuleOp module, const TargetDesc &target, unsigned jobs) {
+  HostOptions options = hostOptions(target);
+  options.jobs = jobs;
+  Expected<HostCode> host = compileHost(module, options);
   if (!host)
     return host.status();
   TargetCode code;
@@ -55,7 +57,7 @@ Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &targe
   case Backend::Host:
     break;
   }
-  return generateHost(module, target);
+  return generateHost(module, target, options.jobs);
 }
 
 Expected<CodeText> generateText(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options) {

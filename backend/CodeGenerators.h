@@ -15,7 +15,7 @@ class GpuTarget;
 struct CodeOptions {
   bool cubin = false;        // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
   int codeObjectVersion = 5; // AMD: 4, 5 or 6
-  unsigned jobs = 1;         // NVIDIA: kernels compiled at a time; the code does not depend on it
+  unsigned jobs = 1;         // kernels compiled at a time, but for AMD; the code does not depend on it
 };
 
 /// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.

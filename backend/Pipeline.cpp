@@ -281,8 +281,10 @@ Status Compiler::importOnnx(Compilation &compilation) {
   ImportOptions import = options.import;
   import.allAsReference |= asReference;
   ImportReport &usual = reports[asReference];
-  if (sizes != Sizes::Usual)
+  if (sizes != Sizes::Usual) {
     (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;
+    import.namesAreShared = usual.namesAreShared;
+  }
   ImportReport report;
   auto module = options.modelBytes
                     ? importModelBytes(context, *options.modelBytes, fs::path(options.modelPath).parent_path().string(),

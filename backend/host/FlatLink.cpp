@@ -71,7 +71,7 @@ Expected<FlatImage> linkFlat(MemoryBufferRef object) {
       StringRef name = cantFail(section.getName());
       if (file.getSection(section.getRawDataRefImpl())->sh_flags & ELF::SHF_WRITE)
         return broken("writable section " + name);
-      uint64_t offset = alignTo(image.bytes.size(), std::max<uint64_t>(section.getAlignment().value(), 64));
+      uint64_t offset = alignTo(image.bytes.size(), std::max(section.getAlignment().value(), imageAlignment));
       image.bytes.resize(offset);
       StringRef contents = cantFail(section.getContents());
       image.bytes.insert(image.bytes.end(), contents.begin(), contents.end());

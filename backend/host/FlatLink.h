@@ -12,6 +12,8 @@
 
 namespace tilewright::host {
 
+inline constexpr uint64_t imageAlignment = 64; // of sections, and of an image wherever it is mapped
+
 struct FlatImage {
   std::vector<char> bytes;
   llvm::StringMap<uint64_t> symbols; // defined functions, as offsets

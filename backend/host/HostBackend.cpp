@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compileHost: expand math, emit LLVM IR, optimize a little, generate code, link flat.
+// compileHost: expand math, emit LLVM IR, optimize a little, generate code, link flat; several parts at a time.
 //
 // Emission already hoists, folds bounds and chooses vectors, so what is left for LLVM's passes is to turn allocas into
 // registers and to combine instructions: a tenth of the time of -O3 for the same code.
@@ -21,7 +21,9 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 using namespace mlir;
 
@@ -68,7 +70,7 @@ namespace {
 ///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel
 ///    from register to register.
 ///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the
-///    registers of the accumulators. LLVM offers no other handle than its command-line options.
+///    registers of the accumulators. LLVM offers no other handle than its command-line options, which all threads share.
 class KeepPlaces {
 public:
   KeepPlaces() {
@@ -94,15 +96,27 @@ static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMac
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager manager;
-  KeepPlaces keepPlaces;
   machine.addPassesToEmitFile(manager, stream, nullptr, type);
   manager.run(module);
   return object;
 }
 
-/// Emits every kernel into `llvmModule`; `code.kernels` gets names and workspaces.
-static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Module &llvmModule, HostCode &code) {
-  for (auto kernel : module.getOps<tile::KernelOp>()) {
+namespace {
+/// Kernels that are one LLVM module: so many that starting LLVM's passes costs little beside them, and so few that most
+/// models have several modules to compile at a time. Code does not depend on how many are compiled at a time.
+constexpr size_t kernelsOfPart = 8;
+
+struct Part {
+  llvm::ArrayRef<tile::KernelOp> kernels;
+  HostCode code = {}; // entries are offsets into its own bytes
+  Status status = {};
+};
+} // namespace
+
+/// Emits kernels into `llvmModule`; `code.kernels` gets names and workspaces.
+static Status emitKernels(llvm::ArrayRef<tile::KernelOp> kernels, const HostOptions &options, llvm::Module &llvmModule,
+                          HostCode &code) {
+  for (tile::KernelOp kernel : kernels) {
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
     host::keepPrecision(*copy);
     expandMath(*copy, {.wholeExp2 = options.vectorBits >= 512});
@@ -114,17 +128,18 @@ static Status emitKernels(ModuleOp module, const HostOptions &options, llvm::Mod
   return Status();
 }
 
-Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
+/// Compiles one part. `emission` is held while MLIR is at work, whose context serves one thread at a time.
+static Status compilePart(Part &part, const HostOptions &options, std::mutex &emission) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(options);
   llvm::LLVMContext context;
   llvm::Module llvmModule("tilewright", context);
   llvmModule.setTargetTriple(machine->getTargetTriple());
   llvmModule.setDataLayout(machine->createDataLayout());
   llvmModule.setPICLevel(llvm::PICLevel::BigPIC);
-
-  HostCode code;
-  if (Status status = emitKernels(module, options, llvmModule, code); !status)
-    return status;
+  {
+    std::lock_guard lock(emission);
+    TILEWRIGHT_TRY(emitKernels(part.kernels, options, llvmModule, part.code));
+  }
 #ifndef NDEBUG
   std::string broken;
   llvm::raw_string_ostream brokenStream(broken);
@@ -145,12 +160,52 @@ Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
   llvm::SmallVector<char, 0> object = generate(llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
   Expected<host::FlatImage> image =
       host::linkFlat(llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "host"));
-  if (!image)
-    return image.status();
-  code.bytes = std::move(image->bytes);
-  for (HostKernelCode &kernel : code.kernels)
+  TILEWRIGHT_TRY(image);
+  part.code.bytes = std::move(image->bytes);
+  for (HostKernelCode &kernel : part.code.kernels)
     kernel.entry = image->symbols.lookup(kernel.name);
+  return Status();
+}
+
+/// Lays the parts' images one after another. None refers to another.
+static HostCode joined(llvm::ArrayRef<Part> parts) {
+  HostCode code;
+  for (const Part &part : parts) {
+    code.bytes.resize(llvm::alignTo(code.bytes.size(), host::imageAlignment));
+    for (HostKernelCode kernel : part.code.kernels) {
+      kernel.entry += code.bytes.size();
+      code.kernels.push_back(std::move(kernel));
+    }
+    llvm::append_range(code.bytes, part.code.bytes);
+  }
   return code;
+}
+
+Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
+  auto kernels = llvm::to_vector(module.getOps<tile::KernelOp>());
+  bool isText = options.llvmText || options.assemblyText; // of one module
+  size_t each = isText ? std::max<size_t>(kernels.size(), 1) : kernelsOfPart;
+  std::vector<Part> parts;
+  for (llvm::ArrayRef<tile::KernelOp> rest = kernels; !rest.empty() || parts.empty();
+       rest = rest.drop_front(parts.back().kernels.size()))
+    parts.push_back({rest.take_front(each)});
+
+  KeepPlaces keepPlaces;
+  std::mutex emission;
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < parts.size(); i = next++)
+      parts[i].status = compilePart(parts[i], options, emission);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min<size_t>(options.jobs, parts.size()); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const Part &part : parts)
+    TILEWRIGHT_TRY(part.status);
+  return joined(parts);
 }
 
 } // namespace tilewright

@@ -209,10 +209,11 @@ AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   auto isGiven = [&](AffineExpr size) {
     return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size);
   };
-  if (a != b && (mayBeOne(a) || mayBeOne(b)) && isGiven(a) && isGiven(b)) {
-    if (state.options.broadcastWhenRunning)
+  if (a != b && (mayBeOne(a) || mayBeOne(b))) {
+    if (state.options.broadcastWhenRunning && (isGiven(a) || isGiven(b)))
       return state.broadcast(a, b, message);
-    state.report.assumedEqual.push_back(message);
+    if (isGiven(a) && isGiven(b))
+      state.report.assumedEqual.push_back(message);
   }
   if (!state.unify(a, b, message))
     malformed("{}", expected);

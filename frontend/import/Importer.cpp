@@ -124,6 +124,7 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::sh
   if (!tried)
     return module;
   report = std::move(found);
+  report.namesAreShared = false;
   report.warnings.push_back(fmt::format("names such as '{}' stand for sizes that differ, so each dimension of an input "
                                         "is taken for itself; otherwise: {}",
                                         name, module.status().message()));

@@ -81,7 +81,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
                   "version of AMD code objects: 5 for HIP 6 and 7, 4 for HIP 5, 6 for the newest ROCm")
       ->check(CLI::IsMember({4, 5, 6}))
       ->default_str("5");
-  command.add_option("--jobs", options.jobs, "NVIDIA kernels to compile in parallel; 0: one per processor")
+  command.add_option("--jobs", options.jobs, "kernels to compile in parallel, but for AMD; 0: one per processor")
       ->default_str("0");
   command.add_flag("-q,--quiet", options.quiet, "print no remarks and no progress");
 }
