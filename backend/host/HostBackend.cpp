@@ -70,7 +70,8 @@ namespace {
 ///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel
 ///    from register to register.
 ///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the
-///    registers of the accumulators. LLVM offers no other handle than its command-line options, which all threads share.
+///    registers of the accumulators. LLVM offers no other handle than its command-line options, which all threads
+///    share.
 class KeepPlaces {
 public:
   KeepPlaces() {
