@@ -109,8 +109,9 @@ void KernelDistributor::lowerCheck(CheckOp op) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(report.thenBlock());
     Value word = emitter.constant(errorWordOf(Fault::IndexOutOfRange, op.getSite()));
-    LLVM::AtomicCmpXchgOp::create(b_, errorWord_, zero, word, LLVM::AtomicOrdering::monotonic,
-                                  LLVM::AtomicOrdering::monotonic);
+    // No exchange: the word may be host memory, where those are not allowed, and any of several faults will do.
+    LLVM::StoreOp::create(b_, word, errorWord_, /*alignment=*/8, /*isVolatile=*/false, /*isNonTemporal=*/false,
+                          /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
   }
   map(op.getResult(), results);
 }

@@ -108,7 +108,7 @@ struct Vendor {
   const Symbols &symbols;
   const char *blockingVariable; // the environment variable that makes launches synchronous
   uint64_t maxThreadsPerAxis;   // grid times block along each axis
-  bool exchangesOnHost;         // kernels may compare and exchange words of pinned host memory
+  bool writesOnHost;            // kernels write words of pinned host memory at the host's address
 };
 
 struct Context;

@@ -74,7 +74,7 @@ Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context
   TILEWRIGHT_TRY(pinned);
   stream->errorOnHost_ = std::shared_ptr<uint64_t>(*pinned, static_cast<uint64_t *>(pinned->get()));
   *stream->errorOnHost_ = 0;
-  if (driver.vendor.exchangesOnHost) { // pinned memory has one address for both (CUDA's "Unified Addressing")
+  if (driver.vendor.writesOnHost) { // pinned memory has one address for both (CUDA's "Unified Addressing")
     stream->errorWord_ = pinned->get();
     return std::unique_ptr<Stream>(std::move(stream));
   }

@@ -22,32 +22,20 @@ SmallVector<int64_t> kernelAxes(const WindowShape &w) {
   return llvm::to_vector(llvm::seq<int64_t>(1 + w.spatial(), 1 + 2 * w.spatial()));
 }
 
-/// The number of elements in each window, by output position: the product of those inside along each dimension.
-Tensor windowCounts(NodeBuilder &b, const WindowShape &w, bool includePadding) {
-  Shape shape;
-  double elements = 1;
-  for (AffineExpr size : w.output)
-    shape.push_back(*graph::constantSize(size)), elements *= static_cast<double>(shape.back());
-  if (elements > 1 << 24)
-    decline("averages over {} partly padded windows are not compiled", elements);
-  Tensor counts = Tensor::allocate(DType::F32, shape);
-  for (int64_t flat = 0; flat < counts.count(); ++flat) {
-    double product = 1;
-    for (int64_t dim = static_cast<int64_t>(w.spatial()), rest = flat; dim-- > 0; rest /= shape[dim]) {
-      int64_t size = *graph::constantSize(b.sizes(0)[2 + dim]), inside = 0;
-      int64_t from = includePadding ? -w.low[dim] : 0, to = size + (includePadding ? w.high[dim] : 0);
-      for (int64_t k = 0; k < w.kernel[dim]; ++k) {
-        int64_t at = rest % shape[dim] * w.strides[dim] + k * w.dilations[dim] - w.low[dim];
-        inside += at >= from && at < to;
-      }
-      product *= static_cast<double>(inside);
-    }
-    counts.data<float>()[flat] = static_cast<float>(1.0 / std::max(product, 1.0));
+/// How many taps of each window along a dimension lie in the image, or in its padding too; at least 1.
+SmallVector<double> knownCounts(const WindowShape &w, size_t dim, int64_t size, bool includePadding) {
+  SmallVector<double> counts;
+  int64_t from = includePadding ? -w.low[dim] : 0, to = size + (includePadding ? w.high[dim] : 0);
+  for (int64_t i = 0; i < *graph::constantSize(w.output[dim]); ++i) {
+    int64_t inside = 0;
+    for (int64_t k = 0, at = i * w.strides[dim] - w.low[dim]; k < w.kernel[dim]; ++k, at += w.dilations[dim])
+      inside += at >= from && at < to;
+    counts.push_back(static_cast<double>(std::max<int64_t>(inside, 1)));
   }
   return counts;
 }
 
-/// The same along one dimension of symbolic size: a vector of floats.
+/// The same where the size is a symbol: a vector of int64.
 Term countsAlong(NodeBuilder &b, const WindowShape &w, size_t dim, bool includePadding) {
   Sizes sizes{w.output[dim]};
   Type i64 = b.state.builder.getI64Type();
@@ -64,7 +52,44 @@ Term countsAlong(NodeBuilder &b, const WindowShape &w, size_t dim, bool includeP
                                             b.like(distance, static_cast<double>(dilation)), true);
   };
   Term count = b.minimum(steps(end), static_cast<double>(w.kernel[dim])) - steps(before);
-  return b.convert(b.maximum(count, 1), DType::I64, DType::F32);
+  return b.maximum(count, 1);
+}
+
+/// Divides sums of windows by their numbers of taps: those of known sizes by one table, as long as it is small, and
+/// others along each dimension.
+Term averaged(NodeBuilder &b, Term sum, const WindowShape &w) {
+  constexpr int64_t largestTable = 1 << 20;
+  bool includePadding = b.integer("count_include_pad", 0), ceiling = b.integer("ceil_mode", 0);
+  DType type = sum.element().isF64() ? DType::F64 : DType::F32;
+  SmallVector<double> table{1};
+  SmallVector<int64_t> tableDims, tableSizes;
+  for (size_t dim = 0; dim < w.spatial(); ++dim) {
+    auto size = graph::constantSize(b.sizes(0)[2 + dim]), results = graph::constantSize(w.output[dim]);
+    bool isWhole = w.shift.empty() && !ceiling && (includePadding || (w.low[dim] == 0 && w.high[dim] == 0));
+    if (!isWhole && !(size && results && *results * static_cast<int64_t>(table.size()) <= largestTable)) {
+      Term counts = b.convert(countsAlong(b, w, dim, includePadding), DType::I64, type);
+      sum = sum * b.along(1.0 / counts, sum, 1 + static_cast<int64_t>(dim));
+      continue;
+    }
+    SmallVector<double> counts{static_cast<double>(w.kernel[dim])}, product;
+    if (!isWhole) {
+      counts = knownCounts(w, dim, *size, includePadding);
+      tableDims.push_back(1 + static_cast<int64_t>(dim)), tableSizes.push_back(*results);
+    }
+    for (double before : table)
+      for (double count : counts)
+        product.push_back(before * count);
+    table = std::move(product);
+  }
+  if (tableDims.empty())
+    return table.front() == 1 ? sum : sum * (1.0 / table.front());
+  Tensor shares = Tensor::allocate(type, Shape(tableSizes.begin(), tableSizes.end()));
+  for (auto [i, count] : llvm::enumerate(table))
+    if (type == DType::F64)
+      shares.data<double>()[i] = 1.0 / count;
+    else
+      shares.data<float>()[i] = static_cast<float>(1.0 / count);
+  return sum * b.broadcast(b.constantTerm(shares), sum.sizes(), tableDims);
 }
 
 /// The windows of one spatial dimension alone, over an image of these sizes.
@@ -121,25 +146,7 @@ void maxPool(NodeBuilder &b) {
 void averagePool(NodeBuilder &b) {
   WindowShape w = poolShape(b);
   Term sum = reduceWindows(b, ReduceKind::Sum, channelsLast(b, b.raw(0)), w, 0);
-  bool includePadding = b.integer("count_include_pad", 0);
-  auto zero = [](ArrayRef<int64_t> list) { return llvm::all_of(list, [](int64_t v) { return v == 0; }); };
-  bool full = w.shift.empty() && ((zero(w.low) && zero(w.high)) || includePadding) && !b.integer("ceil_mode", 0);
-  bool known = llvm::all_of(llvm::concat<AffineExpr>(w.output, Sizes(b.sizes(0).begin() + 2, b.sizes(0).end())),
-                            [](AffineExpr size) { return graph::constantSize(size).has_value(); });
-  int64_t elements = 1;
-  for (int64_t k : w.kernel)
-    elements *= k;
-  if (full)
-    sum = sum * (1.0 / static_cast<double>(elements));
-  else if (known && sum.element().isF32())
-    sum = sum * b.broadcast(b.constantTerm(windowCounts(b, w, includePadding)), sum.sizes(),
-                            llvm::to_vector(llvm::seq<int64_t>(1, 1 + w.spatial())));
-  else if (sum.element().isF32())
-    for (size_t dim = 0; dim < w.spatial(); ++dim)
-      sum = sum * b.along(1.0 / countsAlong(b, w, dim, includePadding), sum, 1 + static_cast<int64_t>(dim));
-  else
-    decline("averages of f64 over partly padded windows of symbolic sizes are not compiled");
-  b.out(channelsFirst(b, stored(b, sum)));
+  b.out(channelsFirst(b, stored(b, averaged(b, sum, w))));
 }
 
 void lpPool(NodeBuilder &b) {
