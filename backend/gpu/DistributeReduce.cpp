@@ -98,6 +98,7 @@ public:
     mine = arith::AddIOp::create(b_, mine, first);
     if (op_->getParentOfType<scf::ForOp>())
       d_.barrier(); // others may still read the results of the step before
+    // The lanes of a warp that hold the same result store the same bits in one place, which takes no predicate.
     for (unsigned r = 0; r < to_.registers(); ++r) {
       Value value = element_ == stored_ ? results[r] : arith::ExtUIOp::create(b_, stored_, results[r]).getResult();
       LLVM::StoreOp::create(b_, value, address(mine, to_.element(r)));
