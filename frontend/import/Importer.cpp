@@ -115,7 +115,7 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::sh
   context.loadAllAvailableDialects();
   auto module = importChoosing(context, model, files, options, report);
   std::string name = module ? "" : sharedName(*model);
-  if (name.empty() || (module.status().code() != Code::Malformed && module.status().code() != Code::Unsupported))
+  if (name.empty() || module.status().code() == Code::Internal || module.status().code() == Code::Io)
     return module;
   ImportOptions apart = options;
   apart.namesAreShared = false;

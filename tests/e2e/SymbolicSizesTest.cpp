@@ -279,6 +279,20 @@ std::vector<SymbolicCase> broadcasts() {
   number.model.input("x", {"n", 4}).output("y").floats("w", {3, 1}, {1, 2, 3});
   number.model.node("Mul", {"x", "w"}, {"y"});
   list.push_back(std::move(number));
+  // States of size 1, of which one dimension meets a size that only data tells, as a recurrent network's first.
+  SymbolicCase state{"AStateBesideWhatIsFound", TinyModel(), {{{2, 3}, {2, 6}}, {{2, 3}, {1, 1}}, {{2, 3}, {1, 6}}}};
+  state.model.input("x", {"n", 3}).input("r", {"p", "q"}).output("y");
+  state.model.node("NonZero", {"x"}, {"found"});
+  setAttribute(state.model.node("Cast", {"found"}, {"a"}), "to", int64_t(1));
+  state.model.node("Add", {"a", "r"}, {"y"});
+  list.push_back(std::move(state));
+  // Both inputs call their columns 'c', though one has 3 and the other 5.
+  SymbolicCase names{"NamesThatContradict", TinyModel(), {{{3, 3}, {3, 5}}, {{1, 3}, {3, 5}}, {{3, 3}, {1, 5}}}};
+  names.model.input("x", {"n", "c"}).input("z", {"n", "c"}).output("y");
+  names.model.floats("v", {3, 1}, {1, 10, 100}), names.model.floats("w", {5, 1}, {1, 1, 1, 1, 1});
+  names.model.node("MatMul", {"x", "v"}, {"a"}), names.model.node("MatMul", {"z", "w"}, {"b"});
+  names.model.node("Add", {"a", "b"}, {"y"});
+  list.push_back(std::move(names));
   return list;
 }
 

@@ -68,18 +68,20 @@ void RegisterBlocks::emitImageRows(const OpenNest &nest, const Strip &strip, con
   });
 }
 
-/// As many whole register tiles as there are; what is left, in one of as many rows or of half as many, so that it reads
-/// the columns once.
+/// As many whole register tiles as there are; what is left, in one that is a row less or of half as many rows, so that
+/// it reads the columns once and computes few rows that are not there.
 void RegisterBlocks::emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
   if (count == 1)
     return math.loop(from, to, 1, [&](Ix row) { emitWhole(nest, strip, row, 1); });
   int64_t half = (count + 1) / 2;
   Ix end = math.add(from, math.roundDown(math.sub(to, from), count));
   math.loop(from, end, count, [&](Ix row) { emitWhole(nest, strip, row, count); });
+  auto rest = [&](int64_t rows) { math.loop(end, to, rows, [&](Ix row) { emitRagged(nest, strip, row, rows, to); }); };
+  if (half == count - 1)
+    return rest(half);
   llvm::Value *isLong = math.less(math.constant(half), math.sub(to, end));
-  math.when(isLong, [&] { math.loop(end, to, count, [&](Ix row) { emitRagged(nest, strip, row, count, to); }); });
-  math.when(math.negate(isLong),
-            [&] { math.loop(end, to, half, [&](Ix row) { emitRagged(nest, strip, row, half, to); }); });
+  math.when(isLong, [&] { rest(count - 1); });
+  math.when(math.negate(isLong), [&] { rest(half); });
 }
 
 void RegisterBlocks::emitWhole(const OpenNest &nest, const Strip &strip, Ix row, int64_t count) {
