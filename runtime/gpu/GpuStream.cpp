@@ -61,7 +61,8 @@ std::string KernelsInFlight::text(const Vendor &vendor) const {
                      count > most ? fmt::format(" and {} more", count - most) : "", vendor.blockingVariable);
 }
 
-Expected<std::unique_ptr<Stream>> GpuStream::create(std::shared_ptr<gpu::Context> context, StreamHandle external) {
+Expected<std::unique_ptr<Stream>> GpuStream::create(const std::shared_ptr<gpu::Context> &context,
+                                                    StreamHandle external) {
   auto stream = std::make_unique<GpuStream>(context);
   TILEWRIGHT_GPU_ENTER(*context);
   const Driver &driver = context->driver;

@@ -25,7 +25,8 @@ struct alignas(tensorMapAlignment) EncodedTensorMap {
 
 class GpuStream : public Stream {
 public:
-  static Expected<std::unique_ptr<Stream>> create(std::shared_ptr<gpu::Context> context, gpu::StreamHandle external);
+  static Expected<std::unique_ptr<Stream>> create(const std::shared_ptr<gpu::Context> &context,
+                                                  gpu::StreamHandle external);
   explicit GpuStream(std::shared_ptr<gpu::Context> context) : context_(std::move(context)) {}
   ~GpuStream() override;
 
