@@ -43,6 +43,7 @@ std::string kernelText(const std::string &shape) {
                          {"4096", "768", "3072"},
                          {"512", "3072", "768"},
                          {"128", "768", "3072"},
+                         {"1", "5632", "2048"},
                          {"16", "4096", "4096"},
                          {"?", "768", "3072"},
                          {"128", "768", "256"},
@@ -119,6 +120,8 @@ constexpr Row rows[] = {
      "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8, parts = 4>"},
     {"product 16x4096x4096 of halves", "sm_90a",
      "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 4>"},
+    // Blocks that have a multiprocessor to themselves have all of its shared memory.
+    {"product 1x5632x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
     {"product 16x4096x4096 of halves", "sm_80", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
     {"product 16x4096x4096 of halves", "gfx942", "<matmul, tile = [16, 64], reduce = [128], warps = 4, parts = 8>"},
     {"product ?x768x3072 of halves", "sm_90a",
