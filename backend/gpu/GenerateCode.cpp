@@ -2,6 +2,7 @@
 // The way from a distributed module to machine code, the same for every GPU.
 #include "backend/gpu/GenerateCode.h"
 
+#include "backend/ParallelFor.h"
 #include "backend/math/ReciprocalDivisions.h"
 
 #include "tilegen/tile/TileOps.h"
@@ -20,9 +21,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
-
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 using namespace tilewright;
@@ -196,16 +194,7 @@ static Status compile(Unit &unit, const Machine &settings) {
 /// Compiles all units, `jobs` at a time, and gathers what they made in their order.
 static Expected<std::vector<std::string>> compileAll(ArrayRef<std::unique_ptr<Unit>> units, const Machine &settings,
                                                      unsigned jobs) {
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < units.size(); i = next++)
-      units[i]->status = compile(*units[i], settings);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<size_t>(jobs, units.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  llvm::for_each(threads, [](std::thread &thread) { thread.join(); });
+  parallelFor(units.size(), jobs, [&](size_t i) { units[i]->status = compile(*units[i], settings); });
   std::vector<std::string> codes;
   for (const std::unique_ptr<Unit> &unit : units) {
     if (!unit->status)

@@ -5,6 +5,7 @@
 // registers and to combine instructions: a tenth of the time of -O3 for the same code.
 #include "backend/host/HostBackend.h"
 
+#include "backend/ParallelFor.h"
 #include "backend/host/FlatLink.h"
 #include "backend/host/KeepPrecision.h"
 #include "backend/host/KernelEmitter.h"
@@ -21,9 +22,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-#include <atomic>
 #include <mutex>
-#include <thread>
 
 using namespace mlir;
 
@@ -193,17 +192,8 @@ Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
 
   KeepPlaces keepPlaces;
   std::mutex emission;
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < parts.size(); i = next++)
-      parts[i].status = compilePart(parts[i], options, emission);
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(options.jobs, parts.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  parallelFor(parts.size(), options.jobs,
+              [&](size_t i) { parts[i].status = compilePart(parts[i], options, emission); });
   for (const Part &part : parts)
     TILEWRIGHT_TRY(part.status);
   return joined(parts);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop whose iterations run on several threads.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace tilewright {
+
+/// Calls `work` once for each number below `count`, `jobs` at a time, on this thread and others, and waits for all.
+inline void parallelFor(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work) {
+  std::atomic<size_t> next = 0;
+  auto takeTurns = [&] {
+    for (size_t i = next++; i < count; i = next++)
+      work(i);
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < jobs && i < count; ++i)
+    others.emplace_back(takeTurns);
+  takeTurns();
+  for (std::thread &other : others)
+    other.join();
+}
+
+} // namespace tilewright
