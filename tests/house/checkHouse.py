@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks house rules: columns, lengths of files and functions, files in a folder, include cycles.
+"""Checks house rules: columns, lengths of files and functions, files in a folder, include cycles, no models and arrays.
 
     tests/house/checkHouse.py ROOT
 
@@ -11,11 +11,16 @@ import collections, os, re, subprocess, sys
 mostColumns, mostLines, mostFunctionLines, mostSources = 120, 500, 60, 25
 sourceFolders = ("frontend", "fusion", "tilegen", "backend", "runtime", "models", "tools", "tests")
 ours = (".cpp", ".h", ".hpp", ".c", ".td")
+data = (".onnx", ".tw", ".npy", ".npz", ".pb")  # which tests and demos make
+
+
+def listed(root):
+    command = ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.split("\n")
 
 
 def files(root):
-    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
-    for path in listed.stdout.split("\n"):
+    for path in listed(root):
         if path.startswith(sourceFolders) and path.endswith(ours) and os.path.exists(f"{root}/{path}"):
             yield path
 
@@ -116,6 +121,9 @@ def violations(root):
         includes[path] = included
         unit = os.path.splitext(path)[0]
         units[unit] |= {os.path.splitext(other)[0] for other in included} - {unit}
+    for path in listed(root):
+        if path.endswith(data) and os.path.exists(f"{root}/{path}"):
+            yield f"{path}: expected no models, artifacts or arrays in the repository"
     for folder, count in sources.items():
         if count > mostSources:
             yield f"{folder}: {count} sources, expected at most {mostSources}"
