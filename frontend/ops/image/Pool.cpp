@@ -35,7 +35,7 @@ SmallVector<double> knownCounts(const WindowShape &w, size_t dim, int64_t size, 
   return counts;
 }
 
-/// The same where the size is a symbol: a vector of int64.
+/// The same as an expression, for a size that is a symbol or large: a vector of int64.
 Term countsAlong(NodeBuilder &b, const WindowShape &w, size_t dim, bool includePadding) {
   Sizes sizes{w.output[dim]};
   Type i64 = b.state.builder.getI64Type();
