@@ -127,8 +127,8 @@ Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t group
   if (groups == 1)
     return convolveDense(b, x, weights, w);
   bool isDepthwise = graph::constantSize(sizes[1]) == 1 && outputs && *outputs % groups == 0;
-  return isDepthwise && x.isFloat() ? convolveDepthwise(b, x, weights, w, *outputs / groups)
-                                    : convolveGrouped(b, x, weights, w, groups);
+  return isDepthwise ? convolveDepthwise(b, x, weights, w, *outputs / groups)
+                     : convolveGrouped(b, x, weights, w, groups);
 }
 
 /// The spatial sizes of weights [M, C, k...], which must agree with `kernel_shape`.

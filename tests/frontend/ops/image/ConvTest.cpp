@@ -2,6 +2,8 @@
 // Convolutions and poolings.
 #include "tests/frontend/ops/HandlersTest.h"
 
+#include "frontend/graph/GraphOps.h"
+
 using namespace tilewright;
 using namespace tilewright::test;
 
@@ -60,6 +62,11 @@ std::vector<Case> convolutions() {
       {"GlobalAveragePool", {{{2, 3, 4, 5}}}},
       {"GlobalMaxPool", {{{2, 3, 4, 5}}}},
       {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{3, 2, 3, 3}, DType::U8}, {{}, DType::U8}}},
+      // As many groups as channels: one result for each, and three, with a zero point for each.
+      {"ConvInteger",
+       {{{2, 4, 6, 5}, DType::U8}, {{4, 1, 3, 3}, DType::I8}, {{}, DType::U8}, {{4}, DType::I8}},
+       {{"group", int64_t(4)}, {"pads", List{1, 1, 1, 1}}, {"strides", List{2, 1}}}},
+      {"ConvInteger", {{{1, 2, 5, 5}, DType::U8}, {{6, 1, 3, 2}, DType::U8}}, {{"group", int64_t(2)}}},
       {"LpPool", {{{1, 2, 6}}}, {{"kernel_shape", List{2}}, {"strides", List{2}}}},
   };
 }
@@ -97,6 +104,46 @@ std::vector<Case> transposedConvolutions() {
       {"ConvTranspose", {{{1, 2, 6}}, weights({2, 3, 16})}, {{"strides", List{8}}, {"pads", List{4, 4}}}},
       {"ConvTranspose", {{{1, 2, 6}}, weights({2, 3, 6})}, {{"strides", List{4}}, {"pads", List{1, 1}}}},
   };
+}
+
+/// The operators of type `Op` in what a model of one node is imported as.
+template <typename Op> int imported(TinyModel &m) {
+  mlir::DialectRegistry registry;
+  registerFrontendDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  auto module = importModelBytes(context, m.bytes(), ".", {});
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  int count = 0;
+  (*module)->walk([&](Op) { ++count; });
+  return count;
+}
+
+/// The contractions of a 3x3 ConvInteger from `channels` to as many.
+int contractionsOfBytes(int channels, int groups) {
+  TinyModel m;
+  m.input("x", {1, channels, 8, 8}, DType::U8);
+  m.input("w", {channels, channels / groups, 3, 3}, DType::I8).output("y");
+  setAttribute(m.node("ConvInteger", {"x", "w"}, {"y"}), "group", int64_t(groups));
+  return imported<graph::ContractOp>(m);
+}
+
+TEST(Convolutions, OfBytesAreReductionsIfEachChannelIsAGroup) {
+  EXPECT_EQ(contractionsOfBytes(8, 8), 0);
+  EXPECT_EQ(contractionsOfBytes(8, 4), 1);
+}
+
+/// The reductions of a MaxPool of `size` x `size`.
+int reductionsOfPooling(int64_t size) {
+  TinyModel m;
+  m.input("x", {1, 2, 20, 20}).output("y");
+  setAttribute(m.node("MaxPool", {"x"}, {"y"}), "kernel_shape", std::vector<int64_t>{size, size});
+  return imported<graph::ReduceOp>(m);
+}
+
+TEST(Poolings, OfManyElementsReduceOneDimensionAfterTheOther) {
+  EXPECT_EQ(reductionsOfPooling(3), 1);
+  EXPECT_EQ(reductionsOfPooling(4), 2);
 }
 
 } // namespace
