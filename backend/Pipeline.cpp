@@ -2,7 +2,7 @@
 // The pipeline: Compiler::runStages is its table of contents.
 #include "backend/Pipeline.h"
 
-#include "backend/CodeGenerators.h"
+#include "backend/CodeLibrary.h"
 #include "backend/Dialects.h"
 #include "backend/StageDump.h"
 #include "backend/VerifyStage.h"
@@ -21,7 +21,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 
-#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -122,7 +121,7 @@ struct CompiledStorage {
   std::unique_ptr<MLIRContext> context;
   runtime::Contents contents;
   std::unique_ptr<PlanConstants> constants;
-  std::deque<TargetCode> code;
+  CodeLibrary code{contents.code};
 };
 
 /// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
@@ -358,18 +357,11 @@ Status Compiler::generate(Compilation &compilation) {
   PlanRequest &request = compilation.request;
   request.target = planTarget(*compilation.target);
   request.mode = fmt::format("{}{}", name(compilation.mode), compilation.suffix);
+  CodeOptions how{options.cubin, options.codeObjectVersion, options.jobs};
   Status status;
   LogicalResult generated = forEachModule(*compilation.module, [&](ModuleOp part) {
-    Expected<TargetCode> code =
-        generateCode(part, *compilation.target, {options.cubin, options.codeObjectVersion, options.jobs});
-    if (!code)
-      return status = code.status(), failure();
-    TargetCode &kept = storage->code.emplace_back(std::move(*code));
-    request.requirements = kept.requirements;
-    request.code[part] = {static_cast<uint32_t>(storage->contents.code.size()), &kept};
-    if (part == *compilation.module || !kept.kernels.empty())
-      storage->contents.code.push_back({kept.kind, request.target, kept.symbols, kept.bytes});
-    return success();
+    status = storage->code.generate(part, *compilation.target, how, request);
+    return success(status.ok());
   });
   if (succeeded(generated))
     return {};

@@ -3,6 +3,7 @@
 #include "backend/VerifyStage.h"
 
 #include "frontend/graph/GraphOps.h"
+#include "frontend/graph/SizeDefinition.h"
 #include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -17,6 +18,7 @@ namespace tilewright {
 /// The model's module, which speaks for the bodies of its loops and branches.
 static bool isModel(Operation *op) { return isa<ModuleOp>(op) && !op->getParentOp(); }
 static bool hasGuards(Operation *op) { return op->hasAttrOfType<ArrayAttr>(graph::guardsAttr); }
+static bool hasDefinitions(Operation *op) { return op->hasAttrOfType<ArrayAttr>(graph::definitionsAttr); }
 static bool hasTensors(Operation *op) { return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>); }
 static bool isGraphKernel(Operation *op) { return isa<graph::KernelOp>(op); }
 static bool isTileKernel(Operation *op) { return isa<tile::KernelOp>(op); }
@@ -42,7 +44,6 @@ static bool never(Operation *) { return false; }
 static bool hasNode(Operation *op) { return op->hasAttrOfType<IntegerAttr>(graph::nodeAttr); }
 static bool hasRoot(Operation *op) { return cast<graph::KernelOp>(op).getRoot().has_value(); }
 static bool hasSchedule(Operation *op) { return op->hasAttrOfType<tile::ScheduleAttr>("schedule"); }
-static bool hasSymbols(Operation *op) { return op->hasAttrOfType<DenseI64ArrayAttr>("symbols"); }
 static bool isPlaced(Operation *op) { return cast<tile::KernelOp>(op).isPlaced(); }
 
 static bool hasMode(Operation *op) {
@@ -76,6 +77,11 @@ static bool hasModuleTheSymbols(Operation *op, ArrayRef<AffineExpr> sizes) {
   return known;
 }
 
+static bool hasSymbols(Operation *op) {
+  std::optional<AffineMap> symbols = cast<tile::KernelOp>(op).getSymbols();
+  return symbols && hasModuleTheSymbols(op, symbols->getResults());
+}
+
 static bool hasKnownSizes(Operation *op) {
   return llvm::all_of(op->getResultTypes(), [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -83,13 +89,23 @@ static bool hasKnownSizes(Operation *op) {
   });
 }
 
-static bool hasKnownGuards(Operation *op) {
-  return llvm::all_of(op->getAttrOfType<ArrayAttr>(graph::guardsAttr).getAsRange<ArrayAttr>(), [&](ArrayAttr guard) {
-    return llvm::all_of(guard, [&](Attribute side) {
-      auto map = dyn_cast<AffineMapAttr>(side);
+/// Whether the sizes in a list of lists, of guards or definitions, are in symbols of the module.
+static bool hasKnownSymbols(Operation *op, StringRef list) {
+  return llvm::all_of(op->getAttrOfType<ArrayAttr>(list).getAsRange<ArrayAttr>(), [&](ArrayAttr parts) {
+    return llvm::all_of(parts, [&](Attribute part) {
+      auto map = dyn_cast<AffineMapAttr>(part);
       return !map || hasModuleTheSymbols(op, map.getValue().getResults());
     });
   });
+}
+
+static bool hasKnownGuards(Operation *op) { return hasKnownSymbols(op, graph::guardsAttr); }
+
+static bool hasKnownDefinitions(Operation *op) {
+  return hasKnownSymbols(op, graph::definitionsAttr) &&
+         llvm::all_of(graph::definitionsOf(op), [&](const graph::SizeDefinition &definition) {
+           return hasModuleTheSymbols(op, getAffineSymbolExpr(definition.symbol, op->getContext()));
+         });
 }
 
 template <typename Kernel> static bool launches(Operation *launch) {
@@ -120,6 +136,8 @@ static constexpr Rule rules[] = {
     // Sizes are expressions in symbols that the plan can bind.
     {hasGuards, Stage::Import, Stage::Code, hasKnownGuards,
      "expected guards on symbols that the module has in graph.symbols"},
+    {hasDefinitions, Stage::Import, Stage::Code, hasKnownDefinitions,
+     "expected definitions of and by symbols that the module has in graph.symbols"},
     {hasTensors, Stage::Import, Stage::Code, hasKnownSizes,
      "expected sizes in symbols that the module has in graph.symbols"},
 
@@ -141,7 +159,7 @@ static constexpr Rule rules[] = {
     {isLaunch, Stage::Tile, Stage::Code, launches<tile::KernelOp>, "expected the name of a tile.kernel"},
     {isTileKernel, Stage::Tile, Stage::Code, hasSchedule, "expected a schedule, which placing and code follow"},
     {isTileKernel, Stage::Tile, Stage::Code, hasSymbols,
-     "expected symbols, the numbers of the module's symbols that the kernel takes"},
+     "expected symbols, the sizes that the kernel takes, in the module's symbols"},
     {isTileKernel, Stage::Tile, Stage::Tile, [](Operation *op) { return !isPlaced(op); },
      "expected no threads and shared_bytes before the stage place"},
     {isTileKernel, Stage::Place, Stage::Code, isPlacedForGpu,

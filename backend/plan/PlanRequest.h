@@ -8,17 +8,18 @@
 
 namespace tilewright {
 
-/// The code of one module's kernels.
-struct ModuleCode {
+/// Where the code of one kernel is. Another plan's kernel may have the same code, under that kernel's name.
+struct KernelCode {
   uint32_t index = 0; // in Contents::code
-  const TargetCode *code = nullptr;
+  std::string entry;
+  KernelFacts facts;
 };
 
 struct PlanRequest {
   std::string target; // as in TargetDesc
   std::string mode;   // fusion mode
   std::vector<std::string> requirements;
-  llvm::DenseMap<mlir::Operation *, ModuleCode> code; // by module: of the root, and of bodies that have kernels
+  llvm::DenseMap<mlir::Operation *, KernelCode> code; // by tile.kernel, of the root and of bodies
 };
 
 } // namespace tilewright

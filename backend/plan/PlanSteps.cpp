@@ -27,10 +27,11 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
   if (!inserted)
     return it->second;
-  const ModuleCode &code = request.code.at(module);
-  const KernelFacts &facts = code.code->kernels.at(kernel.getSymName().str());
+  const KernelCode &code = request.code.at(kernel);
+  const KernelFacts &facts = code.facts;
   rt::Kernel entry;
-  entry.name = entry.entry = kernel.getSymName().str();
+  entry.name = kernel.getSymName().str();
+  entry.entry = code.entry;
   entry.form = formOf(kernel);
   entry.code = code.index;
   llvm::SmallPtrSet<Value, 4> written;
@@ -76,11 +77,8 @@ rt::GroupId PlanSteps::groupOf(Operation *op, StringRef name, StringRef root) {
 }
 
 SmallVector<AffineExpr> PlanSteps::symbolsOf(tile::KernelOp kernel) const {
-  SmallVector<AffineExpr> symbols;
-  if (auto selected = kernel.getSymbols())
-    for (int64_t symbol : *selected)
-      symbols.push_back(getAffineSymbolExpr(symbol, kernel.getContext()));
-  return symbols;
+  std::optional<AffineMap> symbols = kernel.getSymbols();
+  return symbols ? SmallVector<AffineExpr>(symbols->getResults()) : SmallVector<AffineExpr>();
 }
 
 rt::TensorMap PlanSteps::tensorMapOf(tile::TensorMapOp map, ArrayRef<AffineExpr> symbols) {
@@ -138,7 +136,6 @@ Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::
     step.buffers.push_back(values.resultOf(result, memoryType(result)));
   for (tile::WorkspaceOp workspace : kernel.getBody().getOps<tile::WorkspaceOp>())
     step.buffers.push_back(values.workspaceOf(workspace));
-  // The kernel's symbols are a subset of the module's.
   SmallVector<AffineExpr> symbols = symbolsOf(kernel);
   for (AffineExpr symbol : symbols)
     step.scalars.push_back(sizes.expr(symbol));
@@ -148,7 +145,7 @@ Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::
     step.grid[0] = sizes.binary(rt::ExprKind::Mul, step.grid[0], runs);
   for (tile::TensorMapOp map : kernel.getBody().getOps<tile::TensorMapOp>())
     step.tensorMaps.push_back(tensorMapOf(map, symbols));
-  if (int64_t bytes = request.code.at(module).code->kernels.at(kernel.getSymName().str()).workspaceBytes)
+  if (int64_t bytes = request.code.at(kernel).facts.workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();
   if (schedule && schedule.getMostTiles()) {                               // whose workspaces have room for no more

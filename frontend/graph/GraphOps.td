@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ---------------------===//
-//
 // docs/dialects/graph.md is made of this file by scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -41,6 +40,7 @@ def Graph_Dialect : Dialect {
       written. Sums and contractions of half operands have f32 results. Integers are signless, bool is i1.
   }];
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
   let extraClassDeclaration = [{

@@ -9,6 +9,7 @@ using namespace mlir;
 
 namespace tilewright::graph {
 
+static constexpr int64_t mostSymbols = 1 << 24; // more than any model has
 static constexpr llvm::StringLiteral kindNames[] = {"min", "max", "floordiv", "broadcast", "value"};
 
 int64_t SizeDefinition::compute(DefinitionKind kind, int64_t lhs, int64_t rhs) {
@@ -46,6 +47,19 @@ ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
   return builder.getArrayAttr({builder.getI64IntegerAttr(symbol),
                                builder.getStringAttr(kindNames[static_cast<size_t>(kind)]), mapOf(context, lhs),
                                mapOf(context, rhs)});
+}
+
+bool SizeDefinition::isValid(ArrayAttr attribute) {
+  if (attribute.size() != 4)
+    return false;
+  auto symbol = llvm::dyn_cast<IntegerAttr>(attribute[0]);
+  auto kind = llvm::dyn_cast<StringAttr>(attribute[1]);
+  auto isSize = [](mlir::Attribute side) {
+    auto map = llvm::dyn_cast<AffineMapAttr>(side);
+    return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
+  };
+  return symbol && symbol.getType().isInteger(64) && symbol.getInt() >= 0 && symbol.getInt() < mostSymbols && kind &&
+         llvm::is_contained(kindNames, kind.getValue()) && isSize(attribute[2]) && isSize(attribute[3]);
 }
 
 SizeDefinition SizeDefinition::fromAttribute(ArrayAttr attribute) {

@@ -31,6 +31,8 @@ struct SizeDefinition {
 
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
   static SizeDefinition fromAttribute(mlir::ArrayAttr attribute);
+  /// Whether `attribute` is one that toAttribute makes.
+  static bool isValid(mlir::ArrayAttr attribute);
 };
 
 /// The definitions of a module, each after those it depends on.

@@ -102,8 +102,8 @@ KernelCase::KernelCase(graph::KernelOp source, tile::KernelOp kernel, ArrayRef<i
   expected = std::move(*interpreted);
   for (const Dense &output : expected)
     buffers.push_back({output.shape, std::vector<double>(output.elements.size(), NAN)});
-  for (int64_t symbol : kernel.getSymbolsAttr().asArrayRef())
-    symbols.push_back(moduleSymbols[symbol]);
+  for (AffineExpr size : kernel.getSymbolsAttr().getValue().getResults())
+    symbols.push_back(graph::evaluate(size, {}, moduleSymbols));
 }
 
 KernelFileTest::KernelFileTest() {

@@ -5,10 +5,12 @@
 //   tile = [4, 256], ...>}
 //
 //   tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0, 768)>, %y: !tile.buffer<...>, %s0: index)
-//       attributes {grid = affine_map<()[s0] -> ((s0 ceildiv 4) * 3, 1, 1)>, symbols = array<i64: 2>, schedule = ...}
+//       attributes {grid = affine_map<()[s0] -> ((s0 ceildiv 4) * 3, 1, 1)>, schedule = ...,
+//                   symbols = affine_map<()[s0, s1, s2] -> (s2)>}
 #include "tilegen/emit/EmitTiles.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tilegen/emit/NameSizes.h"
 #include "tilegen/roots/Panels.h"
 #include "tilegen/roots/RootTable.h"
 
@@ -39,6 +41,7 @@ private:
   const PanelForm *panelOf(unsigned argument) const;
   tile::BufferType bufferOf(unsigned buffer, Type tensor);
   AffineMap grid();
+  AffineMap moduleSymbols();
   bool isLongestLast(unsigned loop);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
@@ -233,6 +236,14 @@ Type KernelEmitter::indexType() {
   return IntegerType::get(source.getContext(), small ? 32 : 64);
 }
 
+/// The module's symbols that are the kernel's.
+AffineMap KernelEmitter::moduleSymbols() {
+  Exprs taken;
+  for (int64_t symbol : symbols)
+    taken.push_back(getAffineSymbolExpr(symbol, source.getContext()));
+  return AffineMap::get(0, symbols.empty() ? 0 : symbols.back() + 1, taken, source.getContext());
+}
+
 tile::KernelOp KernelEmitter::createKernel() {
   OpBuilder builder(source);
   MLIRContext *context = source.getContext();
@@ -256,7 +267,7 @@ tile::KernelOp KernelEmitter::createKernel() {
   argumentAttrs.resize(types.size(), builder.getDictionaryAttr({}));
   auto kernel =
       tile::KernelOp::create(builder, source.getLoc(), source.getSymName(), builder.getFunctionType(types, {}), grid(),
-                             schedule, builder.getDenseI64ArrayAttr(symbols), /*threads=*/nullptr,
+                             schedule, AffineMapAttr::get(moduleSymbols()), /*threads=*/nullptr,
                              /*shared_bytes=*/nullptr, builder.getArrayAttr(argumentAttrs), ArrayAttr());
   Block *block =
       builder.createBlock(&kernel.getBody(), {}, types, SmallVector<Location>(types.size(), source.getLoc()));
@@ -286,6 +297,7 @@ LogicalResult KernelEmitter::emit() {
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  nameSizes(kernel, space.nest.mayBeZero);
   return success();
 }
 

@@ -65,6 +65,15 @@ static int64_t guardedTogether(const KernelSpace &space, unsigned buffer) {
   return together;
 }
 
+/// Whether an access may read outside of its buffer. Dimensions that are addressed together are one: rows of an unknown
+/// image, taken apart, are harder to place inside.
+static bool leavesBuffer(const KernelSpace &space, const Access &access) {
+  IndexAlgebra facts = space.nest.algebra();
+  MergedCoordinates merged = mergeDims(facts, access.sizes, access.coordinates, space.buffers[access.buffer]);
+  return llvm::any_of(llvm::zip_equal(merged.coordinates, merged.sizes),
+                      [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
+}
+
 LeftSide::LeftSide(const KernelSpace &space) {
   Value value = space.lhs;
   while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
@@ -74,11 +83,9 @@ LeftSide::LeftSide(const KernelSpace &space) {
     return;
   unsigned row = space.loopsOfKind(LoopKind::Row).front();
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  IndexAlgebra facts = space.nest.algebra();
   for (const Access &access : space.nest.accesses) {
     bool isLeft = access.buffer == argument.getArgNumber() && access.indexSizes.empty();
-    leaves |= isLeft && llvm::any_of(llvm::zip_equal(access.coordinates, access.sizes),
-                                     [&](auto pair) { return !facts.isInside(std::get<0>(pair), std::get<1>(pair)); });
+    leaves |= isLeft && leavesBuffer(space, access);
     for (AffineExpr coordinate : access.coordinates) {
       image = std::gcd(image, commonDivisor(coordinate, row));
       if (isLeft)

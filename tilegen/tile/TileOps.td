@@ -188,7 +188,7 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, AffineMapAttr:$grid,
-                       OptionalAttr<ScheduleAttr>:$schedule, OptionalAttr<DenseI64ArrayAttr>:$symbols,
+                       OptionalAttr<ScheduleAttr>:$schedule, OptionalAttr<AffineMapAttr>:$symbols,
                        OptionalAttr<I64Attr>:$threads, OptionalAttr<I64Attr>:$shared_bytes,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);

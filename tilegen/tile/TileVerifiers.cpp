@@ -32,9 +32,10 @@ LogicalResult KernelOp::verify() {
   if (getThreads().has_value() != getSharedBytes().has_value() || getThreads().value_or(1) < 1 ||
       getSharedBytes().value_or(0) > static_cast<uint64_t>(std::numeric_limits<int32_t>::max()))
     return emitOpError() << "expected threads and shared_bytes, both of a placed kernel, or neither";
-  if (getSymbols() && getSymbols()->size() != getNumSymbols())
-    return emitOpError() << "expected a symbol of the module for each of " << getNumSymbols() << " arguments, got "
-                         << getSymbols()->size();
+  if (std::optional<AffineMap> symbols = getSymbols();
+      symbols && (symbols->getNumDims() != 0 || symbols->getNumResults() != getNumSymbols()))
+    return emitOpError() << "expected an expression in the module's symbols for each of " << getNumSymbols()
+                         << " arguments, got " << getSymbolsAttr();
   return success();
 }
 

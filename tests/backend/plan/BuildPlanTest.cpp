@@ -3,6 +3,7 @@
 #include "backend/plan/BuildPlan.h"
 
 #include "backend/Dialects.h"
+#include "tilegen/tile/TileOps.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -19,7 +20,7 @@ namespace {
 std::string withKernel(const std::string &attributes, const std::string &functions) {
   return "module attributes {" + attributes + R"(} {
     tile.kernel @copy(%x: !tile.buffer<f32, ()[s0] -> (s0)>, %y: !tile.buffer<f32, ()[s0] -> (s0)>, %n: index)
-        attributes {grid = affine_map<()[s0] -> (s0 ceildiv 16, 1, 1)>, symbols = array<i64: 0>} {
+        attributes {grid = affine_map<()[s0] -> (s0 ceildiv 16, 1, 1)>, symbols = affine_map<()[s0] -> (s0)>} {
       %p = tile.program_id 0
       %o = tile.size (d0) -> (d0 * 16)(%p)
       %v = tile.load %x[%o] bounds ()[s0] -> (s0) map (d0) -> (d0) : !tile.buffer<f32, ()[s0] -> (s0)> -> tensor<16xf32>
@@ -36,7 +37,6 @@ protected:
     mlir::DialectRegistry registry;
     registerDialects(registry);
     context.appendDialectRegistry(registry);
-    code.kernels["copy"] = {};
   }
 
   Expected<rt::Plan> build(const std::string &text) {
@@ -45,13 +45,13 @@ protected:
       return Status(Code::Internal, "the test's text does not parse");
     PlanRequest request;
     request.target = "x86-64-v3", request.mode = "all";
-    request.code[*module] = {0, &code};
+    for (auto kernel : module->getOps<tile::KernelOp>())
+      request.code[kernel] = {0, kernel.getSymName().str(), {}};
     return buildPlan(*module, request, constants);
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  TargetCode code;
   std::vector<std::span<const std::byte>> entries;
   PlanConstants constants;
 };
@@ -118,7 +118,6 @@ TEST_F(BuildPlanTest, WorkspacesAreTemporariesAndZeroedOnesAreShared) {
       tile.return
     })";
   };
-  code.kernels["few"] = code.kernels["many"] = {};
   Expected<rt::Plan> plan = build(kernel("few", 2) + kernel("many", 5) + R"(
     func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
       %a = graph.launch @few(%x) : (tensor<8xf32>) -> tensor<8xf32>

@@ -20,6 +20,13 @@ module attributes {graph.stage = "normalize", graph.symbols = ["n"],
 
 // -----
 
+// expected-error@+1 {{expected definitions of and by symbols that the module has in graph.symbols}}
+module attributes {graph.stage = "normalize", graph.symbols = ["n"],
+                   graph.definitions = [[1, "min", affine_map<()[s0] -> (s0)>, affine_map<() -> (8)>]]} {
+}
+
+// -----
+
 module attributes {graph.stage = "normalize", graph.symbols = ["n"]} {
   func.func @main(%x: tensor<?xf32, affine_map<()[s0] -> (s0)>>) {
     // expected-error@+1 {{expected sizes in symbols that the module has in graph.symbols}}
@@ -130,13 +137,13 @@ module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_
 
 module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
   // expected-error@+1 {{expected a schedule, which placing and code follow}}
-  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = array<i64>} { tile.return }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = affine_map<() -> ()>} { tile.return }
 }
 
 // -----
 
 module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
-  // expected-error@+1 {{expected symbols, the numbers of the module's symbols that the kernel takes}}
+  // expected-error@+1 {{expected symbols, the sizes that the kernel takes, in the module's symbols}}
   tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>} { tile.return }
 }
 
@@ -144,19 +151,19 @@ module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_
 
 module attributes {graph.stage = "tile", graph.mode = "all", graph.target = "sm_80"} {
   // expected-error@+1 {{expected no threads and shared_bytes before the stage place}}
-  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>, threads = 32 : i64, shared_bytes = 0 : i64} { tile.return }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = affine_map<() -> ()>, threads = 32 : i64, shared_bytes = 0 : i64} { tile.return }
 }
 
 // -----
 
 module attributes {graph.stage = "place", graph.mode = "all", graph.target = "sm_80"} {
   // expected-error@+1 {{expected threads and shared_bytes because the stage place is over}}
-  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>} { tile.return }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = affine_map<() -> ()>} { tile.return }
 }
 
 // -----
 
 // A host's programs are not placed.
 module attributes {graph.stage = "place", graph.mode = "all", graph.target = "x86-64-v4"} {
-  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = array<i64>} { tile.return }
+  tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, tile = [8]>, symbols = affine_map<() -> ()>} { tile.return }
 }

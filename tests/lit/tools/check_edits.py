@@ -22,7 +22,7 @@ EDITS = [
     ("2-group", r"root = #graph.root<[^>]*>", "other = 1", MALFORMED, "expected a root"),
     ("2-group", r'graph.mode = "[^"]*"', 'graph.mode = "soup"', MALFORMED, "expected graph.mode"),
     ("2-group", r'graph.stage = "[^"]*"', 'graph.stage = "tile"', MALFORMED, "is no IR of stage tile"),
-    ("4-tile", r"symbols = array<[^>]*>", "other = 1", MALFORMED, "expected symbols"),
+    ("4-tile", r"symbols = #map\d*", "other = 1", MALFORMED, "expected symbols"),
     ("4-tile", r"tile\.dot ", "tile.dots ", MALFORMED, "is no valid IR"),
 ]
 

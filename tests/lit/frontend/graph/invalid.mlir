@@ -446,3 +446,23 @@ func.func @f(%a: tensor<8x64xf32>, %b: tensor<64x4xf16>) {
       : tensor<8x64xf32>, tensor<64x4xf16> -> tensor<8x4xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected graph.guards on a module, a list of [expression, expression, message, relation] each}}
+module attributes {graph.guards = ["float32"]} {
+}
+
+// -----
+
+// expected-error @+1 {{expected graph.definitions on a module, a list of [symbol, kind, expression, expression] each}}
+module attributes {graph.symbols = ["n"], graph.definitions = [[0, "soup", affine_map<() -> (1)>, affine_map<() -> (2)>]]} {
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected graph.symbols on a module, a list of strings, the names of sizes}}
+  %y = arith.negf %x {graph.symbols = ["n"]} : tensor<8xf32>
+  return
+}

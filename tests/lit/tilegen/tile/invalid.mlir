@@ -181,8 +181,8 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
 
 // -----
 
-// expected-error@+1 {{expected a symbol of the module for each of 1 arguments, got 2}}
-tile.kernel @k(%s0: index) attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = array<i64: 0, 1>} { tile.return }
+// expected-error@+1 {{expected an expression in the module's symbols for each of 1 arguments}}
+tile.kernel @k(%s0: index) attributes {grid = affine_map<() -> (1, 1, 1)>, symbols = affine_map<()[s0, s1] -> (s0, s1)>} { tile.return }
 
 // -----
 
