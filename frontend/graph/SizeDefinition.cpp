@@ -49,6 +49,13 @@ ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
                                mapOf(context, rhs)});
 }
 
+static std::optional<DefinitionKind> kindOf(llvm::StringRef name) {
+  for (auto [i, kindName] : llvm::enumerate(kindNames))
+    if (kindName == name)
+      return static_cast<DefinitionKind>(i);
+  return std::nullopt;
+}
+
 bool SizeDefinition::isValid(ArrayAttr attribute) {
   if (attribute.size() != 4)
     return false;
@@ -59,13 +66,12 @@ bool SizeDefinition::isValid(ArrayAttr attribute) {
     return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
   };
   return symbol && symbol.getType().isInteger(64) && symbol.getInt() >= 0 && symbol.getInt() < mostSymbols && kind &&
-         llvm::is_contained(kindNames, kind.getValue()) && isSize(attribute[2]) && isSize(attribute[3]);
+         kindOf(kind.getValue()).has_value() && isSize(attribute[2]) && isSize(attribute[3]);
 }
 
 SizeDefinition SizeDefinition::fromAttribute(ArrayAttr attribute) {
-  const auto *row = llvm::find(kindNames, llvm::cast<StringAttr>(attribute[1]).getValue());
   return {static_cast<unsigned>(llvm::cast<IntegerAttr>(attribute[0]).getInt()),
-          static_cast<DefinitionKind>(row - std::begin(kindNames)),
+          kindOf(llvm::cast<StringAttr>(attribute[1]).getValue()).value_or(DefinitionKind::Value),
           llvm::cast<AffineMapAttr>(attribute[2]).getValue().getResult(0),
           llvm::cast<AffineMapAttr>(attribute[3]).getValue().getResult(0)};
 }
