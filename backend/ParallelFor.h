@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -18,8 +19,11 @@ inline void parallelFor(size_t count, unsigned jobs, llvm::function_ref<void(siz
       work(i);
   };
   std::vector<std::thread> others;
-  for (size_t i = 1; i < jobs && i < count; ++i)
-    others.emplace_back(takeTurns);
+  try {
+    for (size_t i = 1; i < jobs && i < count; ++i)
+      others.emplace_back(takeTurns);
+  } catch (const std::system_error &) { // as many threads as there may be: this one does the rest
+  }
   takeTurns();
   for (std::thread &other : others)
     other.join();
