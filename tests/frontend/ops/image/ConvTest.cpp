@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and poolings.
+#include "tests/frontend/import/ImporterTest.h"
 #include "tests/frontend/ops/HandlersTest.h"
-
-#include "frontend/graph/GraphOps.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -106,44 +105,33 @@ std::vector<Case> transposedConvolutions() {
   };
 }
 
-/// The operators of type `Op` in what a model of one node is imported as.
-template <typename Op> int imported(TinyModel &m) {
-  mlir::DialectRegistry registry;
-  registerFrontendDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
-  auto module = importModelBytes(context, m.bytes(), ".", {});
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  int count = 0;
-  (*module)->walk([&](Op) { ++count; });
-  return count;
+struct ImportedConvolutions : ImporterTest {
+  /// The contractions of a 3x3 ConvInteger from `channels` to as many.
+  size_t contractionsOfBytes(int channels, int groups) {
+    TinyModel m;
+    m.input("x", {1, channels, 8, 8}, DType::U8);
+    m.input("w", {channels, channels / groups, 3, 3}, DType::I8).output("y");
+    setAttribute(m.node("ConvInteger", {"x", "w"}, {"y"}), "group", int64_t(groups));
+    return count(text(m), "graph.contract ");
+  }
+
+  /// The reductions of a MaxPool of `size` x `size`.
+  size_t reductionsOfPooling(int64_t size) {
+    TinyModel m;
+    m.input("x", {1, 2, 20, 20}).output("y");
+    setAttribute(m.node("MaxPool", {"x"}, {"y"}), "kernel_shape", std::vector<int64_t>{size, size});
+    return count(text(m), "graph.reduce ");
+  }
+};
+
+TEST_F(ImportedConvolutions, OfBytesAreReductionsIfEachChannelIsAGroup) {
+  EXPECT_EQ(contractionsOfBytes(8, 8), 0u);
+  EXPECT_EQ(contractionsOfBytes(8, 4), 1u);
 }
 
-/// The contractions of a 3x3 ConvInteger from `channels` to as many.
-int contractionsOfBytes(int channels, int groups) {
-  TinyModel m;
-  m.input("x", {1, channels, 8, 8}, DType::U8);
-  m.input("w", {channels, channels / groups, 3, 3}, DType::I8).output("y");
-  setAttribute(m.node("ConvInteger", {"x", "w"}, {"y"}), "group", int64_t(groups));
-  return imported<graph::ContractOp>(m);
-}
-
-TEST(Convolutions, OfBytesAreReductionsIfEachChannelIsAGroup) {
-  EXPECT_EQ(contractionsOfBytes(8, 8), 0);
-  EXPECT_EQ(contractionsOfBytes(8, 4), 1);
-}
-
-/// The reductions of a MaxPool of `size` x `size`.
-int reductionsOfPooling(int64_t size) {
-  TinyModel m;
-  m.input("x", {1, 2, 20, 20}).output("y");
-  setAttribute(m.node("MaxPool", {"x"}, {"y"}), "kernel_shape", std::vector<int64_t>{size, size});
-  return imported<graph::ReduceOp>(m);
-}
-
-TEST(Poolings, OfManyElementsReduceOneDimensionAfterTheOther) {
-  EXPECT_EQ(reductionsOfPooling(3), 1);
-  EXPECT_EQ(reductionsOfPooling(4), 2);
+TEST_F(ImportedConvolutions, PoolingsOfManyElementsReduceOneDimensionAfterTheOther) {
+  EXPECT_EQ(reductionsOfPooling(3), 1u);
+  EXPECT_EQ(reductionsOfPooling(4), 2u);
 }
 
 } // namespace
