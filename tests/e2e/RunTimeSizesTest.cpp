@@ -67,6 +67,7 @@ void expectNear(const Tensor &got, const Tensor &want, const std::string &what) 
 
 void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
   ASSERT_EQ(demo.contexts.size(), 3u);
+  std::vector<uint64_t> loads; // of code, at the first size
   for (const Shape &shape : shapes) {
     std::string what = "at";
     for (int64_t size : shape)
@@ -78,13 +79,17 @@ void runAtAll(Demo &demo, const std::vector<Shape> &shapes) {
       ASSERT_EQ(outputs->size(), 1u);
       results.push_back(outputs->front());
     }
+    if (loads.empty())
+      for (auto &context : demo.contexts)
+        loads.push_back(context->program().codeLoads());
     expectNear(results[0], results[2], "fused " + what);
     expectNear(results[1], results[2], "unfused " + what);
   }
   for (size_t mode : {0, 1}) {
-    // The compiled plans: code was loaded once, no operator ran through the reference, and each size instantiated the
-    // plan once more.
-    EXPECT_EQ(demo.contexts[mode]->program().codeLoads(), 1u);
+    // The compiled plans: code was loaded at the first size alone, no operator ran through the reference, and each size
+    // instantiated the plan once more.
+    EXPECT_GE(loads[mode], 1u);
+    EXPECT_EQ(demo.contexts[mode]->program().codeLoads(), loads[mode]);
     EXPECT_EQ(demo.contexts[mode]->counters().hostCalls, 0u);
     EXPECT_GT(demo.contexts[mode]->counters().launches, 0u);
     EXPECT_EQ(demo.contexts[mode]->counters().instances, shapes.size());
