@@ -297,7 +297,7 @@ LogicalResult KernelEmitter::emit() {
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
-  nameSizes(kernel, space.nest.mayBeZero);
+  nameSizes(kernel);
   return success();
 }
 

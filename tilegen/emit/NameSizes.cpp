@@ -16,7 +16,7 @@ namespace {
 /// The expressions of a kernel's symbols, and where each symbol is read.
 class SizeReader {
 public:
-  SizeReader(tile::KernelOp kernel, ArrayRef<int64_t> mayBeZero);
+  explicit SizeReader(tile::KernelOp kernel);
 
   /// The kernel's new symbols, as expressions in the ones it has: in the order in which they are read.
   SmallVector<AffineExpr> named() const;
@@ -24,10 +24,7 @@ public:
 private:
   void read(AffineExpr expr, AffineExpr quotient);
   bool isNamed(AffineExpr quotient) const;
-  AffineExpr aboveLeast(AffineExpr symbol) const;
 
-  AffineMap symbols;
-  ArrayRef<int64_t> mayBeZero;
   llvm::SetVector<AffineExpr> order;                                 // symbols, and quotients around them
   llvm::MapVector<AffineExpr, AffineExpr> quotientAround;            // by symbol: null if it is read outside of it too
   llvm::DenseMap<AffineExpr, llvm::SetVector<AffineExpr>> symbolsIn; // by quotient
@@ -35,8 +32,7 @@ private:
 
 } // namespace
 
-SizeReader::SizeReader(tile::KernelOp kernel, ArrayRef<int64_t> mayBeZero)
-    : symbols(kernel.getSymbolsAttr().getValue()), mayBeZero(mayBeZero) {
+SizeReader::SizeReader(tile::KernelOp kernel) {
   auto visit = [&](AffineMap map) {
     for (AffineExpr expr : map.getResults())
       read(expr, {});
@@ -80,21 +76,15 @@ void SizeReader::read(AffineExpr expr, AffineExpr quotient) {
   order.insert(expr);
 }
 
-/// `symbol` as its least value and a number from 0 on, for which the symbol itself stands.
-AffineExpr SizeReader::aboveLeast(AffineExpr symbol) const {
-  auto ofModule = dyn_cast<AffineSymbolExpr>(symbols.getResult(cast<AffineSymbolExpr>(symbol).getPosition()));
-  return ofModule && llvm::is_contained(mayBeZero, ofModule.getPosition()) ? symbol : symbol + 1;
-}
-
-/// Whether the symbols in `quotient` are read nowhere else, and it is at least 1.
+/// Whether the symbols in `quotient` are read nowhere else, and it is at least 1 if they are.
 bool SizeReader::isNamed(AffineExpr quotient) const {
   const llvm::SetVector<AffineExpr> &inside = symbolsIn.at(quotient);
   if (llvm::any_of(inside, [&](AffineExpr symbol) { return quotientAround.lookup(symbol) != quotient; }))
     return false;
-  llvm::DenseMap<AffineExpr, AffineExpr> least;
+  llvm::DenseMap<AffineExpr, AffineExpr> oneMore; // for isNonNegative, whose symbols begin with 0
   for (AffineExpr symbol : inside)
-    least[symbol] = aboveLeast(symbol);
-  return graph::isNonNegative(graph::canonicalSize(quotient.replace(least) - 1));
+    oneMore[symbol] = symbol + 1;
+  return graph::isNonNegative(graph::canonicalSize(quotient.replace(oneMore) - 1));
 }
 
 SmallVector<AffineExpr> SizeReader::named() const {
@@ -122,10 +112,10 @@ static void setSymbolArguments(tile::KernelOp kernel, unsigned count) {
 }
 
 /// Names what is read once; true if that changed something that may leave more to be named.
-static bool nameOnce(tile::KernelOp kernel, ArrayRef<int64_t> mayBeZero) {
+static bool nameOnce(tile::KernelOp kernel) {
   MLIRContext *context = kernel.getContext();
   AffineMap before = kernel.getSymbolsAttr().getValue();
-  SmallVector<AffineExpr> named = SizeReader(kernel, mayBeZero).named();
+  SmallVector<AffineExpr> named = SizeReader(kernel).named();
   llvm::DenseMap<AffineExpr, AffineExpr> replacements;
   for (auto [i, expr] : llvm::enumerate(named))
     replacements[expr] = getAffineSymbolExpr(i, context);
@@ -149,8 +139,8 @@ static bool nameOnce(tile::KernelOp kernel, ArrayRef<int64_t> mayBeZero) {
   return hasQuotients;
 }
 
-void nameSizes(tile::KernelOp kernel, ArrayRef<int64_t> mayBeZero) {
-  while (nameOnce(kernel, mayBeZero)) {
+void nameSizes(tile::KernelOp kernel) {
+  while (nameOnce(kernel)) {
   }
 }
 

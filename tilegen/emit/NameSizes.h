@@ -15,8 +15,8 @@ namespace tilewright::tilegen {
 ///   tile.kernel @a(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %s0: index, %s1: index)
 ///       attributes {symbols = affine_map<()[s0, s1, s2] -> (s2, (s0 + 7) floordiv 8)>, ...}
 ///
-/// A symbol is at least 1, so a quotient that may be 0 keeps its form. `mayBeZero` are the module's symbols that
-/// may be 0.
-void nameSizes(tile::KernelOp kernel, llvm::ArrayRef<int64_t> mayBeZero);
+/// What reads a kernel after its emission takes each symbol to be at least 1, so a quotient that is 0 where its symbols
+/// are 1 keeps its form.
+void nameSizes(tile::KernelOp kernel);
 
 } // namespace tilewright::tilegen

@@ -2,7 +2,7 @@
 // that kernels for other sizes are the same.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v3},tilewright-tile-emit{target=x86-64-v3})" --mlir-print-local-scope | FileCheck %s
 
-module attributes {graph.symbols = ["a", "b", "c", "z"], graph.may_be_zero = array<i64: 3>} {
+module attributes {graph.symbols = ["a", "b", "c"]} {
   // CHECK-LABEL: tile.kernel @plain(%arg0: !tile.buffer<f32, ()[s0] -> (s0)>
   // CHECK-SAME: symbols = affine_map<()[s0, s1] -> (s1)>
   graph.kernel @plain(%x: tensor<?xf32, affine_map<()[s0, s1] -> (s1)>>) -> tensor<?xf32, affine_map<()[s0, s1] -> (s1)>> attributes {root = #graph.root<pointwise>} {
@@ -17,19 +17,12 @@ module attributes {graph.symbols = ["a", "b", "c", "z"], graph.may_be_zero = arr
     graph.return %y : tensor<?xf32, affine_map<()[s0] -> ((s0 + 7) floordiv 8)>>
   }
 
-  // May be 0, for a = 1 and for z = 0: stays as it is.
+  // Is 0 for a = 1: stays as it is.
   // CHECK-LABEL: tile.kernel @mayBeZero(%arg0: !tile.buffer<f32, ()[s0] -> (s0 floordiv 2)>
   // CHECK-SAME: symbols = affine_map<()[s0] -> (s0)>
   graph.kernel @mayBeZero(%x: tensor<?xf32, affine_map<()[s0] -> (s0 floordiv 2)>>) -> tensor<?xf32, affine_map<()[s0] -> (s0 floordiv 2)>> attributes {root = #graph.root<pointwise>} {
     %y = math.absf %x : tensor<?xf32, affine_map<()[s0] -> (s0 floordiv 2)>>
     graph.return %y : tensor<?xf32, affine_map<()[s0] -> (s0 floordiv 2)>>
-  }
-
-  // CHECK-LABEL: tile.kernel @ofZero(%arg0: !tile.buffer<f32, ()[s0] -> ((s0 + 7) floordiv 8)>
-  // CHECK-SAME: symbols = affine_map<()[s0, s1, s2, s3] -> (s3)>
-  graph.kernel @ofZero(%x: tensor<?xf32, affine_map<()[s0, s1, s2, s3] -> ((s3 + 7) floordiv 8)>>) -> tensor<?xf32, affine_map<()[s0, s1, s2, s3] -> ((s3 + 7) floordiv 8)>> attributes {root = #graph.root<pointwise>} {
-    %y = math.absf %x : tensor<?xf32, affine_map<()[s0, s1, s2, s3] -> ((s3 + 7) floordiv 8)>>
-    graph.return %y : tensor<?xf32, affine_map<()[s0, s1, s2, s3] -> ((s3 + 7) floordiv 8)>>
   }
 
   // The sum along a reads a itself too.
