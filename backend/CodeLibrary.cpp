@@ -7,71 +7,9 @@ using namespace mlir;
 
 namespace tilewright {
 
-namespace {
-
-/// Writes operations down with their values numbered from 0.
-class SignatureWriter {
-public:
-  explicit SignatureWriter(KernelSignature &signature) : signature(signature) {}
-
-  void write(Region &region) {
-    signature.push_back(region.getBlocks().size());
-    for (Block &block : region) {
-      blocks.try_emplace(&block, blocks.size());
-      define(block.getArguments());
-    }
-    for (Block &block : region) {
-      signature.push_back(block.getOperations().size());
-      for (Operation &op : block)
-        write(op);
-    }
-  }
-
-  template <typename Unique> void add(Unique unique) {
-    signature.push_back(reinterpret_cast<uintptr_t>(unique.getAsOpaquePointer()));
-  }
-
-private:
-  void write(Operation &op) {
-    add(op.getName());
-    add(op.getAttrDictionary());
-    signature.push_back(op.getNumOperands());
-    for (Value operand : op.getOperands())
-      signature.push_back(numbers.at(operand));
-    signature.push_back(op.getNumSuccessors());
-    for (Block *successor : op.getSuccessors())
-      signature.push_back(blocks.at(successor));
-    define(op.getResults());
-    signature.push_back(op.getNumRegions());
-    for (Region &region : op.getRegions())
-      write(region);
-  }
-
-  void define(ValueRange values) {
-    signature.push_back(values.size());
-    for (Value value : values) {
-      numbers.try_emplace(value, numbers.size());
-      add(value.getType());
-    }
-  }
-
-  KernelSignature &signature;
-  llvm::DenseMap<Value, uintptr_t> numbers;
-  llvm::DenseMap<Block *, uintptr_t> blocks;
-};
-
-} // namespace
-
-KernelSignature signatureOf(tile::KernelOp kernel) {
-  KernelSignature signature;
-  SignatureWriter writer(signature);
-  for (NamedAttribute attribute : kernel->getAttrs()) // in the order of their names
-    if (attribute.getName() != kernel.getSymNameAttrName() && attribute.getName() != kernel.getSymbolsAttrName()) {
-      writer.add(attribute.getName());
-      writer.add(attribute.getValue());
-    }
-  writer.write(kernel.getBody());
-  return signature;
+/// But for its name and the sizes that launches pass.
+static graph::Signature signatureOf(tile::KernelOp kernel) {
+  return graph::signatureOf(kernel, {kernel.getSymNameAttrName(), kernel.getSymbolsAttrName()});
 }
 
 static void require(const std::vector<std::string> &needs, PlanRequest &request) {

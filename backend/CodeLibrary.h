@@ -4,17 +4,13 @@
 
 #include "backend/CodeGenerators.h"
 #include "backend/plan/PlanRequest.h"
+#include "frontend/graph/Signature.h"
 #include "tilegen/tile/TileOps.h"
 
 #include <deque>
 #include <map>
 
 namespace tilewright {
-
-/// A kernel but for its name, its locations, and the sizes that launches pass: the same for equal kernels of one
-/// context, in which equal types and attributes are one object.
-using KernelSignature = std::vector<uintptr_t>;
-KernelSignature signatureOf(tile::KernelOp kernel);
 
 /// Generates each kernel of a target once: plans for other sizes have most of their kernels in common, and so have a
 /// model and the bodies of its loops.
@@ -28,7 +24,7 @@ public:
   Status generate(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options, PlanRequest &request);
 
 private:
-  using Key = std::pair<std::string_view, KernelSignature>; // target's name
+  using Key = std::pair<std::string_view, graph::Signature>; // target's name
   Status generateNew(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options, PlanRequest &request,
                      const std::map<mlir::Operation *, Key> &keys);
 

@@ -7,12 +7,6 @@ using namespace mlir;
 
 namespace tilewright::graph {
 
-/// A map of one expression, in symbols alone.
-static bool isSize(Attribute attribute) {
-  auto map = dyn_cast<AffineMapAttr>(attribute);
-  return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
-}
-
 static bool isText(Attribute attribute) { return isa<StringAttr>(attribute); }
 
 static bool isGuard(Attribute attribute) {

@@ -49,6 +49,11 @@ ArrayAttr SizeDefinition::toAttribute(MLIRContext *context) const {
                                mapOf(context, rhs)});
 }
 
+bool isSize(mlir::Attribute attribute) {
+  auto map = llvm::dyn_cast<AffineMapAttr>(attribute);
+  return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
+}
+
 static std::optional<DefinitionKind> kindOf(llvm::StringRef name) {
   for (auto [i, kindName] : llvm::enumerate(kindNames))
     if (kindName == name)
@@ -61,10 +66,6 @@ bool SizeDefinition::isValid(ArrayAttr attribute) {
     return false;
   auto symbol = llvm::dyn_cast<IntegerAttr>(attribute[0]);
   auto kind = llvm::dyn_cast<StringAttr>(attribute[1]);
-  auto isSize = [](mlir::Attribute side) {
-    auto map = llvm::dyn_cast<AffineMapAttr>(side);
-    return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
-  };
   return symbol && symbol.getType().isInteger(64) && symbol.getInt() >= 0 && symbol.getInt() < mostSymbols && kind &&
          kindOf(kind.getValue()).has_value() && isSize(attribute[2]) && isSize(attribute[3]);
 }

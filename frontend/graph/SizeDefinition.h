@@ -21,6 +21,9 @@ enum class DefinitionKind {
   Value,     // "value": lhs; for a guard on an expression that has been replaced everywhere else
 };
 
+/// Whether an attribute is a map of one expression, in symbols alone.
+bool isSize(mlir::Attribute attribute);
+
 struct SizeDefinition {
   unsigned symbol = 0;
   DefinitionKind kind = DefinitionKind::Value;

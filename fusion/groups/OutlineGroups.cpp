@@ -2,6 +2,7 @@
 // Outlining, and merging of equal kernels.
 #include "fusion/groups/OutlineGroups.h"
 
+#include "frontend/graph/Signature.h"
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Traffic.h"
 #include "fusion/groups/KernelBody.h"
@@ -121,40 +122,11 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
 
 //===- Sharing ----------------------------------------------------------------------------------------------------===//
 
-/// A kernel's body with values numbered from 0: the same for equal kernels, since equal types and attributes are one
-/// object.
-using Signature = std::vector<uintptr_t>;
-
-static Signature signatureOf(graph::KernelOp kernel) {
-  Signature signature;
-  auto add = [&](auto unique) { signature.push_back(reinterpret_cast<uintptr_t>(unique.getAsOpaquePointer())); };
-  llvm::DenseMap<Value, uintptr_t> numbers;
-  auto define = [&](ValueRange values) {
-    signature.push_back(values.size());
-    for (Value value : values) {
-      numbers.try_emplace(value, numbers.size());
-      add(value.getType());
-    }
-  };
-  Block &body = kernel.getBody().front();
-  define(body.getArguments());
-  add(kernel->getDiscardableAttrDictionary());
-  for (Operation &op : body) {
-    add(op.getName());
-    add(op.getAttrDictionary());
-    signature.push_back(op.getNumOperands());
-    for (Value operand : op.getOperands())
-      signature.push_back(numbers.at(operand));
-    define(op.getResults());
-  }
-  return signature;
-}
-
 static void shareEqualKernels(ModuleOp module) {
-  std::map<Signature, graph::KernelOp> first;
+  std::map<graph::Signature, graph::KernelOp> first;
   llvm::StringMap<StringAttr> renamed;
   for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
-    auto [it, isNew] = first.try_emplace(signatureOf(kernel), kernel);
+    auto [it, isNew] = first.try_emplace(graph::signatureOf(kernel, {kernel.getSymNameAttrName()}), kernel);
     if (isNew)
       continue;
     renamed[kernel.getSymName()] = it->second.getSymNameAttr();

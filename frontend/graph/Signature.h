@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// When two operations with regions are the same program.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright::graph {
+
+/// An operation's attributes and regions, with values numbered from 0. Two operations of one context have equal
+/// signatures if they are equal but for locations, because equal types and attributes are one object.
+using Signature = std::vector<uintptr_t>;
+
+/// The signature of `op`, which has no operands, without the attributes named in `without`.
+Signature signatureOf(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> without);
+
+} // namespace tilewright::graph
